@@ -1,0 +1,124 @@
+"""Which Spark a profile means: credentials and the connection manager."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from dbt.adapters.contracts.connection import AdapterResponse, Connection, ConnectionState
+from dbt.adapters.deltawiden.errors import error_text
+from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.spark.connections import (
+    SparkConnectionManager,
+    SparkConnectionMethod,
+    SparkCredentials,
+)
+from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
+
+logger = AdapterLogger("DeltaWiden")
+
+ANSI = "spark.sql.ansi.enabled"
+
+
+@dataclass
+class DeltaWidenResponse(AdapterResponse):
+    """What a model's write answers; dbt stores it in run_results.json.
+
+    Attributes:
+        type_changes: the type changes made before the write, each with ``path``, ``from``, ``to``.
+    """
+
+    type_changes: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass
+class DeltaWidenCredentials(SparkCredentials):
+    """A dbt-spark profile, in which all but ``schema`` may be left out.
+
+    Without ``method``, Spark runs in dbt's own process (``session``).
+    """
+
+    method: SparkConnectionMethod = SparkConnectionMethod.SESSION
+
+    def __post_init__(self) -> None:
+        if self.method == SparkConnectionMethod.SESSION and self.host is None:
+            self.host = "localhost"
+        given_ansi = self.server_side_parameters.get(ANSI)
+        super().__post_init__()
+        # dbt-spark turns ANSI mode off whatever the profile says; here the profile wins.
+        if given_ansi is not None:
+            self.server_side_parameters[ANSI] = str(given_ansi)
+
+    @property
+    def type(self) -> str:
+        """The name of the adapter."""
+        return "deltawiden"
+
+    @property
+    def unique_field(self) -> str:
+        """What tells one installation from another in dbt's anonymous statistics."""
+        return self.host or "localhost"
+
+    def _connection_keys(self) -> tuple[str, ...]:
+        if self.method == SparkConnectionMethod.SESSION:
+            return "method", "schema"
+        return "method", *super()._connection_keys()
+
+
+class DeltaWidenConnectionManager(SparkConnectionManager):
+    """dbt-spark's connections, with a session that is configured once and errors that are clear."""
+
+    TYPE = "deltawiden"
+
+    @contextmanager
+    def exception_handler(self, sql: str) -> Generator[None, None, None]:
+        """Turn what Spark raises into a dbt error with Spark's condition and message.
+
+        Args:
+            sql: the statement that runs inside.
+
+        Raises:
+            DbtDatabaseError: Spark or Delta refused the statement.
+        """
+        try:
+            yield
+        except DbtRuntimeError:
+            logger.debug(f"Error while running:\n{sql}")
+            raise
+        except Exception as error:
+            logger.debug(f"Error while running:\n{sql}")
+            logger.debug(str(error))
+            raise DbtDatabaseError(error_text(_server_message(error))) from error
+
+    @classmethod
+    def open(cls, connection: Connection) -> Connection:
+        """Open a connection: the process's SparkSession, or whatever dbt-spark opens.
+
+        Args:
+            connection: the connection, with its credentials.
+
+        Returns:
+            The same connection, open.
+
+        Raises:
+            SparkDidNotStart: the embedded Spark could not be started.
+            FailedToConnectError: the server could not be reached.
+        """
+        credentials = connection.credentials
+        if connection.state == ConnectionState.OPEN or (
+            credentials.method != SparkConnectionMethod.SESSION
+        ):
+            return super().open(connection)
+        # Imported here because PySpark takes half a second, and dbt parse needs none of it.
+        from dbt.adapters.deltawiden.session import SessionConnection, get_session
+
+        connection.handle = SessionConnection(get_session(credentials.server_side_parameters))
+        connection.state = ConnectionState.OPEN
+        return connection
+
+
+def _server_message(error: Exception) -> str:
+    """Give the message that a Thrift server wrote, or else the exception's own."""
+    response = error.args[0] if error.args else None
+    status = getattr(response, "status", None)
+    return str(getattr(status, "errorMessage", None) or error)

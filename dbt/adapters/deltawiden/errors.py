@@ -1,0 +1,130 @@
+"""Spark and Delta conditions as one clear error: the condition and its message, no Java stack."""
+
+import re
+from collections.abc import Mapping
+
+_CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*)\]")
+_JAVA_STACK = re.compile(r"\n\s*at [\w.$/]+\(.*|\n+JVM stacktrace:.*", re.DOTALL)
+_PY4J_PREFIX = re.compile(r"\AAn error occurred while calling [^\n]*\n:\s*")
+_EXCEPTION_CLASS = re.compile(r"\A(?:[a-z][\w]*\.)+[A-Z][\w$.]*(?:Exception|Error)?:\s*")
+_CAUSED_BY = re.compile(r"^\s*Caused by: (.*?)(?=\n\s*at |\n\s*\.\.\. \d+ more|\Z)", re.M | re.S)
+_LOGICAL_PLAN = re.compile(r";\n(?='|\+- |:- |[A-Z]\w+ ).*", re.DOTALL)
+
+# Conditions whose message alone leaves the user without a next step.
+_ADVICE: Mapping[str, str] = {
+    "DELTA_UNSUPPORTED_ALTER_TABLE_CHANGE_COL_OP": (
+        "Delta makes this change only on a table with delta.enableTypeWidening = true, and only "
+        "where its type widening permits it."
+    ),
+    "DELTA_CONFIGURE_SPARK_SESSION_WITH_EXTENSION_AND_CATALOG": (
+        "This Spark has no Delta wired in: set spark.sql.extensions to "
+        "io.delta.sql.DeltaSparkSessionExtension and spark.sql.catalog.spark_catalog to "
+        "org.apache.spark.sql.delta.catalog.DeltaCatalog."
+    ),
+    "DATA_SOURCE_NOT_FOUND": (
+        "If it is Delta that is missing, put the Delta jars on the driver's class path."
+    ),
+}
+
+_METASTORE_LOCKED = "Another instance of Derby may have already booted the database"
+
+
+def error_text(error: BaseException | str) -> str:
+    """Reduce an error of Spark or Delta to what its user needs.
+
+    Args:
+        error: any exception that came from Spark, or its text.
+
+    Returns:
+        The message with its condition, then, where it says more, the message of the deepest cause
+        that has a condition. Java stacks and logical plans are left out.
+
+    Source:
+        https://spark.apache.org/docs/latest/sql-error-conditions.html
+    """
+    raw = str(error)
+    if _METASTORE_LOCKED in raw:
+        return (
+            "The embedded metastore (metastore_db in this folder) is in use by another process: "
+            "wait for the other dbt run to end, or use a metastore server."
+        )
+    message = _message(raw)
+    cause = _deepest_condition(raw)
+    if cause and cause not in message:
+        message = f"{message}\nCaused by: {cause}"
+    advice = _ADVICE.get(condition(message) or "")
+    return f"{message}\n{advice}" if advice else message
+
+
+def condition(text: str) -> str | None:
+    """Find the error condition that a text names.
+
+    Args:
+        text: an error's message.
+
+    Returns:
+        The first condition, such as ``CAST_OVERFLOW``, or None.
+    """
+    match = _CONDITION.search(text)
+    return match.group(1) if match else None
+
+
+def _message(raw: str) -> str:
+    text = _PY4J_PREFIX.sub("", raw)
+    text = _JAVA_STACK.sub("", text)
+    text = _EXCEPTION_CLASS.sub("", text)
+    return _LOGICAL_PLAN.sub("", text).strip()
+
+
+def _deepest_condition(raw: str) -> str:
+    causes = [_message(each) for each in _CAUSED_BY.findall(raw)]
+    with_condition = [each for each in causes if condition(each)]
+    return with_condition[-1] if with_condition else ""
+
+
+def start_failure_text(log: str, java_version: str | None, minimum_java: int) -> str:
+    """Say why Spark's JVM did not start.
+
+    Args:
+        log: what the JVM and its launcher printed.
+        java_version: what ``java -version`` says, or None where there is no Java.
+        minimum_java: the oldest Java that this Spark runs on.
+
+    Returns:
+        One sentence that says what was found and what to install or set.
+    """
+    if java_version is None:
+        return (
+            f"Spark needs Java {minimum_java} or newer, and no Java was found: install one "
+            f"(for example openjdk-{minimum_java}-jre-headless), or set JAVA_HOME to it."
+        )
+    major = java_major(java_version)
+    if major is not None and major < minimum_java:
+        return (
+            f"Spark needs Java {minimum_java} or newer, and the Java that was found is "
+            f"{java_version}: install a newer one, or set JAVA_HOME to it."
+        )
+    unresolved = re.findall(r"unresolved dependency: (\S+?)#(\S+?);(\S+?): not found", log)
+    if unresolved or "RuntimeException: [unresolved dependency" in log:
+        jars = ", ".join(dict.fromkeys(":".join(each) for each in unresolved))
+        return (
+            f"Spark could not download these jars from Maven Central: {jars}. Check the network, "
+            "install a version of delta-spark that Maven Central has, or name the jars yourself "
+            "in the profile's server_side_parameters (spark.jars.packages or spark.jars)."
+        )
+    lines = [line for line in log.strip().splitlines() if "Exception" in line or "Error" in line]
+    reason = lines[0].strip() if lines else "it printed nothing"
+    return f"Spark's JVM did not start: {reason}"
+
+
+def java_major(version: str) -> int | None:
+    """Read Java's major version from a version text: 17 from ``17.0.15``, 8 from ``1.8.0_402``.
+
+    Args:
+        version: a version text.
+
+    Returns:
+        The major version, or None where the text has none.
+    """
+    match = re.match(r"(?:1\.)?(\d+)", version)
+    return int(match.group(1)) if match else None

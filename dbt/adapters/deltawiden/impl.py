@@ -1,0 +1,318 @@
+"""What macros may call."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql.types import DataType, StructField, StructType
+
+from dbt.adapters.base import available
+from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.contracts.connection import AdapterResponse
+from dbt.adapters.deltawiden.__version__ import version
+from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager, DeltaWidenResponse
+from dbt.adapters.deltawiden.table_facts import engine_from_spark, facts_from_detail
+from dbt.adapters.deltawiden.versions import read_version
+from dbt.adapters.deltawiden.widening import report
+from dbt.adapters.deltawiden.widening.diff import AmbiguousName, compare
+from dbt.adapters.deltawiden.widening.plan import (
+    ENABLED,
+    Plan,
+    TableFacts,
+    plan_by_hand,
+    plan_changes,
+    plan_no_change,
+)
+from dbt.adapters.deltawiden.widening.policy import (
+    CONFIGURATION_KEYS,
+    InvalidConfiguration,
+    OnLossyWrite,
+    OnSchemaChange,
+    Policy,
+    read_policy,
+)
+from dbt.adapters.deltawiden.widening.request import InvalidRequest, read_request
+from dbt.adapters.deltawiden.widening.rules import Engine
+from dbt.adapters.deltawiden.widening.types import (
+    UnknownType,
+    UnreadableType,
+    parse_type,
+    quote,
+)
+from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.spark.column import SparkColumn
+from dbt.adapters.spark.connections import SparkConnectionMethod
+from dbt.adapters.spark.impl import TABLE_OR_VIEW_NOT_FOUND_MESSAGES, SparkAdapter, SparkConfig
+from dbt_common.exceptions import DbtConfigError, DbtRuntimeError
+from dbt_common.invocation import get_invocation_id
+
+logger = AdapterLogger("DeltaWiden")
+
+USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
+"""The setting whose value Delta stores with the next commits,
+https://docs.delta.io/latest/delta-batch.html#set-user-defined-commit-metadata."""
+
+
+@dataclass
+class DeltaWidenConfig(SparkConfig):
+    """The model configuration that this adapter reads besides dbt-spark's."""
+
+    file_format: str = "delta"
+    type_widening: bool | None = None
+    type_widening_compatible_with: list[str] | None = None
+    on_lossy_write: str | None = None
+
+
+class SchemaChangeRefused(DbtRuntimeError):
+    """The table can't take the model's output; nothing was changed or written."""
+
+
+class DeltaWidenAdapter(SparkAdapter):
+    """dbt-spark's adapter, with a plan before every write to an existing table."""
+
+    ConnectionManager = DeltaWidenConnectionManager
+    AdapterSpecificConfigs = DeltaWidenConfig
+
+    _engine: Engine | None = None
+
+    def pre_model_hook(self, config: Any) -> Any:
+        """Check a node's configuration and default its file format, before anything runs.
+
+        dbt calls this before each materialization. It is the one place that dbt-spark's
+        materializations and macros, which each read ``file_format`` on their own, all come after.
+
+        Args:
+            config: the node's configuration, as macros see it.
+
+        Raises:
+            DbtConfigError: a value is not accepted.
+        """
+        self._policy(config)
+        if config.get("file_format") is None:
+            config.model.config["file_format"] = DeltaWidenConfig.file_format
+        return super().pre_model_hook(config)
+
+    def get_columns_in_relation(self, relation: BaseRelation) -> list[SparkColumn]:
+        """List a relation's columns; in a session without a statement.
+
+        Args:
+            relation: a table or view.
+
+        Returns:
+            Its columns, none where there is no such relation.
+        """
+        if not self._in_session():
+            return super().get_columns_in_relation(relation)  # type: ignore[no-any-return]
+        try:
+            schema = self._schema(relation)
+        except DbtRuntimeError as error:
+            if any(message in error.msg for message in TABLE_OR_VIEW_NOT_FOUND_MESSAGES):
+                return []
+            raise
+        return [
+            SparkColumn(
+                table_schema=relation.schema,
+                table_name=relation.name,
+                table_type=relation.type,
+                column=field.name,
+                column_index=index,
+                dtype=field.dataType.simpleString(),
+            )
+            for index, field in enumerate(schema.fields)
+            if field.name not in self.HUDI_METADATA_COLUMNS
+        ]
+
+    @available
+    def plan_schema_changes(self, source: BaseRelation, table: BaseRelation, config: Any) -> Plan:
+        """Decide what an existing table needs before a model's output is written to it.
+
+        Args:
+            source: the relation with the model's output.
+            table: the existing table.
+            config: the model's configuration.
+
+        Returns:
+            A plan that is not refused. Its statements have not run.
+
+        Raises:
+            SchemaChangeRefused: the plan is refused; all refusals are in the message.
+            DbtConfigError: a configuration value is not accepted.
+        """
+        policy = self._policy(config)
+        source_schema, table_schema = self._schema(source), self._schema(table)
+        try:
+            difference = compare(source_schema, table_schema)
+        except AmbiguousName as error:
+            raise SchemaChangeRefused(str(error)) from error
+        name, engine = _quoted(table), self._get_engine()
+        if not difference or policy.on_schema_change is OnSchemaChange.IGNORE:
+            plan = plan_no_change(difference, table_schema, name, engine)
+            if plan.lossy and policy.on_lossy_write is OnLossyWrite.ERROR:
+                raise SchemaChangeRefused(report.lossy_text(plan))
+            return plan
+        facts = self._facts(table)
+        plan = plan_changes(difference, source_schema, table_schema, policy, facts)
+        return self._unless_refused(plan)
+
+    @available
+    def plan_widen_columns(self, table: BaseRelation, columns: Mapping[str, str]) -> Plan:
+        """Decide on the type changes that a person asks of a table.
+
+        Args:
+            table: the table.
+            columns: the wanted type by column path.
+
+        Returns:
+            A plan that is not refused. Its statements have not run.
+
+        Raises:
+            SchemaChangeRefused: the plan is refused, or the request names what does not exist.
+        """
+        try:
+            requested = read_request(columns, self._schema(table))
+        except InvalidRequest as error:
+            raise SchemaChangeRefused(f"{_quoted(table)}: {error}") from error
+        return self._unless_refused(plan_by_hand(requested, self._facts(table)))
+
+    @available
+    def run_schema_changes(self, plan: Plan, changed_by: str) -> None:
+        """Run a plan's statements; their commits say in the table's history who made them.
+
+        Args:
+            plan: a plan that is not refused.
+            changed_by: the unique id of the model, or the name of the operation.
+
+        Raises:
+            DbtDatabaseError: the engine refused a statement. A property that was turned on for the
+                type changes is turned off again.
+        """
+        if not plan.statements:
+            return
+        with self._user_metadata(changed_by):
+            done: list[str] = []
+            try:
+                for statement in plan.statements:
+                    self.execute(statement)
+                    done.append(statement)
+            except DbtRuntimeError:
+                self._undo(plan, done)
+                raise
+
+    @available
+    def schema_changes_text(self, plan: Plan) -> str:
+        """Say in one line what a plan changes; empty where it changes nothing."""
+        return report.changes_text(plan)
+
+    @available
+    def lossy_write_text(self, plan: Plan, config: Any) -> str:
+        """Say what a write would not store exactly; empty where nobody has to be warned."""
+        if plan.lossy and self._policy(config).on_lossy_write is OnLossyWrite.WARN:
+            return report.lossy_text(plan)
+        return ""
+
+    @available
+    def response_with_changes(self, response: AdapterResponse, plan: Plan) -> AdapterResponse:
+        """Add a plan's type changes to the answer of a write, for run_results.json.
+
+        Args:
+            response: the answer.
+            plan: the plan that was run before the write.
+
+        Returns:
+            The answer as it was where no type was changed.
+        """
+        if not plan.changes:
+            return response
+        return DeltaWidenResponse(
+            **response.to_dict(), type_changes=report.changes_values(plan)
+        )
+
+    @available
+    def has_type_widening(self, table: BaseRelation) -> bool:
+        """Tell whether a table's property enables type widening."""
+        return self._facts(table).has(ENABLED)
+
+    def _unless_refused(self, plan: Plan) -> Plan:
+        if plan.refusals:
+            raise SchemaChangeRefused(report.refusals_text(plan))
+        return plan
+
+    def _policy(self, config: Any) -> Policy:
+        try:
+            return read_policy({key: config.get(key) for key in CONFIGURATION_KEYS})
+        except InvalidConfiguration as error:
+            name = config.model.unique_id
+            raise DbtConfigError(f"The configuration of {name} is not valid.\n{error}") from error
+
+    def _in_session(self) -> bool:
+        return bool(self.config.credentials.method == SparkConnectionMethod.SESSION)
+
+    def _handle(self) -> Any:
+        return self.connections.get_thread_connection().handle
+
+    def _schema(self, relation: BaseRelation) -> StructType:
+        if self._in_session():
+            return self._handle().schema(str(relation))  # type: ignore[no-any-return]
+        columns = super().get_columns_in_relation(relation)
+        return StructType([StructField(each.name, _read_type(each.dtype)) for each in columns])
+
+    def _get_engine(self) -> Engine:
+        # Two threads may both ask at first; they get the same answer.
+        if self._engine is None:
+            self._engine = self._handle().engine() if self._in_session() else self._ask_engine()
+        return self._engine
+
+    def _ask_engine(self) -> Engine:
+        _, answer = self.execute("select version()", fetch=True)
+        return engine_from_spark(read_version(str(answer.rows[0][0])))
+
+    def _facts(self, table: BaseRelation) -> TableFacts:
+        name = _quoted(table)
+        if not table.is_delta:
+            return TableFacts(name, self._get_engine(), format=_provider(table))
+        _, answer = self.execute(f"describe detail {name}", fetch=True)
+        detail = dict(zip(answer.column_names, answer.rows[0], strict=True))
+        return facts_from_detail(name, detail, self._get_engine())
+
+    @contextmanager
+    def _user_metadata(self, changed_by: str) -> Iterator[None]:
+        """Let the commits made inside say in the table's history who made them."""
+        values = {"changed_by": changed_by, "invocation_id": get_invocation_id()}
+        text = json.dumps({**values, "dbt_deltawiden": version})
+        if self._in_session():
+            with self._handle().with_setting(USER_METADATA, text):
+                yield
+            return
+        # A server gives each connection, and so each thread, a session of its own.
+        self.execute(f"set {USER_METADATA}={text}")
+        try:
+            yield
+        finally:
+            self.execute(f"reset {USER_METADATA}")
+
+    def _undo(self, plan: Plan, done: Iterable[str]) -> None:
+        for statement in plan.undo(done):
+            try:
+                self.execute(statement)
+            except DbtRuntimeError as error:
+                logger.warning(f"Could not take back a change of {plan.table}: {error}")
+
+
+def _quoted(relation: BaseRelation) -> str:
+    parts = (relation.schema, relation.identifier)
+    return ".".join(quote(part) for part in parts if part)
+
+
+def _provider(relation: BaseRelation) -> str:
+    if relation.is_iceberg:
+        return "iceberg"
+    return "hudi" if relation.is_hudi else "not Delta"
+
+
+def _read_type(text: str) -> DataType:
+    try:
+        return parse_type(text)
+    except UnknownType:
+        return UnreadableType(text)

@@ -1,0 +1,283 @@
+"""The one PySpark session of a run, and a dbt connection over it."""
+
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyspark
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkException
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql.types import StructType
+
+from dbt.adapters.deltawiden.errors import error_text, start_failure_text
+from dbt.adapters.deltawiden.settings import SAFE_WRITES, start_settings
+from dbt.adapters.deltawiden.versions import read_version
+from dbt.adapters.deltawiden.widening.rules import Engine
+from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.spark.connections import SparkConnectionWrapper
+from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
+from py4j.protocol import Py4JError
+
+logger = AdapterLogger("DeltaWiden")
+
+_SPARK_ERRORS = (PySparkException, Py4JError)
+_lock = threading.Lock()
+_applied: Mapping[str, str] | None = None
+
+
+class SparkDidNotStart(DbtRuntimeError):
+    """Spark could not be started; the message says what to install or set."""
+
+
+def get_session(parameters: Mapping[str, str]) -> SparkSession:
+    """Give the process's SparkSession, starting Spark if nobody has.
+
+    A session that the process already has (a notebook's, a test's, another run's) is used as it is;
+    of the parameters, it gets those that can be set while it runs.
+
+    Args:
+        parameters: ``server_side_parameters`` of the profile.
+
+    Returns:
+        The session.
+
+    Raises:
+        SparkDidNotStart: no Java, a Java too old, jars that can't be resolved, or any other
+            reason for which the JVM did not start.
+    """
+    global _applied
+    with _lock:
+        _hush_pyspark()
+        if SparkContext._active_spark_context is None:
+            _start(parameters)
+        builder = SparkSession.builder
+        if _applied != parameters:
+            for key, value in {**SAFE_WRITES, **parameters}.items():
+                builder = builder.config(key, value)
+            _applied = dict(parameters)
+        return builder.getOrCreate()
+
+
+def _start(parameters: Mapping[str, str]) -> None:
+    if "PYSPARK_GATEWAY_PORT" in os.environ:  # spark-submit has started the JVM, and configured it
+        SparkContext._ensure_initialized()
+        given = dict(SparkConf().getAll())
+        settings = {**start_settings({**given, **parameters}, {}), **parameters}
+    else:
+        settings = start_settings(parameters, os.environ)
+    conf = SparkConf(loadDefaults="PYSPARK_GATEWAY_PORT" in os.environ).setAll(settings.items())
+    log_file = _log_file()
+    with log_file.open("w", encoding="utf-8") as log:
+        # The JVM keeps the file open. Its own lines belong there, not among dbt's.
+        try:
+            gateway = launch_gateway(conf, {"stdout": log, "stderr": log})
+            SparkContext(conf=conf, gateway=gateway)
+        except Exception as error:
+            logger.debug(f"{error}\n{_read(log_file)}")
+            raise SparkDidNotStart(_why_not_started(error, log_file)) from error
+
+
+def _log_file() -> Path:
+    from dbt.flags import get_flags
+
+    folder = getattr(get_flags(), "LOG_PATH", None) or tempfile.mkdtemp(prefix="dbt-deltawiden-")
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    return Path(folder) / "spark.log"
+
+
+def _read(log_file: Path) -> str:
+    return log_file.read_text(encoding="utf-8", errors="replace")
+
+
+def _why_not_started(error: Exception, log_file: Path) -> str:
+    if isinstance(error, _SPARK_ERRORS) and "JAVA_GATEWAY_EXITED" not in str(error):
+        return f"Spark did not start: {error_text(error)}"
+    minimum_java = 17 if pyspark.__version__ >= "4" else 8
+    why = start_failure_text(_read(log_file), _java_version(), minimum_java)
+    return f"{why} (Spark's own lines are in {log_file})"
+
+
+def _java_version() -> str | None:
+    """Ask the Java that Spark would use for its version."""
+    home = os.environ.get("JAVA_HOME")
+    java = os.path.join(home, "bin", "java") if home else shutil.which("java")
+    if not java or not os.path.exists(java):
+        return None
+    printed = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
+    match = re.search(r'version "([^"]+)"', printed.stderr + printed.stdout)
+    return match.group(1) if match else "unknown"
+
+
+def _hush_pyspark() -> None:
+    """Keep PySpark 4 from printing each failed statement, as JSON, on the terminal."""
+    with contextlib.suppress(ImportError):
+        from pyspark.logger import PySparkLogger
+
+        for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+            PySparkLogger.getLogger(name).disabled = True
+
+
+class SessionConnection(SparkConnectionWrapper):
+    """A connection and cursor over a SparkSession, as dbt's SQL classes want one."""
+
+    def __init__(self, session: SparkSession) -> None:
+        self.session = session
+        self._frame: DataFrame | None = None
+        self._rows: list[Row] | None = None
+
+    def cursor(self) -> "SessionConnection":
+        """Open a cursor of its own, so that statements can nest."""
+        return SessionConnection(self.session)
+
+    def cancel(self) -> None:
+        """Stop the statements that this process has running."""
+        with contextlib.suppress(*_SPARK_ERRORS):
+            self.session.sparkContext.cancelAllJobs()
+
+    def close(self) -> None:
+        """Forget the last result. The session stays: it is the process's."""
+        self._frame = None
+        self._rows = None
+
+    def rollback(self, *args: Any, **kwargs: Any) -> None:
+        """Do nothing: Spark has no transactions over several statements."""
+
+    def execute(self, sql: str, bindings: Sequence[Any] | None = None) -> None:
+        """Run one statement.
+
+        Args:
+            sql: the statement; a semicolon at its end is allowed.
+            bindings: values for the ``%s`` in it.
+
+        Raises:
+            DbtDatabaseError: Spark or Delta refused it, in their words, without the Java stack.
+        """
+        statement = sql.strip().removesuffix(";")
+        if bindings is not None:
+            statement = statement % tuple(literal(each) for each in bindings)
+        self._rows = None
+        with _clear_errors():
+            self._frame = self.session.sql(statement)
+
+    @contextlib.contextmanager
+    def with_setting(self, key: str, value: str) -> Iterator[None]:
+        """Let the statements run inside have a setting.
+
+        They run in a session of their own, because other threads write through the shared one at
+        the same time. Names in them must be qualified.
+
+        Args:
+            key: the setting.
+            value: its value.
+        """
+        shared = self.session
+        self.session = shared.newSession()
+        self.session.conf.set(key, value)
+        try:
+            yield
+        finally:
+            self.session = shared
+
+    def fetchall(self) -> list[Row]:
+        """Fetch all rows that are left of the last result."""
+        if self._rows is None:
+            with _clear_errors():
+                self._rows = self._frame.collect() if self._frame is not None else []
+        rows, self._rows = self._rows, []
+        return rows
+
+    def fetchmany(self, size: int) -> list[Row]:
+        """Fetch the first rows of the last result, reading no more of it than those."""
+        if self._rows is None:
+            with _clear_errors():
+                self._rows = self._frame.take(size) if self._frame is not None else []
+        rows, self._rows = self._rows[:size], self._rows[size:]
+        return rows
+
+    def fetchone(self) -> Row | None:
+        """Fetch the next row of the last result."""
+        if self._rows is None:
+            self._rows = self.fetchall()
+        return self._rows.pop(0) if self._rows else None
+
+    @property
+    def description(self) -> Sequence[tuple[str, Any, None, None, None, None, bool]]:
+        """The columns of the last result, as PEP 249 has them."""
+        if self._frame is None:
+            return []
+        return [
+            (field.name, field.dataType.simpleString(), None, None, None, None, field.nullable)
+            for field in self._frame.schema.fields
+        ]
+
+    def schema(self, relation: str) -> StructType:
+        """Read the schema of a table or view, exactly and without a statement.
+
+        Args:
+            relation: its name, as for a statement.
+
+        Returns:
+            The schema.
+
+        Raises:
+            DbtDatabaseError: there is no such relation, or it can't be read.
+        """
+        with _clear_errors():
+            return self.session.table(relation).schema
+
+    def engine(self) -> Engine:
+        """Ask the JVM for the versions of Spark and Delta that run in it."""
+        with _clear_errors():
+            delta = _jvm_delta_version(self.session)
+        return Engine(spark=read_version(self.session.version), delta=read_version(delta))
+
+
+def _jvm_delta_version(session: SparkSession) -> str:
+    package = getattr(session.sparkContext._jvm.io.delta, "package$")  # type: ignore[union-attr]
+    return str(getattr(package, "MODULE$").VERSION())
+
+
+@contextlib.contextmanager
+def _clear_errors() -> Iterator[None]:
+    try:
+        yield
+    except _SPARK_ERRORS as error:
+        logger.debug(str(error))
+        raise DbtDatabaseError(error_text(error)) from error
+
+
+def literal(value: Any) -> str:
+    """Render a value as a Spark SQL literal that keeps it exactly.
+
+    Args:
+        value: a value of a seed: a number, text, date, time stamp, boolean or None.
+
+    Returns:
+        The literal.
+
+    Source:
+        https://spark.apache.org/docs/latest/sql-ref-literals.html
+    """
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, Decimal)):
+        return f"{value:f}" if isinstance(value, Decimal) else str(value)
+    if isinstance(value, float):
+        return f"double('{value!r}')"
+    if isinstance(value, (datetime, date)):
+        return f"'{value.isoformat(' ') if isinstance(value, datetime) else value.isoformat()}'"
+    escaped = str(value).replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"

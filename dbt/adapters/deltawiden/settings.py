@@ -1,0 +1,154 @@
+"""Which settings an embedded or cluster Spark is started with."""
+
+import os
+import re
+import shlex
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pyspark
+from delta.pip_utils import configure_spark_with_delta_pip
+from pyspark.sql import SparkSession
+
+EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
+CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
+AUTOMATIC_WIDENING = "spark.databricks.delta.typeWidening.allowAutomaticWidening"
+
+# Delta 4.1 and newer let a write turn an integer column into decimal or double unless told not to.
+SAFE_WRITES = {AUTOMATIC_WIDENING: "same_family_type"}
+
+_CLASS_PATH_SETTINGS = ("spark.jars", "spark.driver.extraClassPath", "spark.submit.pyFiles")
+_DELTA_JAR = re.compile(r"delta-spark[\w.]*-\d")
+
+
+def start_settings(parameters: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
+    """Put together the settings that Spark starts with.
+
+    Args:
+        parameters: ``server_side_parameters`` of the profile; they win over everything.
+        environment: the process's environment variables: Spark's own configuration that they point
+            to (``spark-defaults.conf``, ``PYSPARK_SUBMIT_ARGS``) wins over what is chosen here.
+
+    Returns:
+        Settings for a SparkConf.
+    """
+    given = {**_spark_defaults(environment), **_submit_arguments(environment), **parameters}
+    settings = {"spark.app.name": "dbt-deltawiden", **SAFE_WRITES, **_delta(given)}
+    master = given.get("spark.master", environment.get("MASTER", "local[*]"))
+    settings["spark.master"] = master
+    if master.startswith("local"):
+        settings.update(_one_machine())
+    chosen = {key: value for key, value in settings.items() if key not in given}
+    # What has to be joined with the user's own values stands in _delta's answer, whole.
+    joined = {key: settings[key] for key in _JOINED if key in settings}
+    return {**chosen, **parameters, **joined}
+
+
+_JOINED = ("spark.jars.packages", "spark.sql.extensions")
+
+
+def _delta(given: Mapping[str, str]) -> dict[str, str]:
+    """Wire Delta in: jars that match the installed packages, the extension, the catalog."""
+    extensions = _items(given.get("spark.sql.extensions", ""))
+    if EXTENSION not in extensions:
+        extensions.append(EXTENSION)
+    settings = {
+        "spark.sql.extensions": ",".join(extensions),
+        "spark.sql.catalog.spark_catalog": CATALOG,
+    }
+    packages = _items(given.get("spark.jars.packages", ""))
+    if not _has_delta_jars(given) and not any("io.delta:delta-" in each for each in packages):
+        settings["spark.jars.packages"] = _packages_with_delta(packages)
+    return settings
+
+
+def _packages_with_delta(packages: list[str]) -> str:
+    # Delta's own function knows the name of its artifact for the installed Spark. It only takes a
+    # builder, and a builder only shows its options this way.
+    builder = configure_spark_with_delta_pip(SparkSession.Builder(), extra_packages=packages)
+    return str(builder._options["spark.jars.packages"])
+
+
+def _has_delta_jars(given: Mapping[str, str]) -> bool:
+    jars = [item for key in _CLASS_PATH_SETTINGS for item in _items(given.get(key, ""))]
+    jars += os.listdir(jar_folder) if (jar_folder := _spark_home() / "jars").is_dir() else []
+    return any(_DELTA_JAR.search(each) for each in jars)
+
+
+def _one_machine() -> dict[str, str]:
+    """Settings for a driver that is the whole cluster: no server to see, small data first."""
+    cores = os.cpu_count() or 1
+    return {
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.memory": _driver_memory(),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.catalogImplementation": "hive",
+        # The defaults, 200 and 50, are made for clusters: most of a small statement's time would
+        # go into starting empty tasks.
+        "spark.sql.shuffle.partitions": str(max(cores, 2)),
+        "spark.databricks.delta.snapshotPartitions": "2",
+    }
+
+
+def _driver_memory() -> str:
+    """Half of the machine's memory; Spark's default is 1 GB on any machine."""
+    try:
+        bytes_of_memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError, AttributeError):  # not on every platform
+        return "1g"
+    return f"{max(bytes_of_memory // 2 // 2**20, 1024)}m"
+
+
+def _spark_home() -> Path:
+    return Path(os.environ.get("SPARK_HOME") or os.path.dirname(pyspark.__file__))
+
+
+def _spark_defaults(environment: Mapping[str, str]) -> dict[str, str]:
+    """Read spark-defaults.conf, which spark-submit reads after the settings it is given.
+
+    Source:
+        https://spark.apache.org/docs/latest/configuration.html#dynamically-loading-spark-properties
+    """
+    folder = environment.get("SPARK_CONF_DIR") or str(_spark_home() / "conf")
+    file = Path(folder) / "spark-defaults.conf"
+    if not file.is_file():
+        return {}
+    lines = (line.strip() for line in file.read_text(encoding="utf-8").splitlines())
+    pairs = (re.split(r"[\s=:]+", line, maxsplit=1) for line in lines if line[:1] not in ("", "#"))
+    return {pair[0]: pair[1] for pair in pairs if len(pair) == 2}
+
+
+_SUBMIT_OPTIONS = {
+    "--master": "spark.master",
+    "--packages": "spark.jars.packages",
+    "--jars": "spark.jars",
+    "--driver-memory": "spark.driver.memory",
+    "--driver-class-path": "spark.driver.extraClassPath",
+}
+
+
+def _submit_arguments(environment: Mapping[str, str]) -> dict[str, str]:
+    """Read the settings in PYSPARK_SUBMIT_ARGS."""
+    words = _with_equals_split(shlex.split(environment.get("PYSPARK_SUBMIT_ARGS", "")))
+    settings: dict[str, str] = {}
+    for option, value in zip(words, words[1:], strict=False):
+        if option in _SUBMIT_OPTIONS:
+            settings[_SUBMIT_OPTIONS[option]] = value
+        elif option in ("--conf", "-c") and "=" in value:
+            key, _, setting = value.partition("=")
+            settings[key] = setting
+    return settings
+
+
+def _with_equals_split(words: Iterable[str]) -> list[str]:
+    split: list[str] = []
+    for word in words:
+        option, equals, value = word.partition("=")
+        split += [option, value] if equals and option.startswith("--") else [word]
+    return split
+
+
+def _items(text: str) -> list[str]:
+    return [each.strip() for each in text.split(",") if each.strip()]

@@ -1,0 +1,394 @@
+"""From the differences to statements or refusals."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
+
+from dbt.adapters.deltawiden.widening.diff import (
+    FieldDifference,
+    SchemaDifference,
+    TypeDifference,
+    by_folded_name,
+)
+from dbt.adapters.deltawiden.widening.policy import OnSchemaChange, Policy
+from dbt.adapters.deltawiden.widening.refusals import Reason, Refusal
+from dbt.adapters.deltawiden.widening.rules import (
+    FEATURE_OF_TYPE,
+    Capability,
+    Compatibility,
+    Engine,
+    find_rule,
+)
+from dbt.adapters.deltawiden.widening.target import (
+    MAX_DECIMAL_PRECISION,
+    decimal_for_both,
+    is_decimal_number,
+    smallest_type_for_both,
+)
+from dbt.adapters.deltawiden.widening.types import Path, path_sql, quote, type_sql
+
+ENABLED = "delta.enableTypeWidening"
+COLUMN_MAPPING = "delta.columnMapping.mode"
+ICEBERG_PROPERTIES = (
+    "delta.enableIcebergCompatV1",
+    "delta.enableIcebergCompatV2",
+    "delta.enableIcebergCompatV3",
+)
+
+
+@dataclass(frozen=True)
+class TableFacts:
+    """What has to be known of a table besides its schema.
+
+    Attributes:
+        name: the table's name, quoted for a statement.
+        format: the provider, ``delta`` for a Delta table.
+        properties: the table properties.
+        features: the table features of its protocol.
+        partition_columns: their names.
+        engine: the versions that will run the statements.
+    """
+
+    name: str
+    engine: Engine
+    format: str = "delta"
+    properties: dict[str, str] = field(default_factory=dict)
+    features: frozenset[str] = frozenset()
+    partition_columns: tuple[str, ...] = ()
+
+    def has(self, table_property: str) -> bool:
+        """Tell whether a boolean table property is true."""
+        return self.properties.get(table_property, "").lower() == "true"
+
+    @property
+    def allows_drop(self) -> bool:
+        """Whether a column can be dropped without a rewrite, which column mapping makes possible."""
+        return self.properties.get(COLUMN_MAPPING, "none").lower() in ("name", "id")
+
+
+@dataclass(frozen=True)
+class TypeChange:
+    """One change of a leaf's type."""
+
+    path: Path
+    from_type: DataType
+    to_type: DataType
+
+
+@dataclass(frozen=True)
+class WrittenColumn:
+    """A column of the table at the time of the write.
+
+    Attributes:
+        name: its name, as the table spells it.
+        type: its type after the plan.
+        in_source: whether the model's output has it; where it hasn't, null is written.
+    """
+
+    name: str
+    type: DataType
+    in_source: bool
+
+    @property
+    def quoted(self) -> str:
+        """The name, quoted for a statement."""
+        return quote(self.name)
+
+    @property
+    def column(self) -> str:
+        """The name, under the attribute that dbt's columns have it."""
+        return self.name
+
+    @property
+    def select_sql(self) -> str:
+        """What to select for it from the source."""
+        if self.in_source:
+            return self.quoted
+        return f"cast(null as {type_sql(self.type)}) as {self.quoted}"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be done to a table before a write, or why the write must not be.
+
+    Attributes:
+        table: the table's name, quoted for a statement.
+        changes: the type changes, one commit where the engine can.
+        new: the columns and nested fields to add.
+        dropped: the columns and nested fields to drop.
+        properties: the table properties to set first: the widening property where it was asked
+            for, and the support of table features that a new type needs.
+        columns: the table's columns at the time of the write.
+        refusals: why the plan can't be carried out. If there is one, nothing is.
+        lossy: under ``on_schema_change: ignore``, the leaves that would not be stored exactly.
+    """
+
+    table: str
+    engine: Engine
+    changes: tuple[TypeChange, ...] = ()
+    new: tuple[FieldDifference, ...] = ()
+    dropped: tuple[FieldDifference, ...] = ()
+    properties: tuple[tuple[str, str], ...] = ()
+    columns: tuple[WrittenColumn, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    lossy: tuple[TypeDifference, ...] = ()
+
+    @property
+    def statements(self) -> list[str]:
+        """The statements, in the order in which they must run; none if the plan is refused."""
+        return [] if self.refusals else list(_statements(self))
+
+    @property
+    def source_has_all_columns(self) -> bool:
+        """Whether no column of the table has to be filled with null."""
+        return all(each.in_source for each in self.columns)
+
+    def undo(self, done: Iterable[str]) -> list[str]:
+        """Give the statements that take back a property turned on for type changes that failed.
+
+        Args:
+            done: the statements that have run.
+
+        Returns:
+            Statements, none where the type changes were made or no property was set.
+        """
+        altered = set(_alter_types(self)) & set(done)
+        if altered or not list(done) or ENABLED not in dict(self.properties):
+            return []
+        return [f"alter table {self.table} unset tblproperties if exists ('{ENABLED}')"]
+
+
+def plan_changes(
+    difference: SchemaDifference,
+    source: StructType,
+    table: StructType,
+    policy: Policy,
+    facts: TableFacts,
+) -> Plan:
+    """Decide what to do about the differences between a model's output and its table.
+
+    Args:
+        difference: what differs, from ``diff.compare``.
+        source: the schema of the model's output.
+        table: the table's schema.
+        policy: the model's configuration.
+        facts: the table's properties, protocol and engine.
+
+    Returns:
+        The plan. All refusals are in it together.
+    """
+    decided = [_decide(each, policy, facts) for each in difference.types]
+    changes = tuple(each for each in decided if isinstance(each, TypeChange))
+    refusals = [each for each in decided if isinstance(each, Refusal)]
+    refusals += _refused_fields(difference, policy, facts)
+    new = difference.new if policy.adds else ()
+    dropped = difference.gone if policy.drops else ()
+    return Plan(
+        table=facts.name,
+        engine=facts.engine,
+        changes=changes,
+        new=new,
+        dropped=dropped,
+        properties=_properties(changes, new, facts),
+        columns=_columns_after(source, table, changes, new, dropped),
+        refusals=tuple(refusals),
+    )
+
+
+def plan_no_change(
+    difference: SchemaDifference, table: StructType, name: str, engine: Engine
+) -> Plan:
+    """Make the plan that changes nothing, and names what the write would not store exactly.
+
+    Args:
+        difference: what differs, from ``diff.compare``.
+        table: the table's schema.
+        name: the table's name, quoted for a statement.
+        engine: the versions that will run the write.
+
+    Returns:
+        A plan without statements and refusals.
+    """
+    # A column that the source lacks is selected all the same: under `ignore` nobody has asked for
+    # null, so the engine's refusal is the answer.
+    columns = tuple(WrittenColumn(each.name, each.dataType, True) for each in table.fields)
+    return Plan(name, engine, columns=columns, lossy=difference.types)
+
+
+def plan_by_hand(requested: Iterable[TypeChange], facts: TableFacts) -> Plan:
+    """Decide on type changes that a person asks for, integer to decimal and double included.
+
+    Args:
+        requested: the changes, with the column's own type as ``from_type``.
+        facts: the table's properties, protocol and engine.
+
+    Returns:
+        The plan; a change to the type that the column has is left out of it.
+    """
+    requested = [each for each in requested if each.from_type != each.to_type]
+    policy = Policy(type_widening=True)
+    decided = [_permit(each, policy, facts, by_hand=True) for each in requested]
+    changes = tuple(each for each in decided if isinstance(each, TypeChange))
+    return Plan(
+        table=facts.name,
+        engine=facts.engine,
+        changes=changes,
+        properties=_properties(changes, (), facts),
+        refusals=tuple(each for each in decided if isinstance(each, Refusal)),
+    )
+
+
+def _decide(
+    difference: TypeDifference, policy: Policy, facts: TableFacts
+) -> TypeChange | Refusal:
+    target = smallest_type_for_both(difference.table, difference.source)
+    if target is None or find_rule(difference.table, target) is None:
+        return _impossible(difference)
+    change = TypeChange(difference.path, difference.table, target)
+    if policy.on_schema_change is OnSchemaChange.FAIL:
+        return Refusal(Reason.MODE_IS_FAIL, change.path, change.from_type, change.to_type)
+    return _permit(change, policy, facts, by_hand=False)
+
+
+def _impossible(difference: TypeDifference) -> Refusal:
+    reason, detail = Reason.IMPOSSIBLE, ""
+    if is_decimal_number(difference.table) and is_decimal_number(difference.source):
+        digits, _ = decimal_for_both(difference.table, difference.source)
+        if digits > MAX_DECIMAL_PRECISION:
+            reason, detail = Reason.TOO_MANY_DIGITS, str(digits)
+    return Refusal(reason, difference.path, difference.table, difference.source, detail)
+
+
+def _permit(
+    change: TypeChange, policy: Policy, facts: TableFacts, by_hand: bool
+) -> TypeChange | Refusal:
+    """Hold a change against the rules, the model's configuration and the table."""
+    rule = find_rule(change.from_type, change.to_type)
+    reason: Reason | None = None
+    detail = ""
+    if facts.format != "delta":
+        reason, detail = Reason.NOT_DELTA, facts.format
+    elif rule is None:
+        reason = Reason.IMPOSSIBLE
+    elif facts.engine.delta < rule.since:
+        reason, detail = Reason.ENGINE_TOO_OLD, ".".join(map(str, rule.since))
+    elif rule.manual and not by_hand:
+        reason = Reason.MANUAL
+    elif missing := _kept_within(policy, facts) - rule.within:
+        reason, detail = Reason.INCOMPATIBLE, ", ".join(sorted(each.value for each in missing))
+    elif rule.recorded and policy.type_widening is False:
+        reason = Reason.TURNED_OFF
+    elif rule.recorded and not policy.type_widening and not facts.has(ENABLED):
+        reason = Reason.NOT_ENABLED
+    if reason is None:
+        return change
+    return Refusal(reason, change.path, change.from_type, change.to_type, detail)
+
+
+def _kept_within(policy: Policy, facts: TableFacts) -> frozenset[Compatibility]:
+    if any(facts.has(each) for each in ICEBERG_PROPERTIES):
+        return policy.compatible_with | {Compatibility.ICEBERG_V2}
+    return policy.compatible_with
+
+
+def _refused_fields(
+    difference: SchemaDifference, policy: Policy, facts: TableFacts
+) -> Iterator[Refusal]:
+    mode = policy.on_schema_change
+    if mode is OnSchemaChange.FAIL:
+        for each in difference.new:
+            yield Refusal(Reason.NEW_AND_MODE_IS_FAIL, each.path, to_type=each.field.dataType)
+    for each in difference.gone:
+        reason = _why_not_gone(each, mode, facts)
+        if reason is not None:
+            yield Refusal(reason, each.path, from_type=each.field.dataType)
+
+
+def _why_not_gone(
+    gone: FieldDifference, mode: OnSchemaChange, facts: TableFacts
+) -> Reason | None:
+    if mode is OnSchemaChange.FAIL:
+        return Reason.GONE_AND_MODE_IS_FAIL
+    if mode is OnSchemaChange.APPEND_NEW_COLUMNS:
+        return None if gone.field.nullable else Reason.GONE_AND_NOT_NULL
+    if gone.path[0].lower() in (each.lower() for each in facts.partition_columns):
+        return Reason.GONE_AND_PARTITIONED_BY
+    return None if facts.allows_drop else Reason.DROP_NEEDS_COLUMN_MAPPING
+
+
+def _properties(
+    changes: tuple[TypeChange, ...], new: tuple[FieldDifference, ...], facts: TableFacts
+) -> tuple[tuple[str, str], ...]:
+    properties: dict[str, str] = {}
+    if not facts.has(ENABLED) and any(_is_recorded(each) for each in changes):
+        properties[ENABLED] = "true"
+    types = [each.to_type for each in changes] + [each.field.dataType for each in new]
+    for leaf in (leaf for each in types for leaf in _leaves(each)):
+        feature = FEATURE_OF_TYPE.get(type(leaf))
+        if feature and feature not in facts.features:
+            properties[f"delta.feature.{feature}"] = "supported"
+    return tuple(properties.items())
+
+
+def _is_recorded(change: TypeChange) -> bool:
+    rule = find_rule(change.from_type, change.to_type)
+    return rule is not None and rule.recorded
+
+
+def _leaves(data_type: DataType) -> Iterator[DataType]:
+    if isinstance(data_type, StructType):
+        for each in data_type.fields:
+            yield from _leaves(each.dataType)
+    elif isinstance(data_type, ArrayType):
+        yield from _leaves(data_type.elementType)
+    elif isinstance(data_type, MapType):
+        yield from _leaves(data_type.keyType)
+        yield from _leaves(data_type.valueType)
+    else:
+        yield data_type
+
+
+def _columns_after(
+    source: StructType,
+    table: StructType,
+    changes: tuple[TypeChange, ...],
+    new: tuple[FieldDifference, ...],
+    dropped: tuple[FieldDifference, ...],
+) -> tuple[WrittenColumn, ...]:
+    changed = {each.path: each.to_type for each in changes}
+    gone = {each.path for each in dropped}
+    in_source = by_folded_name(source)
+    columns = [
+        WrittenColumn(c.name, changed.get((c.name,), c.dataType), c.name.lower() in in_source)
+        for c in table.fields
+        if (c.name,) not in gone
+    ]
+    columns += [
+        WrittenColumn(each.field.name, each.field.dataType, True)
+        for each in new
+        if len(each.path) == 1
+    ]
+    return tuple(columns)
+
+
+def _statements(plan: Plan) -> Iterator[str]:
+    if plan.properties:
+        pairs = ", ".join(f"'{key}' = '{value}'" for key, value in plan.properties)
+        yield f"alter table {plan.table} set tblproperties ({pairs})"
+    yield from _alter_types(plan)
+    if plan.new:
+        added = (f"{path_sql(each.path)} {type_sql(each.field.dataType)}" for each in plan.new)
+        yield f"alter table {plan.table} add columns ({', '.join(added)})"
+    if plan.dropped:
+        columns = ", ".join(path_sql(each.path) for each in plan.dropped)
+        yield f"alter table {plan.table} drop columns ({columns})"
+
+
+def _alter_types(plan: Plan) -> Iterator[str]:
+    columns = [f"{path_sql(each.path)} type {type_sql(each.to_type)}" for each in plan.changes]
+    if columns and plan.engine.can(Capability.ALTER_SEVERAL_COLUMNS):
+        yield f"alter table {plan.table} alter column {', '.join(columns)}"
+    else:
+        yield from (f"alter table {plan.table} alter column {column}" for column in columns)
+

@@ -1,0 +1,143 @@
+"""What a model's configuration says about type changes, checked."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, TypeVar
+
+from dbt.adapters.deltawiden.widening.rules import Compatibility
+
+
+class OnSchemaChange(str, Enum):
+    """dbt's modes, https://docs.getdbt.com/docs/build/incremental-models, "on_schema_change"."""
+
+    IGNORE = "ignore"
+    APPEND_NEW_COLUMNS = "append_new_columns"
+    SYNC_ALL_COLUMNS = "sync_all_columns"
+    FAIL = "fail"
+
+
+class OnLossyWrite(str, Enum):
+    """What to do, under ``ignore``, about a write that would not store every value exactly."""
+
+    WARN = "warn"
+    ERROR = "error"
+    IGNORE = "ignore"
+
+
+CONFIGURATION_KEYS = (
+    "on_schema_change",
+    "type_widening",
+    "type_widening_compatible_with",
+    "on_lossy_write",
+)
+"""The keys of a model's configuration that a policy is read from."""
+
+
+class InvalidConfiguration(ValueError):
+    """One or more configuration values that are not accepted; the message lists them all."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A model's configuration, as far as it decides on type changes.
+
+    Attributes:
+        on_schema_change: dbt's mode.
+        type_widening: None to follow the table's property, true to turn it on when it is first
+            needed, false never to widen.
+        compatible_with: apply only the changes that these formats can make too.
+        on_lossy_write: see ``OnLossyWrite``.
+    """
+
+    on_schema_change: OnSchemaChange = OnSchemaChange.IGNORE
+    type_widening: bool | None = None
+    compatible_with: frozenset[Compatibility] = frozenset()
+    on_lossy_write: OnLossyWrite = OnLossyWrite.WARN
+
+    @property
+    def adds(self) -> bool:
+        """Whether columns that only the source has are added."""
+        return self.on_schema_change in (
+            OnSchemaChange.APPEND_NEW_COLUMNS,
+            OnSchemaChange.SYNC_ALL_COLUMNS,
+        )
+
+    @property
+    def drops(self) -> bool:
+        """Whether columns that the source lacks are dropped."""
+        return self.on_schema_change is OnSchemaChange.SYNC_ALL_COLUMNS
+
+
+def read_policy(config: Mapping[str, Any]) -> Policy:
+    """Read the policy from a model's configuration.
+
+    Args:
+        config: the model's configuration; a key that is missing or None has its default.
+
+    Returns:
+        The policy.
+
+    Raises:
+        InvalidConfiguration: some value is not accepted. All such values are named, with what
+            was given and what is accepted.
+    """
+    problems: list[str] = []
+    policy = Policy(
+        on_schema_change=_member(config, "on_schema_change", OnSchemaChange.IGNORE, problems),
+        type_widening=_flag(config, "type_widening", problems),
+        compatible_with=_members(config, "type_widening_compatible_with", Compatibility, problems),
+        on_lossy_write=_member(config, "on_lossy_write", OnLossyWrite.WARN, problems),
+    )
+    if problems:
+        raise InvalidConfiguration("\n".join(problems))
+    return policy
+
+
+_Member = TypeVar("_Member", bound=Enum)
+
+
+def _member(
+    config: Mapping[str, Any], key: str, default: _Member, problems: list[str]
+) -> _Member:
+    given = config.get(key)
+    if given is None:
+        return default
+    accepted = type(default)
+    try:
+        return accepted(given)
+    except ValueError:
+        problems.append(_problem(key, given, _list(accepted)))
+        return default
+
+
+def _flag(config: Mapping[str, Any], key: str, problems: list[str]) -> bool | None:
+    given = config.get(key)
+    if given is None or isinstance(given, bool):
+        return given
+    problems.append(_problem(key, given, "true, false (or leave it out to follow the table)"))
+    return None
+
+
+def _members(
+    config: Mapping[str, Any], key: str, accepted: type[_Member], problems: list[str]
+) -> frozenset[_Member]:
+    given = config.get(key)
+    if given is None:
+        return frozenset()
+    if not isinstance(given, (list, tuple)):
+        problems.append(_problem(key, given, f"a list of {_list(accepted)}"))
+        return frozenset()
+    known = {member.value: member for member in accepted}
+    for each in given:
+        if each not in known:
+            problems.append(_problem(key, each, f"a list of {_list(accepted)}"))
+    return frozenset(known[each] for each in given if each in known)
+
+
+def _list(accepted: Iterable[Enum]) -> str:
+    return ", ".join(str(member.value) for member in accepted)
+
+
+def _problem(key: str, given: object, accepted: str) -> str:
+    return f"{key}: got {given!r}; accepted: {accepted}"

@@ -1,0 +1,118 @@
+"""A plan as text for people and as values for machines."""
+
+import json
+import shlex
+from typing import Any
+
+from dbt.adapters.deltawiden.widening.plan import Plan, TypeChange
+from dbt.adapters.deltawiden.widening.refusals import Reason, Refusal
+from dbt.adapters.deltawiden.widening.types import parse_path, path_text, type_text
+
+
+def change_text(change: TypeChange) -> str:
+    """Say one type change: ``amount: int -> bigint``."""
+    return f"{path_text(change.path)}: {type_text(change.from_type)} -> {type_text(change.to_type)}"
+
+
+def changes_text(plan: Plan) -> str:
+    """Say in one line what a plan changes in its table.
+
+    Args:
+        plan: a plan that is not refused.
+
+    Returns:
+        The line, empty where the plan changes nothing.
+    """
+    parts = []
+    if plan.changes:
+        parts.append("widened " + ", ".join(change_text(each) for each in plan.changes))
+    if plan.new:
+        parts.append("added " + ", ".join(path_text(each.path) for each in plan.new))
+    if plan.dropped:
+        parts.append("dropped " + ", ".join(path_text(each.path) for each in plan.dropped))
+    return f"{plan.table}: {'; '.join(parts)}" if parts else ""
+
+
+def changes_values(plan: Plan) -> list[dict[str, Any]]:
+    """Give the type changes of a plan as plain values.
+
+    Args:
+        plan: any plan.
+
+    Returns:
+        A dictionary a change: ``path`` (a list of names), ``from`` and ``to`` (types as text).
+    """
+    return [
+        {
+            "path": list(each.path),
+            "from": type_text(each.from_type),
+            "to": type_text(each.to_type),
+        }
+        for each in plan.changes
+    ]
+
+
+def refusals_text(plan: Plan) -> str:
+    """Say why a plan is refused, and what to do about each refusal.
+
+    Args:
+        plan: a plan with refusals.
+
+    Returns:
+        One text with all refusals. Those that have the same cause stand together.
+    """
+    by_hand = by_hand_command(plan)
+    blocks: dict[tuple[str, str], list[str]] = {}
+    for refusal in plan.refusals:
+        blocks.setdefault(refusal.words(plan.table, by_hand), []).append(refusal.subject)
+    lines = [f"{plan.table} can't take the model's output; nothing was changed or written."]
+    for (meaning, remedy), subjects in blocks.items():
+        lines += ["", *(f"  {subject}" for subject in subjects)]
+        lines += [f"    Why: {meaning}.", f"    Do:  {remedy}"]
+    return "\n".join(lines)
+
+
+def by_hand_command(plan: Plan) -> str:
+    """Give the command that makes the manual type changes of a refused plan.
+
+    Args:
+        plan: any plan.
+
+    Returns:
+        A command for a POSIX shell, empty where the plan refuses no manual change.
+    """
+    manual = [each for each in plan.refusals if each.reason is Reason.MANUAL]
+    if not manual:
+        return ""
+    columns = {path_text(each.path): _wanted(each) for each in manual}
+    arguments = json.dumps({"relations": [_plain(plan.table)], "columns": columns})
+    return f"dbt run-operation widen_columns --args {shlex.quote(arguments)}"
+
+
+def _wanted(refusal: Refusal) -> str:
+    return type_text(refusal.to_type) if refusal.to_type else ""
+
+
+def _plain(quoted: str) -> str:
+    return path_text(parse_path(quoted))
+
+
+def lossy_text(plan: Plan) -> str:
+    """Say which columns a write under ``on_schema_change: ignore`` would not store exactly.
+
+    Args:
+        plan: a plan from ``plan_no_change`` with lossy leaves.
+
+    Returns:
+        One text that names every such column and the ways out.
+    """
+    subjects = ", ".join(
+        f"{path_text(each.path)} ({type_text(each.source)} into {type_text(each.table)})"
+        for each in plan.lossy
+    )
+    return (
+        f"{plan.table} does not store every value of the model's output exactly: {subjects}. "
+        "Values can be rounded, truncated or refused. Set on_schema_change to append_new_columns "
+        "or sync_all_columns to widen the table, cast in the model, or set on_lossy_write: error "
+        "to stop such runs (on_lossy_write: ignore hides this warning)."
+    )

@@ -1,0 +1,94 @@
+"""Type changes that a person asks for, read against the table they are asked of."""
+
+from collections.abc import Iterator, Mapping
+
+from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
+
+from dbt.adapters.deltawiden.widening.diff import by_folded_name
+from dbt.adapters.deltawiden.widening.plan import TypeChange
+from dbt.adapters.deltawiden.widening.types import (
+    Path,
+    UnknownType,
+    declared_type,
+    parse_path,
+    parse_type,
+    path_text,
+)
+
+
+class InvalidRequest(ValueError):
+    """A column or type of the request does not exist; the message lists all that is wrong."""
+
+
+def read_request(columns: Mapping[str, str], table: StructType) -> tuple[TypeChange, ...]:
+    """Read the type changes that a person asks for.
+
+    Args:
+        columns: the wanted type by column path, both as text: ``{"s.x": "decimal(12,2)"}``.
+        table: the table's schema.
+
+    Returns:
+        The changes, from the types that the table has.
+
+    Raises:
+        InvalidRequest: a path is not in the table or is not a leaf, or a type is unknown.
+    """
+    problems: list[str] = []
+    changes: list[TypeChange] = []
+    for path_given, type_given in columns.items():
+        try:
+            path, current = find_leaf(parse_path(str(path_given)), table)
+            changes.append(TypeChange(path, current, parse_type(str(type_given))))
+        except (UnknownType, ValueError) as problem:
+            problems.append(f"{path_given}: {problem}")
+    if problems:
+        raise InvalidRequest("\n".join(problems))
+    return tuple(changes)
+
+
+def find_leaf(path: Path, table: StructType) -> tuple[Path, DataType]:
+    """Find a leaf of a schema by its path, without regard to case.
+
+    Args:
+        path: the path as given.
+        table: the schema.
+
+    Returns:
+        The path in the schema's spelling, and the leaf's type.
+
+    Raises:
+        ValueError: there is no such column or field, or it is not a leaf.
+    """
+    found: list[str] = []
+    field: StructField | None = None
+    current: DataType = table
+    for part in path:
+        name, field, current = _step(part, current, tuple(found))
+        found.append(name)
+    inside = [name for name, _, _ in _children(current)]
+    if inside:
+        raise ValueError(f"is not a leaf; name one of: {_paths(tuple(found), inside)}")
+    return tuple(found), declared_type(field) if field is not None else current
+
+
+def _step(part: str, current: DataType, found: Path) -> tuple[str, StructField | None, DataType]:
+    children = {name.lower(): (name, field, data) for name, field, data in _children(current)}
+    if part.lower() not in children:
+        names = [name for name, _, _ in _children(current)]
+        raise ValueError(f"no such column or field; there are: {_paths(found, names)}")
+    return children[part.lower()]
+
+
+def _children(current: DataType) -> Iterator[tuple[str, StructField | None, DataType]]:
+    if isinstance(current, StructType):
+        for field in by_folded_name(current).values():
+            yield field.name, field, field.dataType
+    elif isinstance(current, ArrayType):
+        yield "element", None, current.elementType
+    elif isinstance(current, MapType):
+        yield "key", None, current.keyType
+        yield "value", None, current.valueType
+
+
+def _paths(parent: Path, names: list[str]) -> str:
+    return ", ".join(path_text((*parent, name)) for name in names)

@@ -1,0 +1,157 @@
+"""Which type changes a format and an engine can make in place: data, and the look-up in it."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from pyspark.sql import types as spark
+from pyspark.sql.types import DataType
+
+Version = tuple[int, ...]
+
+DELTA_3_2: Version = (3, 2)
+DELTA_4_0: Version = (4, 0)
+
+
+@dataclass(frozen=True)
+class Engine:
+    """The versions that run a statement, as tuples of numbers: (4, 1, 4)."""
+
+    spark: Version
+    delta: Version
+
+    def can(self, capability: "Capability") -> bool:
+        """Tell whether the engine has a capability."""
+        return self.spark >= capability.value.spark and self.delta >= capability.value.delta
+
+
+class Capability(Enum):
+    """What only some engines can do, each with the first versions that can."""
+
+    # Spark 3.5 has no grammar for it: PARSE_SYNTAX_ERROR.
+    ALTER_SEVERAL_COLUMNS = Engine(spark=(4, 0), delta=DELTA_4_0)
+
+
+class Compatibility(str, Enum):
+    """Formats besides Delta that a table's type changes can be kept within."""
+
+    ICEBERG_V2 = "iceberg_v2"
+    DUCKLAKE = "ducklake"
+
+
+class Scale(Enum):
+    """What a decimal's widening does to its scale."""
+
+    KEPT = "kept"
+    GROWN = "grown"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One permitted type change.
+
+    Attributes:
+        source: the class of the column's type.
+        target: the class of the type it may become.
+        since: the first Delta version that makes the change.
+        manual: only a person may ask for it, never a write.
+        integer_digits: where the target is a decimal, the digits before its decimal point that
+            Delta asks for at least.
+        scale: where both are decimals, what happens to the scale.
+        feature: a table feature that the target type needs in the protocol.
+        recorded: a type change in Delta's sense, which needs the table property and is recorded
+            in the schema. A longer varchar is not.
+        within: the other formats that make the same change.
+    """
+
+    source: type[DataType]
+    target: type[DataType]
+    since: Version
+    manual: bool = False
+    integer_digits: int = 0
+    scale: Scale | None = None
+    feature: str | None = None
+    recorded: bool = True
+    within: frozenset[Compatibility] = frozenset()
+
+
+_BOTH = frozenset({Compatibility.ICEBERG_V2, Compatibility.DUCKLAKE})
+_ICEBERG = frozenset({Compatibility.ICEBERG_V2})
+
+# Delta's protocol, section "Type Widening", lists the changes, and those that Iceberg V2 lacks in
+# "Writer Requirements for Type Widening". The first versions are in Delta's documentation, "Delta
+# type widening"; that integers become decimal or double by hand only is said there too. DuckLake's
+# are in its documentation, "Schema Evolution", section "Type Promotion". tests/conformance holds
+# each row against the engine.
+RULES: tuple[Rule, ...] = (
+    Rule(spark.ByteType, spark.ShortType, DELTA_3_2, within=_BOTH),
+    Rule(spark.ByteType, spark.IntegerType, DELTA_3_2, within=_BOTH),
+    Rule(spark.ByteType, spark.LongType, DELTA_4_0, within=_BOTH),
+    Rule(spark.ShortType, spark.IntegerType, DELTA_3_2, within=_BOTH),
+    Rule(spark.ShortType, spark.LongType, DELTA_4_0, within=_BOTH),
+    Rule(spark.IntegerType, spark.LongType, DELTA_4_0, within=_BOTH),
+    Rule(spark.FloatType, spark.DoubleType, DELTA_4_0, within=_BOTH),
+    Rule(spark.ByteType, spark.DoubleType, DELTA_4_0, manual=True),
+    Rule(spark.ShortType, spark.DoubleType, DELTA_4_0, manual=True),
+    Rule(spark.IntegerType, spark.DoubleType, DELTA_4_0, manual=True),
+    Rule(spark.ByteType, spark.DecimalType, DELTA_4_0, manual=True, integer_digits=10),
+    Rule(spark.ShortType, spark.DecimalType, DELTA_4_0, manual=True, integer_digits=10),
+    Rule(spark.IntegerType, spark.DecimalType, DELTA_4_0, manual=True, integer_digits=10),
+    Rule(spark.LongType, spark.DecimalType, DELTA_4_0, manual=True, integer_digits=20),
+    Rule(spark.DecimalType, spark.DecimalType, DELTA_4_0, scale=Scale.KEPT, within=_ICEBERG),
+    Rule(spark.DecimalType, spark.DecimalType, DELTA_4_0, scale=Scale.GROWN),
+    Rule(spark.DateType, spark.TimestampNTZType, DELTA_4_0, feature="timestampNtz"),
+    Rule(spark.VarcharType, spark.VarcharType, DELTA_3_2, recorded=False, within=_BOTH),
+    Rule(spark.VarcharType, spark.StringType, DELTA_3_2, recorded=False, within=_BOTH),
+    Rule(spark.CharType, spark.VarcharType, DELTA_3_2, recorded=False, within=_BOTH),
+    Rule(spark.CharType, spark.StringType, DELTA_3_2, recorded=False, within=_BOTH),
+)
+
+FEATURE_OF_TYPE: dict[type[DataType], str] = {spark.TimestampNTZType: "timestampNtz"}
+"""Table features that Delta does not add to an existing table by itself
+(DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT)."""
+
+
+def find_rule(source: DataType, target: DataType) -> Rule | None:
+    """Find the rule that permits a type change in some Delta version.
+
+    Args:
+        source: the column's type.
+        target: the type it is to become.
+
+    Returns:
+        The rule, or None where no Delta version makes the change, or the types are equal.
+    """
+    if source == target:
+        return None
+    for rule in RULES:
+        if type(source) is rule.source and type(target) is rule.target:
+            if _parameters_fit(rule, source, target):
+                return rule
+    return None
+
+
+def _parameters_fit(rule: Rule, source: DataType, target: DataType) -> bool:
+    if isinstance(target, spark.DecimalType):
+        if isinstance(source, spark.DecimalType):
+            return _decimal_fits(rule, source, target)
+        return target.precision - target.scale >= rule.integer_digits
+    if isinstance(target, spark.VarcharType):
+        return bool(target.length >= source.length)  # type: ignore[attr-defined]
+    if isinstance(target, spark.StringType):
+        # A collation is not a length: Delta refuses to change it (collated strings).
+        return target == spark.StringType()
+    return True
+
+
+def _decimal_fits(rule: Rule, source: spark.DecimalType, target: spark.DecimalType) -> bool:
+    more_precision = target.precision - source.precision
+    more_scale = target.scale - source.scale
+    if rule.scale is Scale.KEPT:
+        return more_scale == 0 and more_precision > 0
+    return more_precision >= more_scale > 0
+
+
+def manual_integer_digits(source: DataType) -> int:
+    """Give the digits before the point that Delta asks of a decimal that an integer becomes."""
+    digits = (rule.integer_digits for rule in RULES if rule.source is type(source))
+    return max(digits, default=0)

@@ -1,0 +1,71 @@
+"""The smallest type that a column can become to hold a source's values beside its own."""
+
+from collections.abc import Iterator
+
+from pyspark.sql import types as spark
+from pyspark.sql.types import DataType
+
+from dbt.adapters.deltawiden.widening.exactness import INTEGER_BITS, Storage, storage
+from dbt.adapters.deltawiden.widening.rules import manual_integer_digits
+
+MAX_DECIMAL_PRECISION = 38
+"""The digits a Spark decimal has at most,
+https://spark.apache.org/docs/latest/sql-ref-datatypes.html."""
+
+
+def smallest_type_for_both(column: DataType, source: DataType) -> DataType | None:
+    """Find the smallest type that holds every value of the column and of the source.
+
+    Args:
+        column: the type of the existing column.
+        source: the type of the values to be written to it.
+
+    Returns:
+        The source's type where that holds both, else the smallest decimal that does, else double;
+        None where no type does. Whether Delta makes the change is another question: see ``rules``.
+    """
+    for candidate in _candidates(column, source):
+        if all(storage(each, candidate) is Storage.EXACT for each in (column, source)):
+            return candidate
+    return None
+
+
+def _candidates(column: DataType, source: DataType) -> Iterator[DataType]:
+    # An integer never becomes a string by a write, though a string would hold it.
+    if not isinstance(source, spark.StringType):
+        yield source
+    if is_decimal_number(column) and is_decimal_number(source):
+        precision, scale = decimal_for_both(column, source)
+        if precision <= MAX_DECIMAL_PRECISION:
+            yield spark.DecimalType(precision, scale)
+    if isinstance(column, spark.NumericType) and isinstance(source, spark.NumericType):
+        yield spark.DoubleType()
+
+
+def decimal_for_both(column: DataType, source: DataType) -> tuple[int, int]:
+    """Give precision and scale of the smallest decimal for a column and a source.
+
+    Args:
+        column: a decimal or integer type. Of an integer Delta asks 10 digits, or 20 for bigint.
+        source: a decimal or integer type. Of an integer the digits of its largest value count.
+
+    Returns:
+        Precision and scale, in digits. The precision can be past what a decimal can have.
+    """
+    column_digits, column_scale = _digits(column)
+    source_digits, source_scale = _digits(source)
+    integer_digits = max(column_digits, source_digits, manual_integer_digits(column))
+    scale = max(column_scale, source_scale)
+    return integer_digits + scale, scale
+
+
+def is_decimal_number(data_type: DataType) -> bool:
+    """Tell whether a type's values are decimal numbers of a bounded number of digits."""
+    return isinstance(data_type, spark.DecimalType) or type(data_type) in INTEGER_BITS
+
+
+def _digits(data_type: DataType) -> tuple[int, int]:
+    """Give the digits before and after the point."""
+    if isinstance(data_type, spark.DecimalType):
+        return data_type.precision - data_type.scale, data_type.scale
+    return len(str(2 ** INTEGER_BITS[type(data_type)])), 0

@@ -1,0 +1,210 @@
+"""Spark types as text, and text as Spark types."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from pyspark.sql import types as spark
+from pyspark.sql.types import DataType, StructField, StructType
+
+Path = tuple[str, ...]
+"""A place in a schema: column name, then field names, ``element``, ``key`` and ``value``."""
+
+CHAR_VARCHAR_KEY = "__CHAR_VARCHAR_TYPE_STRING"
+"""The field metadata in which Spark keeps the declared type of a char or varchar column."""
+
+
+class UnknownType(ValueError):
+    """A type's text that is not, or not without doubt, a Spark type."""
+
+
+class UnreadableType(DataType):
+    """A type of which only its text is known, because the text is not one that can be read.
+
+    Args:
+        text: the type as the server shows it. Two such types are equal where their texts are.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def simpleString(self) -> str:
+        """The text."""
+        return self.text
+
+
+@dataclass(frozen=True)
+class _Name:
+    """An atomic type's spellings in Spark SQL; the first is the one to show."""
+
+    spellings: tuple[str, ...]
+    make: Callable[[], DataType]
+
+
+def _names() -> Iterator[_Name]:
+    # https://spark.apache.org/docs/latest/sql-ref-datatypes.html, tab "SQL"
+    yield _Name(("tinyint", "byte"), spark.ByteType)
+    yield _Name(("smallint", "short"), spark.ShortType)
+    yield _Name(("int", "integer"), spark.IntegerType)
+    yield _Name(("bigint", "long"), spark.LongType)
+    yield _Name(("float", "real"), spark.FloatType)
+    yield _Name(("double",), spark.DoubleType)
+    yield _Name(("decimal", "dec", "numeric"), lambda: spark.DecimalType(10, 0))
+    yield _Name(("string",), spark.StringType)
+    yield _Name(("binary",), spark.BinaryType)
+    yield _Name(("boolean",), spark.BooleanType)
+    yield _Name(("date",), spark.DateType)
+    yield _Name(("timestamp", "timestamp_ltz"), spark.TimestampType)
+    yield _Name(("timestamp_ntz",), spark.TimestampNTZType)
+    yield _Name(("void",), spark.NullType)
+    if hasattr(spark, "VariantType"):  # Spark 4.0
+        yield _Name(("variant",), spark.VariantType)
+
+
+_BY_SPELLING = {spelling: name.make for name in _names() for spelling in name.spellings}
+_SHOWN_AS: dict[type[DataType], str] = {type(n.make()): n.spellings[0] for n in _names()}
+_WITH_ARGUMENTS = re.compile(r"(\w+)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)")
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def quote(name: str) -> str:
+    """Quote one part of a name for Spark SQL.
+
+    Args:
+        name: the raw name of a column, field, table or schema.
+
+    Returns:
+        The name in backticks, with each backtick in it doubled.
+
+    Source:
+        https://spark.apache.org/docs/latest/sql-ref-identifier.html
+    """
+    return "`" + name.replace("`", "``") + "`"
+
+
+def path_sql(path: Path) -> str:
+    """Render a path for a statement: every part quoted, joined by dots."""
+    return ".".join(quote(part) for part in path)
+
+
+def path_text(path: Path) -> str:
+    """Render a path for people: quoted only where a part would not read as a plain name."""
+    return ".".join(part if _PLAIN_NAME.fullmatch(part) else quote(part) for part in path)
+
+
+def parse_path(text: str) -> Path:
+    """Read a path as a person writes it: ``amount``, ``s.x``, ``m.value.`my col```.
+
+    Args:
+        text: parts separated by dots; a part that holds a dot stands in backticks.
+
+    Returns:
+        The path.
+
+    Raises:
+        ValueError: the text is empty, has an empty part, or a backtick is not closed.
+    """
+    part = re.compile(r"`((?:[^`]|``)+)`|([^`.]+)")
+    path: list[str] = []
+    position = 0
+    while True:
+        match = part.match(text, position)
+        if match is None:
+            raise ValueError(
+                f"'{text}' is not a column path: write parts separated by dots, and put a part "
+                "that contains a dot or a backtick in backticks"
+            )
+        quoted, plain = match.groups()
+        path.append(quoted.replace("``", "`") if quoted is not None else plain.strip())
+        position = match.end()
+        if position == len(text):
+            return tuple(path)
+        if text[position] != ".":
+            raise ValueError(f"'{text}' is not a column path: expected '.' after '{path[-1]}'")
+        position += 1
+
+
+def type_sql(data_type: DataType) -> str:
+    """Render a type as Spark SQL.
+
+    Args:
+        data_type: any Spark type.
+
+    Returns:
+        The DDL of the type, every nested field name quoted, so that any name is safe in it.
+    """
+    return _render(data_type, quote)
+
+
+def type_text(data_type: DataType) -> str:
+    """Render a type for people: as Spark shows it, names quoted only where they must be."""
+    return _render(data_type, lambda name: path_text((name,)))
+
+
+def _render(data_type: DataType, name: Callable[[str], str]) -> str:
+    if isinstance(data_type, StructType):
+        fields = (f"{name(f.name)}: {_render(f.dataType, name)}" for f in data_type.fields)
+        return f"struct<{', '.join(fields)}>"
+    if isinstance(data_type, spark.ArrayType):
+        return f"array<{_render(data_type.elementType, name)}>"
+    if isinstance(data_type, spark.MapType):
+        key, value = data_type.keyType, data_type.valueType
+        return f"map<{_render(key, name)}, {_render(value, name)}>"
+    # simpleString is right for every atomic type, parameters and collations included.
+    return data_type.simpleString()
+
+
+def parse_type(text: str) -> DataType:
+    """Read the text of an atomic type, in any of Spark's spellings.
+
+    Args:
+        text: for example ``bigint``, ``LONG`` or ``decimal(12, 2)``; case does not matter.
+
+    Returns:
+        The type.
+
+    Raises:
+        UnknownType: the text is not the name of an atomic type, or its arguments are out of range.
+    """
+    folded = text.strip().lower()
+    if folded in _BY_SPELLING:
+        return _BY_SPELLING[folded]()
+    match = _WITH_ARGUMENTS.fullmatch(folded)
+    if match:
+        name, first, second = match.groups()
+        return _parametrized(text, name, int(first), None if second is None else int(second))
+    raise UnknownType(f"'{text}' is not an atomic type; known are: {', '.join(sorted(_known()))}")
+
+
+def _known() -> set[str]:
+    return {*_SHOWN_AS.values(), "decimal(p,s)", "char(n)", "varchar(n)"}
+
+
+def _parametrized(text: str, name: str, first: int, second: int | None) -> DataType:
+    if name in ("decimal", "dec", "numeric"):
+        scale = second or 0
+        if not 1 <= first <= 38 or scale > first:
+            raise UnknownType(f"'{text}' is out of range: decimal(p,s) needs 1 <= p <= 38, s <= p")
+        return spark.DecimalType(first, scale)
+    if second is None and first >= 1:
+        if name in ("char", "character"):
+            return spark.CharType(first)
+        if name == "varchar":
+            return spark.VarcharType(first)
+    raise UnknownType(f"'{text}' is not an atomic type; known are: {', '.join(sorted(_known()))}")
+
+
+def declared_type(field: StructField) -> DataType:
+    """Give the type a column was declared with, char and varchar included.
+
+    Args:
+        field: a field of a schema as Spark reports it, where char and varchar are strings and
+            the metadata keeps the declaration.
+
+    Returns:
+        The declared type; for all but top-level char and varchar that is the field's own.
+    """
+    declaration = field.metadata.get(CHAR_VARCHAR_KEY) if field.metadata else None
+    if declaration is None or not isinstance(field.dataType, spark.StringType):
+        return field.dataType
+    return parse_type(declaration)

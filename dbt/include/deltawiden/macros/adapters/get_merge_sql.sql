@@ -1,0 +1,67 @@
+{#
+  dbt-spark's MERGE, with names quoted, and with lists of columns where the source lacks some.
+
+  `dest_columns`: none where the source has every column of the table, else the table's columns, each
+  with `name`, `quoted` and `in_source`. A column that the source lacks keeps its value in a row that
+  is updated, and is null in a row that is inserted.
+#}
+{% macro deltawiden__get_merge_sql(target, source, unique_key, dest_columns, incremental_predicates) %}
+  {%- set predicates = [] if incremental_predicates is none else [] + incremental_predicates -%}
+  {%- set keys = [unique_key] if unique_key is string else (unique_key or []) -%}
+  {%- for key in keys -%}
+    {%- set name = deltawiden__quote_once(key) -%}
+    {%- do predicates.append('DBT_INTERNAL_SOURCE.' ~ name ~ ' = DBT_INTERNAL_DEST.' ~ name) -%}
+  {%- endfor -%}
+  {%- if not keys -%}
+    {%- do predicates.append('FALSE') -%}
+  {%- endif -%}
+
+  merge into {{ target }} as DBT_INTERNAL_DEST
+      using {{ source }} as DBT_INTERNAL_SOURCE
+      on {{ predicates | join(' and ') }}
+
+      when matched then update set {{ _deltawiden_update_sql(target, dest_columns) }}
+
+      when not matched then insert {{ _deltawiden_insert_sql(dest_columns) }}
+{% endmacro %}
+
+
+{% macro _deltawiden_update_sql(target, dest_columns) %}
+  {%- set only = config.get('merge_update_columns') -%}
+  {%- set except = config.get('merge_exclude_columns') -%}
+  {%- if dest_columns is none and not only and not except -%}
+    *
+  {%- else -%}
+    {%- set columns = dest_columns or adapter.get_columns_in_relation(target) -%}
+    {%- set chosen = get_merge_update_columns(only, except, columns) -%}
+    {%- if chosen is none -%}
+      {%- set chosen = columns | selectattr('in_source') | map(attribute='quoted') -%}
+    {%- endif -%}
+    {%- for column in chosen -%}
+      {%- set name = deltawiden__quote_once(column) -%}
+      {{ name }} = DBT_INTERNAL_SOURCE.{{ name }}{{ ', ' if not loop.last }}
+    {%- endfor -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{% macro _deltawiden_insert_sql(dest_columns) %}
+  {%- if dest_columns is none -%}
+    *
+  {%- else -%}
+    ({{ dest_columns | map(attribute='quoted') | join(', ') }}) values (
+    {%- for column in dest_columns -%}
+      {%- if column.in_source -%}DBT_INTERNAL_SOURCE.{{ column.quoted }}{%- else -%}null{%- endif -%}
+      {{ ', ' if not loop.last }}
+    {%- endfor -%})
+  {%- endif -%}
+{% endmacro %}
+
+
+{#-
+  Quote a name of the configuration that is no identifier as it stands (`my-col`). What its author has
+  quoted, or written as a path to a field (`s.id`), stays as it is.
+-#}
+{% macro deltawiden__quote_once(name) %}
+  {{- name if modules.re.fullmatch('`.*`|[A-Za-z_]\\w*(\\.\\w+)*', name) else adapter.quote(name) -}}
+{% endmacro %}

@@ -1,0 +1,111 @@
+{#
+  dbt-spark's incremental materialization, with a plan before the write.
+
+  It is owned, not dispatched to, because dbt-spark's falls back to another on_schema_change when the
+  configured one is misspelt, does not look at the schemas under `ignore`, names its temporary view so
+  that two schemas share it, and leaves no way to add the type changes to the answer of the write.
+#}
+{% materialization incremental, adapter='deltawiden', supported_languages=['sql', 'python'] -%}
+
+  {%- set file_format = dbt_spark_validate_get_file_format(config.get('file_format', default='delta')) -%}
+  {%- set strategy = dbt_spark_validate_get_incremental_strategy(config.get('incremental_strategy') or 'append', file_format) -%}
+  {%- set grant_config = config.get('grants') -%}
+  {%- set language = model['language'] -%}
+  {%- set target_relation = this -%}
+  {%- set existing_relation = load_relation(this) -%}
+  {%- set full_refresh_mode = should_full_refresh() -%}
+
+  {%- if strategy in ['insert_overwrite', 'microbatch'] and config.get('partition_by') -%}
+    {%- call statement() -%}
+      set spark.sql.sources.partitionOverwriteMode = DYNAMIC
+    {%- endcall -%}
+  {%- endif -%}
+
+  {{ run_hooks(pre_hooks) }}
+
+  {%- if existing_relation is none or existing_relation.is_view or full_refresh_mode -%}
+    {%- do _deltawiden_create_table(existing_relation, target_relation, file_format, language) -%}
+  {%- else -%}
+    {%- do _deltawiden_write_to_table(existing_relation, target_relation, strategy, language) -%}
+  {%- endif -%}
+
+  {% set should_revoke = should_revoke(existing_relation, full_refresh_mode) %}
+  {% do apply_grants(target_relation, grant_config, should_revoke) %}
+
+  {% do persist_docs(target_relation, model) %}
+
+  {{ run_hooks(post_hooks) }}
+
+  {{ return({'relations': [target_relation]}) }}
+
+{%- endmaterialization %}
+
+
+{% macro _deltawiden_create_table(existing_relation, target_relation, file_format, language) %}
+
+  {%- set replaces_delta = existing_relation is not none and existing_relation.is_delta -%}
+  {#- Replacing a table forgets its properties: one that follows the table must be given back. -#}
+  {%- set follows_table = replaces_delta and config.get('type_widening') is none
+      and adapter.has_type_widening(existing_relation) -%}
+
+  {%- if existing_relation is not none and not (file_format == 'delta' and replaces_delta) -%}
+    {% do adapter.drop_relation(existing_relation) %}
+  {%- endif -%}
+
+  {%- call statement('main', language=language) -%}
+    {{ create_table_as(False, target_relation, compiled_code, language) }}
+  {%- endcall -%}
+
+  {%- if follows_table -%}
+    {% do run_query(deltawiden__set_type_widening_sql(target_relation, true)) %}
+  {%- endif -%}
+
+  {% do persist_constraints(target_relation, model) %}
+
+{% endmacro %}
+
+
+{% macro _deltawiden_write_to_table(existing_relation, target_relation, strategy, language) %}
+
+  {#- One session serves all threads, so the name must be the model's alone in every schema. -#}
+  {%- set tmp_identifier = this.identifier ~ '__dbt_tmp_' ~ local_md5(this.schema)[:8] -%}
+  {%- set tmp_relation = this.incorporate(path={'identifier': tmp_identifier}) -%}
+  {%- if language == 'sql' -%}
+    {%- set tmp_relation = tmp_relation.include(database=false, schema=false) -%}
+  {%- endif -%}
+
+  {%- call statement('create_tmp_relation', language=language) -%}
+    {{ create_table_as(True, tmp_relation, compiled_code, language) }}
+  {%- endcall -%}
+
+  {%- set plan = adapter.plan_schema_changes(tmp_relation, existing_relation, config) -%}
+  {%- do _deltawiden_follow_plan(plan) -%}
+
+  {%- call statement('main') -%}
+    {{ deltawiden__get_incremental_sql(strategy, tmp_relation, target_relation, existing_relation, plan) }}
+  {%- endcall -%}
+
+  {%- set written = load_result('main') -%}
+  {%- do store_result('main', response=adapter.response_with_changes(written['response'], plan), agate_table=written['table']) -%}
+
+  {%- if language == 'python' -%}
+    {% call statement('drop_relation') -%}
+      drop table if exists {{ tmp_relation }}
+    {%- endcall %}
+  {%- endif -%}
+
+{% endmacro %}
+
+
+{#- Warn before the first change: under --warn-error a warning stops the run. -#}
+{% macro _deltawiden_follow_plan(plan) %}
+  {%- set lossy = adapter.lossy_write_text(plan, config) -%}
+  {%- if lossy -%}
+    {% do exceptions.warn(lossy) %}
+  {%- endif -%}
+  {%- do adapter.run_schema_changes(plan, model['unique_id']) -%}
+  {%- set changes = adapter.schema_changes_text(plan) -%}
+  {%- if changes -%}
+    {% do log(changes, info=True) %}
+  {%- endif -%}
+{% endmacro %}

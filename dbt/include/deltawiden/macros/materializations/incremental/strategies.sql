@@ -1,0 +1,48 @@
+{#- The statement that writes a model's output to its table, by strategy. -#}
+{% macro deltawiden__get_incremental_sql(strategy, source, target, existing, plan) %}
+  {%- if strategy == 'append' -%}
+    {{ deltawiden__insert_into_sql(source, target, plan) }}
+  {%- elif strategy == 'insert_overwrite' -%}
+    {{ deltawiden__insert_overwrite_sql(source, target, existing, plan) }}
+  {%- elif strategy == 'microbatch' -%}
+    {%- if not config.get('partition_by') -%}
+      {% set missing_partition_by -%}
+        The 'microbatch' incremental strategy requires a `partition_by` config.
+        Ensure you are using a `partition_by` column that is of grain {{ config.get('batch_size') }}.
+      {%- endset %}
+      {{ exceptions.raise_compiler_error(missing_partition_by) }}
+    {%- endif -%}
+    {{ deltawiden__insert_overwrite_sql(source, target, existing, plan) }}
+  {%- else -%}
+    {%- set unique_key = config.get('unique_key', none) -%}
+    {%- set predicates = config.get('predicates', none) or config.get('incremental_predicates', none) -%}
+    {#- No list of columns where the source has them all: `*` is then what dbt-spark writes. -#}
+    {%- set dest_columns = none if plan.source_has_all_columns else plan.columns -%}
+    {{ get_merge_sql(target, source, unique_key, dest_columns, predicates) }}
+  {%- endif -%}
+{% endmacro %}
+
+
+{% macro deltawiden__insert_into_sql(source, target, plan) %}
+    insert into table {{ target }}
+    select {{ deltawiden__select_list_sql(plan) }} from {{ source }}
+{% endmacro %}
+
+
+{% macro deltawiden__insert_overwrite_sql(source, target, existing, plan) %}
+    {%- if existing.is_iceberg %}
+    insert overwrite {{ target }}
+    {%- else %}
+    insert overwrite table {{ target }}
+    {{ partition_cols(label="partition") }}
+    {%- endif %}
+    select {{ deltawiden__select_list_sql(plan) }} from {{ source }}
+{% endmacro %}
+
+
+{#- The table's columns in the table's order; null for one that the source no longer has. -#}
+{% macro deltawiden__select_list_sql(plan) %}
+  {%- for column in plan.columns -%}
+    {{ column.select_sql }}{{ ', ' if not loop.last }}
+  {%- endfor -%}
+{% endmacro %}
