@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dbt.adapters.contracts.connection import AdapterResponse, Connection, ConnectionState
-from dbt.adapters.deltawiden.errors import error_text
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.connections import (
     SparkConnectionManager,
@@ -14,6 +13,9 @@ from dbt.adapters.spark.connections import (
     SparkCredentials,
 )
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
+
+from dbt.adapters.deltawiden.errors import error_text
+from dbt.adapters.deltawiden.session import SessionConnection, get_session
 
 logger = AdapterLogger("DeltaWiden")
 
@@ -109,9 +111,6 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
             credentials.method != SparkConnectionMethod.SESSION
         ):
             return super().open(connection)
-        # Imported here because PySpark takes half a second, and dbt parse needs none of it.
-        from dbt.adapters.deltawiden.session import SessionConnection, get_session
-
         connection.handle = SessionConnection(get_session(credentials.server_side_parameters))
         connection.state = ConnectionState.OPEN
         return connection

@@ -6,14 +6,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from pyspark.sql.types import DataType, StructField, StructType
-
 from dbt.adapters.base import available
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.contracts.connection import AdapterResponse
+from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.spark.column import SparkColumn
+from dbt.adapters.spark.connections import SparkConnectionMethod
+from dbt.adapters.spark.impl import TABLE_OR_VIEW_NOT_FOUND_MESSAGES, SparkAdapter, SparkConfig
+from dbt.adapters.spark.relation import SparkRelation
+from dbt_common.exceptions import DbtConfigError, DbtRuntimeError
+from dbt_common.invocation import get_invocation_id
+from pyspark.sql.types import DataType, StructField, StructType
+
 from dbt.adapters.deltawiden.__version__ import version
 from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager, DeltaWidenResponse
-from dbt.adapters.deltawiden.table_facts import engine_from_spark, facts_from_detail
+from dbt.adapters.deltawiden.table_facts import delta_facts, engine_from_spark
 from dbt.adapters.deltawiden.versions import read_version
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.diff import AmbiguousName, compare
@@ -41,12 +48,6 @@ from dbt.adapters.deltawiden.widening.types import (
     parse_type,
     quote,
 )
-from dbt.adapters.events.logging import AdapterLogger
-from dbt.adapters.spark.column import SparkColumn
-from dbt.adapters.spark.connections import SparkConnectionMethod
-from dbt.adapters.spark.impl import TABLE_OR_VIEW_NOT_FOUND_MESSAGES, SparkAdapter, SparkConfig
-from dbt_common.exceptions import DbtConfigError, DbtRuntimeError
-from dbt_common.invocation import get_invocation_id
 
 logger = AdapterLogger("DeltaWiden")
 
@@ -104,7 +105,7 @@ class DeltaWidenAdapter(SparkAdapter):
             Its columns, none where there is no such relation.
         """
         if not self._in_session():
-            return super().get_columns_in_relation(relation)  # type: ignore[no-any-return]
+            return super().get_columns_in_relation(relation)
         try:
             schema = self._schema(relation)
         except DbtRuntimeError as error:
@@ -125,7 +126,7 @@ class DeltaWidenAdapter(SparkAdapter):
         ]
 
     @available
-    def plan_schema_changes(self, source: BaseRelation, table: BaseRelation, config: Any) -> Plan:
+    def plan_schema_changes(self, source: SparkRelation, table: SparkRelation, config: Any) -> Plan:
         """Decide what an existing table needs before a model's output is written to it.
 
         Args:
@@ -152,12 +153,12 @@ class DeltaWidenAdapter(SparkAdapter):
             if plan.lossy and policy.on_lossy_write is OnLossyWrite.ERROR:
                 raise SchemaChangeRefused(report.lossy_text(plan))
             return plan
-        facts = self._facts(table)
+        facts = self._facts(table, partitioning=bool(difference.gone) and policy.drops)
         plan = plan_changes(difference, source_schema, table_schema, policy, facts)
         return self._unless_refused(plan)
 
     @available
-    def plan_widen_columns(self, table: BaseRelation, columns: Mapping[str, str]) -> Plan:
+    def plan_widen_columns(self, table: SparkRelation, columns: Mapping[str, str]) -> Plan:
         """Decide on the type changes that a person asks of a table.
 
         Args:
@@ -225,12 +226,10 @@ class DeltaWidenAdapter(SparkAdapter):
         """
         if not plan.changes:
             return response
-        return DeltaWidenResponse(
-            **response.to_dict(), type_changes=report.changes_values(plan)
-        )
+        return DeltaWidenResponse(**response.to_dict(), type_changes=report.changes_values(plan))
 
     @available
-    def has_type_widening(self, table: BaseRelation) -> bool:
+    def has_type_widening(self, table: SparkRelation) -> bool:
         """Tell whether a table's property enables type widening."""
         return self._facts(table).has(ENABLED)
 
@@ -268,13 +267,20 @@ class DeltaWidenAdapter(SparkAdapter):
         _, answer = self.execute("select version()", fetch=True)
         return engine_from_spark(read_version(str(answer.rows[0][0])))
 
-    def _facts(self, table: BaseRelation) -> TableFacts:
-        name = _quoted(table)
+    def _facts(self, table: SparkRelation, partitioning: bool = False) -> TableFacts:
+        """Ask for a table's properties and protocol, and for its partitioning where it matters."""
+        name, engine = _quoted(table), self._get_engine()
         if not table.is_delta:
-            return TableFacts(name, self._get_engine(), format=_provider(table))
+            return TableFacts(name, engine, format=_provider(table))
+        _, answer = self.execute(f"show tblproperties {name}", fetch=True)
+        properties = {str(row[0]): str(row[1]) for row in answer.rows}
+        columns = self._partition_columns(name) if partitioning else ()
+        return delta_facts(name, engine, properties, columns)
+
+    def _partition_columns(self, name: str) -> list[str]:
         _, answer = self.execute(f"describe detail {name}", fetch=True)
-        detail = dict(zip(answer.column_names, answer.rows[0], strict=True))
-        return facts_from_detail(name, detail, self._get_engine())
+        # dbt reads a list in a result as JSON.
+        return list(json.loads(answer.rows[0]["partitionColumns"]))
 
     @contextmanager
     def _user_metadata(self, changed_by: str) -> Iterator[None]:
@@ -300,12 +306,12 @@ class DeltaWidenAdapter(SparkAdapter):
                 logger.warning(f"Could not take back a change of {plan.table}: {error}")
 
 
-def _quoted(relation: BaseRelation) -> str:
+def _quoted(relation: SparkRelation) -> str:
     parts = (relation.schema, relation.identifier)
     return ".".join(quote(part) for part in parts if part)
 
 
-def _provider(relation: BaseRelation) -> str:
+def _provider(relation: SparkRelation) -> str:
     if relation.is_iceberg:
         return "iceberg"
     return "hudi" if relation.is_hudi else "not Delta"

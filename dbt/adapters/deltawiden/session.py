@@ -14,6 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pyspark
+from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.spark.connections import SparkConnectionWrapper
+from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
+from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
@@ -24,10 +28,6 @@ from dbt.adapters.deltawiden.errors import error_text, start_failure_text
 from dbt.adapters.deltawiden.settings import SAFE_WRITES, start_settings
 from dbt.adapters.deltawiden.versions import read_version
 from dbt.adapters.deltawiden.widening.rules import Engine
-from dbt.adapters.events.logging import AdapterLogger
-from dbt.adapters.spark.connections import SparkConnectionWrapper
-from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
-from py4j.protocol import Py4JError
 
 logger = AdapterLogger("DeltaWiden")
 
@@ -70,22 +70,30 @@ def get_session(parameters: Mapping[str, str]) -> SparkSession:
 
 
 def _start(parameters: Mapping[str, str]) -> None:
-    if "PYSPARK_GATEWAY_PORT" in os.environ:  # spark-submit has started the JVM, and configured it
-        SparkContext._ensure_initialized()
-        given = dict(SparkConf().getAll())
-        settings = {**start_settings({**given, **parameters}, {}), **parameters}
-    else:
-        settings = start_settings(parameters, os.environ)
-    conf = SparkConf(loadDefaults="PYSPARK_GATEWAY_PORT" in os.environ).setAll(settings.items())
     log_file = _log_file()
     with log_file.open("w", encoding="utf-8") as log:
         # The JVM keeps the file open. Its own lines belong there, not among dbt's.
         try:
+            if "PYSPARK_GATEWAY_PORT" in os.environ:
+                SparkContext(conf=_submitted_conf(parameters))
+                return
+            conf = _conf(start_settings(parameters, os.environ))
             gateway = launch_gateway(conf, {"stdout": log, "stderr": log})
             SparkContext(conf=conf, gateway=gateway)
         except Exception as error:
             logger.debug(f"{error}\n{_read(log_file)}")
             raise SparkDidNotStart(_why_not_started(error, log_file)) from error
+
+
+def _conf(settings: Mapping[str, str], load_defaults: bool = False) -> SparkConf:
+    return SparkConf(loadDefaults=load_defaults).setAll(list(settings.items()))
+
+
+def _submitted_conf(parameters: Mapping[str, str]) -> SparkConf:
+    """Add to the settings of the spark-submit that has started this process and its JVM."""
+    SparkContext._ensure_initialized()
+    given = dict(SparkConf().getAll())
+    return _conf({**given, **start_settings({**given, **parameters}, {})}, load_defaults=True)
 
 
 def _log_file() -> Path:

@@ -1,5 +1,6 @@
 """Which settings an embedded or cluster Spark is started with."""
 
+import itertools
 import os
 import re
 import shlex
@@ -133,7 +134,7 @@ def _submit_arguments(environment: Mapping[str, str]) -> dict[str, str]:
     """Read the settings in PYSPARK_SUBMIT_ARGS."""
     words = _with_equals_split(shlex.split(environment.get("PYSPARK_SUBMIT_ARGS", "")))
     settings: dict[str, str] = {}
-    for option, value in zip(words, words[1:], strict=False):
+    for option, value in itertools.pairwise(words):
         if option in _SUBMIT_OPTIONS:
             settings[_SUBMIT_OPTIONS[option]] = value
         elif option in ("--conf", "-c") and "=" in value:

@@ -101,10 +101,10 @@ def _holds_numbers(column: DataType, source: DataType) -> bool:
 
 def _holds_decimal(column: DataType, source: spark.DecimalType) -> bool:
     if isinstance(column, spark.DecimalType):
-        digits = column.precision - column.scale >= source.precision - source.scale
-        return digits and column.scale >= source.scale
+        enough_digits = column.precision - column.scale >= source.precision - source.scale
+        return bool(enough_digits and column.scale >= source.scale)
     # No power of ten below one is a sum of powers of two: only whole numbers can be exact.
-    return source.scale == 0 and _holds_integers(column, 10**source.precision - 1)
+    return source.scale == 0 and _holds_integers(column, int(10**source.precision) - 1)
 
 
 def _holds_integers(column: DataType, largest: int) -> bool:
@@ -112,5 +112,5 @@ def _holds_integers(column: DataType, largest: int) -> bool:
     if isinstance(column, spark.DecimalType):
         return largest < int(10 ** (column.precision - column.scale))
     if type(column) in INTEGER_BITS:
-        return largest <= 2 ** INTEGER_BITS[type(column)]
-    return largest <= 2 ** SIGNIFICAND_BITS[type(column)]
+        return largest <= 1 << INTEGER_BITS[type(column)]
+    return largest <= 1 << SIGNIFICAND_BITS[type(column)]

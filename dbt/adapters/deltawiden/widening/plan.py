@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
 from dbt.adapters.deltawiden.widening.diff import (
     FieldDifference,
@@ -63,7 +63,7 @@ class TableFacts:
 
     @property
     def allows_drop(self) -> bool:
-        """Whether a column can be dropped without a rewrite, which column mapping makes possible."""
+        """Whether a column can be dropped in place, which column mapping makes possible."""
         return self.properties.get(COLUMN_MAPPING, "none").lower() in ("name", "id")
 
 
@@ -239,9 +239,7 @@ def plan_by_hand(requested: Iterable[TypeChange], facts: TableFacts) -> Plan:
     )
 
 
-def _decide(
-    difference: TypeDifference, policy: Policy, facts: TableFacts
-) -> TypeChange | Refusal:
+def _decide(difference: TypeDifference, policy: Policy, facts: TableFacts) -> TypeChange | Refusal:
     target = smallest_type_for_both(difference.table, difference.source)
     if target is None or find_rule(difference.table, target) is None:
         return _impossible(difference)
@@ -305,9 +303,7 @@ def _refused_fields(
             yield Refusal(reason, each.path, from_type=each.field.dataType)
 
 
-def _why_not_gone(
-    gone: FieldDifference, mode: OnSchemaChange, facts: TableFacts
-) -> Reason | None:
+def _why_not_gone(gone: FieldDifference, mode: OnSchemaChange, facts: TableFacts) -> Reason | None:
     if mode is OnSchemaChange.FAIL:
         return Reason.GONE_AND_MODE_IS_FAIL
     if mode is OnSchemaChange.APPEND_NEW_COLUMNS:
@@ -391,4 +387,3 @@ def _alter_types(plan: Plan) -> Iterator[str]:
         yield f"alter table {plan.table} alter column {', '.join(columns)}"
     else:
         yield from (f"alter table {plan.table} alter column {column}" for column in columns)
-

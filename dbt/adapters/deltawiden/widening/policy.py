@@ -97,9 +97,7 @@ def read_policy(config: Mapping[str, Any]) -> Policy:
 _Member = TypeVar("_Member", bound=Enum)
 
 
-def _member(
-    config: Mapping[str, Any], key: str, default: _Member, problems: list[str]
-) -> _Member:
+def _member(config: Mapping[str, Any], key: str, default: _Member, problems: list[str]) -> _Member:
     given = config.get(key)
     if given is None:
         return default

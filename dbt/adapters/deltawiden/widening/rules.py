@@ -21,7 +21,8 @@ class Engine:
 
     def can(self, capability: "Capability") -> bool:
         """Tell whether the engine has a capability."""
-        return self.spark >= capability.value.spark and self.delta >= capability.value.delta
+        first: Engine = capability.value
+        return self.spark >= first.spark and self.delta >= first.delta
 
 
 class Capability(Enum):
@@ -124,9 +125,9 @@ def find_rule(source: DataType, target: DataType) -> Rule | None:
     if source == target:
         return None
     for rule in RULES:
-        if type(source) is rule.source and type(target) is rule.target:
-            if _parameters_fit(rule, source, target):
-                return rule
+        of_these_classes = type(source) is rule.source and type(target) is rule.target
+        if of_these_classes and _parameters_fit(rule, source, target):
+            return rule
     return None
 
 
