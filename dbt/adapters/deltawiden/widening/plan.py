@@ -140,9 +140,13 @@ class Plan:
         return [] if self.refusals else list(_statements(self))
 
     @property
-    def source_has_all_columns(self) -> bool:
-        """Whether no column of the table has to be filled with null."""
-        return all(each.in_source for each in self.columns)
+    def can_merge_all(self) -> bool:
+        """Whether a MERGE may write ``*`` for the table's columns.
+
+        It may not where the source lacks one, nor where a name contains a backtick, which Delta
+        does not quote when it replaces the star (INVALID_ATTRIBUTE_NAME_SYNTAX).
+        """
+        return all(each.in_source and "`" not in each.name for each in self.columns)
 
     def undo(self, done: Iterable[str]) -> list[str]:
         """Give the statements that take back a property turned on for type changes that failed.

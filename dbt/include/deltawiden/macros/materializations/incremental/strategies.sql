@@ -16,8 +16,8 @@
   {%- else -%}
     {%- set unique_key = config.get('unique_key', none) -%}
     {%- set predicates = config.get('predicates', none) or config.get('incremental_predicates', none) -%}
-    {#- No list of columns where the source has them all: `*` is then what dbt-spark writes. -#}
-    {%- set dest_columns = none if plan.source_has_all_columns else plan.columns -%}
+    {#- No list of columns where `*` will do, which is what dbt-spark writes. -#}
+    {%- set dest_columns = none if plan.can_merge_all else plan.columns -%}
     {{ get_merge_sql(target, source, unique_key, dest_columns, predicates) }}
   {%- endif -%}
 {% endmacro %}

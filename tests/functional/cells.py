@@ -1,0 +1,102 @@
+"""The cells of the decision table: a model for each mode and strategy, run twice."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import pytest
+
+from tests.functional.support import Run, Table, dbt
+
+MODES = ("ignore", "append_new_columns", "sync_all_columns", "fail")
+STRATEGIES = ("append", "merge", "insert_overwrite", "microbatch")
+AUTOMATIC = ("append_new_columns", "sync_all_columns")
+CELLS = [(mode, strategy) for mode in MODES for strategy in STRATEGIES]
+
+# One batch of one day, so that a microbatch model writes once a run.
+ONE_DAY = ("--event-time-start", "2024-01-01", "--event-time-end", "2024-01-02")
+
+
+def cell(mode: str, strategy: str) -> str:
+    return f"{mode}__{strategy}"
+
+
+@dataclass(frozen=True)
+class Before:
+    """What a table was before the second run."""
+
+    version: int
+    types: dict[str, str]
+    rows: list[tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class TwoRuns:
+    """The second run of all cells, and what the tables were before it."""
+
+    second: Run
+    before: dict[str, Before]
+
+
+class DecisionTable:
+    """Run a situation in every cell once for the class; its tests then ask Delta what happened.
+
+    A subclass gives the columns of the first and of the second run as SQL. Every model has an id
+    (1, then 2) and a partition column besides.
+    """
+
+    first: ClassVar[dict[str, str]]
+    second: ClassVar[dict[str, str]]
+    config: ClassVar[dict[str, Any]] = {"type_widening": True}
+    cells: ClassVar[list[tuple[str, str]]] = CELLS
+
+    @pytest.fixture(scope="class")
+    def models(self) -> dict[str, str]:
+        return {f"{cell(m, s)}.sql": self._model(m, s) for m, s in self.cells}
+
+    @pytest.fixture(scope="class")
+    def runs(self, project: Any, spark: Any) -> TwoRuns:
+        first = dbt("run", *ONE_DAY, step=1)
+        assert {str(each.status) for each in first.results.values()} == {"success"}, first.output
+        tables = {
+            cell(m, s): Table(spark, f"{project.test_schema}.{cell(m, s)}") for m, s in self.cells
+        }
+        self.prepare(tables)
+        before = {n: Before(t.version, t.types, t.rows()) for n, t in tables.items()}
+        return TwoRuns(dbt("run", *ONE_DAY, step=2), before)
+
+    def prepare(self, tables: dict[str, Table]) -> None:
+        """What is done to the tables between the runs."""
+
+    def _model(self, mode: str, strategy: str) -> str:
+        config = {
+            "materialized": "incremental",
+            "incremental_strategy": strategy,
+            "on_schema_change": mode,
+            **self.config,
+        }
+        if strategy == "merge":
+            config["unique_key"] = "id"
+        if strategy in ("insert_overwrite", "microbatch"):
+            config["partition_by"] = "step"
+        if strategy == "microbatch":
+            config |= {"event_time": "at", "batch_size": "day", "begin": "2024-01-01"}
+        return (
+            f"{{{{ config(**{config!r}) }}}}\n"
+            "{% if var('step') == 1 %}\n"
+            + self._select(1, self.first)
+            + "{% else %}\n"
+            + self._select(2, self.second)
+            + "{% endif %}\n"
+        )
+
+    def _select(self, step: int, columns: dict[str, str]) -> str:
+        own = {"id": str(step), "step": f"'{step}'", "at": "timestamp'2024-01-01 12:00:00'"}
+        listed = ", ".join(f"{sql} as {name}" for name, sql in {**own, **columns}.items())
+        return f"select {listed}\n"
+
+
+def assert_untouched(table: Table, before: Before) -> None:
+    """Nothing was changed and no row was written."""
+    assert table.version == before.version
+    assert table.types == before.types
+    assert table.rows() == before.rows

@@ -1,0 +1,80 @@
+"""What the functional tests ask of Delta, and how they run dbt."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from dbt.tests.util import run_dbt_and_capture
+from pyspark.sql import Row, SparkSession
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table as Delta tells of it."""
+
+    spark: SparkSession
+    name: str
+
+    @property
+    def types(self) -> dict[str, str]:
+        rows = self.spark.sql(f"describe {self.name}").collect()
+        names = [row.col_name for row in rows]
+        # The partitioning follows the columns, after a row that starts with '#'.
+        end = next((i for i, name in enumerate(names) if name.startswith("#") or not name), None)
+        return {row.col_name: row.data_type for row in rows[:end]}
+
+    @property
+    def history(self) -> list[Row]:
+        """The commits, the oldest first."""
+        return sorted(self.spark.sql(f"describe history {self.name}").collect())
+
+    @property
+    def version(self) -> int:
+        return int(self.history[-1].version)
+
+    @property
+    def properties(self) -> dict[str, str]:
+        return {r.key: r.value for r in self.spark.sql(f"show tblproperties {self.name}").collect()}
+
+    def operations(self, since: int) -> list[str]:
+        return [row.operation for row in self.history if row.version > since]
+
+    def user_metadata(self, operation: str) -> dict[str, Any]:
+        (text,) = [r.userMetadata for r in self.history if r.operation == operation]
+        return json.loads(text)
+
+    def rows(self, *columns: str) -> list[tuple[Any, ...]]:
+        """The rows, in order."""
+        selected = self.spark.table(self.name).select(*columns) if columns else None
+        frame = selected if selected is not None else self.spark.table(self.name)
+        return sorted((tuple(row) for row in frame.collect()), key=repr)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One dbt invocation: its results by the node's name, and all that it printed."""
+
+    results: dict[str, Any]
+    output: str
+
+    def status(self, node: str) -> str:
+        return str(self.results[node].status)
+
+    def message(self, node: str) -> str:
+        """The node's error. Of a microbatch model dbt tells it on the terminal only, by batch."""
+        result = self.results[node]
+        if result.batch_results is None:
+            return str(result.message)
+        return self.output.split(f"in model {node} (", 1)[-1].split("compiled code at", 1)[0]
+
+    def response(self, node: str) -> dict[str, Any]:
+        return dict(self.results[node].adapter_response)
+
+
+def dbt(*arguments: str, **variables: Any) -> Run:
+    """Run dbt in this process; a failed node is no error here."""
+    command = [*arguments]
+    if variables:
+        command += ["--vars", json.dumps(variables)]
+    results, output = run_dbt_and_capture(command, expect_pass=None)
+    return Run({each.node.name: each for each in results or []}, output)

@@ -1,0 +1,163 @@
+"""An incremental model that widens: refusals, names, and what it costs when nothing changed."""
+
+import re
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from dbt.tests.util import run_dbt
+
+from tests.functional.cells import MODES, ONE_DAY, STRATEGIES
+from tests.functional.support import dbt
+
+
+class TestOneRefusalStopsAllChanges:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "orders.sql": """
+{{ config(materialized='incremental', incremental_strategy='merge', unique_key='id',
+          on_schema_change='sync_all_columns', type_widening=true) }}
+{% if var('step') == 1 %}
+select 1 as id, cast(1 as int) as quantity, cast(1 as int) as price, 'x' as note
+{% else %}
+select 1 as id, cast(2 as bigint) as quantity, cast('2.50' as string) as price, 'y' as note, 1 as n
+{% endif %}
+"""
+        }
+
+    def test_the_version_has_not_moved_and_no_row_was_written(self, project, table):
+        dbt("run", step=1)
+        orders = table("orders")
+        version, rows = orders.version, orders.rows()
+        run = dbt("run", step=2)
+        assert run.status("orders") == "error"
+        assert "price: int -> string" in run.message("orders")
+        assert (orders.version, orders.rows()) == (version, rows)
+
+
+class TestNames:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "odd.sql": """
+{{ config(materialized='incremental', incremental_strategy=var('strategy'), unique_key='my-key',
+          on_schema_change='append_new_columns', type_widening=true,
+          tblproperties={'delta.columnMapping.mode': 'name'}) }}
+{% set type = 'int' if var('step') == 1 else 'bigint' %}
+select {{ var('step') }} as `my-key`, cast(1 as {{ type }}) as `my-col`,
+  cast(1 as {{ type }}) as `a.b`,
+  cast(1 as {{ type }}) as `select`, cast(1 as {{ type }}) as `größe, <x>`,
+  cast(1 as {{ type }}) as `tick``ed`, cast(1 as {{ type }}) as `#hash`
+{% if var('step') == 2 %}, 1 as `new col` {% endif %}
+""",
+            "cased.sql": """
+{{ config(materialized='incremental', incremental_strategy=var('strategy'), unique_key='id',
+          on_schema_change='sync_all_columns', type_widening=true) }}
+{% if var('step') == 1 %} select 1 as Id, cast(1 as int) as Amount
+{% else %} select cast(5000000000 as bigint) as AMOUNT, 2 as id {% endif %}
+""",
+        }
+
+    @pytest.mark.parametrize("strategy", ["append", "merge", "insert_overwrite"])
+    def test_every_name_is_quoted(self, project, table, strategy):
+        dbt("run", "--full-refresh", "--select", "odd", step=1, strategy=strategy)
+        run = dbt("run", "--select", "odd", step=2, strategy=strategy)
+        assert run.status("odd") == "success", run.message("odd")
+        schema = dict(table("odd").spark.table(table("odd").name).dtypes)
+        assert schema == {
+            "my-key": "int",
+            **dict.fromkeys(["my-col", "a.b", "select", "größe, <x>", "tick`ed"], "bigint"),
+            "#hash": "bigint",
+            "new col": "int",
+        }
+
+    @pytest.mark.parametrize("strategy", ["append", "merge", "insert_overwrite"])
+    def test_names_that_differ_in_case_only_are_the_same_column(self, project, table, strategy):
+        dbt("run", "--full-refresh", "--select", "cased", step=1, strategy=strategy)
+        run = dbt("run", "--select", "cased", step=2, strategy=strategy)
+        assert run.status("cased") == "success", run.message("cased")
+        assert table("cased").types == {"Id": "int", "Amount": "bigint"}
+        assert (2, 5_000_000_000) in table("cased").rows()
+
+
+class TestDecimals:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "sums.sql": """
+{{ config(materialized='incremental', on_schema_change='append_new_columns', type_widening=true) }}
+{% if var('step') == 1 %}
+select 1 as id, cast(1.25 as decimal(10,2)) as both, cast(1.25 as decimal(8,2)) as from_int,
+  cast(1 as float) as from_float
+{% else %}
+select 2 as id, cast(9.8765 as decimal(10,4)) as both, cast(2147483647 as int) as from_int,
+  cast(16777217 as int) as from_float
+{% endif %}
+""",
+            "too_many.sql": """
+{{ config(materialized='incremental', on_schema_change='append_new_columns', type_widening=true) }}
+{% if var('step') == 1 %} select cast(1 as decimal(38,2)) as amount
+{% else %} select cast(1.23456 as decimal(10,5)) as amount {% endif %}
+""",
+        }
+
+    def test_the_smallest_type_that_holds_both(self, project, table):
+        dbt("run", step=1)
+        before = table("too_many").version
+        run = dbt("run", step=2)
+        types = table("sums").types
+        assert types["both"] == "decimal(12,4)"
+        assert types["from_int"] == "decimal(12,2)"
+        assert types["from_float"] == "double"
+        assert table("sums").rows("both", "from_int", "from_float")[1] == (
+            Decimal("9.8765"),
+            Decimal("2147483647.00"),
+            16777217.0,
+        )
+        assert "needs 41 digits, and 38 is the most" in run.message("too_many")
+        assert table("too_many").version == before
+
+
+class TestNothingExtraWhereNothingChanged:
+    """Count, in dbt's own debug log, the statements of the same model on both adapters."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            f"{mode}__{strategy}.sql": f"""
+{{{{ config(materialized='incremental', incremental_strategy='{strategy}', unique_key='id',
+  on_schema_change='{mode}', file_format='delta', partition_by='step', event_time='at',
+  batch_size='day', begin='2024-01-01') }}}}
+select 1 as id, cast(1.25 as decimal(8,2)) as amount, 'a' as step,
+  timestamp'2024-01-01 12:00:00' as at
+"""
+            for mode in MODES
+            for strategy in STRATEGIES
+        }
+
+    @pytest.fixture(scope="class")
+    def profiles_config_update(self, unique_schema, dbt_profile_target):
+        plain = {**dbt_profile_target, "schema": unique_schema}
+        spark = {**plain, "type": "spark", "method": "session", "host": "localhost"}
+        return {"test": {"outputs": {"default": plain, "spark": spark}, "target": "default"}}
+
+    def test_no_more_statements_than_dbt_spark(self, project, logs_dir):
+        log = Path(logs_dir) / "dbt.log"
+        ours, theirs = (self._count(log, target) for target in ("default", "spark"))
+        assert set(ours) == set(theirs)
+        assert len(ours) == len(MODES) * len(STRATEGIES)
+        more = {node: (n, theirs[node]) for node, n in ours.items() if n > theirs[node]}
+        assert more == {}
+        assert (
+            ours["model.test.sync_all_columns__merge"]
+            < theirs["model.test.sync_all_columns__merge"]
+        )
+
+    def _count(self, log: Path, target: str) -> dict[str, int]:
+        command = ["run", "--target", target, *ONE_DAY]
+        run_dbt([*command, "--full-refresh"])
+        log.write_text("")
+        run_dbt(command)
+        statements = re.findall(r"\]: On (model\.\S+): (?!ROLLBACK|Close|COMMIT)", log.read_text())
+        return {node: statements.count(node) for node in set(statements)}

@@ -1,0 +1,157 @@
+"""`type_widening`, `on_lossy_write`, and what a wrong value gets."""
+
+import pytest
+
+from tests.functional.support import dbt
+
+MODEL = """
+{{{{ config(materialized='incremental', on_schema_change='append_new_columns', {config}) }}}}
+select {{{{ var('step') }}}} as id, cast({{{{ var('step') }}}} as {{{{ var('type') }}}}) as amount
+"""
+
+
+def model(config: str) -> str:
+    return MODEL.format(config=config)
+
+
+class TestUnsetFollowsTheTable:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "off.sql": model(""),
+            "on.sql": model("tblproperties={'delta.enableTypeWidening': 'true'}"),
+        }
+
+    def test_a_table_that_has_the_property_widens_and_another_is_refused(self, project, table):
+        dbt("run", step=1, type="int")
+        off = table("off").version
+        run = dbt("run", step=2, type="bigint")
+        assert run.status("on") == "success"
+        assert table("on").types["amount"] == "bigint"
+        assert run.status("off") == "error"
+        assert table("off").version == off
+        assert "set type_widening: true on the model" in run.message("off")
+
+        # What the message says to do, done:
+        project.run_sql(
+            "alter table {schema}.off set tblproperties ('delta.enableTypeWidening' = 'true')"
+        )
+        run = dbt("run", "--select", "off", step=2, type="bigint")
+        assert run.status("off") == "success"
+        assert table("off").rows() == [(1, 1), (2, 2)]
+
+    def test_a_full_refresh_keeps_the_property_of_the_table(self, project, table):
+        project.run_sql(
+            "alter table {schema}.off set tblproperties ('delta.enableTypeWidening' = 'true')"
+        )
+        run = dbt("run", "--full-refresh", "--select", "off", step=1, type="int")
+        assert run.status("off") == "success"
+        assert table("off").properties["delta.enableTypeWidening"] == "true"
+        assert dbt("run", "--select", "off", step=2, type="bigint").status("off") == "success"
+
+
+class TestTrueAndFalse:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "created_on.sql": model("type_widening=true"),
+            "never.sql": model(
+                "type_widening=false, tblproperties={'delta.enableTypeWidening': 'true'}"
+            ),
+        }
+
+    def test_true_creates_with_the_property_and_false_never_widens(self, project, table):
+        dbt("run", step=1, type="int")
+        assert table("created_on").properties["delta.enableTypeWidening"] == "true"
+        created = table("created_on").version
+        never = table("never").version
+        run = dbt("run", step=2, type="bigint")
+        assert table("created_on").operations(since=created) == ["CHANGE COLUMN", "WRITE"]
+        assert run.status("never") == "error"
+        assert "the model sets type_widening: false" in run.message("never")
+        assert table("never").version == never
+
+
+class TestTrueTurnsThePropertyOnWhenItIsFirstNeeded:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"late.sql": model("type_widening=var('widening', none)")}
+
+    def test_not_before(self, project, table):
+        dbt("run", step=1, type="int")
+        dbt("run", step=2, type="int", widening=True)
+        assert "delta.enableTypeWidening" not in table("late").properties
+        before = table("late").version
+        assert dbt("run", step=3, type="bigint", widening=True).status("late") == "success"
+        assert table("late").operations(since=before) == [
+            "SET TBLPROPERTIES",
+            "CHANGE COLUMN",
+            "WRITE",
+        ]
+
+    def test_it_is_turned_off_again_when_the_engine_refuses_the_change(self, project, table):
+        project.run_sql("drop table if exists {schema}.late")
+        dbt("run", step=1, type="int")
+        project.run_sql("alter table {schema}.late add constraint positive check (amount > 0)")
+        before = table("late").rows()
+        run = dbt("run", step=2, type="bigint", widening=True)
+        assert run.status("late") == "error"
+        assert "[DELTA_CONSTRAINT_DEPENDENT_COLUMN_CHANGE]" in run.message("late")
+        assert "\tat " not in run.output
+        assert table("late").properties.get("delta.enableTypeWidening") is None
+        assert table("late").types["amount"] == "int"
+        assert table("late").rows() == before
+
+
+class TestOnLossyWrite:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            f"{action}.sql": model(f"on_lossy_write='{action}'").replace(
+                "append_new_columns", "ignore"
+            )
+            for action in ("warn", "error", "ignore")
+        }
+
+    def test_each_value_does_what_it_says(self, project, table):
+        dbt("run", step=1, type="int")
+        before = table("error").version
+        run = dbt("run", step=2, type="decimal(10,2)")
+        assert [run.status(each) for each in ("warn", "error", "ignore")] == [
+            "success",
+            "error",
+            "success",
+        ]
+        assert "`warn` does not store every value" in run.output
+        assert "`ignore` does not store every value" not in run.output
+        assert "amount (decimal(10,2) into int)" in run.message("error")
+        assert table("error").version == before
+
+    def test_a_warning_stops_the_run_under_warn_error_before_it_writes(self, project, table):
+        dbt("run", "--full-refresh", step=1, type="int")
+        before = table("warn").version
+        run = dbt("--warn-error", "run", "--select", "warn", step=2, type="decimal(10,2)")
+        assert run.status("warn") == "error"
+        assert table("warn").version == before
+
+
+class TestWrongValues:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "wrong.sql": model("type_widening='yes', on_lossy_write='shout'").replace(
+                "append_new_columns", "append_new_column"
+            ),
+            "wrong_list.sql": model("type_widening_compatible_with=['iceberg_v2', 'hudi']"),
+        }
+
+    def test_every_one_is_named_with_what_is_accepted_and_nothing_runs(self, project):
+        run = dbt("run", step=1, type="int")
+        message = run.message("wrong")
+        assert "The configuration of model.test.wrong is not valid" in message
+        assert "on_schema_change: got 'append_new_column'; accepted: ignore, append_" in message
+        assert "type_widening: got 'yes'; accepted: true, false" in message
+        assert "on_lossy_write: got 'shout'; accepted: warn, error, ignore" in message
+        assert "type_widening_compatible_with: got 'hudi'" in run.message("wrong_list")
+        tables = project.run_sql("show tables in {schema}", fetch="all")
+        assert [each.tableName for each in tables if not each.isTemporary] == []
