@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 _CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*)\]")
-_JAVA_STACK = re.compile(r"\n\s*at [\w.$/]+\(.*|\n+JVM stacktrace:.*", re.DOTALL)
+_JAVA_STACK = re.compile(r"\n\s*at [\w.$/<>]+\(.*|\n+JVM stacktrace:.*", re.DOTALL)
 _PY4J_PREFIX = re.compile(r"\AAn error occurred while calling [^\n]*\n:\s*")
 _EXCEPTION_CLASS = re.compile(r"\A(?:[a-z][\w]*\.)+[A-Z][\w$.]*(?:Exception|Error)?:\s*")
 _CAUSED_BY = re.compile(r"^\s*Caused by: (.*?)(?=\n\s*at |\n\s*\.\.\. \d+ more|\Z)", re.M | re.S)
@@ -112,8 +112,9 @@ def start_failure_text(log: str, java_version: str | None, minimum_java: int) ->
             "install a version of delta-spark that Maven Central has, or name the jars yourself "
             "in the profile's server_side_parameters (spark.jars.packages or spark.jars)."
         )
-    lines = [line for line in log.strip().splitlines() if "Exception" in line or "Error" in line]
-    reason = lines[0].strip() if lines else "it printed nothing"
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    telling = [line for line in lines if re.search("exception|error|denied", line, re.IGNORECASE)]
+    reason = next(iter(telling or lines[-1:]), "it printed nothing")
     return f"Spark's JVM did not start: {reason}"
 
 

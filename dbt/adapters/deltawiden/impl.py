@@ -45,6 +45,7 @@ from dbt.adapters.deltawiden.widening.rules import Engine
 from dbt.adapters.deltawiden.widening.types import (
     UnknownType,
     UnreadableType,
+    parse_path,
     parse_type,
     quote,
 )
@@ -156,6 +157,18 @@ class DeltaWidenAdapter(SparkAdapter):
         facts = self._facts(table, partitioning=bool(difference.gone) and policy.drops)
         plan = plan_changes(difference, source_schema, table_schema, policy, facts)
         return self._unless_refused(plan)
+
+    @available
+    def parse_name(self, name: str) -> list[str]:
+        """Read the name of a table, as ``schema.table`` with backticks where they are needed.
+
+        Raises:
+            DbtRuntimeError: the text is not such a name.
+        """
+        try:
+            return list(parse_path(name))
+        except ValueError as error:
+            raise DbtRuntimeError(str(error)) from error
 
     @available
     def plan_widen_columns(self, table: SparkRelation, columns: Mapping[str, str]) -> Plan:

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -78,7 +79,8 @@ def _start(parameters: Mapping[str, str]) -> None:
                 SparkContext(conf=_submitted_conf(parameters))
                 return
             conf = _conf(start_settings(parameters, os.environ))
-            gateway = launch_gateway(conf, {"stdout": log, "stderr": log})
+            with _submit_arguments(conf):
+                gateway = launch_gateway(conf, {"stdout": log, "stderr": log})
             SparkContext(conf=conf, gateway=gateway)
         except Exception as error:
             logger.debug(f"{error}\n{_read(log_file)}")
@@ -87,6 +89,25 @@ def _start(parameters: Mapping[str, str]) -> None:
 
 def _conf(settings: Mapping[str, str], load_defaults: bool = False) -> SparkConf:
     return SparkConf(loadDefaults=load_defaults).setAll(list(settings.items()))
+
+
+@contextlib.contextmanager
+def _submit_arguments(conf: SparkConf) -> Iterator[None]:
+    """Let the settings win over those in PYSPARK_SUBMIT_ARGS, which PySpark puts after them."""
+    given = os.environ.get("PYSPARK_SUBMIT_ARGS")
+    if given is None:
+        yield
+        return
+    options = [word for word in shlex.split(given) if word != "pyspark-shell"]
+    for key, value in conf.getAll():
+        options += ["--conf", f"{key}={value}"]
+    # spark-submit prefers this option to the setting of the same meaning.
+    options += ["--packages", conf.get("spark.jars.packages", "")]
+    os.environ["PYSPARK_SUBMIT_ARGS"] = shlex.join([*options, "pyspark-shell"])
+    try:
+        yield
+    finally:
+        os.environ["PYSPARK_SUBMIT_ARGS"] = given
 
 
 def _submitted_conf(parameters: Mapping[str, str]) -> SparkConf:
@@ -288,4 +309,5 @@ def literal(value: Any) -> str:
     if isinstance(value, (datetime, date)):
         return f"'{value.isoformat(' ') if isinstance(value, datetime) else value.isoformat()}'"
     escaped = str(value).replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
+    # Spark puts a setting's value in place of ${...} even inside a literal.
+    return "'" + escaped.replace("${", "\\u0024{") + "'"

@@ -19,6 +19,7 @@ AUTOMATIC_WIDENING = "spark.databricks.delta.typeWidening.allowAutomaticWidening
 SAFE_WRITES = {AUTOMATIC_WIDENING: "same_family_type"}
 
 _CLASS_PATH_SETTINGS = ("spark.jars", "spark.driver.extraClassPath", "spark.submit.pyFiles")
+_DELTA_PACKAGE = re.compile(r"io\.delta:delta-(spark|core)[_:]")
 _DELTA_JAR = re.compile(r"delta-spark[\w.]*-\d")
 
 
@@ -34,7 +35,11 @@ def start_settings(parameters: Mapping[str, str], environment: Mapping[str, str]
         Settings for a SparkConf.
     """
     given = {**_spark_defaults(environment), **_submit_arguments(environment), **parameters}
-    settings = {"spark.app.name": "dbt-deltawiden", **SAFE_WRITES, **_delta(given)}
+    settings = {
+        "spark.app.name": "dbt-deltawiden",
+        **SAFE_WRITES,
+        **_delta(given, _spark_home(environment)),
+    }
     master = given.get("spark.master", environment.get("MASTER", "local[*]"))
     settings["spark.master"] = master
     if master.startswith("local"):
@@ -48,7 +53,7 @@ def start_settings(parameters: Mapping[str, str], environment: Mapping[str, str]
 _JOINED = ("spark.jars.packages", "spark.sql.extensions")
 
 
-def _delta(given: Mapping[str, str]) -> dict[str, str]:
+def _delta(given: Mapping[str, str], spark_home: Path) -> dict[str, str]:
     """Wire Delta in: jars that match the installed packages, the extension, the catalog."""
     extensions = _items(given.get("spark.sql.extensions", ""))
     if EXTENSION not in extensions:
@@ -58,7 +63,8 @@ def _delta(given: Mapping[str, str]) -> dict[str, str]:
         "spark.sql.catalog.spark_catalog": CATALOG,
     }
     packages = _items(given.get("spark.jars.packages", ""))
-    if not _has_delta_jars(given) and not any("io.delta:delta-" in each for each in packages):
+    named = any(_DELTA_PACKAGE.match(each) for each in packages)
+    if not named and not _has_delta_jars(given, spark_home):
         settings["spark.jars.packages"] = _packages_with_delta(packages)
     return settings
 
@@ -70,9 +76,10 @@ def _packages_with_delta(packages: list[str]) -> str:
     return str(builder._options["spark.jars.packages"])
 
 
-def _has_delta_jars(given: Mapping[str, str]) -> bool:
+def _has_delta_jars(given: Mapping[str, str], spark_home: Path) -> bool:
     jars = [item for key in _CLASS_PATH_SETTINGS for item in _items(given.get(key, ""))]
-    jars += os.listdir(jar_folder) if (jar_folder := _spark_home() / "jars").is_dir() else []
+    folder = spark_home / "jars"
+    jars += os.listdir(folder) if folder.is_dir() else []
     return any(_DELTA_JAR.search(each) for each in jars)
 
 
@@ -102,8 +109,8 @@ def _driver_memory() -> str:
     return f"{max(bytes_of_memory // 2 // 2**20, 1024)}m"
 
 
-def _spark_home() -> Path:
-    return Path(os.environ.get("SPARK_HOME") or os.path.dirname(pyspark.__file__))
+def _spark_home(environment: Mapping[str, str]) -> Path:
+    return Path(environment.get("SPARK_HOME") or os.path.dirname(pyspark.__file__))
 
 
 def _spark_defaults(environment: Mapping[str, str]) -> dict[str, str]:
@@ -112,7 +119,7 @@ def _spark_defaults(environment: Mapping[str, str]) -> dict[str, str]:
     Source:
         https://spark.apache.org/docs/latest/configuration.html#dynamically-loading-spark-properties
     """
-    folder = environment.get("SPARK_CONF_DIR") or str(_spark_home() / "conf")
+    folder = environment.get("SPARK_CONF_DIR") or str(_spark_home(environment) / "conf")
     file = Path(folder) / "spark-defaults.conf"
     if not file.is_file():
         return {}

@@ -39,8 +39,12 @@ _EXACT_DATETIMES = {
     (spark.DateType, spark.TimestampNTZType),
 }
 
+# Spark 4.0 and newer.
+_VARIANT = (spark.VariantType,) if hasattr(spark, "VariantType") else ()
+
 # Casting these to a string and back gives the value again. A binary value that is not UTF-8 does
-# not survive it, nor does a timestamp in the hour that daylight saving time repeats.
+# not survive it, nor does a timestamp in the hour that daylight saving time repeats, and a
+# variant becomes its JSON text.
 _EXACT_AS_STRING = (
     *INTEGER_BITS,
     *SIGNIFICAND_BITS,
@@ -49,7 +53,7 @@ _EXACT_AS_STRING = (
     spark.DateType,
     spark.TimestampNTZType,
 )
-_LOSSY_AS_STRING = (spark.BinaryType, spark.TimestampType)
+_LOSSY_AS_STRING = (spark.BinaryType, spark.TimestampType, *_VARIANT)
 
 
 def storage(source: DataType, column: DataType) -> Storage:

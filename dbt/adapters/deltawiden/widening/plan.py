@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from pyspark.sql.types import ArrayType, DataType, MapType, StructType
+from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
+from dbt.adapters.deltawiden.widening.apply import SchemaChanges, schema_after
 from dbt.adapters.deltawiden.widening.diff import (
     FieldDifference,
     SchemaDifference,
@@ -157,8 +158,8 @@ class Plan:
         Returns:
             Statements, none where the type changes were made or no property was set.
         """
-        altered = set(_alter_types(self)) & set(done)
-        if altered or not list(done) or ENABLED not in dict(self.properties):
+        ran = set(done)
+        if not ran or ran & set(_alter_types(self)) or ENABLED not in dict(self.properties):
             return []
         return [f"alter table {self.table} unset tblproperties if exists ('{ENABLED}')"]
 
@@ -248,9 +249,16 @@ def _decide(difference: TypeDifference, policy: Policy, facts: TableFacts) -> Ty
     if target is None or find_rule(difference.table, target) is None:
         return _impossible(difference)
     change = TypeChange(difference.path, difference.table, target)
-    if policy.on_schema_change is OnSchemaChange.FAIL:
-        return Refusal(Reason.MODE_IS_FAIL, change.path, change.from_type, change.to_type)
-    return _permit(change, policy, facts, by_hand=False)
+    decided = _permit(change, policy, facts, by_hand=False)
+    if policy.on_schema_change is not OnSchemaChange.FAIL:
+        return decided
+    if isinstance(decided, Refusal) and decided.reason not in _SETTINGS_AWAY:
+        return decided
+    return Refusal(Reason.MODE_IS_FAIL, change.path, change.from_type, change.to_type)
+
+
+_SETTINGS_AWAY = (Reason.NOT_ENABLED, Reason.TURNED_OFF)
+"""Refusals that a setting lifts; under ``fail`` the mode is the first one to change."""
 
 
 def _impossible(difference: TypeDifference) -> Refusal:
@@ -314,6 +322,8 @@ def _why_not_gone(gone: FieldDifference, mode: OnSchemaChange, facts: TableFacts
         return None if gone.field.nullable else Reason.GONE_AND_NOT_NULL
     if gone.path[0].lower() in (each.lower() for each in facts.partition_columns):
         return Reason.GONE_AND_PARTITIONED_BY
+    if facts.format != "delta":
+        return Reason.DROP_NEEDS_DELTA
     return None if facts.allows_drop else Reason.DROP_NEEDS_COLUMN_MAPPING
 
 
@@ -321,6 +331,8 @@ def _properties(
     changes: tuple[TypeChange, ...], new: tuple[FieldDifference, ...], facts: TableFacts
 ) -> tuple[tuple[str, str], ...]:
     properties: dict[str, str] = {}
+    if facts.format != "delta":
+        return ()
     if not facts.has(ENABLED) and any(_is_recorded(each) for each in changes):
         properties[ENABLED] = "true"
     types = [each.to_type for each in changes] + [each.field.dataType for each in new]
@@ -356,20 +368,22 @@ def _columns_after(
     new: tuple[FieldDifference, ...],
     dropped: tuple[FieldDifference, ...],
 ) -> tuple[WrittenColumn, ...]:
-    changed = {each.path: each.to_type for each in changes}
-    gone = {each.path for each in dropped}
+    added: dict[Path, tuple[StructField, ...]] = {}
+    for each in new:
+        added[each.path[:-1]] = (*added.get(each.path[:-1], ()), each.field)
+    schema = schema_after(
+        SchemaChanges(
+            types={each.path: each.to_type for each in changes},
+            new=added,
+            dropped=frozenset(each.path for each in dropped),
+        ),
+        table,
+    )
     in_source = by_folded_name(source)
-    columns = [
-        WrittenColumn(c.name, changed.get((c.name,), c.dataType), c.name.lower() in in_source)
-        for c in table.fields
-        if (c.name,) not in gone
-    ]
-    columns += [
-        WrittenColumn(each.field.name, each.field.dataType, True)
-        for each in new
-        if len(each.path) == 1
-    ]
-    return tuple(columns)
+    return tuple(
+        WrittenColumn(each.name, each.dataType, each.name.lower() in in_source)
+        for each in schema.fields
+    )
 
 
 def _statements(plan: Plan) -> Iterator[str]:

@@ -127,10 +127,11 @@ def _members(
         problems.append(_problem(key, given, f"a list of {_list(accepted)}"))
         return frozenset()
     known = {member.value: member for member in accepted}
+    names = [each for each in given if isinstance(each, str) and each in known]
     for each in given:
-        if each not in known:
+        if each not in names:
             problems.append(_problem(key, each, f"a list of {_list(accepted)}"))
-    return frozenset(known[each] for each in given if each in known)
+    return frozenset(known[each] for each in names)
 
 
 def _list(accepted: Iterable[Enum]) -> str:

@@ -72,6 +72,11 @@ class Reason(Enum):
         "the model lacks this column, and the table is partitioned by it",
         "select the column in the model, or rebuild the table: dbt run --full-refresh",
     )
+    DROP_NEEDS_DELTA = (
+        "the model lacks this column, and the table is no Delta table, from which it could be "
+        "dropped",
+        "select the column in the model, or set on_schema_change to append_new_columns to keep it",
+    )
     DROP_NEEDS_COLUMN_MAPPING = (
         "the model lacks this column, and Delta drops a column only under column mapping",
         "run: alter table {table} set tblproperties ('delta.columnMapping.mode' = 'name'); or "

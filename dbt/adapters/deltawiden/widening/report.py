@@ -1,6 +1,7 @@
 """A plan as text for people and as values for machines."""
 
 import json
+import re
 import shlex
 from typing import Any
 
@@ -85,8 +86,18 @@ def by_hand_command(plan: Plan) -> str:
     if not manual:
         return ""
     columns = {path_text(each.path): _wanted(each) for each in manual}
-    arguments = json.dumps({"relations": [_plain(plan.table)], "columns": columns})
+    arguments = _yaml_safe_json({"relations": [_plain(plan.table)], "columns": columns})
     return f"dbt run-operation widen_columns --args {shlex.quote(arguments)}"
+
+
+def _yaml_safe_json(value: object) -> str:
+    """Render JSON that dbt's YAML reader reads back as it is.
+
+    YAML knows no surrogate pairs, so characters stand for themselves, but for those that YAML takes
+    for the end of a line or does not accept.
+    """
+    text = json.dumps(value, ensure_ascii=False)
+    return re.sub(r"[\x7f-\x9f\u2028\u2029\ufeff]", lambda c: f"\\u{ord(c.group()):04x}", text)
 
 
 def _wanted(refusal: Refusal) -> str:

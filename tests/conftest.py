@@ -1,0 +1,34 @@
+"""One Spark, one metastore and one folder for all tests of a process."""
+
+from collections.abc import Iterator
+
+import pytest
+from pyspark.sql import SparkSession
+
+from dbt.adapters.deltawiden.session import get_session
+
+pytest_plugins = ["dbt.tests.fixtures.project"]
+
+
+@pytest.fixture(scope="session")
+def spark_parameters(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("spark")
+    return {
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.hadoop.javax.jdo.option.ConnectionURL": (
+            f"jdbc:derby:;databaseName={folder / 'metastore_db'};create=true"
+        ),
+        "spark.driver.extraJavaOptions": f"-Dderby.stream.error.file={folder / 'derby.log'}",
+        # As dbt-spark runs it. Spark 4 has it on; then a cast in a test would fail, not lose.
+        "spark.sql.ansi.enabled": "false",
+        "spark.driver.memory": "4g",
+        # A zone with daylight saving time: hours that are skipped or repeated must show.
+        "spark.sql.session.timeZone": "America/New_York",
+    }
+
+
+@pytest.fixture(scope="session")
+def spark(spark_parameters: dict[str, str]) -> Iterator[SparkSession]:
+    session = get_session(spark_parameters)
+    yield session
+    session.stop()

@@ -1,0 +1,95 @@
+"""Schemas written down in short, and what a plan makes of them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
+
+from dbt.adapters.deltawiden.widening.diff import compare
+from dbt.adapters.deltawiden.widening.plan import Plan, TableFacts, plan_changes
+from dbt.adapters.deltawiden.widening.policy import OnSchemaChange, Policy
+from dbt.adapters.deltawiden.widening.rules import Engine
+from dbt.adapters.deltawiden.widening.types import Path, parse_type
+
+DELTA_4_4 = Engine(spark=(4, 1, 4), delta=(4, 4, 0))
+DELTA_4_0 = Engine(spark=(4, 0, 2), delta=(4, 0, 1))
+DELTA_3_3 = Engine(spark=(3, 5, 9), delta=(3, 3, 3))
+
+ENABLED = {"delta.enableTypeWidening": "true"}
+MAPPED = {"delta.columnMapping.mode": "name"}
+
+AUTOMATIC_MODES = (OnSchemaChange.APPEND_NEW_COLUMNS, OnSchemaChange.SYNC_ALL_COLUMNS)
+PLANNED_MODES = (*AUTOMATIC_MODES, OnSchemaChange.FAIL)
+
+
+def data_type(short: Any) -> DataType:
+    """A type's text; ``{name: type}`` is a struct, ``[type]`` an array, and a pair a map."""
+    if isinstance(short, str):
+        return parse_type(short)
+    if isinstance(short, Mapping):
+        return StructType([StructField(name, data_type(each)) for name, each in short.items()])
+    if isinstance(short, list):
+        return ArrayType(data_type(short[0]))
+    if isinstance(short, tuple):
+        return MapType(data_type(short[0]), data_type(short[1]))
+    assert isinstance(short, DataType)
+    return short
+
+
+def schema(columns: Mapping[str, Any]) -> StructType:
+    struct = data_type(columns)
+    assert isinstance(struct, StructType)
+    return struct
+
+
+def facts(properties: Mapping[str, str] = ENABLED, **others: Any) -> TableFacts:
+    return TableFacts(
+        **{"name": "`s`.`t`", "engine": DELTA_4_4, **others}, properties={**properties}
+    )
+
+
+def policy(mode: str | OnSchemaChange = "append_new_columns", **others: Any) -> Policy:
+    return Policy(on_schema_change=OnSchemaChange(mode), **others)
+
+
+def plan(
+    table: StructType | Mapping[str, Any],
+    source: StructType | Mapping[str, Any],
+    model: Policy | None = None,
+    known: TableFacts | None = None,
+) -> Plan:
+    """Plan for a Delta table that may be widened, unless the facts say otherwise."""
+    before, output = schema_of(table), schema_of(source)
+    return plan_changes(
+        compare(output, before), output, before, model or policy(), known or facts()
+    )
+
+
+def schema_of(given: StructType | Mapping[str, Any]) -> StructType:
+    return given if isinstance(given, StructType) else schema(given)
+
+
+def schema_after(plan: Plan, table: StructType) -> StructType:
+    """What a table's schema is once a plan's changes, additions and drops were made."""
+    after = _after(plan, table, ())
+    assert isinstance(after, StructType)
+    return after
+
+
+def _after(plan: Plan, current: DataType, here: Path) -> DataType:
+    if isinstance(current, StructType):
+        dropped = {each.path for each in plan.dropped}
+        fields = [
+            StructField(each.name, _after(plan, each.dataType, (*here, each.name)), each.nullable)
+            for each in current.fields
+            if (*here, each.name) not in dropped
+        ]
+        return StructType(fields + [each.field for each in plan.new if each.path[:-1] == here])
+    if isinstance(current, ArrayType):
+        return ArrayType(_after(plan, current.elementType, (*here, "element")))
+    if isinstance(current, MapType):
+        return MapType(
+            _after(plan, current.keyType, (*here, "key")),
+            _after(plan, current.valueType, (*here, "value")),
+        )
+    return next((each.to_type for each in plan.changes if each.path == here), current)

@@ -1,0 +1,216 @@
+"""What counts as a difference between a source and a table."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyspark.sql import types as spark
+from pyspark.sql.types import StructField, StructType
+
+from dbt.adapters.deltawiden.widening.diff import (
+    AmbiguousName,
+    SchemaDifference,
+    TypeDifference,
+    by_folded_name,
+    compare,
+)
+from dbt.adapters.deltawiden.widening.exactness import Storage, storage
+from dbt.adapters.deltawiden.widening.types import Path, type_text
+from tests.unit.schemas import schema
+from tests.unit.strategies import tables_with_sources
+
+
+def types(difference: SchemaDifference) -> list[tuple[Path, str, str, Storage]]:
+    return [
+        (each.path, type_text(each.table), type_text(each.source), each.storage)
+        for each in difference.types
+    ]
+
+
+def new(difference: SchemaDifference) -> dict[Path, str]:
+    return {each.path: type_text(each.field.dataType) for each in difference.new}
+
+
+def gone(difference: SchemaDifference) -> dict[Path, str]:
+    return {each.path: type_text(each.field.dataType) for each in difference.gone}
+
+
+@given(tables_with_sources)
+def test_a_schema_does_not_differ_from_itself(sides: tuple[StructType, StructType]):
+    table, _ = sides
+    assert not compare(table, table)
+
+
+@given(tables_with_sources, st.randoms())
+def test_the_order_of_columns_does_not_matter(sides: tuple[StructType, StructType], random):
+    table, source = sides
+    mixed = [
+        StructType(random.sample(struct.fields, len(struct.fields))) for struct in (source, table)
+    ]
+    found, found_mixed = compare(source, table), compare(*mixed)
+    assert set(found_mixed.types) == set(found.types)
+    assert {each.path for each in found_mixed.new} == {each.path for each in found.new}
+    assert {each.path for each in found_mixed.gone} == {each.path for each in found.gone}
+
+
+@given(tables_with_sources)
+def test_what_is_new_one_way_is_gone_the_other_way(sides: tuple[StructType, StructType]):
+    table, source = sides
+    there, back = compare(source, table), compare(table, source)
+    assert (there.new, there.gone) == (back.gone, back.new)
+
+
+@given(tables_with_sources)
+def test_only_what_is_not_stored_exactly_is_a_type_difference(sides):
+    table, source = sides
+    for each in compare(source, table).types:
+        assert each.storage is storage(each.source, each.table)
+        assert each.storage is not Storage.EXACT
+
+
+def test_a_wider_source_is_a_difference_at_its_leaf():
+    found = compare(schema({"id": "int", "v": "bigint"}), schema({"id": "int", "v": "int"}))
+    assert types(found) == [(("v",), "int", "bigint", Storage.LOSSY)]
+    assert (found.new, found.gone) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("source", "table"),
+    [
+        ("int", "bigint"),
+        ("tinyint", "double"),
+        ("decimal(10,2)", "decimal(12,4)"),
+        ("void", "int"),
+        ("void", ["int"]),
+        ("void", {"a": "int"}),
+        (["void"], ["int"]),
+        ("date", "timestamp_ntz"),
+        ("int", "string"),
+        ("varchar(5)", "string"),
+        (spark.StringType("UTF8_LCASE"), "string"),
+    ],
+)
+def test_a_source_that_the_table_holds_is_no_difference(source, table):
+    assert not compare(schema({"v": source}), schema({"v": table}))
+
+
+def test_whether_a_column_may_be_null_or_has_a_comment_is_no_difference():
+    table = StructType([StructField("v", spark.IntegerType(), False, {"comment": "the value"})])
+    assert not compare(schema({"v": "int"}), table)
+
+
+NESTED = [
+    ({"x": "bigint"}, {"x": "int"}, ("v", "x")),
+    (["bigint"], ["int"], ("v", "element")),
+    ([{"x": "bigint"}], [{"x": "int"}], ("v", "element", "x")),
+    (("bigint", "int"), ("int", "int"), ("v", "key")),
+    (("int", {"x": "bigint"}), ("int", {"x": "int"}), ("v", "value", "x")),
+    (({"x": "bigint"}, "int"), ({"x": "int"}, "int"), ("v", "key", "x")),
+    ({"a": {"b.c": ["bigint"]}}, {"a": {"b.c": ["int"]}}, ("v", "a", "b.c", "element")),
+]
+
+
+@pytest.mark.parametrize(("source", "table", "path"), NESTED)
+def test_a_wider_leaf_is_found_at_any_depth(source, table, path: Path):
+    found = compare(schema({"v": source}), schema({"v": table}))
+    assert types(found) == [(path, "int", "bigint", Storage.LOSSY)]
+
+
+def test_two_leaves_of_one_column_are_two_differences_in_the_order_of_the_table():
+    found = compare(
+        schema({"m": ("bigint", "bigint"), "a": "bigint"}),
+        schema({"a": "int", "m": ("int", "int")}),
+    )
+    assert [each.path for each in found.types] == [("a",), ("m", "key"), ("m", "value")]
+
+
+def test_new_and_gone_columns_are_told_apart():
+    found = compare(schema({"id": "int", "b": "int"}), schema({"id": "int", "a": "string"}))
+    assert new(found) == {("b",): "int"}
+    assert gone(found) == {("a",): "string"}
+    assert not found.types
+
+
+@pytest.mark.parametrize(
+    ("wrap", "parent"),
+    [
+        (lambda struct: struct, ("v",)),
+        (lambda struct: [struct], ("v", "element")),
+        (lambda struct: ("int", struct), ("v", "value")),
+        (lambda struct: (struct, "int"), ("v", "key")),
+        (lambda struct: {"w": [struct]}, ("v", "w", "element")),
+    ],
+)
+def test_new_and_gone_fields_are_found_at_any_depth(wrap, parent: Path):
+    found = compare(
+        schema({"v": wrap({"x": "int", "b": "date"})}),
+        schema({"v": wrap({"a": "string", "x": "int"})}),
+    )
+    assert new(found) == {(*parent, "b"): "date"}
+    assert gone(found) == {(*parent, "a"): "string"}
+
+
+def test_a_new_struct_is_one_new_column_with_all_its_fields():
+    found = compare(schema({"s": {"a": "int", "b": ["int"]}}), schema({}))
+    assert new(found) == {("s",): "struct<a: int, b: array<int>>"}
+
+
+def test_names_are_compared_without_case_and_given_in_the_spelling_of_the_table():
+    found = compare(
+        schema({"amount": "bigint", "S": {"X": "bigint", "New": "int"}}),
+        schema({"Amount": "int", "s": {"x": "int", "Old": "int"}}),
+    )
+    assert [each.path for each in found.types] == [("Amount",), ("s", "x")]
+    assert new(found) == {("s", "New"): "int"}
+    assert gone(found) == {("s", "Old"): "int"}
+
+
+def test_reordered_fields_of_a_struct_are_no_difference():
+    assert not compare(
+        schema({"s": {"b": "int", "a": "string"}}), schema({"s": {"a": "string", "b": "int"}})
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "table"),
+    [
+        ({"a": "int"}, ["int"]),
+        (["int"], {"a": "int"}),
+        (("int", "int"), ["int"]),
+        ({"a": "int"}, "string"),
+        ("string", {"a": "int"}),
+    ],
+)
+def test_another_kind_of_type_is_one_impossible_difference(source, table):
+    found = compare(schema({"v": source}), schema({"v": table}))
+    assert [(each.path, each.storage) for each in found.types] == [(("v",), Storage.IMPOSSIBLE)]
+
+
+@pytest.mark.parametrize("twice", [{"a": "int", "A": "int"}, {"größe": "int", "GRÖßE": "int"}])
+def test_two_columns_that_differ_in_case_only_are_ambiguous(twice: dict[str, str]):
+    one, other = twice
+    for sides in ((schema(twice), schema({})), (schema({}), schema(twice))):
+        with pytest.raises(AmbiguousName, match="differ in case only") as ambiguous:
+            compare(*sides)
+        assert f"'{one}' and '{other}'" in str(ambiguous.value)
+
+
+def test_fields_are_indexed_by_their_names_in_lower_case():
+    indexed = by_folded_name(schema({"Amount": "int", "id": "int"}))
+    assert {folded: each.name for folded, each in indexed.items()} == {
+        "amount": "Amount",
+        "id": "id",
+    }
+
+
+def test_two_nested_fields_that_differ_in_case_only_are_ambiguous_and_located():
+    twice = schema({"s": [{"x": "int", "X": "int"}]})
+    with pytest.raises(AmbiguousName, match=r"'x' and 'X' in s\.element"):
+        compare(twice, schema({"s": [{"x": "int"}]}))
+
+
+def test_a_difference_is_false_only_where_there_is_none():
+    assert not SchemaDifference()
+    leaf = TypeDifference(("v",), spark.IntegerType(), spark.LongType(), Storage.LOSSY)
+    assert SchemaDifference(types=(leaf,))
+    assert compare(schema({"a": "int"}), schema({}))
+    assert compare(schema({}), schema({"a": "int"}))

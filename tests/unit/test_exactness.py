@@ -1,0 +1,205 @@
+"""Which values a column stores exactly, held against an oracle that represents them."""
+
+import itertools
+import struct
+from collections.abc import Iterator
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from pyspark.sql import types as spark
+from pyspark.sql.types import DataType
+
+from dbt.adapters.deltawiden.widening.exactness import Storage, storage
+from dbt.adapters.deltawiden.widening.types import UnreadableType, type_text
+from tests.unit.schemas import data_type
+from tests.unit.strategies import FLOATS, INTEGERS, numbers
+
+INTEGER_CODES = {
+    spark.ByteType: "b",
+    spark.ShortType: "h",
+    spark.IntegerType: "i",
+    spark.LongType: "q",
+}
+FLOAT_CODES = {spark.FloatType: "f", spark.DoubleType: "d"}
+
+# A float is stored by its bits here, so that the oracle knows no powers of two.
+FLOAT_BITS = {
+    spark.FloatType: ["3dcccccd", "7f7fffff", "00000001", "ff7fffff", "4b800000", "00000000"],
+    spark.DoubleType: [
+        "3fb999999999999a",
+        "7fefffffffffffff",
+        "0000000000000001",
+        "ffefffffffffffff",
+        "4340000000000000",
+        "0000000000000000",
+    ],
+}
+
+ALL_DECIMALS = [
+    spark.DecimalType(precision, scale)
+    for precision in range(1, 39)
+    for scale in range(precision + 1)
+]
+
+
+def boundaries(of: DataType) -> Iterator[Fraction]:
+    """The finite values of a type at which the next smaller type gives up."""
+    if isinstance(of, spark.DecimalType):
+        most = 10**of.precision - 1
+        whole = [0, 1, most, most - 1, *_around_powers_of_two(most)]
+        yield from (Fraction(sign * each, 10**of.scale) for each in whole for sign in (1, -1))
+    elif type(of) in INTEGER_CODES:
+        bits = 8 * struct.calcsize(INTEGER_CODES[type(of)])
+        least, most = -(1 << (bits - 1)), (1 << (bits - 1)) - 1
+        yield from map(Fraction, [least, least + 1, -1, 0, 1, most])
+        yield from map(Fraction, _around_powers_of_two(most))
+    else:
+        code = ">" + FLOAT_CODES[type(of)]
+        for bits_text in FLOAT_BITS[type(of)]:
+            yield Fraction(struct.unpack(code, bytes.fromhex(bits_text))[0])
+
+
+def _around_powers_of_two(most: int) -> list[int]:
+    near = (2**bits + more for bits in (7, 15, 24, 31, 53, 63) for more in (-1, 0, 1))
+    return [each for each in near if each <= most]
+
+
+def can_represent(column: DataType, value: Fraction) -> bool:
+    if isinstance(column, spark.DecimalType):
+        shifted = value * 10**column.scale
+        return shifted.denominator == 1 and len(str(abs(shifted.numerator))) <= column.precision
+    if type(column) in INTEGER_CODES:
+        try:
+            struct.pack(INTEGER_CODES[type(column)], value.numerator)
+        except struct.error:
+            return False
+        return value.denominator == 1
+    code = FLOAT_CODES[type(column)]
+    try:
+        (stored,) = struct.unpack(code, struct.pack(code, float(value)))
+    except OverflowError:
+        return False
+    return Fraction(stored) == value
+
+
+def expected(source: DataType, column: DataType) -> Storage:
+    # Not a number and the infinities are in no boundaries: only a float or a double has them.
+    if type(source) in FLOAT_CODES and type(column) not in FLOAT_CODES:
+        return Storage.LOSSY
+    held = all(can_represent(column, value) for value in boundaries(source))
+    return Storage.EXACT if held else Storage.LOSSY
+
+
+@settings(max_examples=300)
+@given(numbers, numbers)
+def test_exact_is_what_represents_every_boundary_value(source: DataType, column: DataType):
+    assert storage(source, column) is expected(source, column)
+
+
+@pytest.mark.parametrize("other", [*INTEGERS, *FLOATS], ids=type_text)
+def test_exact_is_what_represents_every_boundary_value_beside_each_decimal(other: DataType):
+    for decimal in ALL_DECIMALS:
+        assert storage(decimal, other) is expected(decimal, other), (decimal, other)
+        assert storage(other, decimal) is expected(other, decimal), (other, decimal)
+
+
+@pytest.mark.parametrize("source", [*INTEGERS, *FLOATS], ids=type_text)
+@pytest.mark.parametrize("column", [*INTEGERS, *FLOATS], ids=type_text)
+def test_exact_is_what_represents_every_boundary_value_of_the_other_numbers(source, column):
+    assert storage(source, column) is expected(source, column)
+
+
+@settings(max_examples=300)
+@given(numbers, numbers, numbers)
+def test_exact_storage_is_transitive(one: DataType, two: DataType, three: DataType):
+    for a, b, c in itertools.permutations((one, two, three)):
+        if storage(a, b) is Storage.EXACT and storage(b, c) is Storage.EXACT:
+            assert storage(a, c) is Storage.EXACT
+
+
+@given(numbers, numbers)
+def test_types_that_hold_each_other_are_equal(one: DataType, other: DataType):
+    both = storage(one, other) is Storage.EXACT and storage(other, one) is Storage.EXACT
+    assert both == (one == other)
+
+
+@given(numbers, numbers)
+def test_no_number_is_refused_by_a_numeric_column(source: DataType, column: DataType):
+    assert storage(source, column) is not Storage.IMPOSSIBLE
+
+
+EXACT, LOSSY, IMPOSSIBLE = Storage.EXACT, Storage.LOSSY, Storage.IMPOSSIBLE
+
+
+@pytest.mark.parametrize(
+    ("source", "column", "stored"),
+    [
+        # the pairs that people meet, written out
+        ("int", "double", EXACT),
+        ("bigint", "double", LOSSY),
+        ("smallint", "float", EXACT),
+        ("int", "float", LOSSY),
+        ("double", "float", LOSSY),
+        ("double", "int", LOSSY),
+        ("decimal(12,4)", "decimal(12,2)", LOSSY),
+        ("decimal(12,2)", "decimal(12,4)", LOSSY),
+        ("decimal(10,2)", "decimal(12,4)", EXACT),
+        ("int", "decimal(10,0)", EXACT),
+        ("int", "decimal(9,0)", LOSSY),
+        ("tinyint", "decimal(3,0)", EXACT),
+        ("bigint", "decimal(19,0)", EXACT),
+        ("decimal(18,0)", "bigint", EXACT),
+        ("decimal(19,0)", "bigint", LOSSY),
+        ("decimal(15,0)", "double", EXACT),
+        ("decimal(2,1)", "double", LOSSY),
+        # text
+        ("int", "string", EXACT),
+        ("double", "string", EXACT),
+        ("decimal(38,18)", "string", EXACT),
+        ("boolean", "string", EXACT),
+        ("date", "string", EXACT),
+        ("timestamp_ntz", "string", EXACT),
+        ("timestamp", "string", LOSSY),
+        ("binary", "string", LOSSY),
+        ("char(5)", "string", EXACT),
+        ("varchar(5)", "string", EXACT),
+        ("variant", "string", LOSSY),
+        ("string", "int", IMPOSSIBLE),
+        ("string", "date", IMPOSSIBLE),
+        ("string", "binary", IMPOSSIBLE),
+        (spark.StringType("UTF8_LCASE"), "string", EXACT),
+        ("string", spark.StringType("UTF8_LCASE"), EXACT),
+        # dates and times
+        ("date", "timestamp", EXACT),
+        ("date", "timestamp_ntz", EXACT),
+        ("timestamp_ntz", "date", LOSSY),
+        ("timestamp", "date", LOSSY),
+        ("timestamp", "timestamp_ntz", LOSSY),
+        ("timestamp_ntz", "timestamp", LOSSY),
+        ("date", "int", IMPOSSIBLE),
+        ("bigint", "timestamp", IMPOSSIBLE),
+        # the rest
+        ("boolean", "int", IMPOSSIBLE),
+        ("int", "boolean", IMPOSSIBLE),
+        ("binary", "int", IMPOSSIBLE),
+        ("variant", "variant", EXACT),
+        (["int"], "string", IMPOSSIBLE),
+        ({"a": "int"}, "string", IMPOSSIBLE),
+        ({"a": "int"}, ["int"], IMPOSSIBLE),
+        ("int", ["int"], IMPOSSIBLE),
+        (spark.DayTimeIntervalType(), "bigint", IMPOSSIBLE),
+        (UnreadableType("struct<a b:int>"), UnreadableType("struct<a b:int>"), EXACT),
+        (UnreadableType("struct<a b:int>"), UnreadableType("struct<a b:bigint>"), IMPOSSIBLE),
+        (UnreadableType("int"), "int", IMPOSSIBLE),
+    ],
+)
+def test_what_becomes_of_the_values_of_a_pair(source, column, stored: Storage):
+    assert storage(data_type(source), data_type(column)) is stored
+
+
+@pytest.mark.parametrize(
+    "column", ["tinyint", "decimal(1,1)", "string", "date", "variant", ["int"], {"a": "int"}]
+)
+def test_void_fits_every_column(column):
+    assert storage(spark.NullType(), data_type(column)) is Storage.EXACT

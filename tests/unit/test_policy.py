@@ -1,0 +1,154 @@
+"""How a model's configuration is read."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dbt.adapters.deltawiden.widening.policy import (
+    CONFIGURATION_KEYS,
+    InvalidConfiguration,
+    OnLossyWrite,
+    OnSchemaChange,
+    Policy,
+    read_policy,
+)
+from dbt.adapters.deltawiden.widening.rules import Compatibility
+
+
+@pytest.mark.parametrize("config", [{}, dict.fromkeys(CONFIGURATION_KEYS), {"unique_key": "id"}])
+def test_what_is_not_configured_has_its_default(config: dict[str, Any]):
+    assert read_policy(config) == Policy(
+        on_schema_change=OnSchemaChange.IGNORE,
+        type_widening=None,
+        compatible_with=frozenset(),
+        on_lossy_write=OnLossyWrite.WARN,
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "given_value", "attribute", "expected"),
+    [
+        ("on_schema_change", "ignore", "on_schema_change", OnSchemaChange.IGNORE),
+        ("on_schema_change", "fail", "on_schema_change", OnSchemaChange.FAIL),
+        (
+            "on_schema_change",
+            "append_new_columns",
+            "on_schema_change",
+            OnSchemaChange.APPEND_NEW_COLUMNS,
+        ),
+        (
+            "on_schema_change",
+            "sync_all_columns",
+            "on_schema_change",
+            OnSchemaChange.SYNC_ALL_COLUMNS,
+        ),
+        ("type_widening", True, "type_widening", True),
+        ("type_widening", False, "type_widening", False),
+        ("on_lossy_write", "warn", "on_lossy_write", OnLossyWrite.WARN),
+        ("on_lossy_write", "error", "on_lossy_write", OnLossyWrite.ERROR),
+        ("on_lossy_write", "ignore", "on_lossy_write", OnLossyWrite.IGNORE),
+        ("type_widening_compatible_with", [], "compatible_with", frozenset()),
+        (
+            "type_widening_compatible_with",
+            ["iceberg_v2"],
+            "compatible_with",
+            {Compatibility.ICEBERG_V2},
+        ),
+        (
+            "type_widening_compatible_with",
+            ("ducklake", "iceberg_v2", "ducklake"),
+            "compatible_with",
+            {Compatibility.ICEBERG_V2, Compatibility.DUCKLAKE},
+        ),
+    ],
+)
+def test_every_accepted_value_is_read(key, given_value, attribute, expected):
+    assert getattr(read_policy({key: given_value}), attribute) == expected
+
+
+WRONG: list[tuple[str, Any, list[str]]] = [
+    (
+        "on_schema_change",
+        "sync",
+        ["ignore", "append_new_columns", "sync_all_columns", "fail"],
+    ),
+    ("on_schema_change", "IGNORE", ["ignore"]),
+    ("on_schema_change", ["ignore"], ["ignore"]),
+    ("on_schema_change", True, ["ignore"]),
+    ("type_widening", "true", ["true", "false"]),
+    ("type_widening", 1, ["true", "false"]),
+    ("type_widening", [], ["true", "false"]),
+    ("on_lossy_write", "raise", ["warn", "error", "ignore"]),
+    ("on_lossy_write", False, ["warn", "error", "ignore"]),
+    ("type_widening_compatible_with", "iceberg_v2", ["a list of", "iceberg_v2", "ducklake"]),
+    ("type_widening_compatible_with", ["iceberg"], ["a list of", "iceberg_v2", "ducklake"]),
+    ("type_widening_compatible_with", [None], ["a list of", "iceberg_v2", "ducklake"]),
+    ("type_widening_compatible_with", {"iceberg_v2": True}, ["a list of", "iceberg_v2"]),
+]
+
+
+@pytest.mark.parametrize(("key", "value", "accepted"), WRONG)
+def test_a_wrong_value_is_refused_with_the_key_what_was_given_and_what_is_accepted(
+    key: str, value: Any, accepted: list[str]
+):
+    with pytest.raises(InvalidConfiguration) as refused:
+        read_policy({key: value})
+    message = str(refused.value)
+    assert message.startswith(f"{key}: got ")
+    told = message.split("accepted: ")[1]
+    assert all(each in told for each in accepted)
+
+
+@pytest.mark.parametrize("item", [{"iceberg_v2": True}, ["iceberg_v2"]])
+def test_a_list_item_that_is_itself_a_list_or_a_mapping_is_refused_like_any_other(item: Any):
+    with pytest.raises(InvalidConfiguration, match="type_widening_compatible_with: got"):
+        read_policy({"type_widening_compatible_with": [item]})
+
+
+def test_all_wrong_values_are_told_at_once():
+    with pytest.raises(InvalidConfiguration) as refused:
+        read_policy(
+            {
+                "on_schema_change": "sync",
+                "type_widening": "yes",
+                "type_widening_compatible_with": ["iceberg", "parquet", "ducklake"],
+                "on_lossy_write": "stop",
+            }
+        )
+    lines = str(refused.value).splitlines()
+    assert [line.split(";")[0] for line in lines] == [
+        "on_schema_change: got 'sync'",
+        "type_widening: got 'yes'",
+        "type_widening_compatible_with: got 'iceberg'",
+        "type_widening_compatible_with: got 'parquet'",
+        "on_lossy_write: got 'stop'",
+    ]
+
+
+@given(
+    st.sampled_from(["on_schema_change", "on_lossy_write", "type_widening_compatible_with"]),
+    st.text(min_size=1),
+)
+def test_a_text_is_accepted_or_refused_and_never_replaced_by_the_default(key: str, text: str):
+    enums = {"on_schema_change": OnSchemaChange, "on_lossy_write": OnLossyWrite}
+    try:
+        policy = read_policy({key: text})
+    except InvalidConfiguration:
+        return
+    assert getattr(policy, key) is enums[key](text)
+
+
+@pytest.mark.parametrize(
+    ("mode", "adds", "drops"),
+    [
+        ("ignore", False, False),
+        ("append_new_columns", True, False),
+        ("sync_all_columns", True, True),
+        ("fail", False, False),
+    ],
+)
+def test_a_mode_adds_and_drops_as_dbt_says(mode: str, adds: bool, drops: bool):
+    policy = read_policy({"on_schema_change": mode})
+    assert (policy.adds, policy.drops) == (adds, drops)

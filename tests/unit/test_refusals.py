@@ -1,0 +1,92 @@
+"""The words of a refusal."""
+
+import string
+
+import pytest
+from pyspark.sql.types import DataType
+
+from dbt.adapters.deltawiden.widening.refusals import Reason, Refusal
+from dbt.adapters.deltawiden.widening.types import Path
+from tests.unit.schemas import data_type
+
+INT, DECIMAL = data_type("int"), data_type("decimal(12,2)")
+
+
+def words(reason: Reason, path: Path = ("amount",), detail: str = "") -> tuple[str, str]:
+    refusal = Refusal(reason, path, INT, DECIMAL, detail)
+    return refusal.words("`s`.`t`", "dbt run-operation widen_columns")
+
+
+@pytest.mark.parametrize("reason", Reason)
+def test_every_reason_says_what_stands_in_the_way_and_what_to_do(reason: Reason):
+    meaning, remedy = words(reason, detail="DETAIL")
+    assert meaning
+    assert remedy
+    assert "{" not in meaning + remedy
+    # They are put into sentences: "Why: {meaning}."
+    assert not meaning.endswith((".", ";", " "))
+    assert not remedy.endswith((".", ";", " "))
+
+
+@pytest.mark.parametrize("reason", Reason)
+def test_every_reason_uses_only_the_fields_that_it_is_given(reason: Reason):
+    texts = (reason.meaning, reason.remedy)
+    used = {field for text in texts for _, field, _, _ in string.Formatter().parse(text) if field}
+    assert used <= {"column", "table", "from_type", "detail", "by_hand"}
+
+
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [
+        (Reason.MANUAL, "dbt run-operation widen_columns"),
+        (Reason.IMPOSSIBLE, "cast the column in the model to int"),
+        (Reason.NOT_ENABLED, "alter table `s`.`t` set tblproperties"),
+        (Reason.NOT_ENABLED, "type_widening: true"),
+        (Reason.TURNED_OFF, "remove that setting"),
+        (Reason.DROP_NEEDS_COLUMN_MAPPING, "'delta.columnMapping.mode' = 'name'"),
+        (Reason.DROP_NEEDS_COLUMN_MAPPING, "alter table `s`.`t` set tblproperties"),
+        (Reason.GONE_AND_NOT_NULL, "alter table `s`.`t` alter column `amount` drop not null"),
+        (Reason.GONE_AND_PARTITIONED_BY, "--full-refresh"),
+        (Reason.MODE_IS_FAIL, "append_new_columns or sync_all_columns"),
+    ],
+)
+def test_the_way_out_can_be_copied(reason: Reason, said: str):
+    assert said in words(reason)[1]
+
+
+@pytest.mark.parametrize(
+    ("reason", "detail", "said"),
+    [
+        (Reason.TOO_MANY_DIGITS, "41", "needs 41 digits, and 38 is the most"),
+        (Reason.NOT_DELTA, "iceberg", "not a Delta table (iceberg)"),
+        (Reason.INCOMPATIBLE, "ducklake, iceberg_v2", "compatible with ducklake, iceberg_v2"),
+        (Reason.ENGINE_TOO_OLD, "4.0", "Delta 4.0 or newer"),
+    ],
+)
+def test_the_detail_stands_in_what_the_reason_means(reason: Reason, detail: str, said: str):
+    assert said in words(reason, detail=detail)[0]
+
+
+def test_a_column_in_a_statement_is_quoted_at_every_part():
+    _, remedy = words(Reason.GONE_AND_NOT_NULL, ("my col", "a`b"))
+    assert "alter column `my col`.`a``b` drop not null" in remedy
+
+
+def test_names_with_braces_are_words_like_any_other():
+    refusal = Refusal(Reason.NOT_ENABLED, ("{x}",), INT, DECIMAL)
+    assert "alter table `{s}`.`{0}` set" in refusal.words("`{s}`.`{0}`", "")[1]
+
+
+@pytest.mark.parametrize(
+    ("path", "from_type", "to_type", "subject"),
+    [
+        (("amount",), INT, DECIMAL, "amount: int -> decimal(12,2)"),
+        (("s", "my col"), INT, DECIMAL, "s.`my col`: int -> decimal(12,2)"),
+        (("new",), None, data_type(["date"]), "new: array<date>"),
+        (("gone",), data_type({"a b": "int"}), None, "gone: struct<`a b`: int>"),
+    ],
+)
+def test_the_subject_is_the_path_with_its_types(
+    path: Path, from_type: DataType | None, to_type: DataType | None, subject: str
+):
+    assert Refusal(Reason.IMPOSSIBLE, path, from_type, to_type).subject == subject

@@ -1,0 +1,156 @@
+"""A plan in words, and as values."""
+
+import json
+import shlex
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from pyspark.sql.types import StructType
+
+from dbt.adapters.deltawiden.widening.diff import compare
+from dbt.adapters.deltawiden.widening.plan import Plan, TypeChange, plan_no_change
+from dbt.adapters.deltawiden.widening.refusals import Reason
+from dbt.adapters.deltawiden.widening.report import (
+    by_hand_command,
+    change_text,
+    changes_text,
+    changes_values,
+    lossy_text,
+    refusals_text,
+)
+from dbt.adapters.deltawiden.widening.types import parse_path, path_sql
+from tests.unit.schemas import DELTA_4_4, MAPPED, data_type, facts, plan, policy, schema
+from tests.unit.strategies import policies, tables_with_sources
+
+
+def test_a_change_is_said_as_path_from_and_to():
+    change = TypeChange(("s", "my col"), data_type("int"), data_type("bigint"))
+    assert change_text(change) == "s.`my col`: int -> bigint"
+
+
+def everything() -> Plan:
+    return plan(
+        {"id": "int", "s": {"x": "float", "old": "int"}, "gone": "int"},
+        {"id": "bigint", "s": {"x": "double", "a b": "int"}, "new": "date"},
+        policy("sync_all_columns", type_widening=True),
+        facts(MAPPED),
+    )
+
+
+def test_all_changes_of_a_table_are_said_in_one_line():
+    assert changes_text(everything()) == (
+        "`s`.`t`: widened id: int -> bigint, s.x: float -> double; added s.`a b`, new; "
+        "dropped s.old, gone"
+    )
+
+
+def test_a_plan_without_changes_is_said_with_nothing():
+    assert changes_text(plan({"v": "int"}, {"v": "int"})) == ""
+
+
+def test_the_values_of_the_changes_name_each_part_of_a_path():
+    values = changes_values(everything())
+    assert values == [
+        {"path": ["id"], "from": "int", "to": "bigint"},
+        {"path": ["s", "x"], "from": "float", "to": "double"},
+    ]
+    assert json.loads(json.dumps(values)) == values
+
+
+def test_refusals_with_one_cause_stand_together_and_all_are_told():
+    made = plan(
+        {"a": "int", "b": "int", "c": "int", "d": "boolean"},
+        {"a": "double", "b": "bigint", "c": "decimal(12,2)", "d": "string"},
+        known=facts({}),
+    )
+    command = (
+        """dbt run-operation widen_columns --args '{"relations": ["s.t"], """
+        """"columns": {"a": "double", "c": "decimal(12,2)"}}'"""
+    )
+    assert refusals_text(made).splitlines() == [
+        "`s`.`t` can't take the model's output; nothing was changed or written.",
+        "",
+        "  a: int -> double",
+        "  c: int -> decimal(12,2)",
+        f"    Why: {Reason.MANUAL.meaning}.",
+        f"    Do:  to widen it by hand, run: {command}",
+        "",
+        "  b: int -> bigint",
+        "    Why: type widening is not enabled on the table.",
+        "    Do:  set type_widening: true on the model, or run: alter table `s`.`t` set "
+        "tblproperties ('delta.enableTypeWidening' = 'true')",
+        "",
+        "  d: boolean -> string",
+        f"    Why: {Reason.IMPOSSIBLE.meaning}.",
+        "    Do:  cast the column in the model to boolean, or rebuild the table: "
+        "dbt run --full-refresh",
+    ]
+
+
+@given(tables_with_sources, policies)
+def test_every_refusal_is_in_the_text(sides: tuple[StructType, StructType], model):
+    made = plan(*sides, model)
+    text = refusals_text(made)
+    for refusal in made.refusals:
+        assert f"  {refusal.subject}\n" in text
+
+
+@pytest.mark.parametrize("mode", ["append_new_columns", "sync_all_columns", "fail"])
+@pytest.mark.parametrize("source", ["double", "decimal(12,2)"])
+def test_a_refused_integer_to_decimal_or_double_comes_with_its_command(mode: str, source: str):
+    text = refusals_text(plan({"amount": "int"}, {"amount": source}, policy(mode)))
+    assert "dbt run-operation widen_columns --args" in text
+    assert f'"amount": "{source}"' in text
+
+
+def test_without_a_manual_change_there_is_no_command():
+    assert by_hand_command(plan({"v": "bigint"}, {"v": "double"})) == ""
+    assert "run-operation" not in refusals_text(plan({"v": "bigint"}, {"v": "double"}))
+
+
+def arguments(command: str) -> dict[str, object]:
+    """What dbt makes of a command that was pasted into a shell."""
+    program, operation, name, option, given_arguments = shlex.split(command)
+    assert (program, operation, option) == ("dbt", "run-operation", "--args")
+    assert name == "widen_columns"
+    return yaml.safe_load(given_arguments)
+
+
+def manual(path: tuple[str, str], table: tuple[str, str]) -> Plan:
+    column, field = path
+    return plan(
+        {column: {field: "int"}}, {column: {field: "double"}}, known=facts(name=path_sql(table))
+    )
+
+
+# The names that can be typed: without control characters, within Unicode's first plane.
+typed = st.text(
+    st.characters(exclude_categories=["C"], max_codepoint=0xFFFF), min_size=1, max_size=8
+)
+
+
+@given(st.tuples(typed, typed), st.tuples(typed, typed))
+def test_the_command_means_its_columns_and_its_table_whatever_their_names(path, table):
+    found = arguments(by_hand_command(manual(path, table)))
+    (relation,) = found["relations"]
+    ((column, wanted),) = found["columns"].items()
+    assert parse_path(relation) == table
+    assert (parse_path(column), wanted) == (path, "double")
+
+
+def test_the_command_means_its_column_where_the_name_has_an_emoji():
+    found = arguments(by_hand_command(manual(("s", "🙂"), ("a", "b"))))
+    assert [parse_path(each) for each in found["columns"]] == [("s", "🙂")]
+
+
+def test_the_warning_of_a_lossy_write_names_every_leaf_and_the_ways_out():
+    table = schema({"a": "int", "s": {"my col": "decimal(12,2)"}, "ok": "bigint"})
+    source = schema({"a": "bigint", "s": {"my col": "decimal(12,4)"}, "ok": "int"})
+    text = lossy_text(plan_no_change(compare(source, table), table, "`s`.`t`", DELTA_4_4))
+    assert text.startswith("`s`.`t` does not store every value of the model's output exactly: ")
+    assert "a (bigint into int), s.`my col` (decimal(12,4) into decimal(12,2))." in text
+    assert "ok" not in text.split(". Values")[0]
+    for way_out in ("append_new_columns", "sync_all_columns", "on_lossy_write: error"):
+        assert way_out in text

@@ -1,0 +1,266 @@
+"""Which changes are permitted, against a table written out by hand from what the engines did."""
+
+import itertools
+
+import pytest
+from hypothesis import given, settings
+from pyspark.sql import types as spark
+from pyspark.sql.types import DataType
+
+from dbt.adapters.deltawiden.widening.exactness import Storage, storage
+from dbt.adapters.deltawiden.widening.rules import (
+    RULES,
+    Capability,
+    Compatibility,
+    Engine,
+    find_rule,
+    manual_integer_digits,
+)
+from tests.unit.schemas import DELTA_3_3, DELTA_4_0, DELTA_4_4, data_type
+from tests.unit.strategies import FLOATS, atoms
+
+CASE_INSENSITIVE = spark.StringType("UTF8_LCASE")
+
+UNIVERSE = {
+    **{
+        text: data_type(text)
+        for text in (
+            "tinyint",
+            "smallint",
+            "int",
+            "bigint",
+            "float",
+            "double",
+            "decimal(5,2)",
+            "decimal(9,0)",
+            "decimal(10,0)",
+            "decimal(10,2)",
+            "decimal(11,2)",
+            "decimal(11,4)",
+            "decimal(12,2)",
+            "decimal(12,4)",
+            "decimal(19,0)",
+            "decimal(20,0)",
+            "decimal(22,2)",
+            "decimal(38,0)",
+            "decimal(38,38)",
+            "string",
+            "binary",
+            "boolean",
+            "date",
+            "timestamp",
+            "timestamp_ntz",
+            "varchar(5)",
+            "varchar(10)",
+            "char(5)",
+            "char(10)",
+            "void",
+            "variant",
+        )
+    },
+    "string collate UTF8_LCASE": CASE_INSENSITIVE,
+    "array<int>": data_type(["int"]),
+    "array<bigint>": data_type(["bigint"]),
+    "struct<a: int>": data_type({"a": "int"}),
+    "struct<a: bigint>": data_type({"a": "bigint"}),
+    "map<int, int>": data_type(("int", "int")),
+}
+
+TEN_DIGITS = {
+    "decimal(10,0)",
+    "decimal(12,2)",
+    "decimal(19,0)",
+    "decimal(20,0)",
+    "decimal(22,2)",
+    "decimal(38,0)",
+}
+TWENTY_DIGITS = {"decimal(20,0)", "decimal(22,2)", "decimal(38,0)"}
+
+OF_TEXT = {
+    "varchar(5)": {"varchar(10)", "string"},
+    "varchar(10)": {"string"},
+    "char(5)": {"varchar(5)", "varchar(10)", "string"},
+    "char(10)": {"varchar(10)", "string"},
+}
+
+BY_DELTA_4 = {
+    "tinyint": {"smallint", "int", "bigint", "double"} | TEN_DIGITS,
+    "smallint": {"int", "bigint", "double"} | TEN_DIGITS,
+    "int": {"bigint", "double"} | TEN_DIGITS,
+    "bigint": TWENTY_DIGITS,
+    "float": {"double"},
+    "decimal(5,2)": {
+        "decimal(10,2)",
+        "decimal(11,2)",
+        "decimal(11,4)",
+        "decimal(12,2)",
+        "decimal(12,4)",
+        "decimal(22,2)",
+    },
+    "decimal(9,0)": {
+        "decimal(10,0)",
+        "decimal(11,2)",
+        "decimal(12,2)",
+        "decimal(19,0)",
+        "decimal(20,0)",
+        "decimal(22,2)",
+        "decimal(38,0)",
+    },
+    "decimal(10,0)": TEN_DIGITS - {"decimal(10,0)"},
+    "decimal(10,2)": {"decimal(11,2)", "decimal(12,2)", "decimal(12,4)", "decimal(22,2)"},
+    "decimal(11,2)": {"decimal(12,2)", "decimal(22,2)"},
+    "decimal(11,4)": {"decimal(12,4)"},
+    "decimal(12,2)": {"decimal(22,2)"},
+    "decimal(19,0)": {"decimal(20,0)", "decimal(22,2)", "decimal(38,0)"},
+    "decimal(20,0)": {"decimal(22,2)", "decimal(38,0)"},
+    "date": {"timestamp_ntz"},
+    **OF_TEXT,
+}
+
+BY_DELTA_3_3 = {"tinyint": {"smallint", "int"}, "smallint": {"int"}, **OF_TEXT}
+
+
+def permitted(source: str, engine: Engine) -> set[str]:
+    rules = {target: find_rule(UNIVERSE[source], UNIVERSE[target]) for target in UNIVERSE}
+    return {target for target, rule in rules.items() if rule and rule.since <= engine.delta}
+
+
+@pytest.mark.parametrize("source", UNIVERSE)
+@pytest.mark.parametrize("engine", [DELTA_4_4, DELTA_4_0], ids=["4.4", "4.0"])
+def test_a_change_is_permitted_where_delta_4_accepts_it(source: str, engine: Engine):
+    assert permitted(source, engine) == BY_DELTA_4.get(source, set())
+
+
+@pytest.mark.parametrize("source", UNIVERSE)
+def test_a_change_is_permitted_where_delta_3_3_accepts_it(source: str):
+    assert permitted(source, DELTA_3_3) == BY_DELTA_3_3.get(source, set())
+
+
+@pytest.mark.parametrize("delta", [(3, 1), (2, 4, 0)])
+def test_no_type_change_is_permitted_before_delta_3_2(delta: tuple[int, ...]):
+    assert all(not permitted(each, Engine((3, 5), delta)) for each in UNIVERSE)
+
+
+# Iceberg V2: Delta's protocol, "Writer Requirements for Type Widening", lists what it lacks.
+NOT_IN_ICEBERG_V2 = {
+    "tinyint": {"double"} | TEN_DIGITS,
+    "smallint": {"double"} | TEN_DIGITS,
+    "int": {"double"} | TEN_DIGITS,
+    "bigint": TWENTY_DIGITS,
+    "date": {"timestamp_ntz"},
+    "decimal(5,2)": {"decimal(11,4)", "decimal(12,4)"},
+    "decimal(9,0)": {"decimal(11,2)", "decimal(12,2)", "decimal(22,2)"},
+    "decimal(10,0)": {"decimal(12,2)", "decimal(22,2)"},
+    "decimal(10,2)": {"decimal(12,4)"},
+    "decimal(19,0)": {"decimal(22,2)"},
+    "decimal(20,0)": {"decimal(22,2)"},
+}
+
+# DuckLake: its documentation, "Type Promotion", lists what it has; its varchar has no length.
+IN_DUCKLAKE = {
+    "tinyint": {"smallint", "int", "bigint"},
+    "smallint": {"int", "bigint"},
+    "int": {"bigint"},
+    "float": {"double"},
+    **OF_TEXT,
+}
+
+
+def permitted_within(source: str, format: Compatibility) -> set[str]:
+    rules = {target: find_rule(UNIVERSE[source], UNIVERSE[target]) for target in UNIVERSE}
+    return {target for target, rule in rules.items() if rule and format in rule.within}
+
+
+@pytest.mark.parametrize("source", UNIVERSE)
+def test_a_change_that_iceberg_v2_lacks_is_outside_of_it(source: str):
+    expected = BY_DELTA_4.get(source, set()) - NOT_IN_ICEBERG_V2.get(source, set())
+    assert permitted_within(source, Compatibility.ICEBERG_V2) == expected
+
+
+@pytest.mark.parametrize("source", UNIVERSE)
+def test_a_change_is_within_ducklake_where_it_promotes_the_type(source: str):
+    assert permitted_within(source, Compatibility.DUCKLAKE) == IN_DUCKLAKE.get(source, set())
+
+
+@pytest.mark.parametrize("source", ["tinyint", "smallint", "int", "bigint"])
+def test_only_an_integer_to_decimal_or_double_is_manual(source: str):
+    for target in permitted(source, DELTA_4_4):
+        rule = find_rule(UNIVERSE[source], UNIVERSE[target])
+        assert rule is not None
+        assert rule.manual == target.startswith(("decimal", "double")), target
+
+
+@pytest.mark.parametrize("source", [each for each in UNIVERSE if "int" not in each])
+def test_nothing_but_an_integer_has_a_manual_change(source: str):
+    rules = [find_rule(UNIVERSE[source], each) for each in UNIVERSE.values()]
+    assert not any(rule.manual for rule in rules if rule)
+
+
+def test_a_longer_varchar_is_not_recorded_and_every_other_change_is():
+    for source, target in itertools.permutations(UNIVERSE, 2):
+        rule = find_rule(UNIVERSE[source], UNIVERSE[target])
+        if rule:
+            assert rule.recorded == (source not in OF_TEXT), (source, target)
+
+
+def test_only_timestamp_ntz_needs_a_table_feature():
+    features = {
+        (source, target): rule.feature
+        for source, target in itertools.permutations(UNIVERSE, 2)
+        if (rule := find_rule(UNIVERSE[source], UNIVERSE[target])) and rule.feature
+    }
+    assert features == {("date", "timestamp_ntz"): "timestampNtz"}
+
+
+@settings(max_examples=300)
+@given(atoms, atoms)
+def test_every_permitted_change_keeps_every_value(source: DataType, target: DataType):
+    if find_rule(source, target):
+        assert storage(source, target) is Storage.EXACT
+
+
+@settings(max_examples=300)
+@given(atoms, atoms, atoms)
+def test_changes_made_one_after_the_other_are_permitted_at_once(one, two, three):
+    first, then = find_rule(one, two), find_rule(two, three)
+    if first and then and one not in FLOATS:
+        assert find_rule(one, three)
+
+
+@given(atoms)
+def test_no_rule_permits_a_change_to_the_same_type(each: DataType):
+    assert find_rule(each, each) is None
+
+
+@pytest.mark.parametrize("text", ["tinyint", "smallint", "int", "bigint"])
+def test_the_digits_asked_of_a_decimal_are_those_that_delta_asks(text: str):
+    asked = 20 if text == "bigint" else 10
+    assert manual_integer_digits(data_type(text)) == asked
+    assert find_rule(data_type(text), spark.DecimalType(asked, 0))
+    assert not find_rule(data_type(text), spark.DecimalType(asked - 1, 0))
+
+
+@pytest.mark.parametrize("text", ["float", "double", "decimal(5,2)", "string", "date"])
+def test_no_digits_are_asked_of_what_is_not_an_integer(text: str):
+    assert manual_integer_digits(data_type(text)) == 0
+
+
+@pytest.mark.parametrize(
+    ("engine", "can"),
+    [
+        (DELTA_4_4, True),
+        (DELTA_4_0, True),
+        (DELTA_3_3, False),
+        (Engine(spark=(3, 5, 9), delta=(4, 0)), False),
+        (Engine(spark=(4, 0), delta=(3, 3)), False),
+        (Engine(spark=(4, 0), delta=(4, 0)), True),
+        (Engine(spark=(), delta=()), False),
+    ],
+)
+def test_several_columns_are_altered_at_once_only_from_spark_4_and_delta_4_on(engine, can):
+    assert engine.can(Capability.ALTER_SEVERAL_COLUMNS) is can
+
+
+def test_no_two_rules_say_the_same():
+    keys = [(rule.source, rule.target, rule.scale) for rule in RULES]
+    assert len(keys) == len(set(keys))

@@ -1,0 +1,278 @@
+"""Which settings Spark is started with, and whose settings win."""
+
+import os
+from pathlib import Path
+
+import delta
+import pyspark
+import pytest
+
+from dbt.adapters.deltawiden.settings import (
+    AUTOMATIC_WIDENING,
+    CATALOG,
+    EXTENSION,
+    start_settings,
+)
+
+Environment = dict[str, str]
+
+ONE_MACHINE = {
+    "spark.driver.host",
+    "spark.driver.bindAddress",
+    "spark.driver.memory",
+    "spark.ui.enabled",
+    "spark.ui.showConsoleProgress",
+    "spark.sql.catalogImplementation",
+    "spark.sql.shuffle.partitions",
+    "spark.databricks.delta.snapshotPartitions",
+}
+PACKAGES = "spark.jars.packages"
+EXTENSIONS = "spark.sql.extensions"
+
+
+@pytest.fixture
+def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Environment:
+    """An environment without any configuration of Spark."""
+    monkeypatch.delenv("SPARK_HOME", raising=False)
+    folder = tmp_path / "conf"
+    folder.mkdir()
+    return {"SPARK_CONF_DIR": str(folder)}
+
+
+def with_defaults(environment: Environment, text: str) -> Environment:
+    Path(environment["SPARK_CONF_DIR"], "spark-defaults.conf").write_text(text, encoding="utf-8")
+    return environment
+
+
+def with_arguments(environment: Environment, arguments: str) -> Environment:
+    return {**environment, "PYSPARK_SUBMIT_ARGS": f"{arguments} pyspark-shell"}
+
+
+def items(text: str) -> list[str]:
+    return text.split(",")
+
+
+def delta_coordinates(settings: dict[str, str]) -> list[str]:
+    return [each for each in items(settings.get(PACKAGES, "")) if each.startswith("io.delta:")]
+
+
+def test_without_any_configuration_delta_is_wired_in(environment: Environment):
+    settings = start_settings({}, environment)
+    assert settings[EXTENSIONS] == EXTENSION
+    assert settings["spark.sql.catalog.spark_catalog"] == CATALOG
+    assert settings["spark.master"] == "local[*]"
+    assert settings[AUTOMATIC_WIDENING] == "same_family_type"
+
+
+def test_the_jars_match_the_installed_pyspark_and_delta(environment: Environment):
+    (coordinate,) = delta_coordinates(start_settings({}, environment))
+    group, artifact, version = coordinate.split(":")
+    spark_minor = ".".join(pyspark.__version__.split(".")[:2])
+    assert (group, artifact) == ("io.delta", f"delta-spark_{spark_minor}_2.13")
+    metadata = next(Path(delta.__file__).parent.parent.glob("delta_spark-*.dist-info"))
+    assert metadata.name == f"delta_spark-{version}.dist-info"
+
+
+def test_every_setting_is_text(environment: Environment):
+    for key, value in start_settings({}, environment).items():
+        assert isinstance(key, str)
+        assert isinstance(value, str)
+
+
+CHOSEN = [
+    "spark.app.name",
+    AUTOMATIC_WIDENING,
+    "spark.sql.catalog.spark_catalog",
+    *sorted(ONE_MACHINE),
+]
+
+
+@pytest.mark.parametrize("key", CHOSEN)
+def test_a_parameter_of_the_profile_wins_over_what_is_chosen_here(
+    environment: Environment, key: str
+):
+    assert key in start_settings({}, environment)
+    assert start_settings({key: "mine"}, environment)[key] == "mine"
+
+
+@pytest.mark.parametrize("key", CHOSEN)
+def test_spark_defaults_win_over_what_is_chosen_here(environment: Environment, key: str):
+    with_defaults(environment, f"{key} theirs\n")
+    assert start_settings({}, environment).get(key, "theirs") == "theirs"
+
+
+@pytest.mark.parametrize("key", CHOSEN)
+@pytest.mark.parametrize("option", ["--conf {}=theirs", "-c {}=theirs", "--conf={}=theirs"])
+def test_submit_arguments_win_over_what_is_chosen_here(
+    environment: Environment, key: str, option: str
+):
+    arguments = with_arguments(environment, option.format(key))
+    assert start_settings({}, arguments).get(key, "theirs") == "theirs"
+
+
+@pytest.mark.parametrize("key", [*CHOSEN, "spark.master", "spark.executor.memory"])
+def test_a_parameter_of_the_profile_wins_over_sparks_own_configuration(
+    environment: Environment, key: str
+):
+    with_defaults(environment, f"{key} defaults\n")
+    arguments = with_arguments(environment, f"--conf {key}=arguments")
+    assert start_settings({key: "mine"}, arguments)[key] == "mine"
+
+
+def test_submit_arguments_win_over_spark_defaults(environment: Environment):
+    with_defaults(environment, "spark.master yarn\n")
+    settings = start_settings({}, with_arguments(environment, "--master local[2]"))
+    assert settings.keys() >= ONE_MACHINE
+
+
+@pytest.mark.parametrize("line", ["spark.ui.enabled true", "spark.ui.enabled=true"])
+@pytest.mark.parametrize("pad", ["{}", "  {}  ", "# a comment\n\n{}\n#spark.ui.enabled false"])
+def test_spark_defaults_are_read_as_spark_reads_them(environment: Environment, line: str, pad: str):
+    with_defaults(environment, pad.format(line))
+    assert start_settings({}, environment).get("spark.ui.enabled", "true") == "true"
+
+
+@pytest.mark.parametrize(
+    "line", ["spark.sql.extensions : a.B", "spark.sql.extensions=a.B", "spark.sql.extensions\ta.B"]
+)
+def test_every_separator_of_a_properties_file_is_known(environment: Environment, line: str):
+    with_defaults(environment, line)
+    assert items(start_settings({}, environment)[EXTENSIONS]) == ["a.B", EXTENSION]
+
+
+def test_spark_defaults_of_a_spark_home_are_read(tmp_path: Path, environment: Environment):
+    home = tmp_path / "spark"
+    (home / "conf").mkdir(parents=True)
+    (home / "conf" / "spark-defaults.conf").write_text("spark.master yarn\n", encoding="utf-8")
+    settings = start_settings({}, {"SPARK_HOME": str(home)})
+    assert not settings.keys() & ONE_MACHINE
+
+
+# What has to be joined with the user's own values
+
+
+@pytest.mark.parametrize("source", ["parameters", "defaults", "conf", "option"])
+def test_packages_of_the_user_are_kept_beside_delta(environment: Environment, source: str):
+    own = "org.example:one:1.0,org.example:two:2.0"
+    parameters = {}
+    if source == "parameters":
+        parameters = {PACKAGES: own}
+    elif source == "defaults":
+        with_defaults(environment, f"{PACKAGES} {own}\n")
+    else:
+        option = "--packages" if source == "option" else f"--conf {PACKAGES}="
+        environment = with_arguments(environment, f"{option} {own}".replace("= ", "="))
+    settings = start_settings(parameters, environment)
+    assert set(items(settings[PACKAGES])) > set(items(own))
+    assert len(delta_coordinates(settings)) == 1
+
+
+@pytest.mark.parametrize("source", ["parameters", "defaults", "conf"])
+def test_extensions_of_the_user_are_kept_beside_delta(environment: Environment, source: str):
+    own = "org.example.One,org.example.Two"
+    parameters = {}
+    if source == "parameters":
+        parameters = {EXTENSIONS: own}
+    elif source == "defaults":
+        with_defaults(environment, f"{EXTENSIONS} {own}\n")
+    else:
+        environment = with_arguments(environment, f"--conf {EXTENSIONS}={own}")
+    settings = start_settings(parameters, environment)
+    assert items(settings[EXTENSIONS]) == [*items(own), EXTENSION]
+
+
+def test_an_extension_that_is_there_is_not_named_twice(environment: Environment):
+    own = f"org.example.One, {EXTENSION}"
+    settings = start_settings({EXTENSIONS: own}, environment)
+    assert sorted(items(settings[EXTENSIONS])) == [EXTENSION, "org.example.One"]
+
+
+DELTA_PACKAGES = [
+    "io.delta:delta-spark_2.13:4.0.1",
+    "io.delta:delta-spark_4.1_2.13:4.4.0",
+    "org.example:one:1.0, io.delta:delta-spark_4.1_2.13:4.4.0",
+]
+
+
+@pytest.mark.parametrize("packages", DELTA_PACKAGES)
+def test_a_user_who_names_a_delta_package_gets_no_second_one(
+    environment: Environment, packages: str
+):
+    assert start_settings({PACKAGES: packages}, environment)[PACKAGES] == packages
+
+
+@pytest.mark.parametrize("option", ["--packages {}", f"--conf {PACKAGES}={{}}", "--packages={}"])
+def test_a_delta_package_in_the_submit_arguments_stays_the_only_one(
+    environment: Environment, option: str
+):
+    arguments = with_arguments(environment, option.format("io.delta:delta-spark_2.13:4.0.1"))
+    assert PACKAGES not in start_settings({}, arguments)
+
+
+DELTA_JARS = [
+    "/opt/jars/delta-spark_2.13-4.0.1.jar",
+    "/opt/jars/other.jar,/opt/jars/delta-spark_4.1_2.13-4.4.0.jar",
+    "file:///opt/jars/delta-spark_4.1_2.13-4.4.0.jar",
+]
+
+
+@pytest.mark.parametrize("jars", DELTA_JARS)
+@pytest.mark.parametrize("key", ["spark.jars", "spark.driver.extraClassPath"])
+def test_a_user_who_names_delta_jars_gets_no_package(environment: Environment, key, jars: str):
+    settings = start_settings({key: jars}, environment)
+    assert PACKAGES not in settings
+    assert settings[EXTENSIONS] == EXTENSION
+
+
+@pytest.mark.parametrize("option", ["--jars", "--driver-class-path"])
+def test_delta_jars_in_the_submit_arguments_need_no_package(environment: Environment, option: str):
+    arguments = with_arguments(environment, f"{option} /opt/jars/delta-spark_2.13-4.0.1.jar")
+    assert PACKAGES not in start_settings({}, arguments)
+
+
+def test_delta_jars_in_the_folder_of_spark_need_no_package(
+    tmp_path: Path, environment: Environment, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "spark" / "jars").mkdir(parents=True)
+    (tmp_path / "spark" / "jars" / "delta-spark_4.1_2.13-4.4.0.jar").touch()
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path / "spark"))
+    environment["SPARK_HOME"] = str(tmp_path / "spark")
+    assert PACKAGES not in start_settings({}, environment)
+
+
+@pytest.mark.parametrize("jars", ["/opt/jars/delta-storage-4.4.0.jar", "/opt/jars/spark-avro.jar"])
+def test_another_jar_is_not_taken_for_deltas(environment: Environment, jars: str):
+    assert len(delta_coordinates(start_settings({"spark.jars": jars}, environment))) == 1
+
+
+# One machine, or a cluster
+
+CLUSTERS = ["yarn", "spark://master:7077", "k8s://https://cluster:6443"]
+
+
+@pytest.mark.parametrize("master", CLUSTERS)
+def test_a_cluster_gets_no_settings_for_one_machine(environment: Environment, master: str):
+    by_parameter = start_settings({"spark.master": master}, environment)
+    by_variable = start_settings({}, {**environment, "MASTER": master})
+    by_argument = start_settings({}, with_arguments(environment, f"--master {master}"))
+    by_defaults = start_settings({}, with_defaults(environment, f"spark.master {master}\n"))
+    for settings in (by_parameter, by_variable, by_argument, by_defaults):
+        assert not settings.keys() & ONE_MACHINE
+        assert settings[EXTENSIONS] == EXTENSION
+        assert settings.get("spark.master", master) == master
+
+
+@pytest.mark.parametrize("master", ["local", "local[4]", "local[*]"])
+def test_one_machine_gets_settings_that_suit_it(environment: Environment, master: str):
+    settings = start_settings({"spark.master": master}, environment)
+    assert settings.keys() >= ONE_MACHINE
+    assert settings["spark.master"] == master
+    assert settings["spark.driver.host"] == "127.0.0.1"
+    assert settings["spark.ui.enabled"] == "false"
+
+
+def test_one_machine_has_a_partition_a_core_and_memory_to_work_with(environment: Environment):
+    settings = start_settings({}, environment)
+    assert int(settings["spark.sql.shuffle.partitions"]) >= (os.cpu_count() or 1)
+    memory = settings["spark.driver.memory"]
+    assert memory == "1g" or int(memory.removesuffix("m")) >= 1024

@@ -1,0 +1,109 @@
+"""The smallest type for both a column and a source."""
+
+import pytest
+from hypothesis import given, settings
+from pyspark.sql import types as spark
+from pyspark.sql.types import DataType
+
+from dbt.adapters.deltawiden.widening.exactness import Storage, storage
+from dbt.adapters.deltawiden.widening.target import (
+    decimal_for_both,
+    is_decimal_number,
+    smallest_type_for_both,
+)
+from tests.unit.schemas import data_type
+from tests.unit.strategies import atoms, decimals
+
+
+def holds(column: DataType, source: DataType) -> bool:
+    return storage(source, column) is Storage.EXACT
+
+
+@settings(max_examples=300)
+@given(atoms, atoms)
+def test_the_type_for_both_holds_both(column: DataType, source: DataType):
+    target = smallest_type_for_both(column, source)
+    if target is not None:
+        assert holds(target, column)
+        assert holds(target, source)
+
+
+@settings(max_examples=200)
+@given(decimals(), decimals())
+def test_two_decimals_get_the_smallest_decimal_that_holds_both(column, source):
+    target = smallest_type_for_both(column, source)
+    if target is None:
+        assert not any(
+            holds(each, column) and holds(each, source)
+            for each in (spark.DecimalType(38, scale) for scale in range(39))
+        )
+        return
+    assert isinstance(target, spark.DecimalType)
+    assert not any(
+        holds(each, column) and holds(each, source)
+        for precision in range(1, target.precision)
+        for each in [spark.DecimalType(precision, target.scale)]
+        if target.scale <= precision
+    )
+    assert target.scale == max(column.scale, source.scale)
+
+
+CASES = [
+    # table, source, smallest type for both
+    ("int", "bigint", "bigint"),
+    ("tinyint", "smallint", "smallint"),
+    ("float", "double", "double"),
+    ("float", "int", "double"),
+    ("float", "bigint", None),
+    ("int", "float", "double"),
+    ("int", "double", "double"),
+    ("bigint", "double", None),
+    ("int", "decimal(12,2)", "decimal(12,2)"),
+    ("int", "decimal(5,2)", "decimal(12,2)"),
+    ("int", "decimal(10,2)", "decimal(12,2)"),
+    ("bigint", "decimal(10,2)", "decimal(22,2)"),
+    ("decimal(10,2)", "decimal(10,4)", "decimal(12,4)"),
+    ("decimal(10,2)", "decimal(12,4)", "decimal(12,4)"),
+    ("decimal(5,2)", "int", "decimal(12,2)"),
+    ("decimal(5,2)", "bigint", "decimal(21,2)"),
+    ("decimal(38,38)", "tinyint", None),
+    ("decimal(38,18)", "decimal(38,10)", None),
+    ("decimal(10,2)", "double", None),
+    ("date", "timestamp_ntz", "timestamp_ntz"),
+    ("timestamp", "timestamp_ntz", None),
+    ("int", "string", None),
+    ("boolean", "string", None),
+    ("string", "binary", None),
+    ("int", "boolean", None),
+]
+
+
+@pytest.mark.parametrize(("column", "source", "target"), CASES)
+def test_the_smallest_type_for_both(column: str, source: str, target: str | None):
+    found = smallest_type_for_both(data_type(column), data_type(source))
+    assert found == (None if target is None else data_type(target))
+
+
+@given(decimals(), decimals())
+def test_the_decimal_for_both_may_need_more_digits_than_a_decimal_has(column, source):
+    precision, scale = decimal_for_both(column, source)
+    assert scale == max(column.scale, source.scale)
+    whole = max(column.precision - column.scale, source.precision - source.scale)
+    assert precision == whole + scale
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("tinyint", True),
+        ("bigint", True),
+        ("decimal(5,2)", True),
+        ("double", False),
+        ("float", False),
+        ("string", False),
+        ("date", False),
+        ("boolean", False),
+    ],
+)
+def test_only_integers_and_decimals_are_decimal_numbers(text: str, expected: bool):
+    assert is_decimal_number(data_type(text)) is expected

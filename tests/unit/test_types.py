@@ -1,0 +1,232 @@
+"""Type and path texts, both ways."""
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from pyspark.sql import types as spark
+from pyspark.sql.types import DataType, StructField
+
+from dbt.adapters.deltawiden.widening.types import (
+    CHAR_VARCHAR_KEY,
+    UnknownType,
+    UnreadableType,
+    declared_type,
+    parse_path,
+    parse_type,
+    path_sql,
+    path_text,
+    quote,
+    type_sql,
+    type_text,
+)
+from tests.unit.schemas import data_type
+from tests.unit.strategies import atoms, decimals, paths
+
+SPELLINGS = {
+    "tinyint": spark.ByteType(),
+    "byte": spark.ByteType(),
+    "smallint": spark.ShortType(),
+    "short": spark.ShortType(),
+    "int": spark.IntegerType(),
+    "integer": spark.IntegerType(),
+    "bigint": spark.LongType(),
+    "long": spark.LongType(),
+    "float": spark.FloatType(),
+    "real": spark.FloatType(),
+    "double": spark.DoubleType(),
+    "decimal": spark.DecimalType(10, 0),
+    "dec": spark.DecimalType(10, 0),
+    "numeric": spark.DecimalType(10, 0),
+    "decimal(7)": spark.DecimalType(7, 0),
+    "decimal(12,2)": spark.DecimalType(12, 2),
+    "numeric(38,38)": spark.DecimalType(38, 38),
+    "string": spark.StringType(),
+    "char(3)": spark.CharType(3),
+    "character(3)": spark.CharType(3),
+    "varchar(255)": spark.VarcharType(255),
+    "binary": spark.BinaryType(),
+    "boolean": spark.BooleanType(),
+    "date": spark.DateType(),
+    "timestamp": spark.TimestampType(),
+    "timestamp_ltz": spark.TimestampType(),
+    "timestamp_ntz": spark.TimestampNTZType(),
+    "void": spark.NullType(),
+    "variant": spark.VariantType(),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), SPELLINGS.items(), ids=SPELLINGS)
+def test_every_spelling_of_an_atomic_type_is_read(text: str, expected: DataType):
+    assert parse_type(text) == expected
+
+
+@pytest.mark.parametrize("text", [" BigInt ", "LONG", "Decimal( 12 , 2 )", "VARCHAR (5)", "dec(3)"])
+def test_case_and_spaces_in_a_type_do_not_matter(text: str):
+    assert parse_type(text) == parse_type(text.lower().replace(" ", ""))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "text",
+        "bigint unsigned",
+        "int(5)",
+        "varchar",
+        "varchar(0)",
+        "char(1,2)",
+        "decimal(0,0)",
+        "decimal(39,0)",
+        "decimal(5,6)",
+        "decimal(10,)",
+        "decimal(10,-2)",
+        "array<int>",
+        "struct<a: int>",
+        "string collate UTF8_LCASE",
+        "time(6)",
+    ],
+)
+def test_a_text_that_is_not_an_atomic_type_is_refused_and_named(text: str):
+    with pytest.raises(UnknownType) as refused:
+        parse_type(text)
+    assert repr(text) in str(refused.value)
+
+
+@given(atoms)
+def test_an_atomic_type_can_be_read_back_from_its_sql_and_from_its_text(atom: DataType):
+    assert parse_type(type_sql(atom)) == atom
+    assert parse_type(type_text(atom)) == atom
+
+
+@given(decimals())
+def test_a_decimal_is_shown_with_precision_and_scale(decimal: spark.DecimalType):
+    assert type_sql(decimal) == f"decimal({decimal.precision},{decimal.scale})"
+
+
+@pytest.mark.parametrize(
+    ("short", "sql", "text"),
+    [
+        ("long", "bigint", "bigint"),
+        (["short"], "array<smallint>", "array<smallint>"),
+        (("string", "byte"), "map<string, tinyint>", "map<string, tinyint>"),
+        ({"a": "int"}, "struct<`a`: int>", "struct<a: int>"),
+        (
+            {"a b": "int", "c.d": "int", "e`f": "int"},
+            "struct<`a b`: int, `c.d`: int, `e``f`: int>",
+            "struct<`a b`: int, `c.d`: int, `e``f`: int>",
+        ),
+        (
+            {"ä>": [("date", {"select": "varchar(3)"})]},
+            "struct<`ä>`: array<map<date, struct<`select`: varchar(3)>>>>",
+            "struct<`ä>`: array<map<date, struct<select: varchar(3)>>>>",
+        ),
+        (spark.StringType("UTF8_LCASE"), "string collate UTF8_LCASE", "string collate UTF8_LCASE"),
+    ],
+)
+def test_nested_types_are_rendered_with_names_that_are_safe_in_a_statement(short, sql, text):
+    assert type_sql(data_type(short)) == sql
+    assert type_text(data_type(short)) == text
+
+
+def test_a_struct_of_many_fields_is_never_cut():
+    wide = data_type({f"f{number}": "int" for number in range(300)})
+    assert type_sql(wide).count(": int") == 300
+
+
+def test_an_unreadable_type_shows_its_text_and_equals_only_the_same_text():
+    assert type_text(UnreadableType("struct<a b:int>")) == "struct<a b:int>"
+    assert UnreadableType("struct<a b:int>") == UnreadableType("struct<a b:int>")
+    assert UnreadableType("struct<a b:int>") != UnreadableType("struct<a b:bigint>")
+    assert UnreadableType("int") != spark.IntegerType()
+
+
+@pytest.mark.parametrize(
+    ("name", "quoted"),
+    [("a", "`a`"), ("a.b", "`a.b`"), ("my col", "`my col`"), ("`", "````"), ("a`b", "`a``b`")],
+)
+def test_a_name_is_quoted_in_backticks_and_its_backticks_are_doubled(name: str, quoted: str):
+    assert quote(name) == quoted
+
+
+@settings(max_examples=200)
+@given(paths)
+@example(("`", "``", "a`.`b"))
+def test_a_path_can_be_read_back_from_its_sql(path: tuple[str, ...]):
+    assert parse_path(path_sql(path)) == path
+
+
+@settings(max_examples=200)
+@given(paths)
+@example((" a ", "1", "select"))
+def test_a_path_can_be_read_back_from_its_text(path: tuple[str, ...]):
+    assert parse_path(path_text(path)) == path
+
+
+@given(st.text("`"))
+def test_a_name_of_backticks_alone_is_quoted_into_an_even_number_of_them(backticks: str):
+    assert quote(backticks) == "`" * (2 * len(backticks) + 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("amount", ("amount",)),
+        ("s.x", ("s", "x")),
+        ("m.value.`my col`", ("m", "value", "my col")),
+        ("`a.b`.c", ("a.b", "c")),
+        ("straße.größe", ("straße", "größe")),
+        ("my col", ("my col",)),
+        ("s . x", ("s", "x")),
+    ],
+)
+def test_a_path_is_read_as_people_write_it(text: str, path: tuple[str, ...]):
+    assert parse_path(text) == path
+
+
+@pytest.mark.parametrize("text", ["", ".", "a.", ".a", "a..b", "`a", "a`b`", "`a`b", "``", "` ``"])
+def test_a_text_that_is_not_a_path_is_refused_and_named(text: str):
+    with pytest.raises(ValueError, match="is not a name") as refused:
+        parse_path(text)
+    assert f"'{text}'" in str(refused.value)
+
+
+@pytest.mark.parametrize("text", [" ", "a. ", " .a", "a. .b"])
+def test_a_part_of_spaces_alone_is_an_empty_part_and_refused(text: str):
+    with pytest.raises(ValueError, match="is not a name"):
+        parse_path(text)
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        (("amount",), "amount"),
+        (("s", "x_1"), "s.x_1"),
+        (("a.b", "c"), "`a.b`.c"),
+        (("my col",), "`my col`"),
+        (("1st",), "`1st`"),
+        (("größe",), "`größe`"),
+        (("a`b",), "`a``b`"),
+    ],
+)
+def test_a_path_is_shown_with_quotes_only_where_a_part_needs_them(path, text: str):
+    assert path_text(path) == text
+
+
+@pytest.mark.parametrize(
+    ("declaration", "expected"),
+    [("varchar(5)", spark.VarcharType(5)), ("char(7)", spark.CharType(7))],
+)
+def test_the_declared_length_of_a_column_is_read_from_its_metadata(declaration: str, expected):
+    field = StructField("c", spark.StringType(), metadata={CHAR_VARCHAR_KEY: declaration})
+    assert declared_type(field) == expected
+
+
+def test_a_column_without_a_declared_length_has_its_own_type():
+    assert declared_type(StructField("c", spark.StringType())) == spark.StringType()
+    other = StructField("c", spark.StringType(), metadata={"comment": "varchar(5)"})
+    assert declared_type(other) == spark.StringType()
+
+
+def test_a_declaration_inside_a_nested_column_leaves_the_column_its_own_type():
+    column = StructField("c", data_type(["string"]), metadata={CHAR_VARCHAR_KEY: "array<char(5)>"})
+    assert declared_type(column) == data_type(["string"])
