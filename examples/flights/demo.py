@@ -3,6 +3,7 @@
 ``make demo`` runs it. Every number that it prints is read back from Delta or counted from the CSV.
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -69,7 +70,7 @@ def main() -> None:
 
     step(5, "The same models with plain dbt-spark and its default, on_schema_change: ignore")
     plain = {**environment, "FLIGHTS_ON_SCHEMA_CHANGE": "ignore", "DELTA_PACKAGE": delta_package()}
-    dbt("spark", plain, "run", "--select", "all_flights flights", "--vars", "{half: 1}")
+    dbt("spark", plain, "run", "--select", "all_flights", "flights", "--vars", "{half: 1}")
     dbt("spark", plain, "run", "--select", "flights", "--vars", "{half: 2}")
 
     step(6, "What is stored, asked of Delta and held against the CSV")
@@ -79,7 +80,9 @@ def main() -> None:
     if not exact:
         sys.exit("The stored values differ from the CSV's.")
     print("\nWhere to look next: README.md for the configuration, and for your own project,")
-    print(f"examples/flights/models/flights.sql for the model, {WORK} for what was made.")
+    print(
+        f"examples/flights/models/flights.sql for the model, {os.path.relpath(WORK)} for what was made."
+    )
 
 
 def step(number: int, title: str) -> None:
@@ -97,12 +100,18 @@ def dbt(target: str, environment: Mapping[str, str], *arguments: str) -> int:
     folder = WORK / target
     folder.mkdir(exist_ok=True)
     print(f"$ dbt {' '.join(arguments)} --target {target}", flush=True)
-    command = [sys.executable, "-m", "dbt.cli.main", *arguments, "--target", target]
+    command = [str(Path(sys.executable).parent / "dbt"), *arguments, "--target", target]
     folders = ["--project-dir", PROJECT, "--profiles-dir", PROJECT]
     outputs = ["--target-path", folder / "target", "--log-path", folder / "logs"]
-    finished = subprocess.run(
-        [*command, *map(str, folders + outputs)], cwd=folder, env=dict(environment), check=False
-    )
+    with (folder / "stderr.log").open("a") as log:
+        finished = subprocess.run(
+            [*command, *map(str, folders + outputs)],
+            cwd=folder,
+            env=dict(environment),
+            # Plain dbt-spark lets Spark write here; ours has nothing to say here.
+            stderr=log if target == "spark" else None,
+            check=False,
+        )
     return finished.returncode
 
 
@@ -118,13 +127,13 @@ def report(session: SparkSession, csv: str) -> bool:
     """Print what Delta says of the tables; tell whether ours holds what the CSV does."""
     ours_folder = folder_of("deltawiden", "flights")
     print_history(session, ours_folder)
-    session.read.csv(csv, header=True, nullValue="").createOrReplaceTempView("csv")
+    session.read.csv(csv, header=True, nullValue="NA").createOrReplaceTempView("csv")
     expected = sums(session, f"({FIRST_HALF} union all {SECOND_HALF})")
     ours = sums(session, f"delta.`{ours_folder}`")
     plain = sums(session, f"delta.`{folder_of('spark', 'flights')}`")
-    print(f"\n{'sum of':12}{'the CSV':>26}{'deltawiden':>26}{'dbt-spark':>26}")
+    print(f"\n{'sum of':10}{'the CSV':>32}{'deltawiden':>32}{'dbt-spark':>32}")
     for column, value in expected.items():
-        print(f"{column:12}{value:>26}{ours[column]:>26}{plain[column]:>26}")
+        print(f"{column:10}{value:>32}{ours[column]:>32}{plain[column]:>32}")
     lost = [column for column, value in expected.items() if plain[column] != value]
     print("\ndeltawiden:", "every sum is the CSV's" if ours == expected else "THE SUMS DIFFER")
     print("dbt-spark: ", f"{', '.join(lost)} lost, without a word" if lost else "the same sums")
@@ -133,12 +142,12 @@ def report(session: SparkSession, csv: str) -> bool:
 
 def print_history(session: SparkSession, folder: Path) -> None:
     """Print the table's commits, with the data files that each added and removed."""
-    print(f"{'version':>7}  {'operation':32}{'files added':>12}{'removed':>9}  user metadata")
+    print(f"{'version':>7}  {'operation':32}{'files added':>12}{'removed':>9}  changed by")
     for commit in sorted(session.sql(f"describe history delta.`{folder}`").collect()):
         actions = (folder / "_delta_log" / f"{commit.version:020}.json").read_text().splitlines()
         added = sum(line.startswith('{"add":') for line in actions)
         removed = sum(line.startswith('{"remove":') for line in actions)
-        told = commit.userMetadata or ""
+        told = json.loads(commit.userMetadata or "{}").get("changed_by", "")
         print(f"{commit.version:>7}  {commit.operation:32}{added:>12}{removed:>9}  {told}")
 
 

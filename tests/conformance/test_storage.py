@@ -20,12 +20,35 @@ INTERVALS: dict[str, DataType] = {
 NO_CHECKPOINTS = "tblproperties ('delta.checkpointInterval' = '10000')"
 
 
+NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
+
 # Text that differs where values do. A time stamp's own text depends on the session's time zone.
 SHOWN_AS = {"timestamp": "unix_micros({})", "binary": "hex({})", "variant": "to_json({})"}
 
 
 def spark_type(text: str) -> DataType:
     return INTERVALS[text] if text in INTERVALS else parse_type(text)
+
+
+def is_known_caution(source: str, column: str, found: Storage, expected: Storage) -> bool:
+    """Whether the values come back by a cast, though what was stored is not the same value.
+
+    0.1 as a double is not 0.1, and true is not 1. That a cast back gives the value again is no
+    reason to store it so.
+    """
+    if (found, expected) != (Storage.EXACT, Storage.LOSSY):
+        return False
+    kinds = tuple(each.split("(")[0].split(" ")[0] for each in (source, column))
+    return kinds in {
+        ("decimal", "float"),
+        ("decimal", "double"),
+        ("string", "binary"),
+        ("binary", "string"),
+        *((number, "timestamp") for number in ("tinyint", "smallint", "int", "decimal")),
+        *(("timestamp", number) for number in ("decimal", "double")),
+        *(("boolean", number) for number in NUMBERS),
+        *(("interval", number) for number in NUMBERS),
+    }
 
 
 def values_of(source: str) -> str:
@@ -72,7 +95,7 @@ def test_exactness_and_engine_agree_on_every_pair(spark: SparkSession, schema: s
             found = observed(spark, table, source)
             expected = storage(spark_type(source), spark_type(column))
             seen.append(found)
-            if found is not expected:
+            if found is not expected and not is_known_caution(source, column, found, expected):
                 disagreements.append(f"{source} in {column}: engine {found}, ours {expected}")
     assert disagreements == [], "\n".join(disagreements)
     assert set(seen) == set(Storage)

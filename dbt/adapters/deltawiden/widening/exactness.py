@@ -1,8 +1,7 @@
 """Whether a column stores every value of another type exactly.
 
-Spark writes a value into a column of another type by its store assignment rules
-(``spark.sql.storeAssignmentPolicy=ANSI``, the default): it refuses some pairs of types outright,
-casts the others, and a cast may round, truncate or fail.
+Delta casts what is written to a column of another type. It refuses some pairs of types outright;
+others it takes, and the cast may round, truncate, make another kind of value of it, or fail.
 """
 
 from enum import Enum
@@ -30,30 +29,56 @@ INTEGER_BITS: dict[type[DataType], int] = {
 # IEEE 754: every integer up to 2**n is exact where the significand has n bits.
 SIGNIFICAND_BITS: dict[type[DataType], int] = {spark.FloatType: 24, spark.DoubleType: 53}
 
-_DATETIMES = (spark.DateType, spark.TimestampType, spark.TimestampNTZType)
+_KINDS: dict[type[DataType], str] = {
+    **dict.fromkeys(INTEGER_BITS, "integer"),
+    **dict.fromkeys(SIGNIFICAND_BITS, "floating"),
+    spark.DecimalType: "decimal",
+    spark.BooleanType: "boolean",
+    spark.StringType: "string",
+    spark.CharType: "string",
+    spark.VarcharType: "string",
+    spark.BinaryType: "binary",
+    spark.DateType: "date",
+    spark.TimestampType: "timestamp",
+    spark.TimestampNTZType: "timestamp_ntz",
+    spark.DayTimeIntervalType: "interval",
+    spark.YearMonthIntervalType: "interval",
+}
+if hasattr(spark, "VariantType"):  # Spark 4.0
+    _KINDS[spark.VariantType] = "variant"
 
-# A date is a midnight, in the session's time zone for timestamp. The other conversions lose the
-# time of day, or an hour that a change of daylight saving time repeats or skips.
-_EXACT_DATETIMES = {
-    (spark.DateType, spark.TimestampType),
-    (spark.DateType, spark.TimestampNTZType),
+_NUMBERS = frozenset({"integer", "decimal", "floating"})
+_DATETIMES = frozenset({"date", "timestamp", "timestamp_ntz"})
+_IN_TABLES = _NUMBERS | _DATETIMES | {"boolean", "string", "binary", "variant"}
+
+# The kinds of column that take each kind of value: Spark's casts under ANSI rules,
+# https://spark.apache.org/docs/latest/sql-ref-ansi-compliance.html#cast, whatever
+# spark.sql.storeAssignmentPolicy says. tests/conformance holds them against the engine.
+_TAKEN_BY: dict[str, frozenset[str]] = {
+    **dict.fromkeys(_NUMBERS, _NUMBERS | {"boolean", "timestamp", "string", "variant"}),
+    "boolean": _NUMBERS | {"boolean", "string", "variant"},
+    "string": _IN_TABLES,
+    "binary": frozenset({"binary", "string", "variant"}),
+    "date": _DATETIMES | {"string", "variant"},
+    "timestamp": _DATETIMES | _NUMBERS | {"string", "variant"},
+    "timestamp_ntz": _DATETIMES | {"string", "variant"},
+    "interval": frozenset({"integer", "decimal", "string"}),
+    "variant": _IN_TABLES,
 }
 
-# Spark 4.0 and newer.
-_VARIANT = (spark.VariantType,) if hasattr(spark, "VariantType") else ()
-
-# Casting these to a string and back gives the value again. A binary value that is not UTF-8 does
-# not survive it, nor does a timestamp in the hour that daylight saving time repeats, and a
-# variant becomes its JSON text.
-_EXACT_AS_STRING = (
-    *INTEGER_BITS,
-    *SIGNIFICAND_BITS,
-    spark.DecimalType,
-    spark.BooleanType,
-    spark.DateType,
-    spark.TimestampNTZType,
+# Pairs of different kinds, numbers aside, that keep the value. A date is a midnight, in the
+# session's time zone for timestamp; the other way round the time of day is lost, and between
+# timestamp and timestamp_ntz an hour that a change of daylight saving time skips or repeats. So it
+# is with a timestamp as a string. A binary value as a string has to be UTF-8.
+_EXACT = frozenset(
+    {
+        ("date", "timestamp"),
+        ("date", "timestamp_ntz"),
+        *((kind, "variant") for kind in _IN_TABLES),
+        *((kind, "string") for kind in _NUMBERS),
+        *((kind, "string") for kind in ("boolean", "date", "timestamp_ntz", "interval")),
+    }
 )
-_LOSSY_AS_STRING = (spark.BinaryType, spark.TimestampType, *_VARIANT)
 
 
 def storage(source: DataType, column: DataType) -> Storage:
@@ -64,35 +89,24 @@ def storage(source: DataType, column: DataType) -> Storage:
         column: the type of the column they are written to.
 
     Returns:
-        ``EXACT`` where every value of ``source`` reads back as it was; ``LOSSY`` where the engine
-        takes the write and some value is changed or refused while it runs; ``IMPOSSIBLE`` where
-        the engine refuses the write whatever its values are. Types that are unknown here are
-        ``IMPOSSIBLE``, unless they are equal.
-
-    Source:
-        Spark's ANSI store assignment rules,
-        https://spark.apache.org/docs/latest/sql-ref-ansi-compliance.html#store-assignment;
-        tests/conformance writes boundary values of every pair.
+        ``EXACT`` where every value of ``source`` is stored as it is; ``LOSSY`` where the engine
+        takes the write, and some value is changed, becomes another kind of value, or fails while
+        it runs; ``IMPOSSIBLE`` where the engine refuses the write whatever its values are. Types
+        that are unknown here are ``IMPOSSIBLE``, unless they are equal.
     """
     if source == column or isinstance(source, spark.NullType):
         return Storage.EXACT
-    if isinstance(source, spark.NumericType) and isinstance(column, spark.NumericType):
-        return Storage.EXACT if _holds_numbers(column, source) else Storage.LOSSY
-    if isinstance(column, spark.StringType):
-        return _as_string(source)
-    if isinstance(source, _DATETIMES) and isinstance(column, _DATETIMES):
-        exact = (type(source), type(column)) in _EXACT_DATETIMES
-        return Storage.EXACT if exact else Storage.LOSSY
-    return Storage.IMPOSSIBLE
+    source_kind, column_kind = _KINDS.get(type(source)), _KINDS.get(type(column))
+    if source_kind is None or column_kind not in _TAKEN_BY[source_kind]:
+        return Storage.IMPOSSIBLE
+    return Storage.EXACT if _is_exact(source, source_kind, column, column_kind) else Storage.LOSSY
 
 
-def _as_string(source: DataType) -> Storage:
+def _is_exact(source: DataType, source_kind: str, column: DataType, column_kind: str) -> bool:
+    if source_kind in _NUMBERS and column_kind in _NUMBERS:
+        return _holds_numbers(column, source)
     # Strings that differ in collation, or are char or varchar, hold the same characters.
-    if isinstance(source, (spark.StringType, spark.CharType, spark.VarcharType)):
-        return Storage.EXACT
-    if isinstance(source, _EXACT_AS_STRING):
-        return Storage.EXACT
-    return Storage.LOSSY if isinstance(source, _LOSSY_AS_STRING) else Storage.IMPOSSIBLE
+    return source_kind == column_kind or (source_kind, column_kind) in _EXACT
 
 
 def _holds_numbers(column: DataType, source: DataType) -> bool:
