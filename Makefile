@@ -36,7 +36,8 @@ format: $(INSTALLED)  ## Format the code
 constraints: $(INSTALLED)  ## Pin anew what the tests install
 	$(BIN)/pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.10 --no-annotate --no-header \
-		--extra dev --extra demo pyproject.toml -o requirements/constraints.txt
+		--extra dev --extra demo --constraint requirements/pins.in pyproject.toml \
+		--output-file requirements/constraints.txt
 
 .PHONY: clean
 clean:  ## Remove the virtual environment and what the demo made
