@@ -80,9 +80,8 @@ def main() -> None:
     if not exact:
         sys.exit("The stored values differ from the CSV's.")
     print("\nWhere to look next: README.md for the configuration, and for your own project,")
-    print(
-        f"examples/flights/models/flights.sql for the model, {os.path.relpath(WORK)} for what was made."
-    )
+    print("examples/flights/models/flights.sql for the model,")
+    print(f"{os.path.relpath(WORK)} for the tables that were made.")
 
 
 def step(number: int, title: str) -> None:

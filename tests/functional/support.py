@@ -77,4 +77,6 @@ def dbt(*arguments: str, **variables: Any) -> Run:
     if variables:
         command += ["--vars", json.dumps(variables)]
     results, output = run_dbt_and_capture(command, expect_pass=None)
-    return Run({each.node.name: each for each in results or []}, output)
+    # The result of an operation has no node.
+    nodes = [each for each in results or [] if hasattr(each, "node")]
+    return Run({each.node.name: each for each in nodes}, output)

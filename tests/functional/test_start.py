@@ -1,0 +1,135 @@
+"""What a newcomer sees: embedded Spark that starts by itself, quietly, or says what it lacks."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+DBT = str(Path(sys.executable).parent / "dbt")
+# A line of dbt's: a time, then text; the colours are left out of it.
+DBT_LINE = re.compile(r"\d\d:\d\d:\d\d  ")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project of one model, with the smallest profile there is."""
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "one.sql").write_text(
+        "{{ config(materialized='incremental', on_schema_change='append_new_columns',"
+        " type_widening=true) }}\n"
+        "select cast(1 as {{ var('type') }}) as n"
+    )
+    settings = {"name": "small", "profile": "small", "flags": {"send_anonymous_usage_stats": False}}
+    (tmp_path / "dbt_project.yml").write_text(yaml.safe_dump(settings))
+    set_profile(tmp_path, {"type": "deltawiden", "schema": "x"})
+    return tmp_path
+
+
+def set_profile(project: Path, output: dict[str, object]) -> None:
+    profile = {"small": {"target": "dev", "outputs": {"dev": output}}}
+    (project / "profiles.yml").write_text(yaml.safe_dump(profile))
+
+
+def dbt(project: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [DBT, "--no-use-colors", *arguments],
+        cwd=project,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_smallest_profile_runs_and_the_terminal_shows_dbt_lines_only(project: Path):
+    first = dbt(project, "run", "--vars", "type: int")
+    second = dbt(project, "run", "--vars", "type: bigint")
+    for run in (first, second):
+        assert run.returncode == 0, run.stdout
+        assert run.stderr == ""
+        lines = [line for line in run.stdout.splitlines() if line]
+        assert [line for line in lines if not DBT_LINE.match(line)] == []
+    assert "`x`.`one`: widened n: int -> bigint" in second.stdout
+    # Spark's own lines are kept, where dbt's are.
+    assert "WARN" in (project / "logs" / "spark.log").read_text()
+
+
+def test_a_profile_of_dbt_spark_works_with_its_type_changed(project: Path):
+    set_profile(
+        project,
+        {
+            "type": "deltawiden",
+            "method": "session",
+            "host": "NA",
+            "schema": "x",
+            "threads": 1,
+            "server_side_parameters": {"spark.driver.memory": "1g"},
+        },
+    )
+    run = dbt(project, "run", "--vars", "type: int")
+    assert run.returncode == 0, run.stdout
+
+
+def test_without_java_one_sentence_says_what_to_install(project: Path, tmp_path: Path):
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for tool in Path("/usr/bin").iterdir():
+        if not tool.name.startswith("java"):
+            (tools / tool.name).symlink_to(tool)
+    run = dbt(project, "run", "--vars", "type: int", PATH=str(tools), JAVA_HOME="")
+    assert run.returncode != 0
+    assert "Spark needs Java 17 or newer, and no Java was found: install one" in run.stdout
+    assert "JAVA_GATEWAY_EXITED" not in run.stdout
+
+
+def test_a_java_too_old_is_named_with_what_is_needed(project: Path, tmp_path: Path):
+    java = tmp_path / "jdk" / "bin" / "java"
+    java.parent.mkdir(parents=True)
+    java.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\" 2019-01-15' >&2\nexit 1\n")
+    java.chmod(0o755)
+    run = dbt(project, "run", "--vars", "type: int", JAVA_HOME=str(tmp_path / "jdk"))
+    assert run.returncode != 0
+    assert "Spark needs Java 17 or newer, and the Java that was found is 11.0.2" in run.stdout
+
+
+def test_jars_that_are_not_to_be_had_are_named(project: Path):
+    package = "io.delta:delta-spark_4.1_2.13:0.0.0"
+    set_profile(
+        project,
+        {
+            "type": "deltawiden",
+            "schema": "x",
+            "server_side_parameters": {"spark.jars.packages": package},
+        },
+    )
+    run = dbt(project, "run", "--vars", "type: int")
+    assert run.returncode != 0
+    assert f"could not download these jars from Maven Central: {package}" in run.stdout
+    assert "Traceback" not in run.stdout + run.stderr
+
+
+def test_settings_in_the_profile_win_over_pyspark_submit_args(project: Path):
+    set_profile(
+        project,
+        {
+            "type": "deltawiden",
+            "schema": "x",
+            "server_side_parameters": {"spark.driver.memory": "1100m"},
+        },
+    )
+    (project / "macros").mkdir()
+    (project / "macros" / "show_memory.sql").write_text(
+        "{% macro show_memory() %}{% set rows = run_query('set spark.driver.memory') %}"
+        "{% do log(rows.rows[0][1], info=True) %}{% endmacro %}"
+    )
+    arguments = "--conf spark.driver.memory=1200m --packages org.apache.commons:commons-csv:1.10.0"
+    run = dbt(
+        project, "run-operation", "show_memory", PYSPARK_SUBMIT_ARGS=f"{arguments} pyspark-shell"
+    )
+    assert "1100m" in run.stdout, run.stdout
+    # Delta is there all the same.
+    assert dbt(project, "run", "--vars", "type: int").returncode == 0

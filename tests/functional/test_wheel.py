@@ -1,0 +1,59 @@
+"""The wheel that users install: what is in it, and that dbt finds its macros."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "build", "--wheel", "--outdir", str(folder), str(ROOT)]
+    subprocess.run(build, check=True, capture_output=True)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+def test_every_macro_is_in_it_and_nothing_that_is_dbts(wheel: Path):
+    with zipfile.ZipFile(wheel) as files:
+        names = set(files.namelist())
+    ours = {
+        str(each.relative_to(ROOT))
+        for folder in ("dbt/adapters/deltawiden", "dbt/include/deltawiden")
+        for each in (ROOT / folder).rglob("*")
+        if each.is_file() and "__pycache__" not in each.parts
+    }
+    assert ours <= names
+    assert "dbt/adapters/deltawiden/py.typed" in names
+    # These are dbt-core's and dbt-adapters': a wheel that has them breaks dbt when it goes.
+    assert names.isdisjoint(
+        {"dbt/__init__.py", "dbt/adapters/__init__.py", "dbt/include/__init__.py"}
+    )
+
+
+def test_dbt_finds_its_macros(wheel: Path, tmp_path: Path):
+    site = tmp_path / "site"
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
+    subprocess.run([*install, "--target", str(site), str(wheel)], check=True)
+    (tmp_path / "dbt_project.yml").write_text("{name: small, profile: small}")
+    (tmp_path / "profiles.yml").write_text(
+        "{small: {target: dev, outputs: {dev: {type: deltawiden, schema: x}}}}"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(site), "DBT_SEND_ANONYMOUS_USAGE_STATS": "0"}
+
+    def run(*command: str) -> str:
+        printed = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        return printed.stdout + printed.stderr
+
+    where = run(sys.executable, "-c", "import dbt.adapters.deltawiden as d; print(d.__file__)")
+    assert where.startswith(str(site))
+    dbt = str(Path(sys.executable).parent / "dbt")
+    assert "`columns` must say which type" in run(dbt, "run-operation", "widen_columns")
