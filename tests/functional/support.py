@@ -65,7 +65,7 @@ class Run:
         result = self.results[node]
         if result.batch_results is None:
             return str(result.message)
-        return self.output.split(f"in model {node} (", 1)[-1].split("compiled code at", 1)[0]
+        return self.output.split(f"Error in model {node} (", 1)[-1].split("compiled code at", 1)[0]
 
     def response(self, node: str) -> dict[str, Any]:
         return dict(self.results[node].adapter_response)

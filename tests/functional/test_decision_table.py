@@ -14,6 +14,7 @@ from tests.functional.cells import (
     assert_untouched,
     cell,
 )
+from tests.functional.support import dbt
 
 every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
 automatic = pytest.mark.parametrize("mode", AUTOMATIC)
@@ -230,8 +231,8 @@ class TestIntegerToDecimalOrDouble(DecisionTable):
         ) in runs.second.message(name)
 
 
-class TestFiveSilentLosses(DecisionTable):
-    """What INSERT and MERGE store wrongly without a word, by FACTS of Spark's store assignment."""
+class TestLossesThatNothingCanFollow(DecisionTable):
+    """Writes that would lose values, into columns that can't become what holds them."""
 
     first = {
         "money": "cast(1 as decimal(12,2))",
@@ -277,3 +278,58 @@ class TestFiveSilentLosses(DecisionTable):
         ]
         for column in self.first:
             assert f"{column} (" in warning
+
+
+# The column's type, what the model gives, and the value that Spark and Delta store without a word.
+LOSSES = {
+    "rounded_decimal": ("decimal(12,2)", "cast(1.2367 as decimal(10,4))", Decimal("1.24")),
+    "truncated_double": ("int", "cast(7.9 as double)", 7),
+    "truncated_decimal": ("bigint", "cast(9.99 as decimal(3,2))", 9),
+    "shortened_double": ("float", "cast(1.123456789012 as double)", 1.1234568357467651),
+    "cut_off_time": ("date", "timestamp_ntz'2024-01-02 10:11:12'", date(2024, 1, 2)),
+}
+EXACT = {
+    "rounded_decimal": Decimal("1.2367"),
+    "shortened_double": 1.123456789012,
+    "cut_off_time": datetime(2024, 1, 2, 10, 11, 12),
+}
+
+
+class TestFiveSilentLosses:
+    """Each loss by itself, under every mode, by INSERT and by MERGE: none is silent."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            f"{loss}__{cell(mode, strategy)}.sql": f"""
+{{{{ config(materialized='incremental', incremental_strategy='{strategy}', unique_key='id',
+  on_schema_change='{mode}', type_widening=true) }}}}
+{{% if var('step') == 1 %}} select 1 as id, cast(null as {column}) as v
+{{% else %}} select 2 as id, {value} as v {{% endif %}}
+"""
+            for loss, (column, value, _) in LOSSES.items()
+            for mode in MODES
+            for strategy in ("append", "merge")
+        }
+
+    @pytest.fixture(scope="class")
+    def second(self, project):
+        dbt("run", step=1)
+        return dbt("run", step=2)
+
+    @pytest.mark.parametrize("strategy", ["append", "merge"])
+    @pytest.mark.parametrize("mode", MODES)
+    @pytest.mark.parametrize("loss", LOSSES)
+    def test_is_stored_exactly_or_refused_or_told(self, loss, mode, strategy, second, table):
+        name = f"{loss}__{cell(mode, strategy)}"
+        if mode == "ignore":
+            assert second.status(name) == "success"
+            assert table(name).rows() == [(1, None), (2, LOSSES[loss][2])]
+            assert f"`{name}` does not store every value of the model's output" in second.output
+        elif mode in AUTOMATIC and loss in EXACT:
+            assert second.status(name) == "success", second.message(name)
+            assert table(name).rows() == [(1, None), (2, EXACT[loss])]
+        else:
+            assert second.status(name) == "error"
+            assert table(name).version == 0
+            assert f"  v: {LOSSES[loss][0]} -> " in second.message(name)

@@ -1,5 +1,7 @@
 """An error of Spark or Delta: its condition and message, and no Java."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.functional.support import dbt
@@ -21,7 +23,7 @@ select 1 as id
 """,
         }
 
-    def test_conditions_and_messages_without_a_java_stack(self, project):
+    def test_conditions_and_messages_without_a_java_stack(self, project, logs_dir):
         dbt("run")
         run = dbt("run")
         assert "[UNRESOLVED_COLUMN" in run.message("analysed")
@@ -30,6 +32,8 @@ select 1 as id
         assert "[DELTA_CANNOT_MODIFY_APPEND_ONLY]" in run.message("by_delta")
         for java in ("\tat ", "Py4J", "py4j", "java.lang", "org.apache.spark", "Traceback"):
             assert java not in run.output
+        # The stack is kept for whoever looks for it.
+        assert "\tat org.apache.spark" in (Path(logs_dir) / "dbt.log").read_text()
 
     def test_show_reads_no_more_rows_than_asked_for(self, project):
         run = dbt("show", "--inline", "select id from range(100)", "--limit", "2")

@@ -14,7 +14,6 @@ from dbt.adapters.deltawiden.widening.plan import (
     Plan,
     TableFacts,
     TypeChange,
-    WrittenColumn,
     plan_by_hand,
     plan_no_change,
 )
@@ -110,8 +109,9 @@ def test_a_plan_does_not_depend_on_the_order_of_columns(sides, model, known, ran
     made = plan(*sides, model, known)
     table, source = [StructType(random.sample(each.fields, len(each.fields))) for each in sides]
     mixed = plan(table, source, model, known)
-    for part in ("changes", "new", "dropped", "properties", "columns", "refusals"):
+    for part in ("changes", "new", "dropped", "properties", "refusals"):
         assert set(getattr(mixed, part)) == set(getattr(made, part)), part
+    assert set(mixed.write.columns) == set(made.write.columns)
     assert len(mixed.statements) == len(made.statements)
 
 
@@ -509,9 +509,9 @@ def test_new_columns_and_fields_are_added(mode: OnSchemaChange):
 def test_append_keeps_a_column_that_is_gone_and_writes_null():
     made = plan({"id": "int", "s": {"a": "int", "b": "int"}, "w": "date"}, {"s": {"a": "int"}})
     assert (made.statements, made.refusals) == ([], ())
-    assert [each.select_sql for each in made.columns] == [
+    assert [each.select_sql for each in made.write.columns] == [
         "cast(null as int) as `id`",
-        "`s`",
+        "if(`s` is null, null, named_struct('a', `s`.`a`, 'b', cast(null as int))) as `s`",
         "cast(null as date) as `w`",
     ]
 
@@ -532,7 +532,7 @@ def test_sync_drops_a_column_only_under_column_mapping(mapping: str | None, drop
     )
     if dropped:
         assert made.statements == ["alter table `s`.`t` drop columns (`b`)"]
-        assert [each.name for each in made.columns] == ["a"]
+        assert [each.name for each in made.write.columns] == ["a"]
     else:
         assert reasons(made) == [(("b",), Reason.DROP_NEEDS_COLUMN_MAPPING)]
 
@@ -588,11 +588,11 @@ def test_the_columns_of_the_write_are_those_of_the_changed_table_in_its_order():
         {"Id": "int", "gone": "int", "v": "float"},
         {"v": "double", "new": "date", "id": "bigint"},
     )
-    assert list(made.columns) == [
-        WrittenColumn("Id", data_type("bigint"), in_source=True),
-        WrittenColumn("gone", data_type("int"), in_source=False),
-        WrittenColumn("v", data_type("double"), in_source=True),
-        WrittenColumn("new", data_type("date"), in_source=True),
+    assert [(each.name, each.type, each.in_source) for each in made.write.columns] == [
+        ("Id", data_type("bigint"), True),
+        ("gone", data_type("int"), False),
+        ("v", data_type("double"), True),
+        ("new", data_type("date"), True),
     ]
 
 
@@ -602,15 +602,9 @@ def test_the_columns_of_the_write_have_the_types_that_the_table_will_have(sides,
     made = plan(table, source, model, known)
     if not made.refusals:
         after = schema_after(made, table)
-        assert [(each.name, type_text(each.type)) for each in made.columns] == [
+        assert [(each.name, type_text(each.type)) for each in made.write.columns] == [
             (each.name, type_text(each.dataType)) for each in after.fields
         ]
-
-
-def test_a_column_that_the_source_lacks_is_selected_as_null_of_its_type():
-    column = WrittenColumn("a`b", data_type({"x y": ["decimal(12,2)"]}), in_source=False)
-    assert column.select_sql == ("cast(null as struct<`x y`: array<decimal(12,2)>>) as `a``b`")
-    assert WrittenColumn("a`b", data_type("int"), in_source=True).select_sql == "`a``b`"
 
 
 @pytest.mark.parametrize(
@@ -623,7 +617,7 @@ def test_a_column_that_the_source_lacks_is_selected_as_null_of_its_type():
     ],
 )
 def test_a_merge_may_write_a_star_where_every_column_is_there_and_can_be_named(table, source, can):
-    assert plan(table, source).can_merge_all is can
+    assert plan(table, source).write.can_merge_all is can
 
 
 # Without changes, by hand, and back
@@ -634,20 +628,32 @@ def test_a_plan_that_changes_nothing_names_what_is_not_stored_exactly():
         schema({"a": "int", "b": "int", "c": "int"}),
         schema({"A": "bigint", "b": "int"}),
     )
-    made = plan_no_change(compare(source, table), table, "`s`.`t`", DELTA_4_4)
+    made = plan_no_change(compare(source, table), source, table, "`s`.`t`", DELTA_4_4)
     assert (made.statements, made.refusals) == ([], ())
     assert [each.path for each in made.lossy] == [("a",)]
-    assert [(each.name, each.in_source) for each in made.columns] == [
+    assert [(each.name, each.in_source) for each in made.write.columns] == [
         ("a", True),
         ("b", True),
         ("c", True),
     ]
 
 
+def test_ignoring_a_nested_field_is_refused_because_a_struct_is_written_whole():
+    table, source = (
+        schema({"s": {"a": "int", "gone": "int"}}),
+        schema({"s": {"a": "int", "b": "int"}}),
+    )
+    made = plan_no_change(compare(source, table), source, table, "`t`", DELTA_4_4)
+    assert reasons(made) == [
+        (("s", "b"), Reason.NESTED_AND_MODE_IS_IGNORE),
+        (("s", "gone"), Reason.NESTED_AND_MODE_IS_IGNORE),
+    ]
+
+
 @given(tables_with_sources)
 def test_a_plan_that_changes_nothing_never_has_a_statement(sides):
     table, source = sides
-    made = plan_no_change(compare(source, table), table, "`t`", DELTA_4_4)
+    made = plan_no_change(compare(source, table), source, table, "`t`", DELTA_4_4)
     assert made.statements == []
     assert {each.path for each in made.lossy} == {e.path for e in compare(source, table).types}
 

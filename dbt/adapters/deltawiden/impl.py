@@ -150,7 +150,8 @@ class DeltaWidenAdapter(SparkAdapter):
             raise SchemaChangeRefused(str(error)) from error
         name, engine = _quoted(table), self._get_engine()
         if not difference or policy.on_schema_change is OnSchemaChange.IGNORE:
-            plan = plan_no_change(difference, table_schema, name, engine)
+            plan = plan_no_change(difference, source_schema, table_schema, name, engine)
+            self._unless_refused(plan)
             if plan.lossy and policy.on_lossy_write is OnLossyWrite.ERROR:
                 raise SchemaChangeRefused(report.lossy_text(plan))
             return plan

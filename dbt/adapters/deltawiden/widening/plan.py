@@ -10,7 +10,6 @@ from dbt.adapters.deltawiden.widening.diff import (
     FieldDifference,
     SchemaDifference,
     TypeDifference,
-    by_folded_name,
 )
 from dbt.adapters.deltawiden.widening.policy import OnSchemaChange, Policy
 from dbt.adapters.deltawiden.widening.refusals import Reason, Refusal
@@ -27,7 +26,8 @@ from dbt.adapters.deltawiden.widening.target import (
     is_decimal_number,
     smallest_type_for_both,
 )
-from dbt.adapters.deltawiden.widening.types import Path, path_sql, quote, type_sql
+from dbt.adapters.deltawiden.widening.types import Path, path_sql, type_sql
+from dbt.adapters.deltawiden.widening.write import Write, write_of
 
 ENABLED = "delta.enableTypeWidening"
 COLUMN_MAPPING = "delta.columnMapping.mode"
@@ -78,38 +78,6 @@ class TypeChange:
 
 
 @dataclass(frozen=True)
-class WrittenColumn:
-    """A column of the table at the time of the write.
-
-    Attributes:
-        name: its name, as the table spells it.
-        type: its type after the plan.
-        in_source: whether the model's output has it; where it hasn't, null is written.
-    """
-
-    name: str
-    type: DataType
-    in_source: bool
-
-    @property
-    def quoted(self) -> str:
-        """The name, quoted for a statement."""
-        return quote(self.name)
-
-    @property
-    def column(self) -> str:
-        """The name, under the attribute that dbt's columns have it."""
-        return self.name
-
-    @property
-    def select_sql(self) -> str:
-        """What to select for it from the source."""
-        if self.in_source:
-            return self.quoted
-        return f"cast(null as {type_sql(self.type)}) as {self.quoted}"
-
-
-@dataclass(frozen=True)
 class Plan:
     """What is to be done to a table before a write, or why the write must not be.
 
@@ -120,7 +88,7 @@ class Plan:
         dropped: the columns and nested fields to drop.
         properties: the table properties to set first: the widening property where it was asked
             for, and the support of table features that a new type needs.
-        columns: the table's columns at the time of the write.
+        write: what is written to which column afterwards.
         refusals: why the plan can't be carried out. If there is one, nothing is.
         lossy: under ``on_schema_change: ignore``, the leaves that would not be stored exactly.
     """
@@ -131,7 +99,7 @@ class Plan:
     new: tuple[FieldDifference, ...] = ()
     dropped: tuple[FieldDifference, ...] = ()
     properties: tuple[tuple[str, str], ...] = ()
-    columns: tuple[WrittenColumn, ...] = ()
+    write: Write = field(default_factory=Write)
     refusals: tuple[Refusal, ...] = ()
     lossy: tuple[TypeDifference, ...] = ()
 
@@ -139,15 +107,6 @@ class Plan:
     def statements(self) -> list[str]:
         """The statements, in the order in which they must run; none if the plan is refused."""
         return [] if self.refusals else list(_statements(self))
-
-    @property
-    def can_merge_all(self) -> bool:
-        """Whether a MERGE may write ``*`` for the table's columns.
-
-        It may not where the source lacks one, nor where a name contains a backtick, which Delta
-        does not quote when it replaces the star (INVALID_ATTRIBUTE_NAME_SYNTAX).
-        """
-        return all(each.in_source and "`" not in each.name for each in self.columns)
 
     def undo(self, done: Iterable[str]) -> list[str]:
         """Give the statements that take back a property turned on for type changes that failed.
@@ -196,29 +155,39 @@ def plan_changes(
         new=new,
         dropped=dropped,
         properties=_properties(changes, new, facts),
-        columns=_columns_after(source, table, changes, new, dropped),
+        write=write_of(source, _schema_after(table, changes, new, dropped)),
         refusals=tuple(refusals),
     )
 
 
 def plan_no_change(
-    difference: SchemaDifference, table: StructType, name: str, engine: Engine
+    difference: SchemaDifference, source: StructType, table: StructType, name: str, engine: Engine
 ) -> Plan:
     """Make the plan that changes nothing, and names what the write would not store exactly.
 
     Args:
         difference: what differs, from ``diff.compare``.
+        source: the schema of the model's output.
         table: the table's schema.
         name: the table's name, quoted for a statement.
         engine: the versions that will run the write.
 
     Returns:
-        A plan without statements and refusals.
+        A plan without statements. It is refused where the fields of a struct differ, because a
+        struct is written whole: what goes for columns, to leave out the new ones, does not for it.
     """
-    # A column that the source lacks is selected all the same: under `ignore` nobody has asked for
-    # null, so the engine's refusal is the answer.
-    columns = tuple(WrittenColumn(each.name, each.dataType, True) for each in table.fields)
-    return Plan(name, engine, columns=columns, lossy=difference.types)
+    refusals = [
+        Refusal(Reason.NESTED_AND_MODE_IS_IGNORE, each.path, to_type=each.field.dataType)
+        for each in (*difference.new, *difference.gone)
+        if len(each.path) > 1
+    ]
+    return Plan(
+        table=name,
+        engine=engine,
+        write=write_of(source, table, fills=False),
+        refusals=tuple(refusals),
+        lossy=difference.types,
+    )
 
 
 def plan_by_hand(requested: Iterable[TypeChange], facts: TableFacts) -> Plan:
@@ -361,28 +330,22 @@ def _leaves(data_type: DataType) -> Iterator[DataType]:
         yield data_type
 
 
-def _columns_after(
-    source: StructType,
+def _schema_after(
     table: StructType,
     changes: tuple[TypeChange, ...],
     new: tuple[FieldDifference, ...],
     dropped: tuple[FieldDifference, ...],
-) -> tuple[WrittenColumn, ...]:
+) -> StructType:
     added: dict[Path, tuple[StructField, ...]] = {}
     for each in new:
         added[each.path[:-1]] = (*added.get(each.path[:-1], ()), each.field)
-    schema = schema_after(
+    return schema_after(
         SchemaChanges(
             types={each.path: each.to_type for each in changes},
             new=added,
             dropped=frozenset(each.path for each in dropped),
         ),
         table,
-    )
-    in_source = by_folded_name(source)
-    return tuple(
-        WrittenColumn(each.name, each.dataType, each.name.lower() in in_source)
-        for each in schema.fields
     )
 
 

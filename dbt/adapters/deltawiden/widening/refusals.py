@@ -72,6 +72,11 @@ class Reason(Enum):
         "the model lacks this column, and the table is partitioned by it",
         "select the column in the model, or rebuild the table: dbt run --full-refresh",
     )
+    NESTED_AND_MODE_IS_IGNORE = (
+        "only one of the model and the table has this nested field, and on_schema_change is ignore",
+        "set on_schema_change to append_new_columns or sync_all_columns, or give the struct in the "
+        "model the fields that it has in the table",
+    )
     DROP_NEEDS_DELTA = (
         "the model lacks this column, and the table is no Delta table, from which it could be "
         "dropped",

@@ -17,8 +17,12 @@
     {%- set unique_key = config.get('unique_key', none) -%}
     {%- set predicates = config.get('predicates', none) or config.get('incremental_predicates', none) -%}
     {#- No list of columns where `*` will do, which is what dbt-spark writes. -#}
-    {%- set dest_columns = none if plan.can_merge_all else plan.columns -%}
-    {{ get_merge_sql(target, source, unique_key, dest_columns, predicates) }}
+    {%- set dest_columns = none if plan.write.can_merge_all else plan.write.columns -%}
+    {%- set shaped_source -%}
+      {%- if plan.write.is_in_order -%} {{ source }} {%- else -%}
+        (select {{ plan.write.source_select_sql }} from {{ source }}) {%- endif -%}
+    {%- endset -%}
+    {{ get_merge_sql(target, shaped_source, unique_key, dest_columns, predicates) }}
   {%- endif -%}
 {% endmacro %}
 
@@ -40,9 +44,12 @@
 {% endmacro %}
 
 
-{#- The table's columns in the table's order; null for one that the source no longer has. -#}
+{#-
+  The table's columns in the table's order, and so the fields of its structs; null for what the source no
+  longer has.
+-#}
 {% macro deltawiden__select_list_sql(plan) %}
-  {%- for column in plan.columns -%}
+  {%- for column in plan.write.columns -%}
     {{ column.select_sql }}{{ ', ' if not loop.last }}
   {%- endfor -%}
 {% endmacro %}

@@ -1,0 +1,97 @@
+"""Shape a source's value like its column, so that nested fields are written by name.
+
+Spark writes a struct by position as soon as one of its fields needs a cast, whatever its fields are
+called. A struct that has the column's fields in the column's order can't be written wrongly.
+"""
+
+from itertools import count
+
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType
+
+from dbt.adapters.deltawiden.widening.diff import by_folded_name
+from dbt.adapters.deltawiden.widening.types import quote, type_sql
+
+
+def shaped_sql(value: str, source: DataType, column: DataType) -> str:
+    """Render a source's value with the fields of its column, in the column's order.
+
+    Args:
+        value: an SQL expression for the value.
+        source: its type.
+        column: the type of the column. Every field of the source is in it.
+
+    Returns:
+        The expression itself where the fields are in order already, else one that puts them in
+        order, at every depth. A field that the source lacks is null; a null struct stays null.
+
+    Source:
+        https://spark.apache.org/docs/latest/api/sql/ (named_struct, transform, transform_keys)
+    """
+    return _shaped(value, source, column, count(1))
+
+
+def _shaped(value: str, source: DataType, column: DataType, names: "count[int]") -> str:
+    if in_order(source, column):
+        return value
+    if isinstance(source, StructType) and isinstance(column, StructType):
+        return _struct(value, source, column, names)
+    if isinstance(source, ArrayType) and isinstance(column, ArrayType):
+        item = f"x{next(names)}"
+        body = _shaped(item, source.elementType, column.elementType, names)
+        return f"transform({value}, {item} -> {body})"
+    assert isinstance(source, MapType)
+    assert isinstance(column, MapType)
+    return _map(value, source, column, names)
+
+
+def _struct(value: str, source: StructType, column: StructType, names: "count[int]") -> str:
+    in_source = by_folded_name(source)
+    fields = []
+    for each in column.fields:
+        name = each.name.replace("\\", "\\\\").replace("'", "\\'").replace("${", "\\u0024{")
+        given = in_source.get(each.name.lower())
+        if given is None:
+            field = f"cast(null as {type_sql(each.dataType)})"
+        else:
+            path = f"{value}.{quote(given.name)}"
+            field = _shaped(path, given.dataType, each.dataType, names)
+        fields.append(f"'{name}', {field}")
+    return f"if({value} is null, null, named_struct({', '.join(fields)}))"
+
+
+def _map(value: str, source: MapType, column: MapType, names: "count[int]") -> str:
+    key, item = f"k{next(names)}", f"v{next(names)}"
+    if not in_order(source.keyType, column.keyType):
+        body = _shaped(key, source.keyType, column.keyType, names)
+        value = f"transform_keys({value}, ({key}, {item}) -> {body})"
+    if not in_order(source.valueType, column.valueType):
+        body = _shaped(item, source.valueType, column.valueType, names)
+        value = f"transform_values({value}, ({key}, {item}) -> {body})"
+    return value
+
+
+def in_order(source: DataType, column: DataType) -> bool:
+    """Tell whether a type has the fields of another in its order, at every depth.
+
+    Args:
+        source: the type of a value.
+        column: the type of its column. Where the kinds differ (a struct and a number), there is
+            nothing to put in order.
+
+    Returns:
+        Whether names, without regard to case, and their order are the same.
+    """
+    if isinstance(source, StructType) and isinstance(column, StructType):
+        same_names = [each.lower() for each in source.names] == [
+            each.lower() for each in column.names
+        ]
+        return same_names and all(
+            in_order(ours.dataType, theirs.dataType)
+            for ours, theirs in zip(source.fields, column.fields, strict=True)
+        )
+    if isinstance(source, ArrayType) and isinstance(column, ArrayType):
+        return in_order(source.elementType, column.elementType)
+    if isinstance(source, MapType) and isinstance(column, MapType):
+        keys_in_order = in_order(source.keyType, column.keyType)
+        return keys_in_order and in_order(source.valueType, column.valueType)
+    return True

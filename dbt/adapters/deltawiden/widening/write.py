@@ -1,0 +1,113 @@
+"""What is written to each column of a table, as SQL over the model's output."""
+
+from dataclasses import dataclass
+
+from pyspark.sql.types import DataType, StructField, StructType
+
+from dbt.adapters.deltawiden.widening.diff import by_folded_name
+from dbt.adapters.deltawiden.widening.project import in_order, shaped_sql
+from dbt.adapters.deltawiden.widening.types import quote, type_sql
+
+
+@dataclass(frozen=True)
+class WrittenColumn:
+    """A column of the table at the time of the write.
+
+    Attributes:
+        name: its name, as the table spells it.
+        type: its type.
+        source: the column of the model's output that is written to it, or None for null.
+    """
+
+    name: str
+    type: DataType
+    source: StructField | None
+
+    @property
+    def quoted(self) -> str:
+        """The name, quoted for a statement."""
+        return quote(self.name)
+
+    @property
+    def column(self) -> str:
+        """The name, under the attribute that dbt's columns have it."""
+        return self.name
+
+    @property
+    def in_source(self) -> bool:
+        """Whether the model's output has it."""
+        return self.source is not None
+
+    @property
+    def is_in_order(self) -> bool:
+        """Whether the source's value can be written as it is, nested fields included."""
+        return self.source is None or in_order(self.source.dataType, self.type)
+
+    @property
+    def select_sql(self) -> str:
+        """What to select for it from the model's output."""
+        if self.source is None:
+            return f"cast(null as {type_sql(self.type)}) as {self.quoted}"
+        value = quote(self.source.name)
+        shaped = shaped_sql(value, self.source.dataType, self.type)
+        return value if shaped == value else f"{shaped} as {self.quoted}"
+
+
+@dataclass(frozen=True)
+class Write:
+    """A write of a model's output to its table.
+
+    Attributes:
+        columns: the table's columns, in its order.
+        unused: columns of the model's output that the table has not.
+    """
+
+    columns: tuple[WrittenColumn, ...] = ()
+    unused: tuple[str, ...] = ()
+
+    @property
+    def can_merge_all(self) -> bool:
+        """Whether a MERGE may write ``*`` for the table's columns.
+
+        It may not where the source lacks one, nor where a name contains a backtick, which Delta
+        does not quote when it replaces the star (INVALID_ATTRIBUTE_NAME_SYNTAX).
+        """
+        return all(each.in_source and "`" not in each.name for each in self.columns)
+
+    @property
+    def is_in_order(self) -> bool:
+        """Whether the model's output can be written as it is, nested fields included."""
+        return all(each.is_in_order for each in self.columns)
+
+    @property
+    def source_select_sql(self) -> str:
+        """The model's columns, nested fields in the order of the table's, to select from it.
+
+        Columns that the table has not are kept: a MERGE's condition may use them.
+        """
+        written = [each.select_sql for each in self.columns if each.in_source]
+        return ", ".join([*written, *(quote(each) for each in self.unused)])
+
+
+def write_of(source: StructType, table: StructType, fills: bool = True) -> Write:
+    """Match a model's output with the columns of its table, by name without regard to case.
+
+    Args:
+        source: the schema of the model's output.
+        table: the table's schema at the time of the write.
+        fills: whether a column that the source lacks is filled with null. Otherwise it is selected
+            from the source all the same, so that the engine refuses the write.
+
+    Returns:
+        The write.
+    """
+    in_source = by_folded_name(source)
+    columns = [
+        WrittenColumn(
+            each.name, each.dataType, in_source.get(each.name.lower(), None if fills else each)
+        )
+        for each in table.fields
+    ]
+    in_table = by_folded_name(table)
+    unused = [each.name for each in source.fields if each.name.lower() not in in_table]
+    return Write(tuple(columns), tuple(unused))

@@ -1,0 +1,177 @@
+"""Structs, arrays and maps: widened by leaf, written by name, at every depth."""
+
+import pytest
+
+from tests.functional.cells import (
+    AUTOMATIC,
+    CELLS,
+    STRATEGIES,
+    DecisionTable,
+    assert_untouched,
+    cell,
+)
+
+every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
+automatic = pytest.mark.parametrize("mode", AUTOMATIC)
+
+
+def struct(**fields: str) -> str:
+    return "named_struct(" + ", ".join(f"'{name}', {sql}" for name, sql in fields.items()) + ")"
+
+
+def texts(table, *columns: str) -> list[tuple[str, ...]]:
+    """The rows as JSON, which shows names and nulls."""
+    shown = ", ".join(f"to_json(struct({each})) as {each}" for each in columns)
+    rows = table.spark.sql(f"select id, {shown} from {table.name} order by id").collect()
+    return [tuple(row) for row in rows]
+
+
+class TestWidenedLeaves(DecisionTable):
+    first = {
+        "s": struct(x="cast(1 as int)", y="'a'"),
+        "a": "array(cast(1 as smallint))",
+        "m": "map(cast(1 as tinyint), cast(1.5 as float))",
+        "deep": f"array({struct(k='map(1, ' + struct(z='cast(1 as decimal(5,2))') + ')')})",
+    }
+    second = {
+        "s": struct(x="cast(5000000000 as bigint)", y="'b'"),
+        "a": "array(cast(70000 as int), null)",
+        "m": "map(cast(300 as smallint), cast(1.123456789012 as double))",
+        "deep": f"array({struct(k='map(2, ' + struct(z='cast(1.2345 as decimal(8,4))') + ')')})",
+    }
+
+    @automatic
+    @every_strategy
+    def test_all_in_one_commit(self, mode, strategy, runs, table):
+        name = cell(mode, strategy)
+        assert runs.second.status(name) == "success", runs.second.message(name)
+        types = table(name).types
+        assert types["s"] == "struct<x:bigint,y:string>"
+        assert types["a"] == "array<int>"
+        assert types["m"] == "map<smallint,double>"
+        assert types["deep"] == "array<struct<k:map<int,struct<z:decimal(8,4)>>>>"
+        operations = table(name).operations(since=runs.before[name].version)
+        assert operations[0] == "CHANGE COLUMNS"
+        assert len(operations) == 2
+        assert texts(table(name), "s", "a", "m", "deep") == [
+            (
+                1,
+                '{"s":{"x":1,"y":"a"}}',
+                '{"a":[1]}',
+                '{"m":{"1":1.5}}',
+                '{"deep":[{"k":{"1":{"z":1.0000}}}]}',
+            ),
+            (
+                2,
+                '{"s":{"x":5000000000,"y":"b"}}',
+                '{"a":[70000,null]}',
+                '{"m":{"300":1.123456789012}}',
+                '{"deep":[{"k":{"2":{"z":1.2345}}}]}',
+            ),
+        ]
+
+    @every_strategy
+    def test_fail_refuses_and_names_the_leaves(self, strategy, runs, table):
+        name = cell("fail", strategy)
+        assert_untouched(table(name), runs.before[name])
+        for leaf in (
+            "s.x: int -> bigint",
+            "a.element: smallint -> int",
+            "m.key: tinyint",
+            "m.value: float",
+            "deep.element.k.value.z: decimal(5,2) -> decimal(8,4)",
+        ):
+            assert leaf in runs.second.message(name)
+
+    @every_strategy
+    def test_ignore_warns_of_each_leaf(self, strategy, runs, table):
+        assert "s.x (bigint into int)" in runs.second.output
+
+
+class TestReorderedFields(DecisionTable):
+    """A reordered struct must not swap values, with a cast and without one."""
+
+    first = {
+        "s": struct(a="1", b="2"),
+        "narrow": struct(a="cast(1 as bigint)", b="cast(2 as bigint)"),
+        "items": f"array({struct(a='1', b='2')})",
+        "by_key": f"map({struct(a='1', b='2')}, {struct(a='1', b='2')})",
+        "nothing": f"if(true, null, {struct(a='1', b='2')})",
+    }
+    second = {
+        "s": struct(b="22", a="11"),
+        "narrow": struct(b="cast(22 as int)", a="cast(11 as bigint)"),
+        "items": f"array({struct(b='cast(22 as smallint)', a='11')}, null)",
+        "by_key": f"map({struct(b='cast(22 as tinyint)', a='11')}, {struct(B='22', A='11')})",
+        "nothing": f"if(true, null, {struct(b='2', a='1')})",
+    }
+
+    @pytest.mark.parametrize(("mode", "strategy"), CELLS)
+    def test_values_go_by_name(self, mode, strategy, runs, table):
+        name = cell(mode, strategy)
+        assert runs.second.status(name) == "success", runs.second.message(name)
+        assert table(name).types == runs.before[name].types
+        frame = table(name).spark.table(table(name).name).where("id = 2")
+        ((s, narrow, items, by_key, nothing),) = frame.select(*self.first).collect()
+        assert s.asDict() == narrow.asDict() == {"a": 11, "b": 22}
+        assert [each and each.asDict() for each in items] == [{"a": 11, "b": 22}, None]
+        ((key, value),) = by_key.items()
+        assert key.asDict() == value.asDict() == {"a": 11, "b": 22}
+        assert nothing is None
+
+
+class TestReorderedFieldsThatWiden(DecisionTable):
+    first = {"s": struct(a="cast(1 as int)", b="cast(2 as int)")}
+    second = {"s": struct(b="cast(22 as bigint)", a="cast(11 as int)")}
+
+    @pytest.mark.parametrize("mode", ["ignore", *AUTOMATIC])
+    @every_strategy
+    def test_values_go_by_name(self, mode, strategy, runs, table):
+        name = cell(mode, strategy)
+        assert runs.second.status(name) == "success", runs.second.message(name)
+        assert texts(table(name), "s")[1] == (2, '{"s":{"a":11,"b":22}}')
+
+
+class TestNewAndGoneFields(DecisionTable):
+    first = {
+        "s": struct(kept="1", gone="'x'"),
+        "items": f"array({struct(kept='1', gone=struct(deep='1'))})",
+    }
+    second = {
+        "s": struct(new="date'2024-01-02'", kept="2"),
+        "items": f"array({struct(new=struct(deep='2'), kept='2')})",
+    }
+
+    @every_strategy
+    def test_append_adds_the_new_and_fills_the_gone_with_null(self, strategy, runs, table):
+        name = cell("append_new_columns", strategy)
+        assert runs.second.status(name) == "success", runs.second.message(name)
+        assert table(name).types["s"] == "struct<kept:int,gone:string,new:date>"
+        assert texts(table(name), "s", "items") == [
+            (1, '{"s":{"kept":1,"gone":"x"}}', '{"items":[{"kept":1,"gone":{"deep":1}}]}'),
+            (2, '{"s":{"kept":2,"new":"2024-01-02"}}', '{"items":[{"kept":2,"new":{"deep":2}}]}'),
+        ]
+
+    @pytest.mark.parametrize("mode", ["sync_all_columns", "fail", "ignore"])
+    @every_strategy
+    def test_other_modes_refuse_before_anything_is_changed(self, mode, strategy, runs, table):
+        name = cell(mode, strategy)
+        assert runs.second.status(name) == "error"
+        assert_untouched(table(name), runs.before[name])
+        assert "s.gone: " in runs.second.message(name)
+        assert "items.element.gone: " in runs.second.message(name)
+
+
+class TestGoneFieldsUnderColumnMapping(DecisionTable):
+    first = {"s": struct(kept="1", gone="'x'"), "items": f"array({struct(kept='1', gone='1')})"}
+    second = {"s": struct(kept="2"), "items": f"array({struct(kept='2')})"}
+    config = {"tblproperties": {"delta.columnMapping.mode": "name"}}
+    cells = [("sync_all_columns", strategy) for strategy in STRATEGIES]
+
+    @every_strategy
+    def test_sync_drops_them(self, strategy, runs, table):
+        name = cell("sync_all_columns", strategy)
+        assert runs.second.status(name) == "success", runs.second.message(name)
+        assert table(name).types["s"] == "struct<kept:int>"
+        assert table(name).types["items"] == "array<struct<kept:int>>"
+        assert texts(table(name), "s")[1] == (2, '{"s":{"kept":2}}')

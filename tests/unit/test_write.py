@@ -1,0 +1,34 @@
+"""What is written to each column."""
+
+from dbt.adapters.deltawiden.widening.write import write_of
+from tests.unit.schemas import schema
+
+
+def test_a_column_that_the_source_lacks_is_selected_as_null_of_its_type():
+    write = write_of(
+        schema({"id": "int"}), schema({"id": "int", "a`b": {"x y": ["decimal(12,2)"]}})
+    )
+    assert [each.select_sql for each in write.columns] == [
+        "`id`",
+        "cast(null as struct<`x y`: array<decimal(12,2)>>) as `a``b`",
+    ]
+
+
+def test_a_column_that_nobody_fills_is_selected_from_the_source_so_that_the_engine_refuses():
+    write = write_of(schema({"id": "int"}), schema({"id": "int", "gone": "int"}), fills=False)
+    assert [each.select_sql for each in write.columns] == ["`id`", "`gone`"]
+
+
+def test_the_source_is_selected_in_its_own_spelling_and_the_columns_it_has_besides_are_kept():
+    write = write_of(schema({"ID": "int", "extra": "int"}), schema({"id": "int", "gone": "int"}))
+    assert write.source_select_sql == "`ID`, `extra`"
+    assert [each.in_source for each in write.columns] == [True, False]
+
+
+def test_a_struct_in_another_order_is_not_written_as_it_is():
+    source, table = schema({"s": {"b": "int", "a": "int"}}), schema({"s": {"a": "int", "b": "int"}})
+    write = write_of(source, table)
+    assert not write.is_in_order
+    assert write.source_select_sql == (
+        "if(`s` is null, null, named_struct('a', `s`.`a`, 'b', `s`.`b`)) as `s`"
+    )
