@@ -22,7 +22,6 @@ ONE_MACHINE = {
     "spark.driver.memory",
     "spark.ui.enabled",
     "spark.ui.showConsoleProgress",
-    "spark.sql.catalogImplementation",
     "spark.sql.shuffle.partitions",
     "spark.databricks.delta.snapshotPartitions",
 }
@@ -258,6 +257,7 @@ def test_a_cluster_gets_no_settings_for_one_machine(environment: Environment, ma
     by_defaults = start_settings({}, with_defaults(environment, f"spark.master {master}\n"))
     for settings in (by_parameter, by_variable, by_argument, by_defaults):
         assert not settings.keys() & ONE_MACHINE
+        assert settings["spark.sql.catalogImplementation"] == "hive"
         assert settings[EXTENSIONS] == EXTENSION
         assert settings.get("spark.master", master) == master
 

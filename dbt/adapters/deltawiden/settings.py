@@ -37,6 +37,8 @@ def start_settings(parameters: Mapping[str, str], environment: Mapping[str, str]
     given = {**_spark_defaults(environment), **_submit_arguments(environment), **parameters}
     settings = {
         "spark.app.name": "dbt-deltawiden",
+        # Tables outlive the process, as they do with dbt-spark.
+        "spark.sql.catalogImplementation": "hive",
         **SAFE_WRITES,
         **_delta(given, _spark_home(environment)),
     }
@@ -92,7 +94,6 @@ def _one_machine() -> dict[str, str]:
         "spark.driver.memory": _driver_memory(),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.sql.catalogImplementation": "hive",
         # The defaults, 200 and 50, are made for clusters: most of a small statement's time would
         # go into starting empty tasks.
         "spark.sql.shuffle.partitions": str(max(cores, 2)),
