@@ -16,13 +16,14 @@ from dbt.adapters.spark.impl import TABLE_OR_VIEW_NOT_FOUND_MESSAGES, SparkAdapt
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtConfigError, DbtRuntimeError
 from dbt_common.invocation import get_invocation_id
-from pyspark.sql.types import DataType, StructField, StructType
+from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.__version__ import version
 from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager, DeltaWidenResponse
 from dbt.adapters.deltawiden.table_facts import delta_facts, engine_from_spark
 from dbt.adapters.deltawiden.versions import read_version
 from dbt.adapters.deltawiden.widening import report
+from dbt.adapters.deltawiden.widening.described import read_schema
 from dbt.adapters.deltawiden.widening.diff import AmbiguousName, compare
 from dbt.adapters.deltawiden.widening.plan import (
     ENABLED,
@@ -42,13 +43,7 @@ from dbt.adapters.deltawiden.widening.policy import (
 )
 from dbt.adapters.deltawiden.widening.request import InvalidRequest, read_request
 from dbt.adapters.deltawiden.widening.rules import Engine
-from dbt.adapters.deltawiden.widening.types import (
-    UnknownType,
-    UnreadableType,
-    parse_path,
-    parse_type,
-    quote,
-)
+from dbt.adapters.deltawiden.widening.types import parse_path, quote
 
 logger = AdapterLogger("DeltaWiden")
 
@@ -269,7 +264,12 @@ class DeltaWidenAdapter(SparkAdapter):
         if self._in_session():
             return self._handle().schema(str(relation))  # type: ignore[no-any-return]
         columns = super().get_columns_in_relation(relation)
-        return StructType([StructField(each.name, _read_type(each.dtype)) for each in columns])
+        described = ((each.name, each.dtype) for each in columns)
+        return read_schema(described, str(relation), self._describe_query)
+
+    def _describe_query(self, query: str) -> list[tuple[str, str]]:
+        _, answer = self.execute(f"describe query {query}", fetch=True)
+        return [(str(row[0]), str(row[1])) for row in answer.rows]
 
     def _get_engine(self) -> Engine:
         # Two threads may both ask at first; they get the same answer.
@@ -329,10 +329,3 @@ def _provider(relation: SparkRelation) -> str:
     if relation.is_iceberg:
         return "iceberg"
     return "hudi" if relation.is_hudi else "not Delta"
-
-
-def _read_type(text: str) -> DataType:
-    try:
-        return parse_type(text)
-    except UnknownType:
-        return UnreadableType(text)

@@ -199,6 +199,35 @@ def _parametrized(text: str, name: str, first: int, second: int | None) -> DataT
     raise UnknownType(f"'{text}' is not an atomic type; known are: {', '.join(sorted(_known()))}")
 
 
+_COLLATED = re.compile(r"string collate (\w+)", re.IGNORECASE)
+_INTERVAL_UNITS = ("day", "hour", "minute", "second", "year", "month")
+
+
+def read_special_type(text: str) -> DataType | None:
+    """Read the text of a type that nobody writes by hand: an interval, a string with a collation.
+
+    Args:
+        text: the text as DESCRIBE shows it, such as ``interval day to second``.
+
+    Returns:
+        The type, or None where the text is no such type, or this PySpark does not have it.
+    """
+    collated = _COLLATED.fullmatch(text)
+    if collated and hasattr(spark.StringType(), "collation"):  # Spark 4.0
+        return spark.StringType(collated.group(1))
+    words = text.lower().split()
+    if len(words) not in (2, 4) or words[0] != "interval" or words[2:3] not in ([], ["to"]):
+        return None
+    first, last = words[1], words[-1]
+    for interval, units in (
+        (spark.DayTimeIntervalType, _INTERVAL_UNITS[:4]),
+        (spark.YearMonthIntervalType, _INTERVAL_UNITS[4:]),
+    ):
+        if first in units and last in units:
+            return interval(units.index(first), units.index(last))
+    return None
+
+
 def declared_type(field: StructField) -> DataType:
     """Give the type a column was declared with, char and varchar included.
 

@@ -1,0 +1,93 @@
+"""Types from the text that DESCRIBE shows. That the server shows it so is in tests/functional."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyspark.sql import types as spark
+from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
+
+from dbt.adapters.deltawiden.widening.described import AmbiguousType, read_described, read_schema
+from dbt.adapters.deltawiden.widening.types import UnreadableType
+
+atomic = st.sampled_from(
+    [
+        spark.ByteType(),
+        spark.LongType(),
+        spark.DecimalType(38, 18),
+        spark.StringType(),
+        spark.StringType("UTF8_LCASE"),
+        spark.TimestampNTZType(),
+        spark.NullType(),
+        spark.VariantType(),
+        spark.DayTimeIntervalType(0, 3),
+        spark.DayTimeIntervalType(1, 1),
+        spark.YearMonthIntervalType(0, 1),
+        spark.CharType(3),
+        spark.VarcharType(5),
+    ]
+)
+# Names that the text shows as they are; the characters that it is made of make it ambiguous.
+plain_names = st.text(st.characters(exclude_characters=":,<>`", codec="utf-8"), min_size=1)
+any_names = st.text(st.characters(codec="utf-8"), min_size=1)
+
+
+def types_with(names: st.SearchStrategy[str]) -> st.SearchStrategy[DataType]:
+    def inside(inner: st.SearchStrategy[DataType]) -> st.SearchStrategy[DataType]:
+        fields = st.lists(st.tuples(names, inner), min_size=1, unique_by=lambda f: f[0].lower())
+        return st.one_of(
+            inner.map(ArrayType),
+            st.tuples(inner, inner).map(lambda pair: MapType(*pair)),
+            fields.map(lambda pairs: StructType([StructField(*pair) for pair in pairs])),
+        )
+
+    return st.recursive(atomic, inside, max_leaves=8)
+
+
+@given(types_with(plain_names))
+def test_what_is_shown_reads_back_to_the_same_type(data_type: DataType):
+    assert read_described(data_type.simpleString()) == data_type
+
+
+@given(types_with(any_names))
+def test_another_name_is_never_read_as_another_shape_without_its_characters(data_type: DataType):
+    try:
+        found = read_described(data_type.simpleString())
+    except AmbiguousType:
+        return
+    # Two structs can have one text, where a name looks like a type. Then this text is the reader's.
+    assert found.simpleString() == data_type.simpleString()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "struct<a:int,... 5 more fields>",
+        "struct<a<b:int>",
+        "struct<a,b:int>",
+        "struct<:int>",
+        "array<int",
+        "map<int>",
+        "int>",
+        "geometry(any)",
+        "",
+    ],
+)
+def test_what_is_cut_or_not_known_is_ambiguous(text: str):
+    with pytest.raises(AmbiguousType):
+        read_described(text)
+
+
+def test_the_server_is_asked_only_for_what_the_text_leaves_open():
+    answers = {
+        "select x.* from (select `s` as x from `t`)": [("a,b", "int"), ("plain", "array<int>")],
+    }
+    columns = [("id", "int"), ("s", "struct<a,b:int,plain:array<int>>")]
+    found = read_schema(columns, "`t`", lambda query: answers.pop(query))
+    assert found.simpleString() == "struct<id:int,s:struct<a,b:int,plain:array<int>>>"
+    assert found["s"].dataType.names == ["a,b", "plain"]
+    assert answers == {}
+
+
+def test_a_type_that_is_not_known_keeps_its_text():
+    found = read_schema([("g", "geometry(4326)")], "`t`", lambda query: [])
+    assert found["g"].dataType == UnreadableType("geometry(4326)")
