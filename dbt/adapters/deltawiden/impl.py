@@ -263,9 +263,10 @@ class DeltaWidenAdapter(SparkAdapter):
     def _schema(self, relation: BaseRelation) -> StructType:
         if self._in_session():
             return self._handle().schema(str(relation))  # type: ignore[no-any-return]
-        columns = super().get_columns_in_relation(relation)
-        described = ((each.name, each.dtype) for each in columns)
-        return read_schema(described, str(relation), self._describe_query)
+        # Not DESCRIBE TABLE: it lists partition columns twice, after a row that starts with '#', as
+        # a column's name can too.
+        columns = self._describe_query(f"select * from {relation}")
+        return read_schema(columns, str(relation), self._describe_query)
 
     def _describe_query(self, query: str) -> list[tuple[str, str]]:
         _, answer = self.execute(f"describe query {query}", fetch=True)

@@ -1,0 +1,69 @@
+"""Schemas read by SQL alone, as over thrift, are those that Spark has."""
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
+
+from dbt.adapters.deltawiden.widening.described import read_schema
+from dbt.adapters.deltawiden.widening.types import type_sql
+
+ODD = ("a b", "a.b", "a:b", "a`b", "a,b", "<a>", "#a", "größe", "select", "it's", " a ")
+
+
+def all_nullable(data_type: DataType) -> DataType:
+    """Nullability is not in what DESCRIBE shows."""
+    if isinstance(data_type, StructType):
+        fields = [StructField(each.name, all_nullable(each.dataType)) for each in data_type.fields]
+        return StructType(fields)
+    if isinstance(data_type, ArrayType):
+        return ArrayType(all_nullable(data_type.elementType))
+    if isinstance(data_type, MapType):
+        return MapType(all_nullable(data_type.keyType), all_nullable(data_type.valueType))
+    return data_type
+
+
+def struct_of(names: tuple[str, ...], inner: str = "int") -> str:
+    return "struct<" + ", ".join(f"`{name.replace('`', '``')}`: {inner}" for name in names) + ">"
+
+
+@pytest.fixture(scope="module")
+def schema(spark: SparkSession):
+    spark.sql("create schema if not exists described")
+    yield "described"
+    spark.sql("drop schema described cascade")
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        dict.fromkeys((*ODD, "x:int,y"), "int"),
+        {"s": struct_of(ODD)},
+        {"a": f"array<{struct_of(ODD, 'array<string>')}>"},
+        {"m": f"map<{struct_of(ODD[:5])}, map<string, {struct_of(ODD[5:])}>>"},
+        {"deep": struct_of(ODD[:3], struct_of(ODD[3:6], f"array<{struct_of(ODD[6:])}>"))},
+        {"wide": struct_of(tuple(f"f{i}" for i in range(1000)))},
+        {"wide_inside": f"array<{struct_of(tuple(f'f{i}' for i in range(60)), 'decimal(12,2)')}>"},
+        {"v": "variant", "n": "timestamp_ntz", "ch": "char(5)"},
+    ],
+    ids=lambda columns: ",".join(columns)[:20],
+)
+def test_by_sql_alone_as_by_session(spark: SparkSession, schema: str, columns: dict[str, str]):
+    def describe(query: str) -> list[tuple[str, str]]:
+        rows = spark.sql(f"describe query {query}").collect()
+        return [(row.col_name, row.data_type) for row in rows]
+
+    listed = ", ".join(f"`{name.replace('`', '``')}` {sql}" for name, sql in columns.items())
+    table = f"{schema}.t"
+    spark.sql(f"drop table if exists {table}")
+    spark.sql(
+        f"create table {table} ({listed}) using delta "
+        "tblproperties ('delta.columnMapping.mode' = 'name')"
+    )
+    expected = all_nullable(spark.table(table).schema)
+    found = read_schema(describe(f"select * from {table}"), table, describe)
+    assert found.json() == expected.json()
+    # What is rendered as SQL reads back to the same type.
+    rendered = ", ".join(
+        f"`{each.name.replace('`', '``')}` {type_sql(each.dataType)}" for each in found.fields
+    )
+    assert all_nullable(StructType.fromDDL(rendered)) == expected
