@@ -42,7 +42,7 @@ from dbt.adapters.deltawiden.widening.policy import (
     read_policy,
 )
 from dbt.adapters.deltawiden.widening.request import InvalidRequest, read_request
-from dbt.adapters.deltawiden.widening.rules import Engine
+from dbt.adapters.deltawiden.widening.rules import FEATURE, Engine, features_needed
 from dbt.adapters.deltawiden.widening.types import parse_path, quote
 
 logger = AdapterLogger("DeltaWiden")
@@ -236,6 +236,24 @@ class DeltaWidenAdapter(SparkAdapter):
         if not plan.changes:
             return response
         return DeltaWidenResponse(**response.to_dict(), type_changes=report.changes_values(plan))
+
+    @available
+    def features_for_query(self, query: str) -> dict[str, str]:
+        """Name the table properties without which a query can't replace an existing Delta table.
+
+        Args:
+            query: the model's query.
+
+        Returns:
+            Properties that support table features; in a session only, where asking is no statement.
+        """
+        if not self._in_session():
+            return {}
+        try:
+            schema = self._handle().query_schema(query)
+        except DbtRuntimeError:
+            return {}  # The statement itself will say what is wrong.
+        return {f"{FEATURE}{each}": "supported" for each in sorted(features_needed([schema]))}
 
     @available
     def has_type_widening(self, table: SparkRelation) -> bool:

@@ -175,6 +175,21 @@ class SessionConnection(SparkConnectionWrapper):
         with _clear_errors():
             return self.session.table(relation).schema
 
+    def query_schema(self, query: str) -> StructType:
+        """Analyse a query, without running it.
+
+        Args:
+            query: a SELECT.
+
+        Returns:
+            The schema of its result.
+
+        Raises:
+            DbtDatabaseError: the query is not valid.
+        """
+        with _clear_errors():
+            return self.session.sql(query).schema
+
     def engine(self) -> Engine:
         """Ask the JVM for the versions of Spark and Delta that run in it."""
         with _clear_errors():

@@ -3,9 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from dbt.adapters.deltawiden.widening.plan import TableFacts
-from dbt.adapters.deltawiden.widening.rules import DELTA_3_2, DELTA_4_0, Engine, Version
-
-_FEATURE = "delta.feature."
+from dbt.adapters.deltawiden.widening.rules import DELTA_3_2, DELTA_4_0, FEATURE, Engine, Version
 
 
 def delta_facts(
@@ -31,8 +29,8 @@ def delta_facts(
     Source:
         https://docs.delta.io/latest/versioning.html (table features as table properties)
     """
-    own = {key: value for key, value in properties.items() if not key.startswith(_FEATURE)}
-    features = {key.removeprefix(_FEATURE) for key in properties if key.startswith(_FEATURE)}
+    own = {key: value for key, value in properties.items() if not key.startswith(FEATURE)}
+    features = {key.removeprefix(FEATURE) for key in properties if key.startswith(FEATURE)}
     return TableFacts(
         name=name,
         engine=engine,

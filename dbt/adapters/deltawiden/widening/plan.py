@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
+from pyspark.sql.types import DataType, StructField, StructType
 
 from dbt.adapters.deltawiden.widening.apply import SchemaChanges, schema_after
 from dbt.adapters.deltawiden.widening.diff import (
@@ -14,10 +14,11 @@ from dbt.adapters.deltawiden.widening.diff import (
 from dbt.adapters.deltawiden.widening.policy import OnSchemaChange, Policy
 from dbt.adapters.deltawiden.widening.refusals import Reason, Refusal
 from dbt.adapters.deltawiden.widening.rules import (
-    FEATURE_OF_TYPE,
+    FEATURE,
     Capability,
     Compatibility,
     Engine,
+    features_needed,
     find_rule,
 )
 from dbt.adapters.deltawiden.widening.target import (
@@ -305,29 +306,14 @@ def _properties(
     if not facts.has(ENABLED) and any(_is_recorded(each) for each in changes):
         properties[ENABLED] = "true"
     types = [each.to_type for each in changes] + [each.field.dataType for each in new]
-    for leaf in (leaf for each in types for leaf in _leaves(each)):
-        feature = FEATURE_OF_TYPE.get(type(leaf))
-        if feature and feature not in facts.features:
-            properties[f"delta.feature.{feature}"] = "supported"
+    for feature in sorted(features_needed(types) - facts.features):
+        properties[f"{FEATURE}{feature}"] = "supported"
     return tuple(properties.items())
 
 
 def _is_recorded(change: TypeChange) -> bool:
     rule = find_rule(change.from_type, change.to_type)
     return rule is not None and rule.recorded
-
-
-def _leaves(data_type: DataType) -> Iterator[DataType]:
-    if isinstance(data_type, StructType):
-        for each in data_type.fields:
-            yield from _leaves(each.dataType)
-    elif isinstance(data_type, ArrayType):
-        yield from _leaves(data_type.elementType)
-    elif isinstance(data_type, MapType):
-        yield from _leaves(data_type.keyType)
-        yield from _leaves(data_type.valueType)
-    else:
-        yield data_type
 
 
 def _schema_after(

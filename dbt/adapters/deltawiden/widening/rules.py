@@ -1,10 +1,13 @@
 """Which type changes a format and an engine can make in place: data, and the look-up in it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType
+
+from dbt.adapters.deltawiden.widening.types import leaves
 
 Version = tuple[int, ...]
 
@@ -107,9 +110,25 @@ RULES: tuple[Rule, ...] = (
     Rule(spark.CharType, spark.StringType, DELTA_3_2, recorded=False, within=_BOTH),
 )
 
-FEATURE_OF_TYPE: dict[type[DataType], str] = {spark.TimestampNTZType: "timestampNtz"}
-"""Table features that Delta does not add to an existing table by itself
-(DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT)."""
+FEATURE = "delta.feature."
+"""What the name of a table feature follows in a table property that supports it,
+https://docs.delta.io/latest/versioning.html."""
+
+# Delta does not add these to a table that exists (DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT).
+_FEATURES: dict[type[DataType], str] = {spark.TimestampNTZType: "timestampNtz"}
+
+
+def features_needed(types: Iterable[DataType]) -> set[str]:
+    """Name the table features that an existing table has to be given before it can have types.
+
+    Args:
+        types: the types that are to come into the table's schema.
+
+    Returns:
+        The features, none for a type that Delta brings the feature of by itself.
+    """
+    found = (_FEATURES.get(type(leaf)) for each in types for leaf in leaves(each))
+    return {feature for feature in found if feature}
 
 
 def find_rule(source: DataType, target: DataType) -> Rule | None:

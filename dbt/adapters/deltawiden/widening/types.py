@@ -159,6 +159,20 @@ def _render(data_type: DataType, name: Callable[[str], str]) -> str:
     return data_type.simpleString()
 
 
+def leaves(data_type: DataType) -> Iterator[DataType]:
+    """Give the atomic types that a type is made of, in their order."""
+    if isinstance(data_type, StructType):
+        for each in data_type.fields:
+            yield from leaves(each.dataType)
+    elif isinstance(data_type, spark.ArrayType):
+        yield from leaves(data_type.elementType)
+    elif isinstance(data_type, spark.MapType):
+        yield from leaves(data_type.keyType)
+        yield from leaves(data_type.valueType)
+    else:
+        yield data_type
+
+
 def parse_type(text: str) -> DataType:
     """Read the text of an atomic type, in any of Spark's spellings.
 

@@ -1,10 +1,20 @@
-{#- The model's tblproperties, and the one that `type_widening: true` asks for. -#}
+{#-
+  The model's tblproperties, the one that `type_widening: true` asks for, and those that support the table
+  features which the model's types need: Delta gives them to a new table by itself, but not to one that is
+  replaced.
+-#}
 {% macro deltawiden__tblproperties_clause() -%}
   {%- set properties = {} -%}
-  {%- do properties.update(config.get('tblproperties') or {}) -%}
-  {%- if config.get('type_widening') is sameas true and config.get('file_format', default='delta') == 'delta' -%}
-    {%- do properties.update({'delta.enableTypeWidening': 'true'}) -%}
+  {%- if config.get('file_format', default='delta') == 'delta' -%}
+    {%- set existing = load_cached_relation(this) -%}
+    {%- if existing is not none and existing.is_delta and model.get('language', 'sql') == 'sql' -%}
+      {%- do properties.update(adapter.features_for_query(compiled_code)) -%}
+    {%- endif -%}
+    {%- if config.get('type_widening') is sameas true -%}
+      {%- do properties.update({'delta.enableTypeWidening': 'true'}) -%}
+    {%- endif -%}
   {%- endif -%}
+  {%- do properties.update(config.get('tblproperties') or {}) -%}
   {%- if properties %}
     tblproperties (
       {%- for name, value in properties.items() -%}

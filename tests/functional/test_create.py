@@ -1,0 +1,52 @@
+"""A table that is created or replaced: its format, its properties, its table features."""
+
+import pytest
+
+from tests.functional.support import dbt
+
+
+class TestReplacedTables:
+    @pytest.fixture(scope="class")
+    def models(self):
+        query = "select 1 as id, {{ var('value') }} as at"
+        return {
+            "whole.sql": "{{ config(materialized='table') }}" + query,
+            "refreshed.sql": "{{ config(materialized='incremental') }}" + query,
+        }
+
+    def test_a_type_whose_table_feature_the_table_lacks_can_come_in(self, project, table):
+        dbt("run", value="date'2024-01-01'")
+        assert table("whole").types["at"] == "date"
+        run = dbt("run", "--full-refresh", value="timestamp_ntz'2024-01-01 10:11:12'")
+        for name in ("whole", "refreshed"):
+            assert run.status(name) == "success", run.message(name)
+            assert table(name).types["at"] == "timestamp_ntz"
+            assert table(name).properties["delta.feature.timestampNtz"] == "supported"
+
+    def test_the_file_format_is_delta_where_none_is_named(self, project, spark):
+        dbt("run", value="1")
+        for name in ("whole", "refreshed"):
+            detail = spark.sql(f"describe detail {project.test_schema}.{name}").collect()[0]
+            assert detail.format == "delta"
+
+
+class TestTypeWideningAndTblproperties:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "both.sql": """
+{{ config(materialized='table', type_widening=true, tblproperties={'delta.appendOnly': 'false'}) }}
+select 1 as id
+""",
+            "parquet.sql": """
+{{ config(materialized='table', file_format='parquet', type_widening=true) }} select 1 as id
+""",
+        }
+
+    def test_both_are_set_on_a_delta_table_and_on_no_other(self, project, table):
+        run = dbt("run")
+        assert run.status("both") == "success", run.message("both")
+        assert table("both").properties["delta.enableTypeWidening"] == "true"
+        assert table("both").properties["delta.appendOnly"] == "false"
+        assert run.status("parquet") == "success", run.message("parquet")
+        assert "delta.enableTypeWidening" not in table("parquet").properties
