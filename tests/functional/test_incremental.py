@@ -161,3 +161,23 @@ select 1 as id, cast(1.25 as decimal(8,2)) as amount, 'a' as step,
         run_dbt(command)
         statements = re.findall(r"\]: On (model\.\S+): (?!ROLLBACK|Close|COMMIT)", log.read_text())
         return {node: statements.count(node) for node in set(statements)}
+
+
+class TestMicrobatchWithoutPartitionBy:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "batches.sql": """
+{{ config(materialized='incremental', incremental_strategy='microbatch', event_time='at',
+          batch_size='day', begin='2024-01-01', on_schema_change='append_new_columns',
+          type_widening=true) }}
+select cast(1 as {{ var('type') }}) as n, timestamp'2024-01-01 12:00:00' as at
+"""
+        }
+
+    def test_is_refused_before_the_table_is_widened(self, project, table):
+        dbt("run", *ONE_DAY, type="int")
+        version = table("batches").version
+        run = dbt("run", *ONE_DAY, type="bigint")
+        assert "requires a `partition_by` config" in run.message("batches")
+        assert table("batches").version == version

@@ -67,6 +67,12 @@
 
 {% macro _deltawiden_write_to_table(existing_relation, target_relation, strategy, language) %}
 
+  {%- if strategy == 'microbatch' and not config.get('partition_by') -%}
+    {% do exceptions.raise_compiler_error(
+      "The 'microbatch' incremental strategy requires a `partition_by` config: a column that is of grain "
+      ~ config.get('batch_size') ~ '.') %}
+  {%- endif -%}
+
   {#- One session serves all threads, so the name must be the model's alone in every schema. -#}
   {%- set tmp_identifier = this.identifier ~ '__dbt_tmp_' ~ local_md5(this.schema)[:8] -%}
   {%- set tmp_relation = this.incorporate(path={'identifier': tmp_identifier}) -%}

@@ -2,16 +2,7 @@
 {% macro deltawiden__get_incremental_sql(strategy, source, target, existing, plan) %}
   {%- if strategy == 'append' -%}
     {{ deltawiden__insert_into_sql(source, target, plan) }}
-  {%- elif strategy == 'insert_overwrite' -%}
-    {{ deltawiden__insert_overwrite_sql(source, target, existing, plan) }}
-  {%- elif strategy == 'microbatch' -%}
-    {%- if not config.get('partition_by') -%}
-      {% set missing_partition_by -%}
-        The 'microbatch' incremental strategy requires a `partition_by` config.
-        Ensure you are using a `partition_by` column that is of grain {{ config.get('batch_size') }}.
-      {%- endset %}
-      {{ exceptions.raise_compiler_error(missing_partition_by) }}
-    {%- endif -%}
+  {%- elif strategy in ['insert_overwrite', 'microbatch'] -%}
     {{ deltawiden__insert_overwrite_sql(source, target, existing, plan) }}
   {%- else -%}
     {%- set unique_key = config.get('unique_key', none) -%}
