@@ -1,6 +1,5 @@
 """``exactness`` against the engine: boundary values of every type, written and read back."""
 
-import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import SparkSession
@@ -75,13 +74,6 @@ def observed(spark: SparkSession, table: str, source: str) -> Storage:
     ).collect()
     written = spark.sql(f"select n, {shown.format('v')} from ({values})").collect()
     return Storage.EXACT if sorted(stored) == sorted(written) else Storage.LOSSY
-
-
-@pytest.fixture(scope="module")
-def schema(spark: SparkSession):
-    spark.sql("create schema if not exists conformance")
-    yield "conformance"
-    spark.sql("drop schema conformance cascade")
 
 
 def test_exactness_and_engine_agree_on_every_pair(spark: SparkSession, schema: str):

@@ -1,6 +1,5 @@
 """``rules`` against the engine: every pair of types, altered on a real table."""
 
-import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
@@ -23,13 +22,6 @@ def engine_accepts(spark: SparkSession, table: str, column: str, target: str) ->
     except (PySparkException, Py4JJavaError):
         return False
     return True
-
-
-@pytest.fixture(scope="module")
-def schema(spark: SparkSession):
-    spark.sql("create schema if not exists conformance")
-    yield "conformance"
-    spark.sql("drop schema conformance cascade")
 
 
 def test_rules_and_engine_agree_on_every_pair(spark: SparkSession, schema: str):

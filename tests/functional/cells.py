@@ -10,6 +10,8 @@ from tests.functional.support import Run, Table, dbt
 MODES = ("ignore", "append_new_columns", "sync_all_columns", "fail")
 STRATEGIES = ("append", "merge", "insert_overwrite", "microbatch")
 AUTOMATIC = ("append_new_columns", "sync_all_columns")
+every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
+automatic = pytest.mark.parametrize("mode", AUTOMATIC)
 CELLS = [(mode, strategy) for mode in MODES for strategy in STRATEGIES]
 
 # One batch of one day, so that a microbatch model writes once a run.

@@ -12,12 +12,11 @@ from tests.functional.cells import (
     STRATEGIES,
     DecisionTable,
     assert_untouched,
+    automatic,
     cell,
+    every_strategy,
 )
 from tests.functional.support import dbt
-
-every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
-automatic = pytest.mark.parametrize("mode", AUTOMATIC)
 
 
 class TestPermittedWidening(DecisionTable):

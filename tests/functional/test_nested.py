@@ -8,11 +8,10 @@ from tests.functional.cells import (
     STRATEGIES,
     DecisionTable,
     assert_untouched,
+    automatic,
     cell,
+    every_strategy,
 )
-
-every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
-automatic = pytest.mark.parametrize("mode", AUTOMATIC)
 
 
 def struct(**fields: str) -> str:

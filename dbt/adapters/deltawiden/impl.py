@@ -42,7 +42,7 @@ from dbt.adapters.deltawiden.widening.policy import (
     read_policy,
 )
 from dbt.adapters.deltawiden.widening.request import InvalidRequest, read_request
-from dbt.adapters.deltawiden.widening.rules import FEATURE, Engine, features_needed
+from dbt.adapters.deltawiden.widening.rules import Engine, feature_properties
 from dbt.adapters.deltawiden.widening.types import parse_path, quote
 
 logger = AdapterLogger("DeltaWiden")
@@ -253,7 +253,7 @@ class DeltaWidenAdapter(SparkAdapter):
             schema = self._handle().query_schema(query)
         except DbtRuntimeError:
             return {}  # The statement itself will say what is wrong.
-        return {f"{FEATURE}{each}": "supported" for each in sorted(features_needed([schema]))}
+        return feature_properties([schema])
 
     @available
     def has_type_widening(self, table: SparkRelation) -> bool:

@@ -24,6 +24,10 @@ from dbt.adapters.deltawiden.settings import start_settings
 logger = AdapterLogger("DeltaWiden")
 
 
+SPARK_ERRORS = (PySparkException, Py4JError)
+"""What PySpark raises for an error of Spark or Delta."""
+
+
 class SparkDidNotStart(DbtRuntimeError):
     """Spark could not be started; the message says what to install or set."""
 
@@ -99,7 +103,7 @@ def _read(log_file: Path) -> str:
 
 
 def _why_not_started(error: Exception, log_file: Path) -> str:
-    if isinstance(error, (PySparkException, Py4JError)) and "JAVA_GATEWAY_EXITED" not in str(error):
+    if isinstance(error, SPARK_ERRORS) and "JAVA_GATEWAY_EXITED" not in str(error):
         return f"Spark did not start: {error_text(error)}"
     minimum_java = 17 if pyspark.__version__ >= "4" else 8
     why = start_failure_text(_read(log_file), _java_version(), minimum_java)

@@ -10,21 +10,18 @@ from typing import Any
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.connections import SparkConnectionWrapper
 from dbt_common.exceptions import DbtDatabaseError
-from py4j.protocol import Py4JError
 from pyspark import SparkContext
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.errors import error_text
-from dbt.adapters.deltawiden.launch import start_spark
+from dbt.adapters.deltawiden.launch import SPARK_ERRORS, start_spark
 from dbt.adapters.deltawiden.settings import SAFE_WRITES
 from dbt.adapters.deltawiden.versions import read_version
 from dbt.adapters.deltawiden.widening.rules import Engine
 
 logger = AdapterLogger("DeltaWiden")
 
-_SPARK_ERRORS = (PySparkException, Py4JError)
 _lock = threading.Lock()
 _applied: Mapping[str, str] | None = None
 
@@ -81,7 +78,7 @@ class SessionConnection(SparkConnectionWrapper):
 
     def cancel(self) -> None:
         """Stop the statements that this process has running."""
-        with contextlib.suppress(*_SPARK_ERRORS):
+        with contextlib.suppress(*SPARK_ERRORS):
             self.session.sparkContext.cancelAllJobs()
 
     def close(self) -> None:
@@ -206,7 +203,7 @@ def _jvm_delta_version(session: SparkSession) -> str:
 def _clear_errors() -> Iterator[None]:
     try:
         yield
-    except _SPARK_ERRORS as error:
+    except SPARK_ERRORS as error:
         logger.debug(str(error))
         raise DbtDatabaseError(error_text(error)) from error
 

@@ -14,11 +14,10 @@ from dbt.adapters.deltawiden.widening.diff import (
 from dbt.adapters.deltawiden.widening.policy import OnSchemaChange, Policy
 from dbt.adapters.deltawiden.widening.refusals import Reason, Refusal
 from dbt.adapters.deltawiden.widening.rules import (
-    FEATURE,
     Capability,
     Compatibility,
     Engine,
-    features_needed,
+    feature_properties,
     find_rule,
 )
 from dbt.adapters.deltawiden.widening.target import (
@@ -306,8 +305,7 @@ def _properties(
     if not facts.has(ENABLED) and any(_is_recorded(each) for each in changes):
         properties[ENABLED] = "true"
     types = [each.to_type for each in changes] + [each.field.dataType for each in new]
-    for feature in sorted(features_needed(types) - facts.features):
-        properties[f"{FEATURE}{feature}"] = "supported"
+    properties.update(feature_properties(types, facts.features))
     return tuple(properties.items())
 
 

@@ -118,17 +118,20 @@ https://docs.delta.io/latest/versioning.html."""
 _FEATURES: dict[type[DataType], str] = {spark.TimestampNTZType: "timestampNtz"}
 
 
-def features_needed(types: Iterable[DataType]) -> set[str]:
-    """Name the table features that an existing table has to be given before it can have types.
+def feature_properties(types: Iterable[DataType], supported: Iterable[str] = ()) -> dict[str, str]:
+    """Give the table properties without which an existing table can't have types.
 
     Args:
         types: the types that are to come into the table's schema.
+        supported: the table features that the table has.
 
     Returns:
-        The features, none for a type that Delta brings the feature of by itself.
+        Properties that support the table features that are lacking; none for a type that Delta
+        brings the feature of by itself.
     """
-    found = (_FEATURES.get(type(leaf)) for each in types for leaf in leaves(each))
-    return {feature for feature in found if feature}
+    found = {_FEATURES.get(type(leaf)) for each in types for leaf in leaves(each)}
+    needed = {feature for feature in found if feature} - set(supported)
+    return {f"{FEATURE}{feature}": "supported" for feature in sorted(needed)}
 
 
 def find_rule(source: DataType, target: DataType) -> Rule | None:
