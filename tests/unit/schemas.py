@@ -6,7 +6,8 @@ from typing import Any
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
 from dbt.adapters.deltawiden.widening.diff import compare
-from dbt.adapters.deltawiden.widening.plan import Plan, TableFacts, plan_changes
+from dbt.adapters.deltawiden.widening.facts import TableFacts
+from dbt.adapters.deltawiden.widening.plan import Plan, plan_changes
 from dbt.adapters.deltawiden.widening.policy import OnSchemaChange, Policy
 from dbt.adapters.deltawiden.widening.rules import Engine
 from dbt.adapters.deltawiden.widening.types import Path, parse_type

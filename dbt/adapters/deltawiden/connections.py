@@ -1,5 +1,6 @@
 """Which Spark a profile means: credentials and the connection manager."""
 
+import re
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from dbt.adapters.spark.connections import (
     SparkConnectionMethod,
     SparkCredentials,
 )
-from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
+from dbt_common.exceptions import DbtConfigError, DbtDatabaseError, DbtRuntimeError
 
 from dbt.adapters.deltawiden.errors import error_text
 from dbt.adapters.deltawiden.session import SessionConnection, get_session
@@ -20,6 +21,7 @@ from dbt.adapters.deltawiden.session import SessionConnection, get_session
 logger = AdapterLogger("DeltaWiden")
 
 ANSI = "spark.sql.ansi.enabled"
+_VERSION = re.compile(r"\d+(\.\d+)+")
 
 
 @dataclass
@@ -38,13 +40,22 @@ class DeltaWidenCredentials(SparkCredentials):
     """A dbt-spark profile, in which all but ``schema`` may be left out.
 
     Without ``method``, Spark runs in dbt's own process (``session``).
+
+    Attributes:
+        delta_version: the version of Delta that runs, for a server that does not say it.
     """
 
     method: SparkConnectionMethod = SparkConnectionMethod.SESSION
+    delta_version: str | None = None
 
     def __post_init__(self) -> None:
         if self.method == SparkConnectionMethod.SESSION and self.host is None:
             self.host = "localhost"
+        if self.delta_version is not None and not _VERSION.fullmatch(self.delta_version):
+            raise DbtConfigError(
+                f"The profile's delta_version is {self.delta_version!r}; accepted is a version in "
+                "quotes, such as '4.0.1'"
+            )
         given_ansi = self.server_side_parameters.get(ANSI)
         super().__post_init__()
         # dbt-spark turns ANSI mode off whatever the profile says; here the profile wins.

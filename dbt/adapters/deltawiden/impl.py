@@ -20,15 +20,13 @@ from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.__version__ import version
 from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager, DeltaWidenResponse
-from dbt.adapters.deltawiden.table_facts import delta_facts, engine_from_spark
-from dbt.adapters.deltawiden.versions import read_version
+from dbt.adapters.deltawiden.table_facts import read_engine, read_facts
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.described import read_schema
 from dbt.adapters.deltawiden.widening.diff import AmbiguousName, compare
+from dbt.adapters.deltawiden.widening.facts import ENABLED, TableFacts
 from dbt.adapters.deltawiden.widening.plan import (
-    ENABLED,
     Plan,
-    TableFacts,
     plan_by_hand,
     plan_changes,
     plan_no_change,
@@ -143,16 +141,18 @@ class DeltaWidenAdapter(SparkAdapter):
             difference = compare(source_schema, table_schema)
         except AmbiguousName as error:
             raise SchemaChangeRefused(str(error)) from error
-        name, engine = _quoted(table), self._get_engine()
-        if not difference or policy.on_schema_change is OnSchemaChange.IGNORE:
-            plan = plan_no_change(difference, source_schema, table_schema, name, engine)
-            self._unless_refused(plan)
-            if plan.lossy and policy.on_lossy_write is OnLossyWrite.ERROR:
-                raise SchemaChangeRefused(report.lossy_text(plan))
-            return plan
-        facts = self._facts(table, partitioning=bool(difference.gone) and policy.drops)
-        plan = plan_changes(difference, source_schema, table_schema, policy, facts)
-        return self._unless_refused(plan)
+        if difference and policy.on_schema_change is not OnSchemaChange.IGNORE:
+            layout = bool(difference.gone) and policy.drops
+            facts = self._facts(table, layout)
+            plan = plan_changes(difference, source_schema, table_schema, policy, facts)
+            return self._unless_refused(plan)
+        # Only where the write would fail otherwise is it worth a question.
+        made = self._facts(table).made_by_table if difference.gone_columns else frozenset()
+        plan = plan_no_change(difference, source_schema, table_schema, _quoted(table), made)
+        self._unless_refused(plan)
+        if plan.lossy and policy.on_lossy_write is OnLossyWrite.ERROR:
+            raise SchemaChangeRefused(report.lossy_text(plan))
+        return plan
 
     @available
     def parse_name(self, name: str) -> list[str]:
@@ -287,33 +287,23 @@ class DeltaWidenAdapter(SparkAdapter):
         return read_schema(columns, str(relation), self._describe_query)
 
     def _describe_query(self, query: str) -> list[tuple[str, str]]:
-        _, answer = self.execute(f"describe query {query}", fetch=True)
-        return [(str(row[0]), str(row[1])) for row in answer.rows]
+        return [(str(row[0]), str(row[1])) for row in self._ask(f"describe query {query}")]
+
+    def _ask(self, query: str) -> list[Any]:
+        _, answer = self.execute(query, fetch=True)
+        return list(answer.rows)
 
     def _get_engine(self) -> Engine:
         # Two threads may both ask at first; they get the same answer.
         if self._engine is None:
-            self._engine = self._handle().engine() if self._in_session() else self._ask_engine()
+            self._engine = read_engine(self._ask, self.config.credentials.delta_version)
         return self._engine
 
-    def _ask_engine(self) -> Engine:
-        _, answer = self.execute("select version()", fetch=True)
-        return engine_from_spark(read_version(str(answer.rows[0][0])))
-
-    def _facts(self, table: SparkRelation, partitioning: bool = False) -> TableFacts:
-        """Ask for a table's properties and protocol, and for its partitioning where it matters."""
+    def _facts(self, table: SparkRelation, layout: bool = False) -> TableFacts:
         name, engine = _quoted(table), self._get_engine()
         if not table.is_delta:
             return TableFacts(name, engine, format=_provider(table))
-        _, answer = self.execute(f"show tblproperties {name}", fetch=True)
-        properties = {str(row[0]): str(row[1]) for row in answer.rows}
-        columns = self._partition_columns(name) if partitioning else ()
-        return delta_facts(name, engine, properties, columns)
-
-    def _partition_columns(self, name: str) -> list[str]:
-        _, answer = self.execute(f"describe detail {name}", fetch=True)
-        # dbt reads a list in a result as JSON.
-        return list(json.loads(answer.rows[0]["partitionColumns"]))
+        return read_facts(name, engine, self._ask, layout)
 
     @contextmanager
     def _user_metadata(self, changed_by: str) -> Iterator[None]:
@@ -345,6 +335,8 @@ def _quoted(relation: SparkRelation) -> str:
 
 
 def _provider(relation: SparkRelation) -> str:
+    if relation.is_view:
+        return "view"
     if relation.is_iceberg:
         return "iceberg"
     return "hudi" if relation.is_hudi else "not Delta"

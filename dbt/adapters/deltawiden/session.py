@@ -17,8 +17,6 @@ from pyspark.sql.types import StructType
 from dbt.adapters.deltawiden.errors import error_text
 from dbt.adapters.deltawiden.launch import SPARK_ERRORS, start_spark
 from dbt.adapters.deltawiden.settings import SAFE_WRITES
-from dbt.adapters.deltawiden.versions import read_version
-from dbt.adapters.deltawiden.widening.rules import Engine
 
 logger = AdapterLogger("DeltaWiden")
 
@@ -186,17 +184,6 @@ class SessionConnection(SparkConnectionWrapper):
         """
         with _clear_errors():
             return self.session.sql(query).schema
-
-    def engine(self) -> Engine:
-        """Ask the JVM for the versions of Spark and Delta that run in it."""
-        with _clear_errors():
-            delta = _jvm_delta_version(self.session)
-        return Engine(spark=read_version(self.session.version), delta=read_version(delta))
-
-
-def _jvm_delta_version(session: SparkSession) -> str:
-    package = getattr(session.sparkContext._jvm.io.delta, "package$")  # type: ignore[union-attr]
-    return str(getattr(package, "MODULE$").VERSION())
 
 
 @contextlib.contextmanager

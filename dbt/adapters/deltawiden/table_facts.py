@@ -1,27 +1,34 @@
 """What Delta says of a table and what the server says of itself, as values."""
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Mapping
 
-from dbt.adapters.deltawiden.widening.plan import TableFacts
-from dbt.adapters.deltawiden.widening.rules import DELTA_3_2, DELTA_4_0, FEATURE, Engine, Version
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.deltawiden.delta_log import Ask, newest_schema
+from dbt.adapters.deltawiden.versions import read_version
+from dbt.adapters.deltawiden.widening.facts import TableFacts
+from dbt.adapters.deltawiden.widening.history import ColumnMetadata, read_metadata
+from dbt.adapters.deltawiden.widening.rules import FEATURE, Engine
+
+_FEATURES_IN_METADATA = frozenset({"generatedColumns", "identityColumns"})
+# Delta's protocol, "Valid Feature Names in Table Features": the writer versions that have generated
+# columns without naming the feature.
+_LEGACY_WRITERS = ("4", "5", "6")
 
 
-def delta_facts(
-    name: str,
-    engine: Engine,
-    properties: Mapping[str, str],
-    partition_columns: Iterable[str] = (),
-) -> TableFacts:
-    """Read the answer of ``SHOW TBLPROPERTIES`` on a Delta table.
+def read_facts(name: str, engine: Engine, ask: Ask, layout: bool = False) -> TableFacts:
+    """Ask for what has to be known of a Delta table besides its schema.
 
-    ``DESCRIBE DETAIL`` tells the same, but counts the files too, for which Delta must read the
-    table's whole state: seconds, where this takes a fraction of one.
+    ``SHOW TBLPROPERTIES`` has the properties and the table features. ``DESCRIBE DETAIL`` has them
+    too, but counts the files, for which Delta must read the table's whole state: seconds, where the
+    former takes a fraction of one. So it is asked only for what it alone has.
 
     Args:
         name: the table's name, quoted for a statement.
         engine: the versions that will run the table's statements.
-        properties: the answer; Delta lists the supported table features among the properties.
-        partition_columns: the columns that the table is partitioned by.
+        ask: runs a query.
+        layout: whether the partitioning and clustering columns are wanted.
 
     Returns:
         The facts.
@@ -29,28 +36,63 @@ def delta_facts(
     Source:
         https://docs.delta.io/latest/versioning.html (table features as table properties)
     """
-    own = {key: value for key, value in properties.items() if not key.startswith(FEATURE)}
-    features = {key.removeprefix(FEATURE) for key in properties if key.startswith(FEATURE)}
+    listed = {str(row[0]): str(row[1]) for row in ask(f"show tblproperties {name}")}
+    features = {key.removeprefix(FEATURE) for key in listed if key.startswith(FEATURE)}
+    reads_log = may_have_made_columns(features, listed)
+    detail = ask(f"describe detail {name}")[0] if layout or reads_log else {}
+    metadata = ColumnMetadata()
+    if reads_log:
+        metadata = read_metadata(newest_schema(str(detail["location"]), ask))
     return TableFacts(
         name=name,
         engine=engine,
-        properties=own,
+        properties={key: text for key, text in listed.items() if not key.startswith(FEATURE)},
         features=frozenset(features),
-        partition_columns=tuple(partition_columns),
+        partition_columns=_names(detail, "partitionColumns"),
+        clustering_columns=_names(detail, "clusteringColumns"),
+        generated=dict(metadata.generated),
+        identity=frozenset(metadata.identity),
     )
 
 
-def engine_from_spark(spark: Version) -> Engine:
-    """Give the engine of a server that tells the version of Spark only.
+def may_have_made_columns(features: set[str], properties: Mapping[str, str]) -> bool:
+    """Tell whether a table can have generated or identity columns."""
+    writer = properties.get("delta.minWriterVersion")
+    return writer in _LEGACY_WRITERS or bool(features & _FEATURES_IN_METADATA)
+
+
+def _names(detail: Mapping[str, str], key: str) -> tuple[str, ...]:
+    # dbt reads a list in a result as JSON.
+    found = detail.get(key) or "[]"
+    return tuple(json.loads(found) if isinstance(found, str) else found)
+
+
+def read_engine(ask: Ask, delta_version: str | None = None) -> Engine:
+    """Ask a server for the versions of Spark and Delta that it runs.
 
     Args:
-        spark: the version that ``SELECT version()`` gives.
+        ask: runs a query.
+        delta_version: the version of Delta, where the profile says it.
 
     Returns:
-        The engine with the first Delta version that has type widening for that Spark: every Delta
-        for Spark 4 is 4.0 or newer.
+        The versions.
+
+    Raises:
+        DbtRuntimeError: the server does not say which Delta it runs.
 
     Source:
-        https://docs.delta.io/latest/releases.html#compatibility-with-apache-spark
+        https://spark.apache.org/docs/latest/api/sql/ (version, java_method); Delta keeps its
+        version in ``io.delta.VERSION``
     """
-    return Engine(spark=spark, delta=DELTA_4_0 if spark >= (4,) else DELTA_3_2)
+    spark = read_version(str(ask("select version()")[0][0]))
+    if delta_version is not None:
+        return Engine(spark=spark, delta=read_version(delta_version))
+    try:
+        answer = ask("select java_method('io.delta.package', 'VERSION')")
+    except DbtRuntimeError as error:
+        raise DbtRuntimeError(
+            "This server does not say which version of Delta it runs, which decides what types can "
+            "be widened: set delta_version in the profile, for example delta_version: '4.0.1'.\n"
+            f"{error.msg}"
+        ) from error
+    return Engine(spark=spark, delta=read_version(str(answer[0][0])))

@@ -1,7 +1,7 @@
 """What differs between a source's schema and a table's."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterator
+from dataclasses import dataclass, field, replace
 
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
@@ -55,6 +55,20 @@ class SchemaDifference:
 
     def __bool__(self) -> bool:
         return bool(self.new or self.gone or self.types)
+
+    @property
+    def gone_columns(self) -> tuple[str, ...]:
+        """The names of the whole columns that only the table has."""
+        return tuple(each.path[0] for each in self.gone if len(each.path) == 1)
+
+    def without_gone(self, columns: Container[str]) -> "SchemaDifference":
+        """Give the difference without some columns that only the table has.
+
+        Args:
+            columns: their names, in lower case.
+        """
+        gone = tuple(each for each in self.gone if each.path[0].lower() not in columns)
+        return replace(self, gone=gone)
 
 
 _Difference = TypeDifference | FieldDifference

@@ -81,6 +81,24 @@ _EXACT = frozenset(
 )
 
 
+def is_storable(data_type: DataType) -> bool:
+    """Tell whether a Delta column can have an atomic type.
+
+    Args:
+        data_type: an atomic type.
+
+    Returns:
+        False for intervals, strings with a collation, and types that are unknown here.
+
+    Source:
+        DELTA_UNSUPPORTED_DATA_TYPES
+    """
+    if isinstance(data_type, spark.NullType):
+        return True
+    is_collated = type(data_type) is spark.StringType and data_type != spark.StringType()
+    return _KINDS.get(type(data_type)) in _IN_TABLES and not is_collated
+
+
 def storage(source: DataType, column: DataType) -> Storage:
     """Tell what becomes of the values of one type in a column of another.
 

@@ -11,12 +11,17 @@ from dbt.adapters.deltawiden.widening.diff import (
     SchemaDifference,
     TypeDifference,
 )
+from dbt.adapters.deltawiden.widening.facts import ENABLED, TableFacts
+from dbt.adapters.deltawiden.widening.obstacles import (
+    of_drop,
+    of_new_field,
+    of_type_change,
+)
 from dbt.adapters.deltawiden.widening.policy import OnSchemaChange, Policy
-from dbt.adapters.deltawiden.widening.refusals import Reason, Refusal
+from dbt.adapters.deltawiden.widening.refusals import Obstacle, Reason, Refusal
 from dbt.adapters.deltawiden.widening.rules import (
     Capability,
-    Compatibility,
-    Engine,
+    Rule,
     feature_properties,
     find_rule,
 )
@@ -28,44 +33,6 @@ from dbt.adapters.deltawiden.widening.target import (
 )
 from dbt.adapters.deltawiden.widening.types import Path, path_sql, type_sql
 from dbt.adapters.deltawiden.widening.write import Write, write_of
-
-ENABLED = "delta.enableTypeWidening"
-COLUMN_MAPPING = "delta.columnMapping.mode"
-ICEBERG_PROPERTIES = (
-    "delta.enableIcebergCompatV1",
-    "delta.enableIcebergCompatV2",
-    "delta.enableIcebergCompatV3",
-)
-
-
-@dataclass(frozen=True)
-class TableFacts:
-    """What has to be known of a table besides its schema.
-
-    Attributes:
-        name: the table's name, quoted for a statement.
-        format: the provider, ``delta`` for a Delta table.
-        properties: the table properties.
-        features: the table features of its protocol.
-        partition_columns: their names.
-        engine: the versions that will run the statements.
-    """
-
-    name: str
-    engine: Engine
-    format: str = "delta"
-    properties: dict[str, str] = field(default_factory=dict)
-    features: frozenset[str] = frozenset()
-    partition_columns: tuple[str, ...] = ()
-
-    def has(self, table_property: str) -> bool:
-        """Tell whether a boolean table property is true."""
-        return self.properties.get(table_property, "").lower() == "true"
-
-    @property
-    def allows_drop(self) -> bool:
-        """Whether a column can be dropped in place, which column mapping makes possible."""
-        return self.properties.get(COLUMN_MAPPING, "none").lower() in ("name", "id")
 
 
 @dataclass(frozen=True)
@@ -83,6 +50,7 @@ class Plan:
 
     Attributes:
         table: the table's name, quoted for a statement.
+        in_one_statement: whether one statement can change the types of several columns.
         changes: the type changes, one commit where the engine can.
         new: the columns and nested fields to add.
         dropped: the columns and nested fields to drop.
@@ -94,7 +62,7 @@ class Plan:
     """
 
     table: str
-    engine: Engine
+    in_one_statement: bool = True
     changes: tuple[TypeChange, ...] = ()
     new: tuple[FieldDifference, ...] = ()
     dropped: tuple[FieldDifference, ...] = ()
@@ -142,7 +110,8 @@ def plan_changes(
     Returns:
         The plan. All refusals are in it together.
     """
-    decided = [_decide(each, policy, facts) for each in difference.types]
+    difference = difference.without_gone(facts.made_by_table)
+    decided = [each for one in difference.types for each in _decide(one, policy, facts)]
     changes = tuple(each for each in decided if isinstance(each, TypeChange))
     refusals = [each for each in decided if isinstance(each, Refusal)]
     refusals += _refused_fields(difference, policy, facts)
@@ -150,18 +119,24 @@ def plan_changes(
     dropped = difference.gone if policy.drops else ()
     return Plan(
         table=facts.name,
-        engine=facts.engine,
+        in_one_statement=facts.engine.can(Capability.ALTER_SEVERAL_COLUMNS),
         changes=changes,
         new=new,
         dropped=dropped,
         properties=_properties(changes, new, facts),
-        write=write_of(source, _schema_after(table, changes, new, dropped)),
+        write=write_of(
+            source, _schema_after(table, changes, new, dropped), left_out=facts.made_by_table
+        ),
         refusals=tuple(refusals),
     )
 
 
 def plan_no_change(
-    difference: SchemaDifference, source: StructType, table: StructType, name: str, engine: Engine
+    difference: SchemaDifference,
+    source: StructType,
+    table: StructType,
+    name: str,
+    made_by_table: frozenset[str] = frozenset(),
 ) -> Plan:
     """Make the plan that changes nothing, and names what the write would not store exactly.
 
@@ -170,7 +145,7 @@ def plan_no_change(
         source: the schema of the model's output.
         table: the table's schema.
         name: the table's name, quoted for a statement.
-        engine: the versions that will run the write.
+        made_by_table: the columns, in lower case, that Delta makes where the source lacks them.
 
     Returns:
         A plan without statements. It is refused where the fields of a struct differ, because a
@@ -183,8 +158,7 @@ def plan_no_change(
     ]
     return Plan(
         table=name,
-        engine=engine,
-        write=write_of(source, table, fills=False),
+        write=write_of(source, table, fills=False, left_out=made_by_table),
         refusals=tuple(refusals),
         lossy=difference.types,
     )
@@ -202,28 +176,33 @@ def plan_by_hand(requested: Iterable[TypeChange], facts: TableFacts) -> Plan:
     """
     requested = [each for each in requested if each.from_type != each.to_type]
     policy = Policy(type_widening=True)
-    decided = [_permit(each, policy, facts, by_hand=True) for each in requested]
+    decided = [each for one in requested for each in _permit(one, policy, facts, by_hand=True)]
     changes = tuple(each for each in decided if isinstance(each, TypeChange))
     return Plan(
         table=facts.name,
-        engine=facts.engine,
+        in_one_statement=facts.engine.can(Capability.ALTER_SEVERAL_COLUMNS),
         changes=changes,
         properties=_properties(changes, (), facts),
         refusals=tuple(each for each in decided if isinstance(each, Refusal)),
     )
 
 
-def _decide(difference: TypeDifference, policy: Policy, facts: TableFacts) -> TypeChange | Refusal:
+def _decide(
+    difference: TypeDifference, policy: Policy, facts: TableFacts
+) -> list[TypeChange | Refusal]:
     target = smallest_type_for_both(difference.table, difference.source)
     if target is None or find_rule(difference.table, target) is None:
-        return _impossible(difference)
+        return [_impossible(difference)]
     change = TypeChange(difference.path, difference.table, target)
     decided = _permit(change, policy, facts, by_hand=False)
     if policy.on_schema_change is not OnSchemaChange.FAIL:
         return decided
-    if isinstance(decided, Refusal) and decided.reason not in _SETTINGS_AWAY:
-        return decided
-    return Refusal(Reason.MODE_IS_FAIL, change.path, change.from_type, change.to_type)
+    hard = [each for each in decided if _is_hard(each)]
+    return hard or [Refusal(Reason.MODE_IS_FAIL, change.path, change.from_type, change.to_type)]
+
+
+def _is_hard(decided: TypeChange | Refusal) -> bool:
+    return isinstance(decided, Refusal) and decided.reason not in _SETTINGS_AWAY
 
 
 _SETTINGS_AWAY = (Reason.NOT_ENABLED, Reason.TURNED_OFF)
@@ -241,66 +220,92 @@ def _impossible(difference: TypeDifference) -> Refusal:
 
 def _permit(
     change: TypeChange, policy: Policy, facts: TableFacts, by_hand: bool
-) -> TypeChange | Refusal:
+) -> list[TypeChange | Refusal]:
     """Hold a change against the rules, the model's configuration and the table."""
+    found = list(_obstacles(change, policy, facts, by_hand))
+    if not found:
+        return [change]
+    return [
+        Refusal(each.reason, change.path, change.from_type, change.to_type, each.detail, each.name)
+        for each in found
+    ]
+
+
+def _obstacles(
+    change: TypeChange, policy: Policy, facts: TableFacts, by_hand: bool
+) -> Iterator[Obstacle]:
     rule = find_rule(change.from_type, change.to_type)
-    reason: Reason | None = None
-    detail = ""
-    if facts.format != "delta":
-        reason, detail = Reason.NOT_DELTA, facts.format
+    if facts.format == "view":
+        yield Obstacle(Reason.VIEW)
+    elif not facts.is_delta:
+        yield Obstacle(Reason.NOT_DELTA, facts.format)
     elif rule is None:
-        reason = Reason.IMPOSSIBLE
+        yield Obstacle(Reason.IMPOSSIBLE)
     elif facts.engine.delta < rule.since:
-        reason, detail = Reason.ENGINE_TOO_OLD, ".".join(map(str, rule.since))
+        yield Obstacle(Reason.ENGINE_TOO_OLD, ".".join(map(str, rule.since)))
     elif rule.manual and not by_hand:
-        reason = Reason.MANUAL
-    elif missing := _kept_within(policy, facts) - rule.within:
-        reason, detail = Reason.INCOMPATIBLE, ", ".join(sorted(each.value for each in missing))
-    elif rule.recorded and policy.type_widening is False:
-        reason = Reason.TURNED_OFF
+        yield Obstacle(Reason.MANUAL)
+    else:
+        yield from _of_settings(rule, policy, facts)
+        yield from of_type_change(change.path, change.to_type, rule, facts)
+
+
+def _of_settings(rule: Rule, policy: Policy, facts: TableFacts) -> Iterator[Obstacle]:
+    missing = (policy.compatible_with | facts.compatible_with) - rule.within
+    if missing:
+        yield Obstacle(Reason.INCOMPATIBLE, ", ".join(sorted(each.value for each in missing)))
+    if rule.recorded and policy.type_widening is False:
+        yield Obstacle(Reason.TURNED_OFF)
     elif rule.recorded and not policy.type_widening and not facts.has(ENABLED):
-        reason = Reason.NOT_ENABLED
-    if reason is None:
-        return change
-    return Refusal(reason, change.path, change.from_type, change.to_type, detail)
-
-
-def _kept_within(policy: Policy, facts: TableFacts) -> frozenset[Compatibility]:
-    if any(facts.has(each) for each in ICEBERG_PROPERTIES):
-        return policy.compatible_with | {Compatibility.ICEBERG_V2}
-    return policy.compatible_with
+        yield Obstacle(Reason.NOT_ENABLED)
 
 
 def _refused_fields(
     difference: SchemaDifference, policy: Policy, facts: TableFacts
 ) -> Iterator[Refusal]:
     mode = policy.on_schema_change
-    if mode is OnSchemaChange.FAIL:
-        for each in difference.new:
-            yield Refusal(Reason.NEW_AND_MODE_IS_FAIL, each.path, to_type=each.field.dataType)
+    for each in difference.new:
+        for found in _why_not_new(each, mode, facts):
+            yield Refusal(found.reason, each.path, None, each.field.dataType, found.detail)
     for each in difference.gone:
-        reason = _why_not_gone(each, mode, facts)
-        if reason is not None:
-            yield Refusal(reason, each.path, from_type=each.field.dataType)
+        for found in _why_not_gone(each, mode, facts):
+            yield Refusal(
+                found.reason, each.path, each.field.dataType, None, found.detail, found.name
+            )
 
 
-def _why_not_gone(gone: FieldDifference, mode: OnSchemaChange, facts: TableFacts) -> Reason | None:
+def _why_not_new(
+    new: FieldDifference, mode: OnSchemaChange, facts: TableFacts
+) -> Iterator[Obstacle]:
     if mode is OnSchemaChange.FAIL:
-        return Reason.GONE_AND_MODE_IS_FAIL
-    if mode is OnSchemaChange.APPEND_NEW_COLUMNS:
-        return None if gone.field.nullable else Reason.GONE_AND_NOT_NULL
-    if gone.path[0].lower() in (each.lower() for each in facts.partition_columns):
-        return Reason.GONE_AND_PARTITIONED_BY
-    if facts.format != "delta":
-        return Reason.DROP_NEEDS_DELTA
-    return None if facts.allows_drop else Reason.DROP_NEEDS_COLUMN_MAPPING
+        yield Obstacle(Reason.NEW_AND_MODE_IS_FAIL)
+    else:
+        yield from of_new_field(new.path, new.field.dataType, facts)
+
+
+def _why_not_gone(
+    gone: FieldDifference, mode: OnSchemaChange, facts: TableFacts
+) -> Iterator[Obstacle]:
+    if mode is OnSchemaChange.FAIL:
+        yield Obstacle(Reason.GONE_AND_MODE_IS_FAIL)
+    elif mode is OnSchemaChange.APPEND_NEW_COLUMNS:
+        if not gone.field.nullable:
+            yield Obstacle(Reason.GONE_AND_NOT_NULL)
+    elif gone.path[0].lower() in (each.lower() for each in facts.partition_columns):
+        yield Obstacle(Reason.GONE_AND_PARTITIONED_BY)
+    elif not facts.is_delta:
+        yield Obstacle(Reason.DROP_NEEDS_DELTA)
+    else:
+        if facts.column_mapping == "none":
+            yield Obstacle(Reason.DROP_NEEDS_COLUMN_MAPPING)
+        yield from of_drop(gone.path, facts)
 
 
 def _properties(
     changes: tuple[TypeChange, ...], new: tuple[FieldDifference, ...], facts: TableFacts
 ) -> tuple[tuple[str, str], ...]:
     properties: dict[str, str] = {}
-    if facts.format != "delta":
+    if not facts.is_delta:
         return ()
     if not facts.has(ENABLED) and any(_is_recorded(each) for each in changes):
         properties[ENABLED] = "true"
@@ -348,7 +353,7 @@ def _statements(plan: Plan) -> Iterator[str]:
 
 def _alter_types(plan: Plan) -> Iterator[str]:
     columns = [f"{path_sql(each.path)} type {type_sql(each.to_type)}" for each in plan.changes]
-    if columns and plan.engine.can(Capability.ALTER_SEVERAL_COLUMNS):
+    if columns and plan.in_one_statement:
         yield f"alter table {plan.table} alter column {', '.join(columns)}"
     else:
         yield from (f"alter table {plan.table} alter column {column}" for column in columns)

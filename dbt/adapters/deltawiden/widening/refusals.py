@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from pyspark.sql.types import DataType
 
@@ -11,8 +12,8 @@ from dbt.adapters.deltawiden.widening.types import Path, path_sql, path_text, ty
 class Reason(Enum):
     """Why a change can't be made, each with what it means and the way out of it.
 
-    The texts may use ``{column}`` and ``{table}``, both quoted for a statement, ``{from_type}``,
-    ``{detail}`` and ``{by_hand}``.
+    The texts may use ``{column}``, ``{table}`` and ``{name}``, all quoted for a statement,
+    ``{from_type}``, ``{detail}`` and ``{by_hand}``.
     """
 
     MANUAL = (
@@ -32,6 +33,10 @@ class Reason(Enum):
         "the table is not a Delta table ({detail})",
         "cast the column in the model, or rebuild the table as Delta: dbt run --full-refresh",
     )
+    VIEW = (
+        "this is a view, and its types are those of its query",
+        "name the table that the view selects from",
+    )
     TURNED_OFF = (
         "the model sets type_widening: false",
         "remove that setting, or cast the column in the model",
@@ -48,6 +53,62 @@ class Reason(Enum):
     ENGINE_TOO_OLD = (
         "this change needs Delta {detail} or newer",
         "cast the column in the model, rebuild the table (dbt run --full-refresh), or upgrade",
+    )
+    CONSTRAINT = (
+        "the CHECK constraint {name} uses this column: {detail}",
+        "run: alter table {table} drop constraint {name}; then dbt; then: alter table {table} "
+        "add constraint {name} check ({detail})",
+    )
+    GENERATED = (
+        "Delta generates this column, and its type is that of the expression {detail}",
+        "cast the column in the model to {from_type}, or leave it out of the model: Delta fills it",
+    )
+    INPUT_OF_GENERATED = (
+        "Delta generates the column {name} from this one: {detail}",
+        "cast the column in the model to {from_type}; or, under column mapping, run: alter table "
+        "{table} drop column {name}; or rebuild the table: dbt run --full-refresh",
+    )
+    IDENTITY = (
+        "this is an identity column, whose type Delta never changes",
+        "cast the column in the model to {from_type}, or leave it out of the model: Delta fills it",
+    )
+    PREVIEW_ONLY = (
+        "the table has the preview of type widening only (typeWidening-preview), and the Delta "
+        "versions that know no more than that can't read a table with this change",
+        "run: alter table {table} set tblproperties ('delta.feature.typeWidening' = 'supported')",
+    )
+    WRITER_COMPATIBILITY = (
+        "IcebergWriterCompatV1 is on, and {detail}",
+        "cast the column in the model to {from_type}, or run: alter table {table} set "
+        "tblproperties ('delta.enableIcebergWriterCompatV1' = 'false')",
+    )
+    WRITER_COMPATIBILITY_AND_NEW = (
+        "IcebergWriterCompatV1 is on, under which Spark can't add a column: the column's name in "
+        "the data files would have to be col- and its id",
+        "remove the column from the model, add it with a writer that knows IcebergWriterCompatV1, "
+        "or run: alter table {table} set tblproperties ('delta.enableIcebergWriterCompatV1' = "
+        "'false')",
+    )
+    NOT_IN_ICEBERG = (
+        "the table is to stay compatible with Iceberg, which has no such type ({detail})",
+        "cast the column in the model, or remove it",
+    )
+    NOT_STORABLE = (
+        "a Delta column can't be of type {detail}",
+        "cast the column in the model, for example to string",
+    )
+    VOID = (
+        "the model's column is null without a type, and could not become another type later",
+        "give it a type in the model: cast(null as ...)",
+    )
+    NAME_NEEDS_COLUMN_MAPPING = (
+        "without column mapping a name can't have a space or one of ,;{{}}()= in it: {detail}",
+        "run: alter table {table} set tblproperties ('delta.columnMapping.mode' = 'name'); or "
+        "rename the column in the model",
+    )
+    GONE_AND_CLUSTERED_BY = (
+        "the model lacks this column, and the table is clustered by it",
+        "select the column in the model, or run: alter table {table} cluster by none",
     )
     MODE_IS_FAIL = (
         "on_schema_change is fail; the column could be widened in place",
@@ -99,6 +160,14 @@ class Reason(Enum):
         return str(self.value[1])
 
 
+class Obstacle(NamedTuple):
+    """A reason that stands in the way of some change; with the column it makes a refusal."""
+
+    reason: Reason
+    detail: str = ""
+    name: str = ""
+
+
 @dataclass(frozen=True)
 class Refusal:
     """One reason why a plan can't be carried out.
@@ -109,6 +178,7 @@ class Refusal:
         from_type: the table's type, where it has the column.
         to_type: the type asked for or to be added, where there is one.
         detail: what the reason's text needs besides.
+        name: the constraint or the other column that the reason's text names, quoted.
     """
 
     reason: Reason
@@ -116,6 +186,7 @@ class Refusal:
     from_type: DataType | None = None
     to_type: DataType | None = None
     detail: str = ""
+    name: str = ""
 
     @property
     def subject(self) -> str:
@@ -137,6 +208,7 @@ class Refusal:
             "column": path_sql(self.path),
             "from_type": type_text(self.from_type) if self.from_type else "",
             "detail": self.detail,
+            "name": self.name,
             "table": table,
             "by_hand": by_hand,
         }

@@ -1,6 +1,6 @@
 """Which type changes a format and an engine can make in place: data, and the look-up in it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
@@ -13,6 +13,7 @@ Version = tuple[int, ...]
 
 DELTA_3_2: Version = (3, 2)
 DELTA_4_0: Version = (4, 0)
+DELTA_4_4: Version = (4, 4)
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class Capability(Enum):
 
     # Spark 3.5 has no grammar for it: PARSE_SYNTAX_ERROR.
     ALTER_SEVERAL_COLUMNS = Engine(spark=(4, 0), delta=DELTA_4_0)
+    # Older ones: DELTA_CANNOT_UPDATE_OTHER_FIELD; some can't even read a table with such a column.
+    TYPE_A_VOID_COLUMN = Engine(spark=(3, 5), delta=DELTA_4_4)
 
 
 class Compatibility(str, Enum):
@@ -81,6 +84,33 @@ class Rule:
 _BOTH = frozenset({Compatibility.ICEBERG_V2, Compatibility.DUCKLAKE})
 _ICEBERG = frozenset({Compatibility.ICEBERG_V2})
 
+
+def _rules_for_void() -> Iterator[Rule]:
+    """A column of nulls becomes any type: there is no value to convert, and nothing to record."""
+    storable: list[type[DataType]] = [
+        spark.ByteType,
+        spark.ShortType,
+        spark.IntegerType,
+        spark.LongType,
+        spark.FloatType,
+        spark.DoubleType,
+        spark.DecimalType,
+        spark.StringType,
+        spark.VarcharType,
+        spark.CharType,
+        spark.BinaryType,
+        spark.BooleanType,
+        spark.DateType,
+        spark.TimestampType,
+        spark.TimestampNTZType,
+    ]
+    if hasattr(spark, "VariantType"):  # Spark 4.0
+        storable.append(spark.VariantType)
+    since = Capability.TYPE_A_VOID_COLUMN.value.delta
+    for target in storable:
+        yield Rule(spark.NullType, target, since, recorded=False, within=_BOTH)
+
+
 # Delta's protocol, section "Type Widening", lists the changes, and those that Iceberg V2 lacks in
 # "Writer Requirements for Type Widening". The first versions are in Delta's documentation, "Delta
 # type widening"; that integers become decimal or double by hand only is said there too. DuckLake's
@@ -108,6 +138,7 @@ RULES: tuple[Rule, ...] = (
     Rule(spark.VarcharType, spark.StringType, DELTA_3_2, recorded=False, within=_BOTH),
     Rule(spark.CharType, spark.VarcharType, DELTA_3_2, recorded=False, within=_BOTH),
     Rule(spark.CharType, spark.StringType, DELTA_3_2, recorded=False, within=_BOTH),
+    *_rules_for_void(),
 )
 
 FEATURE = "delta.feature."
@@ -154,6 +185,8 @@ def find_rule(source: DataType, target: DataType) -> Rule | None:
 
 
 def _parameters_fit(rule: Rule, source: DataType, target: DataType) -> bool:
+    if isinstance(source, spark.NullType):
+        return not isinstance(target, spark.StringType) or target == spark.StringType()
     if isinstance(target, spark.DecimalType):
         if isinstance(source, spark.DecimalType):
             return _decimal_fits(rule, source, target)

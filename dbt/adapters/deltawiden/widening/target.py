@@ -36,7 +36,7 @@ def _holds_both(candidate: DataType, column: DataType, source: DataType) -> bool
 
 def _candidates(column: DataType, source: DataType) -> Iterator[DataType]:
     # An integer never becomes a string by a write, though a string would hold it.
-    if not isinstance(source, spark.StringType):
+    if not isinstance(source, spark.StringType) or isinstance(column, spark.NullType):
         yield source
     if is_decimal_number(column) and is_decimal_number(source):
         precision, scale = decimal_for_both(column, source)

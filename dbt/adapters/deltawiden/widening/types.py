@@ -159,18 +159,27 @@ def _render(data_type: DataType, name: Callable[[str], str]) -> str:
     return data_type.simpleString()
 
 
+def every_type(data_type: DataType) -> Iterator[DataType]:
+    """Give a type and all types that it is made of, each before what is inside it."""
+    yield data_type
+    for inside in _inside(data_type):
+        yield from every_type(inside)
+
+
 def leaves(data_type: DataType) -> Iterator[DataType]:
     """Give the atomic types that a type is made of, in their order."""
+    containers = (StructType, spark.ArrayType, spark.MapType)
+    return (each for each in every_type(data_type) if not isinstance(each, containers))
+
+
+def _inside(data_type: DataType) -> Iterator[DataType]:
     if isinstance(data_type, StructType):
-        for each in data_type.fields:
-            yield from leaves(each.dataType)
+        yield from (each.dataType for each in data_type.fields)
     elif isinstance(data_type, spark.ArrayType):
-        yield from leaves(data_type.elementType)
+        yield data_type.elementType
     elif isinstance(data_type, spark.MapType):
-        yield from leaves(data_type.keyType)
-        yield from leaves(data_type.valueType)
-    else:
-        yield data_type
+        yield data_type.keyType
+        yield data_type.valueType
 
 
 def parse_type(text: str) -> DataType:

@@ -1,5 +1,6 @@
 """What is written to each column of a table, as SQL over the model's output."""
 
+from collections.abc import Container
 from dataclasses import dataclass
 
 from pyspark.sql.types import DataType, StructField, StructType
@@ -58,21 +59,27 @@ class Write:
     """A write of a model's output to its table.
 
     Attributes:
-        columns: the table's columns, in its order.
+        columns: the table's columns that are written, in its order.
         unused: columns of the model's output that the table has not.
+        leaves_out: whether the table has columns that are not written, because it makes their
+            values itself.
     """
 
     columns: tuple[WrittenColumn, ...] = ()
     unused: tuple[str, ...] = ()
+    leaves_out: bool = False
 
     @property
     def can_merge_all(self) -> bool:
         """Whether a MERGE may write ``*`` for the table's columns.
 
-        It may not where the source lacks one, nor where a name contains a backtick, which Delta
-        does not quote when it replaces the star (INVALID_ATTRIBUTE_NAME_SYNTAX).
+        It may not where the source lacks one (DELTA_MERGE_UNRESOLVED_EXPRESSION), nor where a
+        name contains a backtick, which Delta does not quote when it replaces the star
+        (INVALID_ATTRIBUTE_NAME_SYNTAX).
         """
-        return all(each.in_source and "`" not in each.name for each in self.columns)
+        return not self.leaves_out and all(
+            each.in_source and "`" not in each.name for each in self.columns
+        )
 
     @property
     def is_in_order(self) -> bool:
@@ -89,7 +96,12 @@ class Write:
         return ", ".join([*written, *(quote(each) for each in self.unused)])
 
 
-def write_of(source: StructType, table: StructType, fills: bool = True) -> Write:
+def write_of(
+    source: StructType,
+    table: StructType,
+    fills: bool = True,
+    left_out: Container[str] = (),
+) -> Write:
     """Match a model's output with the columns of its table, by name without regard to case.
 
     Args:
@@ -97,6 +109,7 @@ def write_of(source: StructType, table: StructType, fills: bool = True) -> Write
         table: the table's schema at the time of the write.
         fills: whether a column that the source lacks is filled with null. Otherwise it is selected
             from the source all the same, so that the engine refuses the write.
+        left_out: the columns, in lower case, that Delta makes itself where the source lacks them.
 
     Returns:
         The write.
@@ -107,7 +120,8 @@ def write_of(source: StructType, table: StructType, fills: bool = True) -> Write
             each.name, each.dataType, in_source.get(each.name.lower(), None if fills else each)
         )
         for each in table.fields
+        if each.name.lower() in in_source or each.name.lower() not in left_out
     ]
     in_table = by_folded_name(table)
     unused = [each.name for each in source.fields if each.name.lower() not in in_table]
-    return Write(tuple(columns), tuple(unused))
+    return Write(tuple(columns), tuple(unused), leaves_out=len(columns) < len(table.fields))

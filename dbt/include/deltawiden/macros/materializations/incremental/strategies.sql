@@ -19,7 +19,7 @@
 
 
 {% macro deltawiden__insert_into_sql(source, target, plan) %}
-    insert into table {{ target }}
+    insert into table {{ target }} {{ deltawiden__column_list_sql(plan) }}
     select {{ deltawiden__select_list_sql(plan) }} from {{ source }}
 {% endmacro %}
 
@@ -31,6 +31,7 @@
     insert overwrite table {{ target }}
     {{ partition_cols(label="partition") }}
     {%- endif %}
+    {{ deltawiden__column_list_sql(plan) }}
     select {{ deltawiden__select_list_sql(plan) }} from {{ source }}
 {% endmacro %}
 
@@ -43,4 +44,12 @@
   {%- for column in plan.write.columns -%}
     {{ column.select_sql }}{{ ', ' if not loop.last }}
   {%- endfor -%}
+{% endmacro %}
+
+
+{#- Only where the table has columns that it makes itself: without a list, every column must be given. -#}
+{% macro deltawiden__column_list_sql(plan) %}
+  {%- if plan.write.leaves_out -%}
+    ({{ plan.write.columns | map(attribute='quoted') | join(', ') }})
+  {%- endif -%}
 {% endmacro %}

@@ -1,0 +1,56 @@
+"""The transaction log of a Delta table, read with SQL alone.
+
+Spark hides what Delta keeps in a column's metadata (type changes, generated and identity columns)
+from schemas, DESCRIBE and SHOW TBLPROPERTIES. The log has it.
+"""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.deltawiden.widening.types import quote
+
+Ask = Callable[[str], Sequence[Any]]
+"""Runs a query; gives its rows, whose values can be had by position and by name."""
+
+
+def newest_schema(location: str, ask: Ask) -> str:
+    """Read the schema of a table's newest version, as the log has it.
+
+    Args:
+        location: where the table is, as DESCRIBE DETAIL says.
+        ask: runs a query.
+
+    Returns:
+        The ``schemaString``: JSON, with all metadata of the columns.
+
+    Raises:
+        DbtRuntimeError: the log has no schema.
+
+    Source:
+        Delta's protocol, "Delta Log Entries", "Checkpoints" and "Change Metadata"
+    """
+    # Commits are deleted from the oldest on, so one that is left is newer than all that are not.
+    # A checkpoint has the metadata of the commits before it, in Parquet or in JSON.
+    commits = ask(
+        f"select value from {_files('text', location, '*.json')} "
+        "where ltrim(value) like '{\"metaData\"%' order by _metadata.file_name desc limit 1"
+    )
+    if commits:
+        return str(json.loads(commits[0][0])["metaData"]["schemaString"])
+    checkpoints = ask(
+        f"select metaData.schemaString from {_files('parquet', location, '*.checkpoint*.parquet')} "
+        "where metaData is not null order by _metadata.file_name desc limit 1"
+    )
+    if not checkpoints:
+        raise DbtRuntimeError(f"There is no schema in the Delta log of {location}")
+    return str(checkpoints[0][0])
+
+
+def _files(source: str, location: str, names: str) -> str:
+    # The rest of the path is a name, whatever characters are in it.
+    folder = re.sub(r"([\[\]{}*?\\])", r"\\\1", location.rstrip("/"))
+    return f"{source}.{quote(f'{folder}/_delta_log/{names}')}"

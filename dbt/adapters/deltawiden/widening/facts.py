@@ -1,0 +1,98 @@
+"""What has to be known of a table besides its schema."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from dbt.adapters.deltawiden.widening.rules import Compatibility, Engine
+
+ENABLED = "delta.enableTypeWidening"
+COLUMN_MAPPING = "delta.columnMapping.mode"
+WRITER_COMPATIBILITY = "delta.enableIcebergWriterCompatV1"
+FEATURE_OF_WRITER_COMPATIBILITY = "icebergWriterCompatV1"
+TYPE_WIDENING_FEATURE = "typeWidening"
+PREVIEW_FEATURE = "typeWidening-preview"
+
+_CONSTRAINT = "delta.constraints."
+_UNIFORM = "delta.universalFormat.enabledFormats"
+_ICEBERG_PROPERTIES = (
+    "delta.enableIcebergCompatV1",
+    "delta.enableIcebergCompatV2",
+    "delta.enableIcebergCompatV3",
+    WRITER_COMPATIBILITY,
+)
+# Delta's protocol, "Writer Requirements for Type Widening": it is enough that the feature is
+# supported.
+_ICEBERG_FEATURES = frozenset(
+    {"icebergCompatV1", "icebergCompatV2", "icebergCompatV3", FEATURE_OF_WRITER_COMPATIBILITY}
+)
+
+
+@dataclass(frozen=True)
+class TableFacts:
+    """What has to be known of a table besides its schema.
+
+    Attributes:
+        name: the table's name, quoted for a statement.
+        engine: the versions that will run the statements.
+        format: the provider, ``delta`` for a Delta table.
+        properties: the table properties.
+        features: the table features of its protocol.
+        partition_columns: their names.
+        clustering_columns: their names; of a nested one its first part.
+        generated: the generated columns, each with its expression.
+        identity: the names of the identity columns.
+    """
+
+    name: str
+    engine: Engine
+    format: str = "delta"
+    properties: Mapping[str, str] = field(default_factory=dict)
+    features: frozenset[str] = frozenset()
+    partition_columns: tuple[str, ...] = ()
+    clustering_columns: tuple[str, ...] = ()
+    generated: Mapping[str, str] = field(default_factory=dict)
+    identity: frozenset[str] = frozenset()
+
+    def has(self, table_property: str) -> bool:
+        """Tell whether a boolean table property is true."""
+        return self.properties.get(table_property, "").lower() == "true"
+
+    @property
+    def is_delta(self) -> bool:
+        """Whether it is a Delta table."""
+        return self.format == "delta"
+
+    @property
+    def column_mapping(self) -> str:
+        """The mode of column mapping: ``none``, ``name`` or ``id``."""
+        return self.properties.get(COLUMN_MAPPING, "none").lower()
+
+    @property
+    def constraints(self) -> dict[str, str]:
+        """The CHECK constraints, each with its expression."""
+        return {
+            key.removeprefix(_CONSTRAINT): text
+            for key, text in self.properties.items()
+            if key.startswith(_CONSTRAINT)
+        }
+
+    @property
+    def made_by_table(self) -> frozenset[str]:
+        """The columns, in lower case, whose values Delta makes itself where a write has none."""
+        return frozenset(each.lower() for each in (*self.generated, *self.identity))
+
+    @property
+    def compatible_with(self) -> frozenset[Compatibility]:
+        """The formats that the table itself keeps compatible with."""
+        formats = self.properties.get(_UNIFORM, "").lower().replace(" ", "").split(",")
+        is_iceberg = (
+            "iceberg" in formats
+            or bool(self.features & _ICEBERG_FEATURES)
+            or any(self.has(each) for each in _ICEBERG_PROPERTIES)
+        )
+        return frozenset({Compatibility.ICEBERG_V2}) if is_iceberg else frozenset()
+
+    @property
+    def has_writer_compatibility(self) -> bool:
+        """Whether IcebergWriterCompatV1 is on."""
+        return self.has(WRITER_COMPATIBILITY) or FEATURE_OF_WRITER_COMPATIBILITY in self.features

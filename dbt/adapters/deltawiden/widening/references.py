@@ -1,0 +1,61 @@
+"""Which columns an SQL expression of a table's definition uses."""
+
+import logging
+import re
+from collections.abc import Iterator
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from dbt.adapters.deltawiden.widening.types import Path
+
+# It warns of what it parses as an opaque command; such an expression is read word by word here.
+logging.getLogger("sqlglot").setLevel(logging.ERROR)
+
+_WORD = re.compile(r"`((?:[^`]|``)+)`|(\w+)")
+
+
+def referenced_paths(expression: str) -> frozenset[Path]:
+    """Read the columns and nested fields that a CHECK constraint or a generated column uses.
+
+    Args:
+        expression: the text that Delta keeps, in Spark SQL.
+
+    Returns:
+        Their paths, in lower case. A path ends where the expression does more than name a field:
+        of ``arr[0].x`` it is ``arr``. Of an expression that can't be parsed, every word: that may
+        be too much, and is never too little.
+
+    Source:
+        Delta's protocol, "CHECK Constraints" and "Generated Columns".
+    """
+    try:
+        parsed = sqlglot.parse_one(expression, read="spark")
+    except SqlglotError:
+        return frozenset(_words(expression))
+    return frozenset(
+        tuple(part.name.lower() for part in column.parts) for column in parsed.find_all(exp.Column)
+    )
+
+
+def _words(expression: str) -> Iterator[Path]:
+    for quoted, plain in _WORD.findall(expression):
+        yield ((quoted.replace("``", "`") or plain).lower(),)
+
+
+def uses(expression: str, path: Path) -> bool:
+    """Tell whether an expression depends on a column or nested field.
+
+    Args:
+        expression: as for ``referenced_paths``.
+        path: the column or field.
+
+    Returns:
+        Whether it uses the field itself, something inside it, or what it is inside of.
+
+    Source:
+        DELTA_CONSTRAINT_DEPENDENT_COLUMN_CHANGE, DELTA_GENERATED_COLUMNS_DEPENDENT_COLUMN_CHANGE
+    """
+    folded = tuple(part.lower() for part in path)
+    return any(used[: len(folded)] == folded[: len(used)] for used in referenced_paths(expression))
