@@ -6,6 +6,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.session import get_session
+from dbt.adapters.deltawiden.table_facts import read_engine
+from dbt.adapters.deltawiden.widening.rules import Engine
 
 pytest_plugins = ["dbt.tests.fixtures.project"]
 
@@ -22,6 +24,8 @@ def spark_parameters(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]
         # As dbt-spark runs it. Spark 4 has it on; then a cast in a test would fail, not lose.
         "spark.sql.ansi.enabled": "false",
         "spark.driver.memory": "4g",
+        # Spark 4's default; Spark 3.5 refuses to write dates before 1582 unless it is set.
+        "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
         # A zone with daylight saving time: hours that are skipped or repeated must show.
         "spark.sql.session.timeZone": "America/New_York",
     }
@@ -32,3 +36,14 @@ def spark(spark_parameters: dict[str, str]) -> Iterator[SparkSession]:
     session = get_session(spark_parameters)
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def engine(spark: SparkSession) -> Engine:
+    return read_engine(lambda query: spark.sql(query).collect())
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--conformance-report", help="a JSON file for what the conformance tests counted"
+    )

@@ -1,6 +1,34 @@
 """The types of the conformance tests, with values at their boundaries."""
 
+from typing import NamedTuple
+
+from pyspark.sql import types as spark
+
+
+class Position(NamedTuple):
+    """Where in a column a type stands.
+
+    Attributes:
+        type: the column's type; ``{}`` is the type in question.
+        path: what follows the column's name.
+    """
+
+    type: str
+    path: str
+
+
+POSITIONS = {
+    "top level": Position("{}", ""),
+    "struct field": Position("struct<x: {}>", ".x"),
+    "array element": Position("array<{}>", ".element"),
+    "map key": Position("map<{}, int>", ".key"),
+    "map value": Position("map<int, {}>", ".value"),
+    "field in an array": Position("array<struct<x: {}>>", ".element.x"),
+    "element in a map": Position("map<int, array<{}>>", ".value.element"),
+}
+
 WIDENED = (
+    "void",
     "tinyint",
     "smallint",
     "int",
@@ -31,6 +59,17 @@ WIDENED = (
     "variant",
 )
 """Types that a Delta column can have."""
+
+
+def can_stand_in(name: str, position: str) -> bool:
+    """Whether a column can have the type there: no map has a variant or nothing as its key."""
+    return position != "map key" or name not in ("variant", "void")
+
+
+def types_lacking() -> set[str]:
+    """The types that the installed Spark does not have."""
+    return set() if hasattr(spark, "VariantType") else {"variant"}
+
 
 BOUNDARIES: dict[str, tuple[str, ...]] = {
     "void": ("null",),

@@ -2,10 +2,16 @@
 
 import json
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import Any
 
+import pytest
 from dbt.tests.util import run_dbt_and_capture
 from pyspark.sql import Row, SparkSession
+
+needs_delta_4 = pytest.mark.skipif(
+    version("delta-spark") < "4", reason="Delta 3.3 widens no more than byte and short"
+)
 
 
 @dataclass(frozen=True)

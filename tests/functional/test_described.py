@@ -1,7 +1,7 @@
 """Schemas read by SQL alone, as over thrift, are those that Spark has."""
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession, types
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
 from dbt.adapters.deltawiden.widening.described import read_schema
@@ -43,7 +43,13 @@ def schema(spark: SparkSession):
         {"deep": struct_of(ODD[:3], struct_of(ODD[3:6], f"array<{struct_of(ODD[6:])}>"))},
         {"wide": struct_of(tuple(f"f{i}" for i in range(1000)))},
         {"wide_inside": f"array<{struct_of(tuple(f'f{i}' for i in range(60)), 'decimal(12,2)')}>"},
-        {"v": "variant", "n": "timestamp_ntz", "ch": "char(5)"},
+        {"n": "timestamp_ntz", "ch": "char(5)", "d": "decimal(38,18)", "b": "binary"},
+        pytest.param(
+            {"v": "variant"},
+            marks=pytest.mark.skipif(
+                not hasattr(types, "VariantType"), reason="Spark 3.5 has no variant"
+            ),
+        ),
     ],
     ids=lambda columns: ",".join(columns)[:20],
 )
@@ -66,4 +72,4 @@ def test_by_sql_alone_as_by_session(spark: SparkSession, schema: str, columns: d
     rendered = ", ".join(
         f"`{each.name.replace('`', '``')}` {type_sql(each.dataType)}" for each in found.fields
     )
-    assert all_nullable(StructType.fromDDL(rendered)) == expected
+    assert all_nullable(spark.createDataFrame([], rendered).schema) == expected

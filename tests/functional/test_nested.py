@@ -12,6 +12,7 @@ from tests.functional.cells import (
     cell,
     every_strategy,
 )
+from tests.functional.support import needs_delta_4
 
 
 def struct(**fields: str) -> str:
@@ -25,6 +26,7 @@ def texts(table, *columns: str) -> list[tuple[str, ...]]:
     return [tuple(row) for row in rows]
 
 
+@needs_delta_4
 class TestWidenedLeaves(DecisionTable):
     first = {
         "s": struct(x="cast(1 as int)", y="'a'"),
@@ -119,6 +121,7 @@ class TestReorderedFields(DecisionTable):
         assert nothing is None
 
 
+@needs_delta_4
 class TestReorderedFieldsThatWiden(DecisionTable):
     first = {"s": struct(a="cast(1 as int)", b="cast(2 as int)")}
     second = {"s": struct(b="cast(22 as bigint)", a="cast(11 as int)")}

@@ -7,10 +7,11 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructT
 
 from dbt.adapters.deltawiden.widening.diff import compare
 from dbt.adapters.deltawiden.widening.facts import TableFacts
-from dbt.adapters.deltawiden.widening.plan import Plan, plan_changes
+from dbt.adapters.deltawiden.widening.plan import Plan, TypeChange, plan_by_hand, plan_changes
 from dbt.adapters.deltawiden.widening.policy import OnSchemaChange, Policy
+from dbt.adapters.deltawiden.widening.refusals import Reason
 from dbt.adapters.deltawiden.widening.rules import Engine
-from dbt.adapters.deltawiden.widening.types import Path, parse_type
+from dbt.adapters.deltawiden.widening.types import Path, parse_type, type_text
 
 DELTA_4_4 = Engine(spark=(4, 1, 4), delta=(4, 4, 0))
 DELTA_4_0 = Engine(spark=(4, 0, 2), delta=(4, 0, 1))
@@ -64,6 +65,22 @@ def plan(
     return plan_changes(
         compare(output, before), output, before, model or policy(), known or facts()
     )
+
+
+def by_hand(
+    from_type: str, to_type: str, known: TableFacts | None = None, path: Path = ("v",)
+) -> Plan:
+    """Plan what a person asks of one leaf."""
+    change = TypeChange(path, data_type(from_type), data_type(to_type))
+    return plan_by_hand([change], known or facts())
+
+
+def reasons(made: Plan) -> list[tuple[Path, Reason]]:
+    return [(each.path, each.reason) for each in made.refusals]
+
+
+def changes(made: Plan) -> list[tuple[Path, str]]:
+    return [(each.path, type_text(each.to_type)) for each in made.changes]
 
 
 def schema_of(given: StructType | Mapping[str, Any]) -> StructType:

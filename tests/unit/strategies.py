@@ -43,6 +43,7 @@ atoms = st.one_of(
             spark.DateType(),
             spark.TimestampType(),
             spark.TimestampNTZType(),
+            spark.NullType(),
         ]
     ),
 )

@@ -6,8 +6,15 @@ from hypothesis import strategies as st
 from pyspark.sql import types as spark
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
-from dbt.adapters.deltawiden.widening.described import AmbiguousType, read_described, read_schema
+from dbt.adapters.deltawiden.widening.described import (
+    CHAR_VARCHAR_KEY,
+    AmbiguousType,
+    declared_type,
+    read_described,
+    read_schema,
+)
 from dbt.adapters.deltawiden.widening.types import UnreadableType
+from tests.unit.schemas import data_type
 
 atomic = st.sampled_from(
     [
@@ -91,3 +98,27 @@ def test_the_server_is_asked_only_for_what_the_text_leaves_open():
 def test_a_type_that_is_not_known_keeps_its_text():
     found = read_schema([("g", "geometry(4326)")], "`t`", lambda query: [])
     assert found["g"].dataType == UnreadableType("geometry(4326)")
+
+
+@pytest.mark.parametrize(
+    ("column", "declaration", "expected"),
+    [
+        ("string", "varchar(5)", spark.VarcharType(5)),
+        ("string", "char(7)", spark.CharType(7)),
+        (["string"], "array<char(5)>", ArrayType(spark.CharType(5))),
+        ({"x": "string"}, "struct<x:varchar(5)>", [StructField("x", spark.VarcharType(5))]),
+    ],
+)
+def test_the_declared_length_of_a_column_is_read_from_its_metadata(column, declaration, expected):
+    field = StructField("c", data_type(column), metadata={CHAR_VARCHAR_KEY: declaration})
+    wanted = StructType(expected) if isinstance(expected, list) else expected
+    assert declared_type(field) == wanted
+
+
+def test_a_column_without_a_readable_declaration_has_its_own_type():
+    assert declared_type(StructField("c", spark.StringType())) == spark.StringType()
+    comment = StructField("c", spark.StringType(), metadata={"comment": "varchar(5)"})
+    assert declared_type(comment) == spark.StringType()
+    struct = data_type({"a,b": "string"})
+    ambiguous = StructField("c", struct, metadata={CHAR_VARCHAR_KEY: "struct<a,b:char(5)>"})
+    assert declared_type(ambiguous) == struct

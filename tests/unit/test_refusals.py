@@ -1,5 +1,6 @@
 """The words of a refusal."""
 
+import re
 import string
 
 import pytest
@@ -12,8 +13,10 @@ from tests.unit.schemas import data_type
 INT, DECIMAL = data_type("int"), data_type("decimal(12,2)")
 
 
-def words(reason: Reason, path: Path = ("amount",), detail: str = "") -> tuple[str, str]:
-    refusal = Refusal(reason, path, INT, DECIMAL, detail)
+def words(
+    reason: Reason, path: Path = ("amount",), detail: str = "", name: str = ""
+) -> tuple[str, str]:
+    refusal = Refusal(reason, path, INT, DECIMAL, detail, name)
     return refusal.words("`s`.`t`", "dbt run-operation widen_columns")
 
 
@@ -22,7 +25,7 @@ def test_every_reason_says_what_stands_in_the_way_and_what_to_do(reason: Reason)
     meaning, remedy = words(reason, detail="DETAIL")
     assert meaning
     assert remedy
-    assert "{" not in meaning + remedy
+    assert not re.search(r"\{\w", meaning + remedy)
     # They are put into sentences: "Why: {meaning}."
     assert not meaning.endswith((".", ";", " "))
     assert not remedy.endswith((".", ";", " "))
@@ -32,7 +35,7 @@ def test_every_reason_says_what_stands_in_the_way_and_what_to_do(reason: Reason)
 def test_every_reason_uses_only_the_fields_that_it_is_given(reason: Reason):
     texts = (reason.meaning, reason.remedy)
     used = {field for text in texts for _, field, _, _ in string.Formatter().parse(text) if field}
-    assert used <= {"column", "table", "from_type", "detail", "by_hand"}
+    assert used <= {"column", "table", "from_type", "detail", "name", "by_hand"}
 
 
 @pytest.mark.parametrize(
@@ -48,10 +51,30 @@ def test_every_reason_uses_only_the_fields_that_it_is_given(reason: Reason):
         (Reason.GONE_AND_NOT_NULL, "alter table `s`.`t` alter column `amount` drop not null"),
         (Reason.GONE_AND_PARTITIONED_BY, "--full-refresh"),
         (Reason.MODE_IS_FAIL, "append_new_columns or sync_all_columns"),
+        (Reason.CONSTRAINT, "alter table `s`.`t` drop constraint `n`"),
+        (Reason.CONSTRAINT, "alter table `s`.`t` add constraint `n` check (DETAIL)"),
+        (Reason.GENERATED, "cast the column in the model to int"),
+        (Reason.INPUT_OF_GENERATED, "alter table `s`.`t` drop column `n`"),
+        (Reason.IDENTITY, "leave it out of the model"),
+        (
+            Reason.PREVIEW_ONLY,
+            "alter table `s`.`t` set tblproperties ('delta.feature.typeWidening' = 'supported')",
+        ),
+        (Reason.WRITER_COMPATIBILITY, "'delta.enableIcebergWriterCompatV1' = 'false'"),
+        (Reason.WRITER_COMPATIBILITY_AND_NEW, "remove the column from the model"),
+        (Reason.NOT_IN_ICEBERG, "cast the column in the model"),
+        (Reason.NOT_STORABLE, "for example to string"),
+        (Reason.VOID, "cast(null as ...)"),
+        (
+            Reason.NAME_NEEDS_COLUMN_MAPPING,
+            "alter table `s`.`t` set tblproperties ('delta.columnMapping.mode' = 'name')",
+        ),
+        (Reason.GONE_AND_CLUSTERED_BY, "alter table `s`.`t` cluster by none"),
+        (Reason.VIEW, "the table that the view selects from"),
     ],
 )
 def test_the_way_out_can_be_copied(reason: Reason, said: str):
-    assert said in words(reason)[1]
+    assert said in words(reason, detail="DETAIL", name="`n`")[1]
 
 
 @pytest.mark.parametrize(
@@ -61,10 +84,16 @@ def test_the_way_out_can_be_copied(reason: Reason, said: str):
         (Reason.NOT_DELTA, "iceberg", "not a Delta table (iceberg)"),
         (Reason.INCOMPATIBLE, "ducklake, iceberg_v2", "compatible with ducklake, iceberg_v2"),
         (Reason.ENGINE_TOO_OLD, "4.0", "Delta 4.0 or newer"),
+        (Reason.CONSTRAINT, "amount > 0", "CHECK constraint `n` uses this column: amount > 0"),
+        (Reason.GENERATED, "a * 10", "the expression a * 10"),
+        (Reason.INPUT_OF_GENERATED, "a * 10", "the column `n` from this one: a * 10"),
+        (Reason.NOT_STORABLE, "interval day", "of type interval day"),
+        (Reason.NAME_NEEDS_COLUMN_MAPPING, "`my col`", "one of ,;{}()= in it: `my col`"),
+        (Reason.CONSTRAINT, "a rlike '{detail}'", "a rlike '{detail}'"),
     ],
 )
 def test_the_detail_stands_in_what_the_reason_means(reason: Reason, detail: str, said: str):
-    assert said in words(reason, detail=detail)[0]
+    assert said in words(reason, detail=detail, name="`n`")[0]
 
 
 def test_a_column_in_a_statement_is_quoted_at_every_part():

@@ -21,7 +21,7 @@ from dbt.adapters.deltawiden.widening.report import (
     refusals_text,
 )
 from dbt.adapters.deltawiden.widening.types import parse_path, path_sql
-from tests.unit.schemas import DELTA_4_4, MAPPED, data_type, facts, plan, policy, schema
+from tests.unit.schemas import MAPPED, data_type, facts, plan, policy, schema
 from tests.unit.strategies import policies, tables_with_sources
 
 
@@ -148,7 +148,7 @@ def test_the_command_means_its_column_where_the_name_has_an_emoji():
 def test_the_warning_of_a_lossy_write_names_every_leaf_and_the_ways_out():
     table = schema({"a": "int", "s": {"my col": "decimal(12,2)"}, "ok": "bigint"})
     source = schema({"a": "bigint", "s": {"my col": "decimal(12,4)"}, "ok": "int"})
-    text = lossy_text(plan_no_change(compare(source, table), source, table, "`s`.`t`", DELTA_4_4))
+    text = lossy_text(plan_no_change(compare(source, table), source, table, "`s`.`t`"))
     assert text.startswith("`s`.`t` does not store every value of the model's output exactly: ")
     assert "a (bigint into int), s.`my col` (decimal(12,4) into decimal(12,2))." in text
     assert "ok" not in text.split(". Values")[0]

@@ -4,13 +4,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import types as spark
-from pyspark.sql.types import DataType, StructField
+from pyspark.sql.types import DataType
 
 from dbt.adapters.deltawiden.widening.types import (
-    CHAR_VARCHAR_KEY,
     UnknownType,
     UnreadableType,
-    declared_type,
     parse_path,
     parse_type,
     path_sql,
@@ -210,23 +208,3 @@ def test_a_part_of_spaces_alone_is_an_empty_part_and_refused(text: str):
 )
 def test_a_path_is_shown_with_quotes_only_where_a_part_needs_them(path, text: str):
     assert path_text(path) == text
-
-
-@pytest.mark.parametrize(
-    ("declaration", "expected"),
-    [("varchar(5)", spark.VarcharType(5)), ("char(7)", spark.CharType(7))],
-)
-def test_the_declared_length_of_a_column_is_read_from_its_metadata(declaration: str, expected):
-    field = StructField("c", spark.StringType(), metadata={CHAR_VARCHAR_KEY: declaration})
-    assert declared_type(field) == expected
-
-
-def test_a_column_without_a_declared_length_has_its_own_type():
-    assert declared_type(StructField("c", spark.StringType())) == spark.StringType()
-    other = StructField("c", spark.StringType(), metadata={"comment": "varchar(5)"})
-    assert declared_type(other) == spark.StringType()
-
-
-def test_a_declaration_inside_a_nested_column_leaves_the_column_its_own_type():
-    column = StructField("c", data_type(["string"]), metadata={CHAR_VARCHAR_KEY: "array<char(5)>"})
-    assert declared_type(column) == data_type(["string"])

@@ -27,6 +27,10 @@ _FIELD_NAME = re.compile(r"[^:,<>`]+(?=:)")
 _ATOMIC = re.compile(r"[^,<>()]+(?:\(\s*\d+\s*(?:,\s*\d+\s*)?\))?[^,<>()]*")
 
 
+CHAR_VARCHAR_KEY = "__CHAR_VARCHAR_TYPE_STRING"
+"""The metadata in which Spark keeps the declared type of a column with a char or varchar in it."""
+
+
 class AmbiguousType(ValueError):
     """A type's text can be read in more than one way, or is cut short."""
 
@@ -96,6 +100,25 @@ def _skip(text: str, mark: str) -> str:
     if not text.startswith(mark):
         raise AmbiguousType(text)
     return text[len(mark) :]
+
+
+def declared_type(column: StructField) -> DataType:
+    """Give the type that a column was declared with, char and varchar included.
+
+    Args:
+        column: a column of a schema as Spark reports it, where char and varchar are strings and the
+            metadata keeps the declaration, of a nested type as a whole.
+
+    Returns:
+        The declared type; the column's own where there is no declaration, or none that can be read.
+    """
+    declaration = (column.metadata or {}).get(CHAR_VARCHAR_KEY)
+    if declaration is None:
+        return column.dataType
+    try:
+        return read_described(declaration)
+    except AmbiguousType:
+        return column.dataType
 
 
 def read_schema(

@@ -173,7 +173,7 @@ def _has_void(path: Path, new: DataType, facts: TableFacts) -> bool:
         return False
     collections = (spark.ArrayType, spark.MapType)
     in_collection = any(isinstance(each, collections) for each in every_type(new)) or any(
-        part in ("element", "key", "value") for part in path[1:]
+        part in ("element", "key", "value") for part in path[1:-1]
     )
     return in_collection or not facts.engine.can(Capability.TYPE_A_VOID_COLUMN)
 

@@ -241,6 +241,8 @@ def _obstacles(
         yield Obstacle(Reason.NOT_DELTA, facts.format)
     elif rule is None:
         yield Obstacle(Reason.IMPOSSIBLE)
+    elif len(change.path) > 1 and not rule.nested:
+        yield Obstacle(Reason.NESTED_LENGTH)
     elif facts.engine.delta < rule.since:
         yield Obstacle(Reason.ENGINE_TOO_OLD, ".".join(map(str, rule.since)))
     elif rule.manual and not by_hand:

@@ -13,6 +13,8 @@ from dbt.adapters.deltawiden.widening.types import Path
 # It warns of what it parses as an opaque command; such an expression is read word by word here.
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
+# What a column named `values` or `table` is read as.
+_NEVER_IN_AN_EXPRESSION = (exp.Values, exp.Table, exp.Subquery, exp.Command)
 _WORD = re.compile(r"`((?:[^`]|``)+)`|(\w+)")
 
 
@@ -31,8 +33,11 @@ def referenced_paths(expression: str) -> frozenset[Path]:
         Delta's protocol, "CHECK Constraints" and "Generated Columns".
     """
     try:
-        parsed = sqlglot.parse_one(expression, read="spark")
-    except SqlglotError:
+        # As an expression: alone, one that begins with a column named `vacuum` is a statement.
+        parsed = sqlglot.parse_one(f"select ({expression}\n)", read="spark")
+    except (SqlglotError, RecursionError):
+        return frozenset(_words(expression))
+    if parsed.find(*_NEVER_IN_AN_EXPRESSION):
         return frozenset(_words(expression))
     return frozenset(
         tuple(part.name.lower() for part in column.parts) for column in parsed.find_all(exp.Column)

@@ -24,6 +24,10 @@ class Reason(Enum):
         "no type that this column can become in place holds the values of both",
         "cast the column in the model to {from_type}, or rebuild the table: dbt run --full-refresh",
     )
+    NESTED_LENGTH = (
+        "Delta never changes the length of a char or varchar inside a struct, array or map",
+        "rebuild the table with another type: dbt run --full-refresh",
+    )
     TOO_MANY_DIGITS = (
         "a decimal that holds the values of both needs {detail} digits, and 38 is the most",
         "cast the column in the model to {from_type}, or to another type and rebuild the table: "

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping
 
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
+from dbt.adapters.deltawiden.widening.described import declared_type
 from dbt.adapters.deltawiden.widening.diff import by_folded_name
 from dbt.adapters.deltawiden.widening.plan import TypeChange
 from dbt.adapters.deltawiden.widening.types import (
     Path,
     UnknownType,
-    declared_type,
     parse_path,
     parse_type,
     path_text,
@@ -61,37 +61,37 @@ def find_leaf(path: Path, table: StructType) -> tuple[Path, DataType]:
     Raises:
         ValueError: there is no such column or field, or it is not a leaf.
     """
+    declared = [StructField(each.name, declared_type(each)) for each in table.fields]
     found: list[str] = []
-    field: StructField | None = None
-    current: DataType = table
+    current: DataType = StructType(declared)
     for part in path:
-        name, field, current = _step(part, current, tuple(found))
+        name, current = _step(part, current, tuple(found))
         found.append(name)
-    inside = [name for name, _, _ in _children(current)]
+    inside = [name for name, _ in _children(current)]
     if inside:
         raise ValueError(f"is not a leaf; name one of: {_paths(tuple(found), inside)}")
-    return tuple(found), declared_type(field) if field is not None else current
+    return tuple(found), current
 
 
-def _step(part: str, current: DataType, found: Path) -> tuple[str, StructField | None, DataType]:
-    children = {name.lower(): (name, field, data) for name, field, data in _children(current)}
+def _step(part: str, current: DataType, found: Path) -> tuple[str, DataType]:
+    children = {name.lower(): (name, data) for name, data in _children(current)}
     if part.lower() not in children:
-        names = [name for name, _, _ in _children(current)]
+        names = [name for name, _ in _children(current)]
         if not names:
             raise ValueError(f"there is nothing inside {path_text(found)}, it is a leaf")
         raise ValueError(f"no such column or field; there are: {_paths(found, names)}")
     return children[part.lower()]
 
 
-def _children(current: DataType) -> Iterator[tuple[str, StructField | None, DataType]]:
+def _children(current: DataType) -> Iterator[tuple[str, DataType]]:
     if isinstance(current, StructType):
         for field in by_folded_name(current).values():
-            yield field.name, field, field.dataType
+            yield field.name, field.dataType
     elif isinstance(current, ArrayType):
-        yield "element", None, current.elementType
+        yield "element", current.elementType
     elif isinstance(current, MapType):
-        yield "key", None, current.keyType
-        yield "value", None, current.valueType
+        yield "key", current.keyType
+        yield "value", current.valueType
 
 
 def _paths(parent: Path, names: list[str]) -> str:

@@ -67,6 +67,8 @@ class Rule:
         feature: a table feature that the target type needs in the protocol.
         recorded: a type change in Delta's sense, which needs the table property and is recorded
             in the schema. A longer varchar is not.
+        nested: whether it is made inside a struct, array or map too. The length of a nested char or
+            varchar stays, even where the statement that changes it succeeds.
         within: the other formats that make the same change.
     """
 
@@ -78,11 +80,19 @@ class Rule:
     scale: Scale | None = None
     feature: str | None = None
     recorded: bool = True
+    nested: bool = True
     within: frozenset[Compatibility] = frozenset()
 
 
 _BOTH = frozenset({Compatibility.ICEBERG_V2, Compatibility.DUCKLAKE})
 _ICEBERG = frozenset({Compatibility.ICEBERG_V2})
+
+
+def _rules_for_text() -> Iterator[Rule]:
+    """A longer varchar, or text of any length: only the check of the length changes."""
+    for source in (spark.CharType, spark.VarcharType):
+        for target in (spark.VarcharType, spark.StringType):
+            yield Rule(source, target, DELTA_3_2, recorded=False, nested=False, within=_BOTH)
 
 
 def _rules_for_void() -> Iterator[Rule]:
@@ -134,10 +144,7 @@ RULES: tuple[Rule, ...] = (
     Rule(spark.DecimalType, spark.DecimalType, DELTA_4_0, scale=Scale.KEPT, within=_ICEBERG),
     Rule(spark.DecimalType, spark.DecimalType, DELTA_4_0, scale=Scale.GROWN),
     Rule(spark.DateType, spark.TimestampNTZType, DELTA_4_0, feature="timestampNtz"),
-    Rule(spark.VarcharType, spark.VarcharType, DELTA_3_2, recorded=False, within=_BOTH),
-    Rule(spark.VarcharType, spark.StringType, DELTA_3_2, recorded=False, within=_BOTH),
-    Rule(spark.CharType, spark.VarcharType, DELTA_3_2, recorded=False, within=_BOTH),
-    Rule(spark.CharType, spark.StringType, DELTA_3_2, recorded=False, within=_BOTH),
+    *_rules_for_text(),
     *_rules_for_void(),
 )
 

@@ -5,13 +5,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from pyspark.sql import types as spark
-from pyspark.sql.types import DataType, StructField, StructType
+from pyspark.sql.types import DataType, StructType
 
 Path = tuple[str, ...]
 """A place in a schema: column name, then field names, ``element``, ``key`` and ``value``."""
-
-CHAR_VARCHAR_KEY = "__CHAR_VARCHAR_TYPE_STRING"
-"""The field metadata in which Spark keeps the declared type of a char or varchar column."""
 
 
 class UnknownType(ValueError):
@@ -249,19 +246,3 @@ def read_special_type(text: str) -> DataType | None:
         if first in units and last in units:
             return interval(units.index(first), units.index(last))
     return None
-
-
-def declared_type(field: StructField) -> DataType:
-    """Give the type a column was declared with, char and varchar included.
-
-    Args:
-        field: a field of a schema as Spark reports it, where char and varchar are strings and
-            the metadata keeps the declaration.
-
-    Returns:
-        The declared type; for all but top-level char and varchar that is the field's own.
-    """
-    declaration = field.metadata.get(CHAR_VARCHAR_KEY) if field.metadata else None
-    if declaration is None or not isinstance(field.dataType, spark.StringType):
-        return field.dataType
-    return parse_type(declaration)

@@ -1,0 +1,93 @@
+"""What every supported Spark and Delta must do, each within what it can."""
+
+import pytest
+
+from dbt.adapters.deltawiden.widening.rules import DELTA_4_0, Capability
+from tests.functional.support import dbt
+
+BYTES = "1 as id, cast(1 as tinyint) as a, named_struct('x', cast(1 as tinyint), 'y', 'old') as s"
+# The fields in another order, and each with another type: written by position they would swap.
+INTS = "2 as id, cast(70000 as int) as a, named_struct('y', 'new', 'x', cast(300 as smallint)) as s"
+LONGS = "3 as id, 5000000000 as a, named_struct('x', cast(1 as smallint), 'y', 'z') as s"
+
+STRATEGIES = ("append", "merge", "insert_overwrite")
+
+
+def model(strategy: str, **config: object) -> str:
+    config = {
+        "materialized": "incremental",
+        "incremental_strategy": strategy,
+        "on_schema_change": "append_new_columns",
+        "type_widening": True,
+        **config,
+    }
+    if strategy == "merge":
+        config["unique_key"] = "id"
+    steps = "".join(
+        f"{{% if var('step', 1) == {step} %}}select {columns}{{% endif %}}\n"
+        for step, columns in enumerate((BYTES, INTS, LONGS), start=1)
+    )
+    return f"{{{{ config(**{config!r}) }}}}\n{steps}"
+
+
+class TestWidening:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {f"by_{strategy}.sql": model(strategy) for strategy in STRATEGIES}
+
+    @pytest.fixture(scope="class")
+    def widened(self, project):
+        for step in (1, 2):
+            run = dbt("run", step=step)
+            assert {str(each.status) for each in run.results.values()} == {"success"}, run.output
+
+    @pytest.mark.parametrize("strategy", STRATEGIES)
+    def test_leaves_are_widened_and_nothing_is_swapped(self, widened, table, strategy):
+        found = table(f"by_{strategy}")
+        assert found.types["a"] == "int"
+        assert found.types["s"] == "struct<x:smallint,y:string>"
+        old = [] if strategy == "insert_overwrite" else [(1, 1, (1, "old"))]
+        rows = [(id, a, tuple(s)) for id, a, s in found.rows()]
+        assert rows == [*old, (2, 70000, (300, "new"))]
+
+    @pytest.mark.parametrize("strategy", STRATEGIES)
+    def test_as_few_commits_as_the_engine_can(self, widened, table, engine, strategy):
+        operations = table(f"by_{strategy}").operations(since=0)
+        together = engine.can(Capability.ALTER_SEVERAL_COLUMNS)
+        changes = ["CHANGE COLUMNS"] if together else ["CHANGE COLUMN", "CHANGE COLUMN"]
+        assert [each for each in operations if each.startswith("CHANGE")] == changes
+
+    def test_what_this_delta_can_not_widen_is_refused_and_nothing_moved(
+        self, widened, table, engine
+    ):
+        before = {name: table(name).version for name in ("by_append", "by_merge")}
+        run = dbt("run", "--select", *before, step=3)
+        for name, version in before.items():
+            if engine.delta >= DELTA_4_0:
+                assert run.status(name) == "success", run.output
+                assert table(name).types["a"] == "bigint"
+                assert (5000000000,) in table(name).rows("a")
+            else:
+                assert run.status(name) == "error"
+                assert "a: int -> bigint" in run.message(name)
+                assert "needs Delta 4.0 or newer" in run.message(name)
+                assert table(name).version == version
+
+
+class TestVersionInTheProfile:
+    """A server that does not say which Delta it runs: the profile does."""
+
+    @pytest.fixture(scope="class")
+    def dbt_profile_target(self, dbt_profile_target):
+        return {**dbt_profile_target, "delta_version": "3.3.3"}
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"told.sql": model("append")}
+
+    def test_it_decides_what_can_be_widened(self, project, table):
+        dbt("run")
+        assert dbt("run", step=2).status("told") == "success"
+        refused = dbt("run", step=3)
+        assert "needs Delta 4.0 or newer" in refused.message("told")
+        assert table("told").types["a"] == "int"

@@ -1,0 +1,130 @@
+"""The type changes of a table, read from its log by SQL alone, are those that were made."""
+
+from collections.abc import Iterator
+
+import pytest
+from delta.tables import DeltaTable, IdentityGenerator
+from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
+
+from dbt.adapters.deltawiden.delta_log import newest_schema
+from dbt.adapters.deltawiden.widening.history import ColumnMetadata, RecordedChange, read_metadata
+from dbt.adapters.deltawiden.widening.rules import DELTA_4_0, Capability, Engine
+from dbt.adapters.deltawiden.widening.types import parse_type, path_sql
+
+# Delta strips type changes from the schemas that it shows, unless this is off.
+HIDES = "spark.databricks.delta.typeWidening.removeSchemaMetadata"
+
+COLUMNS = (
+    "a tinyint, s struct<x: tinyint, `d.o t`: array<tinyint>>, arr array<struct<`y,`: tinyint>>, "
+    "m map<tinyint, map<string, tinyint>>, date date"
+)
+CHANGES = {
+    ("a",): ["smallint", "int"],
+    ("s", "x"): ["int"],
+    ("s", "d.o t", "element"): ["smallint"],
+    ("arr", "element", "y,"): ["int"],
+    ("m", "key"): ["smallint"],
+    ("m", "value", "value"): ["int"],
+}
+CHANGES_OF_DELTA_4 = {
+    ("a",): [*CHANGES[("a",)], "decimal(12,2)", "decimal(14,4)"],
+    ("date",): ["timestamp_ntz"],
+}
+
+
+@pytest.fixture(scope="module")
+def schema(spark: SparkSession) -> Iterator[str]:
+    spark.sql("create schema if not exists recorded")
+    yield "recorded"
+    spark.sql("drop schema recorded cascade")
+
+
+@pytest.fixture
+def changed(spark: SparkSession, engine: Engine, schema: str, tmp_path) -> tuple[str, set]:
+    """A table, in a folder with an awkward name, and the changes that were made to it."""
+    table = f"{schema}.t"
+    spark.sql(f"drop table if exists {table}")
+    spark.sql(
+        f"create table {table} ({COLUMNS}) using delta location '{tmp_path}/a b%20[c]{{d}}*?/t' "
+        "tblproperties ('delta.columnMapping.mode' = 'name', 'delta.enableTypeWidening' = 'true',"
+        "'delta.feature.timestampNtz' = 'supported')"
+    )
+    changes = {**CHANGES, **(CHANGES_OF_DELTA_4 if engine.delta >= DELTA_4_0 else {})}
+    made = set()
+    for path, types in changes.items():
+        before = "date" if path == ("date",) else "tinyint"
+        for after in types:
+            spark.sql(f"alter table {table} alter column {path_sql(path)} type {after}")
+            made.add(RecordedChange(path, parse_type(before), parse_type(after)))
+            before = after
+    return table, made
+
+
+def metadata(spark: SparkSession, table: str) -> ColumnMetadata:
+    location = spark.sql(f"describe detail {table}").collect()[0].location
+    return read_metadata(newest_schema(location, lambda query: spark.sql(query).collect()))
+
+
+def shown_by_session(spark: SparkSession, table: str) -> StructType:
+    spark.conf.set(HIDES, "false")
+    try:
+        return spark.table(table).schema
+    finally:
+        spark.conf.unset(HIDES)
+
+
+def test_the_log_has_every_change_with_its_path_and_types(spark, changed):
+    table, made = changed
+    assert set(metadata(spark, table).changes) == made
+    assert len(metadata(spark, table).changes) == len(made)
+
+
+def test_the_changes_of_a_column_are_in_order(spark, changed):
+    table, _ = changed
+    of_a = [each for each in metadata(spark, table).changes if each.path == ("a",)]
+    assert [each.from_type for each in of_a[1:]] == [each.to_type for each in of_a[:-1]]
+
+
+def test_by_sql_alone_as_by_session(spark, changed):
+    table, made = changed
+    assert set(read_metadata(shown_by_session(spark, table).json()).changes) == made
+
+
+def test_a_log_whose_commits_were_cleaned_up_is_read_from_its_checkpoint(spark, changed, tmp_path):
+    table, made = changed
+    spark.sql(f"alter table {table} set tblproperties ('delta.checkpointInterval' = '1')")
+    spark.sql(f"insert into {table} (a) values (1)")
+    (folder,) = tmp_path.rglob("_delta_log")
+    newest = max(folder.glob("*.checkpoint*.parquet")).name.split(".")[0]
+    for commit in folder.glob("*.json"):
+        if commit.name.split(".")[0] < newest:
+            commit.unlink()
+    assert set(metadata(spark, table).changes) == made
+
+
+def test_a_new_table_has_no_changes_and_names_what_delta_makes(spark, schema):
+    (
+        DeltaTable.createOrReplace(spark)
+        .tableName(f"{schema}.made")
+        .addColumn("amount", "int")
+        .addColumn("Tenfold", "int", generatedAlwaysAs="amount * 10")
+        .addColumn("Number", "bigint", generatedAlwaysAs=IdentityGenerator())
+        .execute()
+    )
+    assert metadata(spark, f"{schema}.made") == ColumnMetadata(
+        (), (("Tenfold", "amount * 10"),), ("Number",)
+    )
+
+
+def test_a_change_of_several_columns_is_recorded_for_each(spark, engine, schema):
+    table = f"{schema}.several"
+    spark.sql(
+        f"create table {table} (a tinyint, b tinyint) using delta "
+        "tblproperties ('delta.enableTypeWidening' = 'true')"
+    )
+    changes = ["a type int", "b type smallint"]
+    together = engine.can(Capability.ALTER_SEVERAL_COLUMNS)
+    for statement in [", ".join(changes)] if together else changes:
+        spark.sql(f"alter table {table} alter column {statement}")
+    assert [each.path for each in metadata(spark, table).changes] == [("a",), ("b",)]

@@ -1,0 +1,88 @@
+"""A plan, run on a real table, leads where it says: drawn schemas, any names, any depth."""
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
+
+from dbt.adapters.deltawiden.table_facts import read_facts
+from dbt.adapters.deltawiden.widening.diff import compare
+from dbt.adapters.deltawiden.widening.plan import Plan, plan_changes
+from dbt.adapters.deltawiden.widening.policy import Policy
+from dbt.adapters.deltawiden.widening.rules import Engine
+from dbt.adapters.deltawiden.widening.types import quote, type_sql
+from tests.functional.support import needs_delta_4
+from tests.unit.strategies import automatic_policies, tables_with_sources, widenable_tables
+
+PROPERTIES = "'delta.columnMapping.mode' = 'name', 'delta.enableTypeWidening' = 'true'"
+
+
+class RealTable:
+    """A table with a drawn schema, and plans for it."""
+
+    def __init__(self, spark: SparkSession, engine: Engine, schema: StructType) -> None:
+        self.spark, self.engine = spark, engine
+        listed = ", ".join(f"{quote(each.name)} {type_sql(each.dataType)}" for each in schema)
+        spark.sql("drop table if exists planned.t")
+        spark.sql(f"create table planned.t ({listed}) using delta tblproperties ({PROPERTIES})")
+
+    @property
+    def schema(self) -> StructType:
+        return self.spark.table("planned.t").schema
+
+    def plan(self, source: StructType, model: Policy) -> Plan:
+        facts = read_facts("planned.t", self.engine, lambda query: self.spark.sql(query).collect())
+        difference = compare(source, self.schema)
+        return plan_changes(difference, source, self.schema, model, facts)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def schema(spark: SparkSession) -> Iterator[None]:
+    spark.sql("create schema if not exists planned")
+    yield
+    spark.sql("drop schema planned cascade")
+
+
+drawn = settings(
+    max_examples=15, deadline=None, suppress_health_check=[*HealthCheck], print_blob=True
+)
+
+
+def run_and_check(table: RealTable, source: StructType, model: Policy) -> None:
+    plan = table.plan(source, model)
+    assume(not plan.refusals)
+    for statement in plan.statements:
+        table.spark.sql(statement)
+    after = table.schema
+    reached = compare(source, after)
+    assert reached.types == ()
+    assert reached.new == ()
+    assert [(each.name, each.type) for each in plan.write.columns] == [
+        (each.name, each.dataType) for each in after
+    ]
+    assert table.plan(source, model).statements == []
+
+
+@needs_delta_4
+@drawn
+@given(widenable_tables, automatic_policies)
+def test_every_widening_is_made_as_planned(spark, engine, sides, model):
+    table_schema, source = sides
+    table = RealTable(spark, engine, table_schema)
+    assert table.plan(source, model).refusals == ()
+    run_and_check(table, source, model)
+
+
+@drawn
+@given(tables_with_sources, automatic_policies)
+def test_whatever_differs_the_table_becomes_what_the_plan_says(spark, engine, sides, model):
+    table_schema, source = sides
+    assume(len(table_schema.fields) > 0 and len(source.fields) > 0)
+    try:
+        table = RealTable(spark, engine, table_schema)
+    except AnalysisException:
+        assume(False)  # Not every drawn type can be a column's, such as a map with void keys.
+    run_and_check(table, source, model)
