@@ -2,11 +2,13 @@
 
 import json
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import Any
 
 import pytest
 from delta.tables import DeltaTable, IdentityGenerator
 
+from dbt.adapters.deltawiden.versions import read_version
 from dbt.adapters.deltawiden.widening.rules import Capability
 from tests.functional.support import Table, dbt, needs_delta_4
 
@@ -21,6 +23,7 @@ class State:
         then: statements that bring the table into its state, after the first run.
         said: what the refusal names.
         mode: on_schema_change.
+        since: the first Delta that has such a table.
     """
 
     before: str
@@ -29,6 +32,7 @@ class State:
     tblproperties: dict[str, str]
     then: tuple[str, ...] = ()
     mode: str = "append_new_columns"
+    since: tuple[int, ...] = ()
 
     def model(self) -> str:
         config = {
@@ -96,6 +100,16 @@ STATES = {
     ),
     "iceberg_compat_v1": State(DAY, MOMENT, ("compatible with iceberg_v2",), iceberg(1)),
     "iceberg_compat_v2": State(DAY, MOMENT, ("compatible with iceberg_v2",), iceberg(2)),
+    "iceberg_compat_v3": State(
+        DAY, MOMENT, ("compatible with iceberg_v2",), iceberg(3), since=(4, 4)
+    ),
+    "uniform": State(
+        DAY,
+        MOMENT,
+        ("compatible with iceberg_v2",),
+        iceberg(2, **{"delta.universalFormat.enabledFormats": "iceberg"}),
+        since=(4, 4),  # older ones want their Iceberg jar to create it
+    ),
     "iceberg_compat_off_but_supported": State(
         "1 as id, cast(1 as decimal(10,2)) as d",
         "2 as id, cast(1 as decimal(12,4)) as d",
@@ -156,6 +170,13 @@ STATES = {
         ("amount: int -> bigint", "typeWidening-preview", "'delta.feature.typeWidening'"),
         {**WIDENS, "delta.feature.typeWidening-preview": "supported"},
     ),
+}
+
+
+STATES = {
+    name: state
+    for name, state in STATES.items()
+    if read_version(version("delta-spark")) >= state.since
 }
 
 

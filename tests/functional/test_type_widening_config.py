@@ -1,8 +1,12 @@
 """`type_widening`, `on_lossy_write`, and what a wrong value gets."""
 
 import pytest
+from dbt_common.exceptions import DbtDatabaseError
+from pyspark.sql.types import IntegerType, StringType
 
-from tests.functional.support import dbt
+from dbt.adapters.deltawiden.widening.facts import ENABLED
+from dbt.adapters.deltawiden.widening.plan import Plan, TypeChange
+from tests.functional.support import dbt, needs_delta_4
 
 MODEL = """
 {{{{ config(materialized='incremental', on_schema_change='append_new_columns', {config}) }}}}
@@ -90,17 +94,64 @@ class TestTrueTurnsThePropertyOnWhenItIsFirstNeeded:
         ]
 
     def test_it_is_turned_off_again_when_the_engine_refuses_the_change(self, project, table):
-        project.run_sql("drop table if exists {schema}.late")
-        dbt("run", step=1, type="int")
-        project.run_sql("alter table {schema}.late add constraint positive check (amount > 0)")
+        dbt("run", "--full-refresh", step=1, type="int")
         before = table("late").rows()
-        run = dbt("run", step=2, type="bigint", widening=True)
-        assert run.status("late") == "error"
-        assert "[DELTA_CONSTRAINT_DEPENDENT_COLUMN_CHANGE]" in run.message("late")
-        assert "\tat " not in run.output
-        assert table("late").properties.get("delta.enableTypeWidening") is None
+        # No plan asks for this change; it stands for a refusal that nobody has foreseen.
+        to_string = TypeChange(("amount",), IntegerType(), StringType())
+        plan = Plan(table("late").name, changes=(to_string,), properties=((ENABLED, "true"),))
+        with (
+            project.adapter.connection_named("test"),
+            pytest.raises(DbtDatabaseError, match="DELTA_UNSUPPORTED_ALTER_TABLE") as refused,
+        ):
+            project.adapter.run_schema_changes(plan, "test")
+        assert "\tat " not in str(refused.value)
+        assert table("late").operations(since=0) == ["SET TBLPROPERTIES", "UNSET TBLPROPERTIES"]
+        assert table("late").properties.get(ENABLED) is None
         assert table("late").types["amount"] == "int"
         assert table("late").rows() == before
+
+
+@needs_delta_4
+class TestCompatibleWith:
+    """Only what the other formats can do too is applied; the rest is refused."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            f"{name}.sql": model(f"type_widening=true, type_widening_compatible_with={formats}")
+            for name, formats in (
+                ("iceberg", ["iceberg_v2"]),
+                ("ducklake", ["ducklake"]),
+                ("both", ["iceberg_v2", "ducklake"]),
+            )
+        }
+
+    @pytest.mark.parametrize(
+        ("before", "after", "refused"),
+        [
+            ("int", "bigint", set()),
+            ("float", "double", set()),
+            ("decimal(10,2)", "decimal(12,2)", {"ducklake", "both"}),
+            ("decimal(10,2)", "decimal(12,4)", {"iceberg", "ducklake", "both"}),
+            ("date", "timestamp_ntz", {"iceberg", "ducklake", "both"}),
+        ],
+    )
+    def test_what_a_format_lacks_is_refused(self, project, table, before, after, refused):
+        step = dict.fromkeys((before, after), 1)
+        if before == "date":
+            step = {"date": "date'2024-01-01'", "timestamp_ntz": "timestamp'2024-01-01 10:00:00'"}
+        dbt("run", "--full-refresh", step=step[before], type=before)
+        versions = {name: table(name).version for name in ("iceberg", "ducklake", "both")}
+        run = dbt("run", step=step[after], type=after)
+        for name, version in versions.items():
+            if name in refused:
+                assert run.status(name) == "error"
+                assert f"amount: {before} -> {after}" in run.message(name)
+                assert "is to stay compatible with" in run.message(name)
+                assert table(name).version == version
+            else:
+                assert run.status(name) == "success", run.output
+                assert table(name).types["amount"] == after
 
 
 class TestOnLossyWrite:

@@ -162,6 +162,13 @@ def test_a_person_may_not_widen_what_delta_makes_either(column, from_type, to_ty
     assert reasons(by_hand(from_type, to_type, MADE, (column,))) == [((column,), reason)]
 
 
+@pytest.mark.parametrize("field", ["Tenfold", "Number"])
+def test_a_nested_field_is_not_made_by_delta_because_a_column_of_its_name_is(field: str):
+    known = facts(generated={"Tenfold": "id * 10"}, identity=frozenset({"Number"}))
+    assert not by_hand("int", "bigint", known, ("s", field)).refusals
+    assert by_hand("int", "bigint", known, (field, "x")).refusals
+
+
 def test_a_generated_column_that_another_is_generated_from_has_both_refusals():
     known = facts(generated={"a": "x + 1", "b": "a + 1"})
     made = by_hand("int", "bigint", known, ("a",))
@@ -379,7 +386,9 @@ def test_under_iceberg_writer_compat_v1_no_column_or_field_is_added():
 
 
 def test_all_that_iceberg_writer_compat_v1_has_against_a_new_column_is_told():
-    made = plan({}, {"b": [{"x": "smallint"}]}, known=writer("name", ("deletionVectors",)))
+    # A new column widens nothing, so Delta 3.3 turns no preview on for it.
+    known = writer("name", ("deletionVectors",), engine=DELTA_3_3)
+    made = plan({}, {"b": [{"x": "smallint"}]}, known=known)
     assert details(made) == [
         (Reason.WRITER_COMPATIBILITY_AND_NEW, ""),
         (Reason.WRITER_COMPATIBILITY, "column mapping is name, not id"),
@@ -537,7 +546,7 @@ GONE_FIELD = {"id": "int", "s": {"x": "int", "y": "int"}}, {"id": "int", "s": {"
         (checked("gone > 0", "id < GONE"), [Reason.CONSTRAINT, Reason.CONSTRAINT]),
         (checked("id > 0"), []),
         (facts(MAPPED, generated={"made": "gone + 1"}), [Reason.INPUT_OF_GENERATED]),
-        (facts(MAPPED, clustering_columns=("Gone",)), [Reason.GONE_AND_CLUSTERED_BY]),
+        (facts(MAPPED, clustering_columns=("gONE",)), [Reason.GONE_AND_CLUSTERED_BY]),
         (facts(MAPPED, clustering_columns=("id",)), []),
         (facts({}), [Reason.DROP_NEEDS_COLUMN_MAPPING]),
         (
@@ -556,8 +565,8 @@ GONE_FIELD = {"id": "int", "s": {"x": "int", "y": "int"}}, {"id": "int", "s": {"
     ],
 )
 def test_all_that_stands_in_the_way_of_a_drop_is_told(known: TableFacts, expected: list[Reason]):
-    refused = dropping({"id": "int", "gone": "int"}, {"id": "int"}, known)
-    assert refused == [(("gone",), reason) for reason in expected]
+    refused = dropping({"id": "int", "Gone": "int"}, {"id": "int"}, known)
+    assert refused == [(("Gone",), reason) for reason in expected]
 
 
 @pytest.mark.parametrize(
@@ -567,11 +576,18 @@ def test_all_that_stands_in_the_way_of_a_drop_is_told(known: TableFacts, expecte
         (checked("s is not null"), [Reason.CONSTRAINT]),
         (checked("s.x > 0"), []),
         (facts(MAPPED, clustering_columns=("s",)), [Reason.GONE_AND_CLUSTERED_BY]),
+        (facts(MAPPED, clustering_columns=("y",)), []),
+        (facts(MAPPED, partition_columns=("y",)), []),
         (facts(MAPPED, generated={"made": "s.y + 1"}), [Reason.INPUT_OF_GENERATED]),
     ],
 )
 def test_a_nested_field_is_dropped_where_nothing_uses_it(known, expected: list[Reason]):
     assert dropping(*GONE_FIELD, known) == [(("s", "y"), reason) for reason in expected]
+
+
+def test_no_column_is_dropped_from_a_table_of_another_format():
+    refused = dropping({"id": "int", "gone": "int"}, {"id": "int"}, facts(MAPPED, format="iceberg"))
+    assert refused == [(("gone",), Reason.DROP_NEEDS_DELTA)]
 
 
 def test_a_refused_drop_names_the_constraint_and_the_column():
@@ -630,6 +646,24 @@ def test_whatever_a_table_has_against_one_change_is_told_at_once():
         (Reason.WRITER_COMPATIBILITY, NO_PREVIEW),
     ]
     assert made.statements == []
+
+
+# Nested text
+
+
+@pytest.mark.parametrize(
+    ("from_type", "to_type"),
+    [
+        ("varchar(5)", "varchar(10)"),
+        ("varchar(5)", "string"),
+        ("char(5)", "varchar(5)"),
+        ("char(5)", "string"),
+    ],
+)
+@pytest.mark.parametrize("path", [("s", "x"), ("a", "element"), ("m", "key"), ("m", "value", "x")])
+def test_the_length_of_nested_text_is_never_changed(from_type: str, to_type: str, path: Path):
+    assert reasons(by_hand(from_type, to_type, path=path)) == [(path, Reason.NESTED_LENGTH)]
+    assert not by_hand(from_type, to_type, path=path[:1]).refusals
 
 
 # Other formats

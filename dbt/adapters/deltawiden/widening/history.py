@@ -59,7 +59,7 @@ def read_metadata(schema_json: str) -> ColumnMetadata:
         The metadata.
 
     Raises:
-        ValueError: the text is no schema, or a recorded type is unknown.
+        ValueError: the text is no JSON, or a recorded type is unknown.
 
     Source:
         Delta's protocol, "Schema Serialization Format", "Column Metadata" and "Type Change

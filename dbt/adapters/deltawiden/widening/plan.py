@@ -245,10 +245,11 @@ def _obstacles(
         yield Obstacle(Reason.NESTED_LENGTH)
     elif facts.engine.delta < rule.since:
         yield Obstacle(Reason.ENGINE_TOO_OLD, ".".join(map(str, rule.since)))
-    elif rule.manual and not by_hand:
-        yield Obstacle(Reason.MANUAL)
     else:
-        yield from _of_settings(rule, policy, facts)
+        if rule.manual and not by_hand:
+            yield Obstacle(Reason.MANUAL)
+        else:
+            yield from _of_settings(rule, policy, facts)
         yield from of_type_change(change.path, change.to_type, rule, facts)
 
 

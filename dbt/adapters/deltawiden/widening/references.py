@@ -35,7 +35,7 @@ def referenced_paths(expression: str) -> frozenset[Path]:
     try:
         # As an expression: alone, one that begins with a column named `vacuum` is a statement.
         parsed = sqlglot.parse_one(f"select ({expression}\n)", read="spark")
-    except (SqlglotError, RecursionError):
+    except (SqlglotError, RecursionError, LookupError):
         return frozenset(_words(expression))
     if parsed.find(*_NEVER_IN_AN_EXPRESSION):
         return frozenset(_words(expression))
