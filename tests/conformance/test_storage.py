@@ -1,5 +1,7 @@
 """``exactness`` against the engine: boundary values of every type, written and read back."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import SparkSession
@@ -80,19 +82,24 @@ def observed(spark: SparkSession, table: str, source: str) -> Storage:
 def test_exactness_and_engine_agree_on_every_pair(
     spark: SparkSession, schema: str, conformance: Conformance
 ):
-    disagreements, seen = [], []
     lacking = types_lacking()
-    for number, column in enumerate(each for each in STORED if each not in lacking):
-        table = f"{schema}.storage_{number}"
+    columns = [each for each in STORED if each not in lacking]
+    sources = [each for each in BOUNDARIES if each not in lacking]
+
+    def stored_in(column: str) -> list[tuple[str, str, Storage]]:
+        table = f"{schema}.storage_{columns.index(column)}"
         spark.sql(
             f"create table {table} (source string, n int, v {column}) using delta {NO_CHECKPOINTS}"
         )
-        for source in (each for each in BOUNDARIES if each not in lacking):
-            found = observed(spark, table, source)
-            expected = storage(spark_type(source), spark_type(column))
-            seen.append(found)
-            if found is not expected and not is_known_caution(source, column, found, expected):
-                disagreements.append(f"{source} in {column}: engine {found}, ours {expected}")
+        return [(source, column, observed(spark, table, source)) for source in sources]
+
+    with ThreadPoolExecutor(2) as threads:
+        seen = [each for found in threads.map(stored_in, columns) for each in found]
+    disagreements = []
+    for source, column, found in seen:
+        expected = storage(spark_type(source), spark_type(column))
+        if found is not expected and not is_known_caution(source, column, found, expected):
+            disagreements.append(f"{source} in {column}: engine {found}, ours {expected}")
     conformance.stored, conformance.stored_disagreements = len(seen), disagreements
     assert disagreements == [], "\n".join(disagreements)
-    assert set(seen) == set(Storage)
+    assert {found for _, _, found in seen} == set(Storage)
