@@ -24,7 +24,7 @@ test-unit: $(INSTALLED)  ## The tests of the pure part, in seconds
 # One environment for each lane, from its constraints; all lanes run even where one fails.
 LANES := $(basename $(notdir $(wildcard requirements/matrix/*.in)))
 MATRIX := .matrix
-MATRIX_TESTS := tests/unit tests/conformance $(addprefix tests/functional/test_, \
+MATRIX_TESTS := tests/conformance $(addprefix tests/functional/test_, \
 	engines.py nested.py described.py history.py table_states.py plan_on_delta.py)
 
 .PHONY: test-matrix

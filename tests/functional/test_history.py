@@ -8,7 +8,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta_log import newest_schema
-from dbt.adapters.deltawiden.widening.history import ColumnMetadata, RecordedChange, read_metadata
+from dbt.adapters.deltawiden.widening.change import TypeChange
+from dbt.adapters.deltawiden.widening.history import ColumnMetadata, read_metadata
 from dbt.adapters.deltawiden.widening.rules import DELTA_4_0, Capability, Engine
 from dbt.adapters.deltawiden.widening.types import parse_type, path_sql
 
@@ -56,7 +57,7 @@ def changed(spark: SparkSession, engine: Engine, schema: str, tmp_path) -> tuple
         before = "date" if path == ("date",) else "tinyint"
         for after in types:
             spark.sql(f"alter table {table} alter column {path_sql(path)} type {after}")
-            made.add(RecordedChange(path, parse_type(before), parse_type(after)))
+            made.add(TypeChange(path, parse_type(before), parse_type(after)))
             before = after
     return table, made
 

@@ -31,7 +31,7 @@ select {{ var('step', 1) }} as id, cast(1 as int) as amount, cast(2 as smallint)
             models=["prices"],
             columns={"AMOUNT": "decimal(12,2)", "weight": "double", "s.x": "bigint"},
         )
-        assert "widened amount: int -> decimal(12,2), weight: smallint -> double" in run.output
+        assert "amount: int -> decimal(12,2), weight: smallint -> double" in run.output
         types = table("prices").types
         assert types["amount"] == "decimal(12,2)"
         assert types["weight"] == "double"

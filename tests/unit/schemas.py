@@ -5,9 +5,10 @@ from typing import Any
 
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
+from dbt.adapters.deltawiden.widening.change import TypeChange
 from dbt.adapters.deltawiden.widening.diff import compare
 from dbt.adapters.deltawiden.widening.facts import TableFacts
-from dbt.adapters.deltawiden.widening.plan import Plan, TypeChange, plan_by_hand, plan_changes
+from dbt.adapters.deltawiden.widening.plan import Plan, plan_by_hand, plan_changes
 from dbt.adapters.deltawiden.widening.policy import OnSchemaChange, Policy
 from dbt.adapters.deltawiden.widening.refusals import Reason
 from dbt.adapters.deltawiden.widening.rules import Engine

@@ -9,7 +9,7 @@ from hypothesis import given
 
 from dbt.adapters.deltawiden.widening.history import (
     ColumnMetadata,
-    RecordedChange,
+    TypeChange,
     read_metadata,
 )
 from dbt.adapters.deltawiden.widening.types import Path, UnknownType
@@ -48,9 +48,9 @@ def read(*columns: Json) -> ColumnMetadata:
     return read_metadata(json.dumps(struct(*columns)))
 
 
-def recorded(path: Path, *types: str) -> tuple[RecordedChange, ...]:
+def recorded(path: Path, *types: str) -> tuple[TypeChange, ...]:
     pairs = itertools.pairwise(data_type(each) for each in types)
-    return tuple(RecordedChange(path, *pair) for pair in pairs)
+    return tuple(TypeChange(path, *pair) for pair in pairs)
 
 
 # Delta's protocol, "Type Change Metadata"
@@ -130,7 +130,7 @@ OF_A_MAP_VALUE_IN_AN_ARRAY = """
     ],
     ids=["column", "map key", "map value in an array"],
 )
-def test_the_examples_of_the_protocol_are_read(column: str, expected: tuple[RecordedChange, ...]):
+def test_the_examples_of_the_protocol_are_read(column: str, expected: tuple[TypeChange, ...]):
     assert read(json.loads(column)) == ColumnMetadata(changes=expected)
 
 

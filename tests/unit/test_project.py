@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbt.adapters.deltawiden.widening.project import in_order, shaped_sql
+from dbt.adapters.deltawiden.widening.project import in_order, is_as_is, shaped_sql
 from tests.unit.schemas import data_type
 
 SAME = {"a": "int", "b": {"c": "int"}}
@@ -13,14 +13,18 @@ SAME = {"a": "int", "b": {"c": "int"}}
     [
         ("int", "bigint"),
         (SAME, SAME),
-        ({"A": "tinyint", "B": {"C": "int"}}, SAME),
+        ({"A": "int", "B": {"C": "int"}}, SAME),
         ([SAME], [SAME]),
         (("string", SAME), ("string", SAME)),
         (SAME, "int"),
+        # A cast would lose what a write may still refuse.
+        ({"a": "bigint", "b": {"c": "int"}}, SAME),
+        (["int"], ["bigint"]),
     ],
 )
-def test_what_is_in_order_is_written_as_it_is(source, column):
+def test_what_has_the_order_and_types_of_its_column_is_written_as_it_is(source, column):
     assert in_order(data_type(source), data_type(column))
+    assert is_as_is(data_type(source), data_type(column))
     assert shaped_sql("v", data_type(source), data_type(column)) == "v"
 
 
@@ -57,4 +61,22 @@ def test_what_is_in_order_is_written_as_it_is(source, column):
 )
 def test_fields_are_put_in_the_order_of_the_column(source, column, sql):
     assert not in_order(data_type(source), data_type(column))
+    assert shaped_sql("v", data_type(source), data_type(column)) == sql
+
+
+@pytest.mark.parametrize(
+    ("source", "column", "sql"),
+    [
+        ({"a": "int"}, {"a": "bigint"}, "cast(v as struct<`a`: bigint>)"),
+        ([{"a": "void"}], [{"a": "date"}], "cast(v as array<struct<`a`: date>>)"),
+        (
+            {"b": "int", "a": "int"},
+            {"a": "int", "b": "bigint"},
+            "cast(if(v is null, null, named_struct('a', v.`a`, 'b', v.`b`)) "
+            "as struct<`a`: int, `b`: bigint>)",
+        ),
+    ],
+)
+def test_fields_get_the_types_of_the_column_where_those_hold_every_value(source, column, sql):
+    assert not is_as_is(data_type(source), data_type(column))
     assert shaped_sql("v", data_type(source), data_type(column)) == sql

@@ -9,14 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql.types import StructType
 
+from dbt.adapters.deltawiden.widening.change import TypeChange
 from dbt.adapters.deltawiden.widening.diff import compare
-from dbt.adapters.deltawiden.widening.plan import Plan, TypeChange, plan_no_change
+from dbt.adapters.deltawiden.widening.plan import Plan, plan_no_change
 from dbt.adapters.deltawiden.widening.refusals import Reason
 from dbt.adapters.deltawiden.widening.report import (
     by_hand_command,
-    change_text,
     changes_text,
-    changes_values,
     lossy_text,
     refusals_text,
 )
@@ -27,7 +26,7 @@ from tests.unit.strategies import policies, tables_with_sources
 
 def test_a_change_is_said_as_path_from_and_to():
     change = TypeChange(("s", "my col"), data_type("int"), data_type("bigint"))
-    assert change_text(change) == "s.`my col`: int -> bigint"
+    assert change.text == "s.`my col`: int -> bigint"
 
 
 def everything() -> Plan:
@@ -51,7 +50,7 @@ def test_a_plan_without_changes_is_said_with_nothing():
 
 
 def test_the_values_of_the_changes_name_each_part_of_a_path():
-    values = changes_values(everything())
+    values = [each.value for each in everything().changes]
     assert values == [
         {"path": ["id"], "from": "int", "to": "bigint"},
         {"path": ["s", "x"], "from": "float", "to": "double"},

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from pyspark.sql.types import StringType, StructField, StructType
 
+from dbt.adapters.deltawiden.widening.change import TypeChange
 from dbt.adapters.deltawiden.widening.described import CHAR_VARCHAR_KEY
-from dbt.adapters.deltawiden.widening.plan import TypeChange
 from dbt.adapters.deltawiden.widening.request import InvalidRequest, find_leaf, read_request
 from dbt.adapters.deltawiden.widening.types import path_sql
 from tests.unit.schemas import data_type, schema

@@ -25,17 +25,17 @@ def test_the_source_is_selected_in_its_own_spelling_and_the_columns_it_has_besid
     assert [each.in_source for each in write.columns] == [True, False]
 
 
-def test_a_write_whose_structs_are_those_of_the_table_is_in_order_whatever_it_lacks():
+def test_a_write_whose_structs_are_those_of_the_table_is_as_is_whatever_it_lacks():
     table = schema({"s": {"a": "int", "b": "int"}, "gone": {"x": "int"}})
     write = write_of(schema({"s": {"a": "int", "b": "int"}}), table)
-    assert write.is_in_order
-    assert [each.is_in_order for each in write.columns] == [True, True]
+    assert write.is_as_is
+    assert [each.is_as_is for each in write.columns] == [True, True]
 
 
 def test_a_struct_in_another_order_is_not_written_as_it_is():
     source, table = schema({"s": {"b": "int", "a": "int"}}), schema({"s": {"a": "int", "b": "int"}})
     write = write_of(source, table)
-    assert not write.is_in_order
+    assert not write.is_as_is
     assert write.source_select_sql == (
         "if(`s` is null, null, named_struct('a', `s`.`a`, 'b', `s`.`b`)) as `s`"
     )

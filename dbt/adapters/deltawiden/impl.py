@@ -20,7 +20,11 @@ from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.__version__ import version
 from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager, DeltaWidenResponse
-from dbt.adapters.deltawiden.table_facts import read_engine, read_facts
+from dbt.adapters.deltawiden.operations.outcome import Outcome, Outcomes, run_on_each
+from dbt.adapters.deltawiden.operations.report_type_widening import not_delta
+from dbt.adapters.deltawiden.operations.report_type_widening import report as report_of
+from dbt.adapters.deltawiden.operations.widen_columns import of_plan
+from dbt.adapters.deltawiden.table_facts import read_column_metadata, read_engine, read_facts
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.described import read_schema
 from dbt.adapters.deltawiden.widening.diff import AmbiguousName, compare
@@ -167,24 +171,59 @@ class DeltaWidenAdapter(SparkAdapter):
             raise DbtRuntimeError(str(error)) from error
 
     @available
-    def plan_widen_columns(self, table: SparkRelation, columns: Mapping[str, str]) -> Plan:
-        """Decide on the type changes that a person asks of a table.
+    def tables_in_schema(self, schema: str) -> list[SparkRelation]:
+        """List the tables of a schema that are Delta's."""
+        found = self.list_relations(database=None, schema=schema)
+        return [each for each in found if isinstance(each, SparkRelation) and each.is_delta]
+
+    @available
+    def report_type_widening(self, relations: Iterable[SparkRelation]) -> Outcomes:
+        """Tell what is known of the type widening of tables.
 
         Args:
-            table: the table.
-            columns: the wanted type by column path.
+            relations: the tables.
 
         Returns:
-            A plan that is not refused. Its statements have not run.
-
-        Raises:
-            SchemaChangeRefused: the plan is refused, or the request names what does not exist.
+            A report a table.
         """
+        return run_on_each("report_type_widening", relations, _quoted, self._report)
+
+    def _report(self, table: SparkRelation) -> Outcome:
+        if not table.is_delta:
+            return not_delta(_quoted(table), _provider(table))
+        changes = read_column_metadata(_quoted(table), self._ask).changes
+        return report_of(self._facts(table), changes)
+
+    @available
+    def widen_columns(
+        self, relations: Iterable[SparkRelation], columns: Mapping[str, str], dry_run: bool
+    ) -> Outcomes:
+        """Make the type changes that a person asks of tables.
+
+        Args:
+            relations: the tables.
+            columns: the wanted type by column path.
+            dry_run: whether to change nothing, and tell the statements.
+
+        Returns:
+            What became of each table. One that is refused is left as it is.
+        """
+        return run_on_each(
+            "widen_columns",
+            relations,
+            _quoted,
+            lambda table: self._widen(table, columns, dry_run),
+        )
+
+    def _widen(self, table: SparkRelation, columns: Mapping[str, str], dry_run: bool) -> Outcome:
         try:
             requested = read_request(columns, self._schema(table))
         except InvalidRequest as error:
-            raise SchemaChangeRefused(f"{_quoted(table)}: {error}") from error
-        return self._unless_refused(plan_by_hand(requested, self._facts(table)))
+            raise SchemaChangeRefused(str(error)) from error
+        plan = self._unless_refused(plan_by_hand(requested, self._facts(table)))
+        if not dry_run:
+            self.run_schema_changes(plan, "widen_columns")
+        return of_plan(plan, dry_run)
 
     @available
     def run_schema_changes(self, plan: Plan, changed_by: str) -> None:
@@ -235,7 +274,9 @@ class DeltaWidenAdapter(SparkAdapter):
         """
         if not plan.changes:
             return response
-        return DeltaWidenResponse(**response.to_dict(), type_changes=report.changes_values(plan))
+        return DeltaWidenResponse(
+            **response.to_dict(), type_changes=[each.value for each in plan.changes]
+        )
 
     @available
     def features_for_query(self, query: str) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
@@ -39,10 +40,8 @@ def read_facts(name: str, engine: Engine, ask: Ask, layout: bool = False) -> Tab
     listed = {str(row[0]): str(row[1]) for row in ask(f"show tblproperties {name}")}
     features = {key.removeprefix(FEATURE) for key in listed if key.startswith(FEATURE)}
     reads_log = may_have_made_columns(features, listed)
-    detail = ask(f"describe detail {name}")[0] if layout or reads_log else {}
-    metadata = ColumnMetadata()
-    if reads_log:
-        metadata = read_metadata(newest_schema(str(detail["location"]), ask))
+    detail = _detail(name, ask) if layout or reads_log else {}
+    metadata = _metadata_at(detail, ask) if reads_log else ColumnMetadata()
     return TableFacts(
         name=name,
         engine=engine,
@@ -55,13 +54,35 @@ def read_facts(name: str, engine: Engine, ask: Ask, layout: bool = False) -> Tab
     )
 
 
+def read_column_metadata(name: str, ask: Ask) -> ColumnMetadata:
+    """Ask for what Delta keeps in the metadata of a table's columns.
+
+    Args:
+        name: the table's name, quoted for a statement.
+        ask: runs a query.
+
+    Returns:
+        The metadata.
+    """
+    return _metadata_at(_detail(name, ask), ask)
+
+
+def _metadata_at(detail: Mapping[str, Any], ask: Ask) -> ColumnMetadata:
+    return read_metadata(newest_schema(str(detail["location"]), ask))
+
+
+def _detail(name: str, ask: Ask) -> Mapping[str, Any]:
+    detail: Mapping[str, Any] = ask(f"describe detail {name}")[0]
+    return detail
+
+
 def may_have_made_columns(features: set[str], properties: Mapping[str, str]) -> bool:
     """Tell whether a table can have generated or identity columns."""
     writer = properties.get("delta.minWriterVersion")
     return writer in _LEGACY_WRITERS or bool(features & _FEATURES_IN_METADATA)
 
 
-def _names(detail: Mapping[str, str], key: str) -> tuple[str, ...]:
+def _names(detail: Mapping[str, Any], key: str) -> tuple[str, ...]:
     # dbt reads a list in a result as JSON.
     found = detail.get(key) or "[]"
     return tuple(json.loads(found) if isinstance(found, str) else found)

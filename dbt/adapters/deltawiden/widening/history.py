@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pyspark.sql.types import DataType
-
+from dbt.adapters.deltawiden.widening.change import TypeChange
 from dbt.adapters.deltawiden.widening.types import Path, parse_type
 
 TYPE_CHANGES = "delta.typeChanges"
@@ -20,21 +19,6 @@ _COLLECTIONS = {
 
 
 @dataclass(frozen=True)
-class RecordedChange:
-    """A type change that was made to a table before.
-
-    Attributes:
-        path: the leaf that was changed.
-        from_type: its type before.
-        to_type: its type after.
-    """
-
-    path: Path
-    from_type: DataType
-    to_type: DataType
-
-
-@dataclass(frozen=True)
 class ColumnMetadata:
     """What the log keeps in the metadata of a table's columns.
 
@@ -44,7 +28,7 @@ class ColumnMetadata:
         identity: the names of the identity columns.
     """
 
-    changes: tuple[RecordedChange, ...] = ()
+    changes: tuple[TypeChange, ...] = ()
     generated: tuple[tuple[str, str], ...] = ()
     identity: tuple[str, ...] = ()
 
@@ -78,18 +62,16 @@ def read_metadata(schema_json: str) -> ColumnMetadata:
     )
 
 
-def _of_field(field: dict[str, Any], parent: Path) -> Iterator[RecordedChange]:
+def _of_field(field: dict[str, Any], parent: Path) -> Iterator[TypeChange]:
     path = (*parent, field["name"])
     for each in field["metadata"].get(TYPE_CHANGES, ()):
         # Within a field there are no names, only these three words, so the dots are safe.
         inside = tuple(each["fieldPath"].split(".")) if each.get("fieldPath") else ()
-        yield RecordedChange(
-            (*path, *inside), parse_type(each["fromType"]), parse_type(each["toType"])
-        )
+        yield TypeChange((*path, *inside), parse_type(each["fromType"]), parse_type(each["toType"]))
     yield from _inside(field["type"], path)
 
 
-def _inside(data_type: Any, path: Path) -> Iterator[RecordedChange]:
+def _inside(data_type: Any, path: Path) -> Iterator[TypeChange]:
     if not isinstance(data_type, dict):
         return
     for field in data_type.get("fields", ()):

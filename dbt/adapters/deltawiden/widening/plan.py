@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from pyspark.sql.types import DataType, StructField, StructType
+from pyspark.sql.types import StructField, StructType
 
 from dbt.adapters.deltawiden.widening.apply import SchemaChanges, schema_after
+from dbt.adapters.deltawiden.widening.change import TypeChange
 from dbt.adapters.deltawiden.widening.diff import (
     FieldDifference,
     SchemaDifference,
@@ -33,15 +34,6 @@ from dbt.adapters.deltawiden.widening.target import (
 )
 from dbt.adapters.deltawiden.widening.types import Path, path_sql, type_sql
 from dbt.adapters.deltawiden.widening.write import Write, write_of
-
-
-@dataclass(frozen=True)
-class TypeChange:
-    """One change of a leaf's type."""
-
-    path: Path
-    from_type: DataType
-    to_type: DataType
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,18 @@
 """Shape a source's value like its column, so that nested fields are written by name.
 
 Spark writes a struct by position as soon as one of its fields needs a cast, whatever its fields are
-called. A struct that has the column's fields in the column's order can't be written wrongly.
+called, and Delta before 4.1 then makes of a null struct a struct of nulls. A value that has the
+column's fields in the column's order, and its types, can't be written wrongly.
 """
 
+from collections.abc import Iterator
 from itertools import count
 
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
 from dbt.adapters.deltawiden.widening.diff import by_folded_name
-from dbt.adapters.deltawiden.widening.types import quote, type_sql
+from dbt.adapters.deltawiden.widening.exactness import Storage, storage
+from dbt.adapters.deltawiden.widening.types import every_type, quote, type_sql
 
 
 def shaped_sql(value: str, source: DataType, column: DataType) -> str:
@@ -21,13 +24,59 @@ def shaped_sql(value: str, source: DataType, column: DataType) -> str:
         column: the type of the column. Every field of the source is in it.
 
     Returns:
-        The expression itself where the fields are in order already, else one that puts them in
-        order, at every depth. A field that the source lacks is null; a null struct stays null.
+        The expression itself where it can be written as it is, else one that puts the fields in
+        order, at every depth, and gives them the column's types where those hold every value. A
+        field that the source lacks is null; a null struct stays null.
 
     Source:
         https://spark.apache.org/docs/latest/api/sql/ (named_struct, transform, transform_keys)
     """
-    return _shaped(value, source, column, count(1))
+    shaped = _shaped(value, source, column, count(1))
+    return f"cast({shaped} as {type_sql(column)})" if _needs_cast(source, column) else shaped
+
+
+def is_as_is(source: DataType, column: DataType) -> bool:
+    """Tell whether a source's value can be written to its column as it is.
+
+    Args:
+        source: the type of the value.
+        column: the type of its column.
+
+    Returns:
+        Whether names, their order and the types inside of structs are the same.
+    """
+    return in_order(source, column) and not _needs_cast(source, column)
+
+
+def _needs_cast(source: DataType, column: DataType) -> bool:
+    """Whether a struct's fields have other types than the column's, which hold all their values.
+
+    Only then: a cast to a type that does not hold a value loses it, where a write can still fail.
+    """
+    has_struct = any(isinstance(each, StructType) for each in every_type(column))
+    pairs = list(_leaves_side_by_side(source, column))
+    differs = any(ours != theirs for ours, theirs in pairs)
+    return (
+        has_struct
+        and differs
+        and all(storage(ours, theirs) is Storage.EXACT for ours, theirs in pairs)
+    )
+
+
+def _leaves_side_by_side(source: DataType, column: DataType) -> Iterator[tuple[DataType, DataType]]:
+    if isinstance(source, StructType) and isinstance(column, StructType):
+        in_source = by_folded_name(source)
+        for each in column.fields:
+            if each.name.lower() in in_source:
+                given = in_source[each.name.lower()].dataType
+                yield from _leaves_side_by_side(given, each.dataType)
+    elif isinstance(source, ArrayType) and isinstance(column, ArrayType):
+        yield from _leaves_side_by_side(source.elementType, column.elementType)
+    elif isinstance(source, MapType) and isinstance(column, MapType):
+        yield from _leaves_side_by_side(source.keyType, column.keyType)
+        yield from _leaves_side_by_side(source.valueType, column.valueType)
+    else:
+        yield source, column
 
 
 def _shaped(value: str, source: DataType, column: DataType, names: "count[int]") -> str:

@@ -3,16 +3,10 @@
 import json
 import re
 import shlex
-from typing import Any
 
-from dbt.adapters.deltawiden.widening.plan import Plan, TypeChange
+from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.refusals import Reason, Refusal
 from dbt.adapters.deltawiden.widening.types import parse_path, path_text, type_text
-
-
-def change_text(change: TypeChange) -> str:
-    """Say one type change: ``amount: int -> bigint``."""
-    return f"{path_text(change.path)}: {type_text(change.from_type)} -> {type_text(change.to_type)}"
 
 
 def changes_text(plan: Plan) -> str:
@@ -26,31 +20,12 @@ def changes_text(plan: Plan) -> str:
     """
     parts = []
     if plan.changes:
-        parts.append("widened " + ", ".join(change_text(each) for each in plan.changes))
+        parts.append("widened " + ", ".join(each.text for each in plan.changes))
     if plan.new:
         parts.append("added " + ", ".join(path_text(each.path) for each in plan.new))
     if plan.dropped:
         parts.append("dropped " + ", ".join(path_text(each.path) for each in plan.dropped))
     return f"{plan.table}: {'; '.join(parts)}" if parts else ""
-
-
-def changes_values(plan: Plan) -> list[dict[str, Any]]:
-    """Give the type changes of a plan as plain values.
-
-    Args:
-        plan: any plan.
-
-    Returns:
-        A dictionary a change: ``path`` (a list of names), ``from`` and ``to`` (types as text).
-    """
-    return [
-        {
-            "path": list(each.path),
-            "from": type_text(each.from_type),
-            "to": type_text(each.to_type),
-        }
-        for each in plan.changes
-    ]
 
 
 def refusals_text(plan: Plan) -> str:

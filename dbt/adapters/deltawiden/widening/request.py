@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
+from dbt.adapters.deltawiden.widening.change import TypeChange
 from dbt.adapters.deltawiden.widening.described import declared_type
 from dbt.adapters.deltawiden.widening.diff import by_folded_name
-from dbt.adapters.deltawiden.widening.plan import TypeChange
 from dbt.adapters.deltawiden.widening.types import (
     Path,
     UnknownType,

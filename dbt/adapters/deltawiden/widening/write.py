@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pyspark.sql.types import DataType, StructField, StructType
 
 from dbt.adapters.deltawiden.widening.diff import by_folded_name
-from dbt.adapters.deltawiden.widening.project import in_order, shaped_sql
+from dbt.adapters.deltawiden.widening.project import is_as_is, shaped_sql
 from dbt.adapters.deltawiden.widening.types import quote, type_sql
 
 
@@ -40,9 +40,9 @@ class WrittenColumn:
         return self.source is not None
 
     @property
-    def is_in_order(self) -> bool:
+    def is_as_is(self) -> bool:
         """Whether the source's value can be written as it is, nested fields included."""
-        return self.source is None or in_order(self.source.dataType, self.type)
+        return self.source is None or is_as_is(self.source.dataType, self.type)
 
     @property
     def select_sql(self) -> str:
@@ -82,13 +82,13 @@ class Write:
         )
 
     @property
-    def is_in_order(self) -> bool:
+    def is_as_is(self) -> bool:
         """Whether the model's output can be written as it is, nested fields included."""
-        return all(each.is_in_order for each in self.columns)
+        return all(each.is_as_is for each in self.columns)
 
     @property
     def source_select_sql(self) -> str:
-        """The model's columns, nested fields in the order of the table's, to select from it.
+        """The model's columns, nested fields in the order and types of the table's, to select.
 
         Columns that the table has not are kept: a MERGE's condition may use them.
         """

@@ -1,5 +1,5 @@
 {#- The existing tables that an operation is asked to work on, by the models that make them or by name. -#}
-{% macro _deltawiden_relations(operation, models, relations) %}
+{% macro _deltawiden_relations(operation, models, relations, schema) %}
   {%- set found = [] -%}
   {%- for name in (models or []) -%}
     {%- do found.append(_deltawiden_model_relation(operation, name)) -%}
@@ -7,21 +7,27 @@
   {%- for name in (relations or []) -%}
     {%- do found.append(_deltawiden_named_relation(operation, name)) -%}
   {%- endfor -%}
+  {%- if schema is not none -%}
+    {%- set in_schema = adapter.tables_in_schema(schema) -%}
+    {%- if not in_schema -%}
+      {% do exceptions.raise_compiler_error(operation ~ ": there is no Delta table in schema '" ~ schema ~ "'") %}
+    {%- endif -%}
+    {%- do found.extend(in_schema) -%}
+  {%- endif -%}
   {%- if not found -%}
     {% do exceptions.raise_compiler_error(
-      operation ~ ': say which tables, as `models: [name]` or `relations: [schema.table]`') %}
+      operation ~ ': say which tables, as `models: [name]`, `relations: [schema.table]` or `schema: name`') %}
   {%- endif -%}
   {% do return(found) %}
 {% endmacro %}
 
 
 {% macro _deltawiden_model_relation(operation, name) %}
-  {%- set nodes = graph.nodes.values()
-      | selectattr('resource_type', 'in', ['model', 'snapshot', 'seed'])
-      | selectattr('name', 'equalto', name) | list -%}
+  {%- set nodes = _deltawiden_models() | selectattr('name', 'equalto', name) | list -%}
   {%- if not nodes -%}
     {% do exceptions.raise_compiler_error(
-      operation ~ ": there is no model, seed or snapshot named '" ~ name ~ "' in this project") %}
+      operation ~ ": there is no model, seed or snapshot named '" ~ name ~ "' in this project; there are: "
+      ~ _deltawiden_models() | map(attribute='name') | sort | join(', ')) %}
   {%- endif -%}
   {% do return(_deltawiden_existing_relation(operation, nodes[0].schema, nodes[0].alias)) %}
 {% endmacro %}
@@ -45,4 +51,9 @@
       operation ~ ": there is no table '" ~ schema ~ '.' ~ identifier ~ "'") %}
   {%- endif -%}
   {% do return(relation) %}
+{% endmacro %}
+
+
+{% macro _deltawiden_models() %}
+  {% do return(graph.nodes.values() | selectattr('resource_type', 'in', ['model', 'snapshot', 'seed']) | list) %}
 {% endmacro %}

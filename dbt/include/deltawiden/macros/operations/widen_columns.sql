@@ -3,28 +3,13 @@
 
     dbt run-operation widen_columns --args '{relations: [shop.orders], columns: {amount: "decimal(12,2)"}}'
 #}
-{% macro widen_columns(columns=none, models=none, relations=none, dry_run=false) %}
+{% macro widen_columns(columns=none, models=none, relations=none, schema=none, dry_run=false, output='text') %}
+  {%- do _deltawiden_no_other_arguments(widen_columns, kwargs) -%}
   {%- if columns is not mapping or not columns -%}
     {% do exceptions.raise_compiler_error(
       'widen_columns: `columns` must say which type each column becomes, for example '
       ~ '{amount: "decimal(12,2)"}; got ' ~ columns) %}
   {%- endif -%}
-
-  {#- Plan for every table before the first is changed: a refusal then leaves nothing behind. -#}
-  {%- set plans = [] -%}
-  {%- for relation in _deltawiden_relations('widen_columns', models, relations) -%}
-    {%- do plans.append(adapter.plan_widen_columns(relation, columns)) -%}
-  {%- endfor -%}
-
-  {%- for plan in plans -%}
-    {%- set changes = adapter.schema_changes_text(plan) -%}
-    {%- if not changes -%}
-      {% do log(plan.table ~ ': has these types already', info=True) %}
-    {%- elif dry_run -%}
-      {% do log(changes ~ ' (dry run: nothing was changed)\n  ' ~ plan.statements | join('\n  '), info=True) %}
-    {%- else -%}
-      {% do adapter.run_schema_changes(plan, 'widen_columns') %}
-      {% do log(changes, info=True) %}
-    {%- endif -%}
-  {%- endfor -%}
+  {%- set found = _deltawiden_relations('widen_columns', models, relations, schema) -%}
+  {%- do _deltawiden_tell(adapter.widen_columns(found, columns, dry_run), output) -%}
 {% endmacro %}

@@ -10,7 +10,7 @@
     {#- No list of columns where `*` will do, which is what dbt-spark writes. -#}
     {%- set dest_columns = none if plan.write.can_merge_all else plan.write.columns -%}
     {%- set shaped_source -%}
-      {%- if plan.write.is_in_order -%} {{ source }} {%- else -%}
+      {%- if plan.write.is_as_is -%} {{ source }} {%- else -%}
         (select {{ plan.write.source_select_sql }} from {{ source }}) {%- endif -%}
     {%- endset -%}
     {{ get_merge_sql(target, shaped_source, unique_key, dest_columns, predicates) }}

@@ -1,0 +1,64 @@
+"""``report_type_widening``: what type widening has done to a table, and what dropping it needs."""
+
+from dbt.adapters.deltawiden.operations.outcome import Outcome
+from dbt.adapters.deltawiden.widening.change import TypeChange
+from dbt.adapters.deltawiden.widening.facts import (
+    ENABLED,
+    PREVIEW_FEATURE,
+    TYPE_WIDENING_FEATURE,
+    TableFacts,
+)
+
+
+def report(facts: TableFacts, changes: tuple[TypeChange, ...]) -> Outcome:
+    """Tell what is known of a table's type widening.
+
+    Args:
+        facts: the table's properties and features.
+        changes: its recorded type changes.
+
+    Returns:
+        The report.
+    """
+    features = sorted({TYPE_WIDENING_FEATURE, PREVIEW_FEATURE} & facts.features)
+    protocol = (
+        facts.properties.get("delta.minReaderVersion", ""),
+        facts.properties.get("delta.minWriterVersion", ""),
+    )
+    compatible = sorted(each.value for each in facts.compatible_with)
+    needed = _needed_to_drop(features, changes)
+    return Outcome(
+        facts.name,
+        shown={
+            "enabled": "yes" if facts.has(ENABLED) else "no",
+            "feature": ", ".join(features) or "-",
+            "reader, writer": ", ".join(protocol),
+            "type changes": "; ".join(each.text for each in changes) or "-",
+            "keeps to": ", ".join(compatible) or "-",
+            "to drop the feature": needed,
+        },
+        values={
+            "enabled": facts.has(ENABLED),
+            "features": features,
+            "reader_version": int(protocol[0] or 0),
+            "writer_version": int(protocol[1] or 0),
+            "type_changes": [each.value for each in changes],
+            "compatible_with": compatible,
+            "to_drop": needed,
+        },
+    )
+
+
+def not_delta(name: str, provider: str) -> Outcome:
+    """Tell that a relation is no Delta table, which is no failure of a report."""
+    shown = dict.fromkeys(("enabled", "feature", "reader, writer", "type changes", "keeps to"), "-")
+    text = f"no Delta table ({provider})"
+    return Outcome(name, {**shown, "to drop the feature": text}, {"format": provider})
+
+
+def _needed_to_drop(features: list[str], changes: tuple[TypeChange, ...]) -> str:
+    if not features:
+        return "nothing: the table does not have it"
+    if not changes:
+        return "no rewrite: no type was ever changed"
+    return "a rewrite of the data files that are older than the changes"

@@ -1,0 +1,29 @@
+"""``widen_columns``: the type changes that only a person may ask for."""
+
+from dbt.adapters.deltawiden.operations.outcome import Outcome
+from dbt.adapters.deltawiden.widening.plan import Plan
+
+
+def of_plan(plan: Plan, dry_run: bool) -> Outcome:
+    """Tell what a plan by hand did to its table, or would do.
+
+    Args:
+        plan: a plan that is not refused.
+        dry_run: whether its statements did not run.
+
+    Returns:
+        The outcome.
+    """
+    changes = ", ".join(each.text for each in plan.changes)
+    result = "has these types already"
+    if plan.statements:
+        result = "dry run: " + "; ".join(plan.statements) if dry_run else "widened"
+    return Outcome(
+        plan.table,
+        shown={"type changes": changes or "-", "result": result},
+        values={
+            "type_changes": [each.value for each in plan.changes],
+            "statements": plan.statements,
+            "dry_run": dry_run,
+        },
+    )

@@ -1,0 +1,10 @@
+{#
+  Tell what type widening has done to tables, and what dropping the feature would need.
+
+    dbt run-operation report_type_widening --args '{schema: shop}'
+#}
+{% macro report_type_widening(models=none, relations=none, schema=none, output='text') %}
+  {%- do _deltawiden_no_other_arguments(report_type_widening, kwargs) -%}
+  {%- set found = _deltawiden_relations('report_type_widening', models, relations, schema) -%}
+  {%- do _deltawiden_tell(adapter.report_type_widening(found), output) -%}
+{% endmacro %}
