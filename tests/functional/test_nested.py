@@ -177,3 +177,59 @@ class TestGoneFieldsUnderColumnMapping(DecisionTable):
         assert table(name).types["s"] == "struct<kept:int>"
         assert table(name).types["items"] == "array<struct<kept:int>>"
         assert texts(table(name), "s")[1] == (2, '{"s":{"kept":2}}')
+
+
+ODD = ("a b", "a.b", "a:b", "a`b", "a,b", "<a>", "#a", "größe", "select", "it\\'s", "${x}")
+
+
+def odd(order: tuple[str, ...], sql: str) -> str:
+    return "named_struct(" + ", ".join(f"'{name}', {sql}" for name in order) + ")"
+
+
+@needs_delta_4
+class TestOddNames(DecisionTable):
+    """Any name, at every depth: widened by its path and written by its name."""
+
+    first = {
+        "`my col`": "cast(1 as int)",
+        "`a.b`": odd(ODD, "cast(1 as int)"),
+        "items": f"array({odd(ODD[:4], odd(ODD[4:], 'cast(1 as int)'))})",
+    }
+    second = {
+        "`my col`": "5000000000",
+        "`a.b`": odd(ODD[::-1], "5000000000"),
+        "items": f"array({odd(ODD[3::-1], odd(ODD[:3:-1], '5000000000'))})",
+    }
+    config = {"type_widening": True, "tblproperties": {"delta.columnMapping.mode": "name"}}
+    cells = [("append_new_columns", strategy) for strategy in STRATEGIES]
+
+    @every_strategy
+    def test_each_is_widened_and_written(self, strategy, runs, table):
+        name = cell("append_new_columns", strategy)
+        assert runs.second.status(name) == "success", runs.second.message(name)
+        frame = table(name).spark.table(table(name).name).where("id = 2")
+        ((top, struct_, items),) = frame.select("`my col`", "`a.b`", "items").collect()
+        names = [each.replace("\\", "") for each in ODD]
+        assert top == 5000000000
+        assert struct_.asDict() == dict.fromkeys(names, 5000000000)
+        inside = dict.fromkeys(names[4:], 5000000000)
+        assert items[0].asDict(recursive=True) == dict.fromkeys(names[:4], inside)
+
+
+@needs_delta_4
+class TestWideStruct(DecisionTable):
+    """A thousand fields, far more than DESCRIBE shows."""
+
+    names = [f"f{number}" for number in range(1000)]
+    first = {"s": struct(**dict.fromkeys(names, "1"))}
+    second = {"s": struct(**{**dict.fromkeys(names[::-1], "2"), "f998": "5000000000"})}
+    cells = [("append_new_columns", "merge")]
+
+    def test_one_of_them_is_widened(self, runs, table):
+        name = cell("append_new_columns", "merge")
+        assert runs.second.status(name) == "success", runs.second.message(name)
+        fields = table(name).spark.table(table(name).name).schema["s"].dataType.fields
+        wide = [each.name for each in fields if each.dataType.simpleString() == "bigint"]
+        assert (len(fields), wide) == (1000, ["f998"])
+        ((s,),) = table(name).spark.table(table(name).name).where("id = 2").select("s").collect()
+        assert s.asDict() == {**dict.fromkeys(self.names, 2), "f998": 5000000000}

@@ -17,6 +17,7 @@ INTEGERS = (spark.ByteType(), spark.ShortType(), spark.IntegerType(), spark.Long
 FLOATS = (spark.FloatType(), spark.DoubleType())
 
 COLUMNS = ("id", "Amount", "my col", "a.b", "c`d", "größe", "🙂", "key", "select")
+FIELDS = ("it's", "a.b `c`,<d>: #ö")
 
 # Any text may be a column's name, as long as there is one; lone surrogates are not text.
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
@@ -68,7 +69,7 @@ def _each_side(build: Callable[..., DataType], *parts: Pair) -> Pair:
 
 
 def _struct(*parts: DataType) -> StructType:
-    return StructType([StructField(f"f{index}", part) for index, part in enumerate(parts)])
+    return StructType([StructField(*each) for each in zip(FIELDS, parts, strict=False)])
 
 
 # Drawn small enough that 38 digits hold both.
