@@ -20,6 +20,7 @@ from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.__version__ import version
 from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager, DeltaWidenResponse
+from dbt.adapters.deltawiden.operations.check_type_widening import of_check, of_new_table
 from dbt.adapters.deltawiden.operations.outcome import Outcome, Outcomes, run_on_each
 from dbt.adapters.deltawiden.operations.report_type_widening import not_delta
 from dbt.adapters.deltawiden.operations.report_type_widening import report as report_of
@@ -140,23 +141,23 @@ class DeltaWidenAdapter(SparkAdapter):
             DbtConfigError: a configuration value is not accepted.
         """
         policy = self._policy(config)
+        plan = self._unless_refused(self._plan(source, table, policy))
+        if plan.lossy and policy.on_lossy_write is OnLossyWrite.ERROR:
+            raise SchemaChangeRefused(report.lossy_text(plan))
+        return plan
+
+    def _plan(self, source: SparkRelation, table: SparkRelation, policy: Policy) -> Plan:
         source_schema, table_schema = self._schema(source), self._schema(table)
         try:
             difference = compare(source_schema, table_schema)
         except AmbiguousName as error:
             raise SchemaChangeRefused(str(error)) from error
         if difference and policy.on_schema_change is not OnSchemaChange.IGNORE:
-            layout = bool(difference.gone) and policy.drops
-            facts = self._facts(table, layout)
-            plan = plan_changes(difference, source_schema, table_schema, policy, facts)
-            return self._unless_refused(plan)
+            facts = self._facts(table, layout=bool(difference.gone) and policy.drops)
+            return plan_changes(difference, source_schema, table_schema, policy, facts)
         # Only where the write would fail otherwise is it worth a question.
         made = self._facts(table).made_by_table if difference.gone_columns else frozenset()
-        plan = plan_no_change(difference, source_schema, table_schema, _quoted(table), made)
-        self._unless_refused(plan)
-        if plan.lossy and policy.on_lossy_write is OnLossyWrite.ERROR:
-            raise SchemaChangeRefused(report.lossy_text(plan))
-        return plan
+        return plan_no_change(difference, source_schema, table_schema, _quoted(table), made)
 
     @available
     def parse_name(self, name: str) -> list[str]:
@@ -193,6 +194,36 @@ class DeltaWidenAdapter(SparkAdapter):
             return not_delta(_quoted(table), _provider(table))
         changes = read_column_metadata(_quoted(table), self._ask).changes
         return report_of(self._facts(table), changes)
+
+    @available
+    def check_type_widening(self, models: Iterable[Mapping[str, Any]]) -> Outcomes:
+        """Compare what models make in one schema with their tables in another.
+
+        Args:
+            models: for each model its ``name``, its ``config``, ``built``, the relation that it
+                makes here, and ``table``, the one that a deployment will write to. Either relation
+                can be none.
+
+        Returns:
+            What a deployment would do to each table; a refusal is a failure.
+        """
+        return run_on_each(
+            "check_type_widening", models, lambda model: str(model["name"]), self._check
+        )
+
+    def _check(self, model: Mapping[str, Any]) -> Outcome:
+        name, built, table = str(model["name"]), model["built"], model["table"]
+        if built is None:
+            raise DbtRuntimeError(
+                "is not built in this target's schema: run it there first, for example with "
+                f"dbt run --empty --select {name}"
+            )
+        if table is None:
+            return of_new_table(name)
+        policy = self._read_policy(model["config"], name)
+        plan = self._plan(built, table, policy)
+        self._unless_refused(plan)
+        return of_check(name, plan, policy)
 
     @available
     def widen_columns(
@@ -307,10 +338,12 @@ class DeltaWidenAdapter(SparkAdapter):
         return plan
 
     def _policy(self, config: Any) -> Policy:
+        return self._read_policy(config, config.model.unique_id)
+
+    def _read_policy(self, config: Any, name: str) -> Policy:
         try:
             return read_policy({key: config.get(key) for key in CONFIGURATION_KEYS})
         except InvalidConfiguration as error:
-            name = config.model.unique_id
             raise DbtConfigError(f"The configuration of {name} is not valid.\n{error}") from error
 
     def _in_session(self) -> bool:

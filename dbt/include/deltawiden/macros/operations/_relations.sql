@@ -23,13 +23,19 @@
 
 
 {% macro _deltawiden_model_relation(operation, name) %}
+  {%- set node = _deltawiden_node(operation, name) -%}
+  {% do return(_deltawiden_existing_relation(operation, node.schema, node.alias)) %}
+{% endmacro %}
+
+
+{% macro _deltawiden_node(operation, name) %}
   {%- set nodes = _deltawiden_models() | selectattr('name', 'equalto', name) | list -%}
   {%- if not nodes -%}
     {% do exceptions.raise_compiler_error(
       operation ~ ": there is no model, seed or snapshot named '" ~ name ~ "' in this project; there are: "
       ~ _deltawiden_models() | map(attribute='name') | sort | join(', ')) %}
   {%- endif -%}
-  {% do return(_deltawiden_existing_relation(operation, nodes[0].schema, nodes[0].alias)) %}
+  {% do return(nodes[0]) %}
 {% endmacro %}
 
 

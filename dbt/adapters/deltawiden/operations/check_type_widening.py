@@ -1,0 +1,44 @@
+"""``check_type_widening``: what a deployment will do to the tables of another schema."""
+
+from dbt.adapters.deltawiden.operations.outcome import Outcome
+from dbt.adapters.deltawiden.widening import report
+from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.widening.policy import OnLossyWrite, Policy
+
+
+def of_check(model: str, plan: Plan, policy: Policy) -> Outcome:
+    """Tell what a model's next run will do to its table.
+
+    Args:
+        model: the model's name.
+        plan: the plan of that run, not refused.
+        policy: the model's configuration.
+
+    Returns:
+        The outcome: a failure where the run would stop because its write is not exact.
+    """
+    lossy = report.lossy_text(plan) if plan.lossy else ""
+    if lossy and policy.on_lossy_write is OnLossyWrite.ERROR:
+        return Outcome(model, error=lossy)
+    return Outcome(
+        model,
+        shown={
+            "what will run": "; ".join(plan.statements) or "nothing",
+            "not stored exactly": lossy if policy.on_lossy_write is OnLossyWrite.WARN else "",
+        },
+        values={
+            "table": plan.table,
+            "model": model,
+            "statements": plan.statements,
+            "type_changes": [each.value for each in plan.changes],
+            "new": [list(each.path) for each in plan.new],
+            "dropped": [list(each.path) for each in plan.dropped],
+            "not_stored_exactly": [list(each.path) for each in plan.lossy],
+        },
+    )
+
+
+def of_new_table(model: str) -> Outcome:
+    """Tell that a model has no table yet where it will be deployed."""
+    shown = {"what will run": "nothing: the table is new", "not stored exactly": ""}
+    return Outcome(model, shown, {"model": model, "new_table": True})

@@ -1,0 +1,87 @@
+"""`dbt run-operation check_type_widening`: what a deployment will do, told in CI."""
+
+import json
+
+import pytest
+
+from tests.functional.support import Table, dbt
+
+MODEL = """
+{{{{ config(materialized='incremental', on_schema_change='{mode}', type_widening=true) }}}}
+select 1 as id, cast(1 as {{{{ var('type', 'tinyint') }}}}) as amount
+{{% if var('more', false) %}}, 'x' as more {{% endif %}}
+"""
+
+
+def check(**arguments: object):
+    return dbt("--quiet", "run-operation", "check_type_widening", "--args", json.dumps(arguments))
+
+
+class TestCheck:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "widens.sql": MODEL.format(mode="append_new_columns"),
+            "fails.sql": MODEL.format(mode="fail"),
+            "finance.sql": "{{ config(schema='finance') }}" + MODEL.format(mode="sync_all_columns"),
+            "new.sql": MODEL.format(mode="append_new_columns"),
+            "seen.sql": "{{ config(materialized='view') }} select 1 as id",
+        }
+
+    @pytest.fixture(scope="class")
+    def deployed(self, project, spark):
+        """The models of CI, of today; and their tables where they are deployed, of yesterday."""
+        ci = project.test_schema
+        prod = f"{ci}prod"
+        for schema in ("", "_finance"):
+            spark.sql(f"create schema if not exists {prod}{schema}")
+        for name in ("widens", "fails", "_finance.finance"):
+            schema, _, table = name.rpartition(".")
+            spark.sql(
+                f"create table {prod}{schema}.{table} (id int, amount tinyint) using delta "
+                "tblproperties ('delta.enableTypeWidening' = 'true')"
+            )
+        run = dbt("run", "--empty", type="int", more=True)
+        assert {str(each.status) for each in run.results.values()} == {"success"}, run.output
+        yield prod
+        for schema in ("", "_finance"):
+            spark.sql(f"drop schema {prod}{schema} cascade")
+
+    def test_the_statements_that_will_run_are_told_and_nothing_is_changed(self, deployed, spark):
+        table = Table(spark, f"{deployed}.widens")
+        before = table.version
+        run = check(against=deployed, models=["widens", "finance", "new"], output="json")
+        document = json.loads(run.output.strip().splitlines()[-1])
+        assert document["failed"] == 0
+        widens, finance, new = document["tables"]
+        assert widens["statements"] == [
+            f"alter table `{deployed}`.`widens` alter column `amount` type int",
+            f"alter table `{deployed}`.`widens` add columns (`more` string)",
+        ]
+        assert finance["type_changes"] == [{"path": ["amount"], "from": "tinyint", "to": "int"}]
+        assert new == {"table": "new", "model": "new", "new_table": True}
+        assert table.version == before
+
+    def test_a_refusal_is_named_and_ends_with_an_error(self, deployed, project):
+        run = check(against=deployed)
+        assert "check_type_widening: 1 of 4 tables failed" in run.output
+        assert "amount: tinyint -> int" in run.output
+        assert "on_schema_change is fail" in run.output
+
+    def test_a_model_that_is_not_built_is_named(self, deployed, project):
+        project.run_sql("drop table if exists {schema}.widens")
+        assert (
+            "is not built in this target's schema"
+            in check(against=deployed, models=["widens"]).output
+        )
+
+    @pytest.mark.parametrize(
+        ("arguments", "said"),
+        [
+            ({}, "`against` must name the schema"),
+            ({"against": "x", "models": ["seem"]}, "no model, seed or snapshot named 'seem'"),
+            ({"agains": "x"}, "there is no argument agains; accepted: against, models, output"),
+        ],
+    )
+    def test_what_does_not_exist_is_named(self, project, arguments, said):
+        assert said in check(**arguments).output
