@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 from dbt.adapters.base import available
@@ -16,20 +17,17 @@ from dbt.adapters.spark.impl import TABLE_OR_VIEW_NOT_FOUND_MESSAGES, SparkAdapt
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtConfigError, DbtRuntimeError
 from dbt_common.invocation import get_invocation_id
-from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.__version__ import version
 from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager, DeltaWidenResponse
 from dbt.adapters.deltawiden.operations.check_type_widening import of_check, of_new_table
 from dbt.adapters.deltawiden.operations.outcome import Outcome, Outcomes, run_on_each
-from dbt.adapters.deltawiden.operations.report_type_widening import not_delta
-from dbt.adapters.deltawiden.operations.report_type_widening import report as report_of
+from dbt.adapters.deltawiden.operations.report_type_widening import report_table
 from dbt.adapters.deltawiden.operations.widen_columns import of_plan
-from dbt.adapters.deltawiden.table_facts import read_column_metadata, read_engine, read_facts
+from dbt.adapters.deltawiden.reader import Reader, quoted
 from dbt.adapters.deltawiden.widening import report
-from dbt.adapters.deltawiden.widening.described import read_schema
 from dbt.adapters.deltawiden.widening.diff import AmbiguousName, compare
-from dbt.adapters.deltawiden.widening.facts import ENABLED, TableFacts
+from dbt.adapters.deltawiden.widening.facts import ENABLED
 from dbt.adapters.deltawiden.widening.plan import (
     Plan,
     plan_by_hand,
@@ -45,8 +43,8 @@ from dbt.adapters.deltawiden.widening.policy import (
     read_policy,
 )
 from dbt.adapters.deltawiden.widening.request import InvalidRequest, read_request
-from dbt.adapters.deltawiden.widening.rules import Engine, feature_properties
-from dbt.adapters.deltawiden.widening.types import parse_path, quote
+from dbt.adapters.deltawiden.widening.rules import feature_properties
+from dbt.adapters.deltawiden.widening.types import parse_path
 
 logger = AdapterLogger("DeltaWiden")
 
@@ -74,8 +72,6 @@ class DeltaWidenAdapter(SparkAdapter):
 
     ConnectionManager = DeltaWidenConnectionManager
     AdapterSpecificConfigs = DeltaWidenConfig
-
-    _engine: Engine | None = None
 
     def pre_model_hook(self, config: Any) -> Any:
         """Check a node's configuration and default its file format, before anything runs.
@@ -106,7 +102,7 @@ class DeltaWidenAdapter(SparkAdapter):
         if not self._in_session():
             return super().get_columns_in_relation(relation)
         try:
-            schema = self._schema(relation)
+            schema = self._reader.schema(relation)
         except DbtRuntimeError as error:
             if any(message in error.msg for message in TABLE_OR_VIEW_NOT_FOUND_MESSAGES):
                 return []
@@ -147,17 +143,17 @@ class DeltaWidenAdapter(SparkAdapter):
         return plan
 
     def _plan(self, source: SparkRelation, table: SparkRelation, policy: Policy) -> Plan:
-        source_schema, table_schema = self._schema(source), self._schema(table)
+        source_schema, table_schema = self._reader.schema(source), self._reader.schema(table)
         try:
             difference = compare(source_schema, table_schema)
         except AmbiguousName as error:
             raise SchemaChangeRefused(str(error)) from error
         if difference and policy.on_schema_change is not OnSchemaChange.IGNORE:
-            facts = self._facts(table, layout=bool(difference.gone) and policy.drops)
+            facts = self._reader.facts(table, layout=bool(difference.gone) and policy.drops)
             return plan_changes(difference, source_schema, table_schema, policy, facts)
         # Only where the write would fail otherwise is it worth a question.
-        made = self._facts(table).made_by_table if difference.gone_columns else frozenset()
-        return plan_no_change(difference, source_schema, table_schema, _quoted(table), made)
+        made = self._reader.facts(table).made_by_table if difference.gone_columns else frozenset()
+        return plan_no_change(difference, source_schema, table_schema, quoted(table), made)
 
     @available
     def parse_name(self, name: str) -> list[str]:
@@ -187,13 +183,9 @@ class DeltaWidenAdapter(SparkAdapter):
         Returns:
             A report a table.
         """
-        return run_on_each("report_type_widening", relations, _quoted, self._report)
-
-    def _report(self, table: SparkRelation) -> Outcome:
-        if not table.is_delta:
-            return not_delta(_quoted(table), _provider(table))
-        changes = read_column_metadata(_quoted(table), self._ask).changes
-        return report_of(self._facts(table), changes)
+        return run_on_each(
+            "report_type_widening", relations, quoted, partial(report_table, self._reader)
+        )
 
     @available
     def check_type_widening(self, models: Iterable[Mapping[str, Any]]) -> Outcomes:
@@ -242,16 +234,16 @@ class DeltaWidenAdapter(SparkAdapter):
         return run_on_each(
             "widen_columns",
             relations,
-            _quoted,
+            quoted,
             lambda table: self._widen(table, columns, dry_run),
         )
 
     def _widen(self, table: SparkRelation, columns: Mapping[str, str], dry_run: bool) -> Outcome:
         try:
-            requested = read_request(columns, self._schema(table))
+            requested = read_request(columns, self._reader.schema(table))
         except InvalidRequest as error:
             raise SchemaChangeRefused(str(error)) from error
-        plan = self._unless_refused(plan_by_hand(requested, self._facts(table)))
+        plan = self._unless_refused(plan_by_hand(requested, self._reader.facts(table)))
         if not dry_run:
             self.run_schema_changes(plan, "widen_columns")
         return of_plan(plan, dry_run)
@@ -330,7 +322,7 @@ class DeltaWidenAdapter(SparkAdapter):
     @available
     def has_type_widening(self, table: SparkRelation) -> bool:
         """Tell whether a table's property enables type widening."""
-        return self._facts(table).has(ENABLED)
+        return self._reader.facts(table).has(ENABLED)
 
     def _unless_refused(self, plan: Plan) -> Plan:
         if plan.refusals:
@@ -352,32 +344,17 @@ class DeltaWidenAdapter(SparkAdapter):
     def _handle(self) -> Any:
         return self.connections.get_thread_connection().handle
 
-    def _schema(self, relation: BaseRelation) -> StructType:
-        if self._in_session():
-            return self._handle().schema(str(relation))  # type: ignore[no-any-return]
-        # Not DESCRIBE TABLE: it lists partition columns twice, after a row that starts with '#', as
-        # a column's name can too.
-        columns = self._describe_query(f"select * from {relation}")
-        return read_schema(columns, str(relation), self._describe_query)
-
-    def _describe_query(self, query: str) -> list[tuple[str, str]]:
-        return [(str(row[0]), str(row[1])) for row in self._ask(f"describe query {query}")]
-
     def _ask(self, query: str) -> list[Any]:
         _, answer = self.execute(query, fetch=True)
         return list(answer.rows)
 
-    def _get_engine(self) -> Engine:
-        # Two threads may both ask at first; they get the same answer.
-        if self._engine is None:
-            self._engine = read_engine(self._ask, self.config.credentials.delta_version)
-        return self._engine
-
-    def _facts(self, table: SparkRelation, layout: bool = False) -> TableFacts:
-        name, engine = _quoted(table), self._get_engine()
-        if not table.is_delta:
-            return TableFacts(name, engine, format=_provider(table))
-        return read_facts(name, engine, self._ask, layout)
+    @cached_property
+    def _reader(self) -> Reader:
+        return Reader(
+            self._ask,
+            lambda: self._handle() if self._in_session() else None,
+            self.config.credentials.delta_version,
+        )
 
     @contextmanager
     def _user_metadata(self, changed_by: str) -> Iterator[None]:
@@ -401,16 +378,3 @@ class DeltaWidenAdapter(SparkAdapter):
                 self.execute(statement)
             except DbtRuntimeError as error:
                 logger.warning(f"Could not take back a change of {plan.table}: {error}")
-
-
-def _quoted(relation: SparkRelation) -> str:
-    parts = (relation.schema, relation.identifier)
-    return ".".join(quote(part) for part in parts if part)
-
-
-def _provider(relation: SparkRelation) -> str:
-    if relation.is_view:
-        return "view"
-    if relation.is_iceberg:
-        return "iceberg"
-    return "hudi" if relation.is_hudi else "not Delta"

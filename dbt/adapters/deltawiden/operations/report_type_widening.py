@@ -1,6 +1,9 @@
 """``report_type_widening``: what type widening has done to a table, and what dropping it needs."""
 
+from dbt.adapters.spark.relation import SparkRelation
+
 from dbt.adapters.deltawiden.operations.outcome import Outcome
+from dbt.adapters.deltawiden.reader import Reader, provider, quoted
 from dbt.adapters.deltawiden.widening.change import TypeChange
 from dbt.adapters.deltawiden.widening.facts import (
     ENABLED,
@@ -10,16 +13,22 @@ from dbt.adapters.deltawiden.widening.facts import (
 )
 
 
-def report(facts: TableFacts, changes: tuple[TypeChange, ...]) -> Outcome:
+def report_table(reader: Reader, table: SparkRelation) -> Outcome:
     """Tell what is known of a table's type widening.
 
     Args:
-        facts: the table's properties and features.
-        changes: its recorded type changes.
+        reader: reads it.
+        table: the table.
 
     Returns:
-        The report.
+        The report; that a relation is no Delta table is no failure.
     """
+    if not table.is_delta:
+        return _not_delta(quoted(table), provider(table))
+    return _report(reader.facts(table), reader.recorded_changes(table))
+
+
+def _report(facts: TableFacts, changes: tuple[TypeChange, ...]) -> Outcome:
     features = sorted({TYPE_WIDENING_FEATURE, PREVIEW_FEATURE} & facts.features)
     protocol = (
         facts.properties.get("delta.minReaderVersion", ""),
@@ -49,11 +58,10 @@ def report(facts: TableFacts, changes: tuple[TypeChange, ...]) -> Outcome:
     )
 
 
-def not_delta(name: str, provider: str) -> Outcome:
-    """Tell that a relation is no Delta table, which is no failure of a report."""
+def _not_delta(name: str, format: str) -> Outcome:
     shown = dict.fromkeys(("enabled", "feature", "reader, writer", "type changes", "keeps to"), "-")
-    text = f"no Delta table ({provider})"
-    return Outcome(name, {**shown, "to drop the feature": text}, {"format": provider})
+    text = f"no Delta table ({format})"
+    return Outcome(name, {**shown, "to drop the feature": text}, {"format": format})
 
 
 def _needed_to_drop(features: list[str], changes: tuple[TypeChange, ...]) -> str:

@@ -1,0 +1,112 @@
+"""Asks Spark and Delta about relations: by the session where there is one, else by SQL alone."""
+
+from collections.abc import Callable
+
+from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.spark.relation import SparkRelation
+from pyspark.sql.types import StructType
+
+from dbt.adapters.deltawiden.delta_log import Ask
+from dbt.adapters.deltawiden.session import SessionConnection
+from dbt.adapters.deltawiden.table_facts import read_column_metadata, read_engine, read_facts
+from dbt.adapters.deltawiden.widening.change import TypeChange
+from dbt.adapters.deltawiden.widening.described import read_schema
+from dbt.adapters.deltawiden.widening.facts import TableFacts
+from dbt.adapters.deltawiden.widening.rules import Engine
+from dbt.adapters.deltawiden.widening.types import quote
+
+
+class Reader:
+    """Reads what has to be known of relations.
+
+    Args:
+        ask: runs a query on the thread's connection.
+        session: gives the thread's session, or None where the connection is to a server.
+        delta_version: the version of Delta, where the profile says it.
+    """
+
+    def __init__(
+        self,
+        ask: Ask,
+        session: Callable[[], SessionConnection | None],
+        delta_version: str | None,
+    ) -> None:
+        self._ask = ask
+        self._session = session
+        self._delta_version = delta_version
+        self._engine: Engine | None = None
+
+    def schema(self, relation: BaseRelation) -> StructType:
+        """Read the schema of a table or view.
+
+        Args:
+            relation: the table or view.
+
+        Returns:
+            Its schema, exactly; by SQL alone, all of it is taken to be nullable.
+
+        Raises:
+            DbtDatabaseError: there is no such relation, or it can't be read.
+        """
+        session = self._session()
+        if session is not None:
+            return session.schema(str(relation))
+        # Not DESCRIBE TABLE: it lists partition columns twice, after a row that starts with '#', as
+        # a column's name can too.
+        columns = self._describe(f"select * from {relation}")
+        return read_schema(columns, str(relation), self._describe)
+
+    def _describe(self, query: str) -> list[tuple[str, str]]:
+        return [(str(row[0]), str(row[1])) for row in self._ask(f"describe query {query}")]
+
+    def engine(self) -> Engine:
+        """Ask once for the versions of Spark and Delta that run.
+
+        Raises:
+            DbtRuntimeError: the server does not say which Delta it runs.
+        """
+        # Two threads may both ask at first; they get the same answer.
+        if self._engine is None:
+            self._engine = read_engine(self._ask, self._delta_version)
+        return self._engine
+
+    def facts(self, table: SparkRelation, layout: bool = False) -> TableFacts:
+        """Read a table's properties and features.
+
+        Args:
+            table: the table.
+            layout: whether its partitioning and clustering columns are wanted.
+
+        Returns:
+            The facts; of a relation that is not Delta's, no more than what it is.
+        """
+        name, engine = quoted(table), self.engine()
+        if not table.is_delta:
+            return TableFacts(name, engine, format=provider(table))
+        return read_facts(name, engine, self._ask, layout)
+
+    def recorded_changes(self, table: SparkRelation) -> tuple[TypeChange, ...]:
+        """Read the type changes that were made to a Delta table.
+
+        Args:
+            table: the table.
+
+        Returns:
+            The changes; those of one leaf in the order in which they were made.
+        """
+        return read_column_metadata(quoted(table), self._ask).changes
+
+
+def quoted(relation: BaseRelation) -> str:
+    """Render a relation's name for a statement."""
+    parts = (relation.schema, relation.identifier)
+    return ".".join(quote(part) for part in parts if part)
+
+
+def provider(relation: SparkRelation) -> str:
+    """Say what a relation is that is no Delta table."""
+    if relation.is_view:
+        return "view"
+    if relation.is_iceberg:
+        return "iceberg"
+    return "hudi" if relation.is_hudi else "not Delta"
