@@ -24,8 +24,9 @@ def spark_parameters(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]
         # As dbt-spark runs it. Spark 4 has it on; then a cast in a test would fail, not lose.
         "spark.sql.ansi.enabled": "false",
         "spark.driver.memory": "4g",
-        # Spark 4's default; Spark 3.5 refuses to write dates before 1582 unless it is set.
+        # Spark 4's defaults; Spark 3.5 refuses to write dates before 1582 unless they are set.
         "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
+        "spark.sql.parquet.int96RebaseModeInWrite": "CORRECTED",
         # A zone with daylight saving time: hours that are skipped or repeated must show.
         "spark.sql.session.timeZone": "America/New_York",
     }

@@ -53,7 +53,7 @@ class Pair:
 def pairs_of(source: str) -> Iterator[Pair]:
     for position in POSITIONS:
         if can_stand_in(source, position):
-            targets = (each for each in WIDENED if each != source)
+            targets = (each for each in WIDENED if each not in {source, *types_lacking()})
             for number, target in enumerate(targets):
                 yield Pair(source, target, position, f"{position.replace(' ', '_')}_{number}")
 
