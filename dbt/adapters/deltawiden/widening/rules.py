@@ -117,8 +117,10 @@ def _rules_for_void() -> Iterator[Rule]:
     if hasattr(spark, "VariantType"):  # Spark 4.0
         storable.append(spark.VariantType)
     since = Capability.TYPE_A_VOID_COLUMN.value.delta
+    of_a_length = (spark.CharType, spark.VarcharType)
     for target in storable:
-        yield Rule(spark.NullType, target, since, recorded=False, within=_BOTH)
+        nested = target not in of_a_length
+        yield Rule(spark.NullType, target, since, recorded=False, nested=nested, within=_BOTH)
 
 
 # Delta's protocol, section "Type Widening", lists the changes, and those that Iceberg V2 lacks in
