@@ -35,6 +35,7 @@ test-matrix: $(INSTALLED)  ## The engine's tests on every supported Spark and De
 
 .PHONY: test-lane
 test-lane: $(MATRIX)/$(LANE)/.installed  ## One lane of the matrix, such as LANE=spark-3.5
+	rm -f $(MATRIX)/$(LANE)/conformance.json
 	$(MATRIX)/$(LANE)/bin/pytest $(MATRIX_TESTS) --conformance-report $(MATRIX)/$(LANE)/conformance.json
 
 .PHONY: bench

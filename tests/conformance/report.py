@@ -44,6 +44,10 @@ class Conformance:
     stored: int = 0
     stored_disagreements: list[str] = field(default_factory=list)
 
+    @classmethod
+    def read(cls, file: Path) -> "Conformance":
+        return cls(**json.loads(file.read_text(encoding="utf-8")))
+
     def write(self, file: Path) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(asdict(self), indent=1), encoding="utf-8")
@@ -80,7 +84,7 @@ if __name__ == "__main__":
     files = sorted(Path(sys.argv[1]).rglob("conformance.json"))
     if not files:
         raise SystemExit(f"There is no conformance.json below {sys.argv[1]}")
-    read = [Conformance(**json.loads(each.read_text(encoding="utf-8"))) for each in files]
+    read = [Conformance.read(each) for each in files]
     PAGE.parent.mkdir(exist_ok=True)
     PAGE.write_text(page(read), encoding="utf-8")
     print(f"{PAGE}: {len(read)} engines")
