@@ -322,7 +322,7 @@ class DeltaWidenAdapter(SparkAdapter):
     @available
     def has_type_widening(self, table: SparkRelation) -> bool:
         """Tell whether a table's property enables type widening."""
-        return self._reader.facts(table).has(ENABLED)
+        return self._reader.properties(table).get(ENABLED, "").lower() == "true"
 
     def _unless_refused(self, plan: Plan) -> Plan:
         if plan.refusals:

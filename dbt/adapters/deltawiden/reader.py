@@ -8,7 +8,12 @@ from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta_log import Ask
 from dbt.adapters.deltawiden.session import SessionConnection
-from dbt.adapters.deltawiden.table_facts import read_column_metadata, read_engine, read_facts
+from dbt.adapters.deltawiden.table_facts import (
+    read_column_metadata,
+    read_engine,
+    read_facts,
+    read_properties,
+)
 from dbt.adapters.deltawiden.widening.change import TypeChange
 from dbt.adapters.deltawiden.widening.described import read_schema
 from dbt.adapters.deltawiden.widening.facts import TableFacts
@@ -84,6 +89,10 @@ class Reader:
         if not table.is_delta:
             return TableFacts(name, engine, format=provider(table))
         return read_facts(name, engine, self._ask, layout)
+
+    def properties(self, table: SparkRelation) -> dict[str, str]:
+        """Read a table's properties, and nothing else."""
+        return read_properties(quoted(table), self._ask)
 
     def recorded_changes(self, table: SparkRelation) -> tuple[TypeChange, ...]:
         """Read the type changes that were made to a Delta table.

@@ -37,7 +37,7 @@ def read_facts(name: str, engine: Engine, ask: Ask, layout: bool = False) -> Tab
     Source:
         https://docs.delta.io/latest/versioning.html (table features as table properties)
     """
-    listed = {str(row[0]): str(row[1]) for row in ask(f"show tblproperties {name}")}
+    listed = read_properties(name, ask)
     features = {key.removeprefix(FEATURE) for key in listed if key.startswith(FEATURE)}
     reads_log = may_have_made_columns(features, listed)
     detail = _detail(name, ask) if layout or reads_log else {}
@@ -52,6 +52,19 @@ def read_facts(name: str, engine: Engine, ask: Ask, layout: bool = False) -> Tab
         generated=dict(metadata.generated),
         identity=frozenset(metadata.identity),
     )
+
+
+def read_properties(name: str, ask: Ask) -> dict[str, str]:
+    """Ask for a table's properties, among which Delta lists the supported table features.
+
+    Args:
+        name: the table's name, quoted for a statement.
+        ask: runs a query.
+
+    Returns:
+        The properties.
+    """
+    return {str(row[0]): str(row[1]) for row in ask(f"show tblproperties {name}")}
 
 
 def read_column_metadata(name: str, ask: Ask) -> ColumnMetadata:

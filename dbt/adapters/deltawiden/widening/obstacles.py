@@ -1,6 +1,6 @@
 """What a table holds that stands in the way of a change, whatever the types are."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType
@@ -27,8 +27,8 @@ from dbt.adapters.deltawiden.widening.types import (
     type_text,
 )
 
-# The seed of IcebergWriterCompatV1, "Allowed Supported list of features" and the legacy features
-# that may be supported; whether those are active Delta checks when they are made so.
+# The protocol change IcebergWriterCompatV1, "Allowed Supported list of features", and the legacy
+# features that may be supported; whether those are active Delta checks when they are made so.
 _FEATURES_OF_WRITER_COMPATIBILITY = frozenset(
     {
         *("appendOnly", "columnMapping", "icebergWriterCompatV1", "icebergCompatV2"),
@@ -76,7 +76,7 @@ def of_type_change(
     if rule.recorded and rule.since > DELTA_3_2 and _is_preview_only(facts):
         yield Obstacle(Reason.PREVIEW_ONLY)
     if facts.has_writer_compatibility:
-        yield from _of_writer_compatibility([to_type], facts, widens=rule.recorded)
+        yield from _of_writer_compatibility(to_type, facts, widens=rule.recorded)
 
 
 def of_new_field(path: Path, new: DataType, facts: TableFacts) -> Iterator[Obstacle]:
@@ -109,7 +109,7 @@ def of_new_field(path: Path, new: DataType, facts: TableFacts) -> Iterator[Obsta
     if facts.has_writer_compatibility:
         # Spark names the new field's Parquet column after a UUID, not col-<id>.
         yield Obstacle(Reason.WRITER_COMPATIBILITY_AND_NEW)
-        yield from _of_writer_compatibility([new], facts, widens=False)
+        yield from _of_writer_compatibility(new, facts, widens=False)
 
 
 def of_drop(path: Path, facts: TableFacts) -> Iterator[Obstacle]:
@@ -142,14 +142,14 @@ def _is_preview_only(facts: TableFacts) -> bool:
 
 
 def _of_writer_compatibility(
-    types: Iterable[DataType], facts: TableFacts, widens: bool
+    becomes: DataType, facts: TableFacts, widens: bool
 ) -> Iterator[Obstacle]:
     if facts.column_mapping != "id":
         yield Obstacle(
             Reason.WRITER_COMPATIBILITY, f"column mapping is {facts.column_mapping}, not id"
         )
     forbidden = (spark.ByteType, spark.ShortType)
-    for leaf in (leaf for each in types for leaf in leaves(each)):
+    for leaf in leaves(becomes):
         if isinstance(leaf, forbidden):
             yield Obstacle(Reason.WRITER_COMPATIBILITY, f"a table with it has no {type_text(leaf)}")
     features = set(facts.features)

@@ -1,7 +1,7 @@
 """Shape a source's value like its column, so that nested fields are written by name.
 
 Spark writes a struct by position as soon as one of its fields needs a cast, whatever its fields are
-called, and Delta before 4.1 then makes of a null struct a struct of nulls. A value that has the
+called, and Delta 3.3 and 4.0 then make of a null struct a struct of nulls. A value that has the
 column's fields in the column's order, and its types, can't be written wrongly.
 """
 
