@@ -38,9 +38,14 @@ test-lane: $(MATRIX)/$(LANE)/.installed  ## One lane of the matrix, such as LANE
 	rm -f $(MATRIX)/$(LANE)/conformance.json
 	$(MATRIX)/$(LANE)/bin/pytest $(MATRIX_TESTS) --conformance-report $(MATRIX)/$(LANE)/conformance.json
 
+.PHONY: readers
+readers: $(INSTALLED)  ## What other readers can do with a table; writes docs/readers.md
+	$(BIN)/pytest tests/readers --readers-page docs/readers.md
+
 .PHONY: bench
 bench: $(INSTALLED)  ## Ours against another program, on this machine: ratios
 	$(BIN)/python -m benchmarks.planning
+	$(BIN)/python -m benchmarks.dropping
 
 .PHONY: lint
 lint: $(INSTALLED)  ## Format check, lint, types

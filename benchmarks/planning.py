@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pyspark.sql import SparkSession
 from pyspark.sql.types import IntegerType, LongType, StructField, StructType
 
+from benchmarks.project import spark_parameters
 from dbt.adapters.deltawiden.session import get_session
 from dbt.adapters.deltawiden.table_facts import read_engine, read_facts
 from dbt.adapters.deltawiden.widening.diff import compare
@@ -70,15 +71,7 @@ def one_round(spark: SparkSession, widened: int, number: int) -> tuple[float, fl
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        spark = get_session(
-            {
-                "spark.sql.warehouse.dir": f"{folder}/warehouse",
-                "spark.hadoop.javax.jdo.option.ConnectionURL": (
-                    f"jdbc:derby:;databaseName={folder}/metastore_db;create=true"
-                ),
-                "spark.driver.extraJavaOptions": f"-Dderby.stream.error.file={folder}/derby.log",
-            }
-        )
+        spark = get_session(spark_parameters(folder))
         spark.sql("create schema planning")
         print(f"| {LEAVES} leaves, of which widen | plan | its ALTER | ratio |")
         print("|---|---|---|---|")

@@ -48,3 +48,4 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--conformance-report", help="a JSON file for what the conformance tests counted"
     )
+    parser.addoption("--readers-page", help="the page for what other readers can do with a table")

@@ -1,5 +1,9 @@
 """The profile of the functional tests, and the tables that they ask Delta about."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from pyspark.sql import SparkSession
 
@@ -9,6 +13,17 @@ from tests.functional.support import Table
 @pytest.fixture(scope="class")
 def dbt_profile_target(spark: SparkSession, spark_parameters: dict[str, str]) -> dict[str, object]:
     return {"type": "deltawiden", "threads": 2, "server_side_parameters": spark_parameters}
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel that users install, alone in its folder."""
+    folder = tmp_path_factory.mktemp("wheel")
+    root = Path(__file__).parents[2]
+    build = [sys.executable, "-m", "build", "--wheel", "--outdir", str(folder), str(root)]
+    subprocess.run(build, check=True, capture_output=True)
+    (built,) = folder.glob("*.whl")
+    return built
 
 
 @pytest.fixture

@@ -22,6 +22,10 @@ class Table:
     name: str
 
     @property
+    def quoted(self) -> str:
+        return ".".join(f"`{part}`" for part in self.name.split("."))
+
+    @property
     def types(self) -> dict[str, str]:
         rows = self.spark.sql(f"describe {self.name}").collect()
         names = [row.col_name for row in rows]

@@ -62,6 +62,15 @@ class TestCheck:
         assert new == {"table": "new", "model": "new", "new_table": True}
         assert table.version == before
 
+    def test_a_first_deployment_passes_and_a_schema_that_is_not_there_does_not(self, deployed):
+        first = check(against=deployed, models=["new"], output="json")
+        assert '"new_table": true' in first.output
+        missing = f"{deployed}x"
+        assert (
+            f"check_type_widening: there is nothing to compare with: no schema {missing}, "
+            f"{missing}_finance"
+        ) in check(against=missing).output
+
     def test_a_refusal_is_named_and_ends_with_an_error(self, deployed, project):
         run = check(against=deployed)
         assert "check_type_widening: 1 of 4 tables failed" in run.output

@@ -91,3 +91,18 @@ class TestVersionInTheProfile:
         refused = dbt("run", step=3)
         assert "needs Delta 4.0 or newer" in refused.message("told")
         assert table("told").types["a"] == "int"
+
+
+class TestEnabling:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"plain.sql": model("append", type_widening=False)}
+
+    def test_the_table_gains_the_feature_that_was_told(self, project, table, engine):
+        dbt("run")
+        run = dbt("run-operation", "enable_type_widening", "--args", '{"models": ["plain"]}')
+        is_stable = engine.can(Capability.STABLE_TYPE_WIDENING)
+        feature = "typeWidening" if is_stable else "typeWidening-preview"
+        assert f"The table feature {feature} is new to" in run.output
+        gained = [key for key in table("plain").properties if "typeWidening" in key]
+        assert gained == [f"delta.feature.{feature}"]

@@ -49,7 +49,7 @@ class TestReport:
         ]
         assert "rewrite" in widened["to_drop"]
         assert (plain["enabled"], plain["features"], plain["type_changes"]) == (False, [], [])
-        assert other["format"] == "not Delta"
+        assert other["format"] == "parquet"
 
     def test_as_a_table_for_people(self, project):
         run = dbt(

@@ -50,7 +50,51 @@ def newest_schema(location: str, ask: Ask) -> str:
     return str(checkpoints[0][0])
 
 
+def metadata_removed_at(location: str, plus: str, ask: Ask) -> str:
+    """Say when the type changes were removed from a table's schema.
+
+    Args:
+        location: where the table is, as DESCRIBE DETAIL says.
+        plus: an SQL interval that is added to the time.
+        ask: runs a query.
+
+    Returns:
+        The time of that commit's file, which decides when it expires, or of now where no commit
+        has removed them; as in ISO 8601, in the connection's time zone.
+
+    Source:
+        Delta's operation ``DROP FEATURE``, which names the columns when it removes their metadata
+    """
+    interval = plus.lower().replace("'", "").removeprefix("interval").strip()
+    rows = ask(
+        "select date_format(coalesce(max(_metadata.file_modification_time), current_timestamp()) "
+        f"+ cast('{interval}' as interval), \"yyyy-MM-dd'T'HH:mm:ssXXX\") "
+        f"from {_files('text', location, '*.json')} "
+        """where value like '{"commitInfo"%"operation":"DROP FEATURE"%"columns"%'"""
+    )
+    return str(rows[0][0])
+
+
+def file_sql(source: str, path: str) -> str:
+    """Name a file for a query, as the table that a data source makes of it.
+
+    Args:
+        source: the data source, such as ``parquet``.
+        path: the file's path, no pattern: whatever characters are in it, it is a name.
+
+    Returns:
+        The name, for a statement.
+
+    Source:
+        https://spark.apache.org/docs/latest/sql-data-sources-load-save-functions.html#run-sql-on-files-directly
+    """
+    return f"{source}.{quote(_no_pattern(path))}"
+
+
 def _files(source: str, location: str, names: str) -> str:
-    # The rest of the path is a name, whatever characters are in it.
-    folder = re.sub(r"([\[\]{}*?\\])", r"\\\1", location.rstrip("/"))
+    folder = _no_pattern(location.rstrip("/"))
     return f"{source}.{quote(f'{folder}/_delta_log/{names}')}"
+
+
+def _no_pattern(path: str) -> str:
+    return re.sub(r"([\[\]{}*?\\])", r"\\\1", path)

@@ -1,24 +1,26 @@
 """Asks Spark and Delta about relations: by the session where there is one, else by SQL alone."""
 
+import re
 from collections.abc import Callable
 
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.spark.relation import SparkRelation
 from pyspark.sql.types import StructType
 
+from dbt.adapters.deltawiden.data_files import DataFiles, FilesBySql
 from dbt.adapters.deltawiden.delta_log import Ask
 from dbt.adapters.deltawiden.session import SessionConnection
+from dbt.adapters.deltawiden.session_files import FilesBySession
 from dbt.adapters.deltawiden.table_facts import (
-    read_column_metadata,
     read_engine,
     read_facts,
+    read_partition_columns,
     read_properties,
 )
-from dbt.adapters.deltawiden.widening.change import TypeChange
 from dbt.adapters.deltawiden.widening.described import read_schema
-from dbt.adapters.deltawiden.widening.facts import TableFacts
+from dbt.adapters.deltawiden.widening.facts import ROW_TRACKING, TableFacts
 from dbt.adapters.deltawiden.widening.rules import Engine
-from dbt.adapters.deltawiden.widening.types import quote
+from dbt.adapters.deltawiden.widening.types import quote, type_sql
 
 
 class Reader:
@@ -75,12 +77,15 @@ class Reader:
             self._engine = read_engine(self._ask, self._delta_version)
         return self._engine
 
-    def facts(self, table: SparkRelation, layout: bool = False) -> TableFacts:
+    def facts(
+        self, table: SparkRelation, layout: bool = False, changes: bool = False
+    ) -> TableFacts:
         """Read a table's properties and features.
 
         Args:
             table: the table.
             layout: whether its partitioning and clustering columns are wanted.
+            changes: whether its recorded type changes are wanted.
 
         Returns:
             The facts; of a relation that is not Delta's, no more than what it is.
@@ -88,22 +93,24 @@ class Reader:
         name, engine = quoted(table), self.engine()
         if not table.is_delta:
             return TableFacts(name, engine, format=provider(table))
-        return read_facts(name, engine, self._ask, layout)
+        return read_facts(name, engine, self._ask, layout, changes)
 
     def properties(self, table: SparkRelation) -> dict[str, str]:
         """Read a table's properties, and nothing else."""
         return read_properties(quoted(table), self._ask)
 
-    def recorded_changes(self, table: SparkRelation) -> tuple[TypeChange, ...]:
-        """Read the type changes that were made to a Delta table.
-
-        Args:
-            table: the table.
-
-        Returns:
-            The changes; those of one leaf in the order in which they were made.
-        """
-        return read_column_metadata(quoted(table), self._ask).changes
+    def data_files(self, table: SparkRelation) -> DataFiles:
+        """Give the data files of a Delta table, by the best way that the connection has."""
+        name, session = quoted(table), self._session()
+        properties = self.properties(table)
+        # Only an UPDATE keeps the ids of rows.
+        if session is not None and properties.get(ROW_TRACKING, "").lower() != "true":
+            return FilesBySession(session.session, name)
+        types = {field.name: field.dataType for field in self.schema(table)}
+        partitioned_by = {
+            each: type_sql(types[each]) for each in read_partition_columns(name, self._ask)
+        }
+        return FilesBySql(name, self._ask, partitioned_by)
 
 
 def quoted(relation: BaseRelation) -> str:
@@ -116,6 +123,5 @@ def provider(relation: SparkRelation) -> str:
     """Say what a relation is that is no Delta table."""
     if relation.is_view:
         return "view"
-    if relation.is_iceberg:
-        return "iceberg"
-    return "hudi" if relation.is_hudi else "not Delta"
+    named = re.search(r"^Provider: (\w+)", relation.information or "", re.MULTILINE)
+    return named.group(1).lower() if named else "not Delta"

@@ -101,22 +101,23 @@ class SessionConnection(SparkConnectionWrapper):
         if bindings is not None:
             statement = statement % tuple(literal(each) for each in bindings)
         self._rows = None
-        with _clear_errors():
+        with clear_errors():
             self._frame = self.session.sql(statement)
 
     @contextlib.contextmanager
     def with_setting(self, key: str, value: str) -> Iterator[None]:
         """Let the statements run inside have a setting.
 
-        They run in a session of their own, because other threads write through the shared one at
-        the same time. Names in them must be qualified.
+        They run in a copy of the session, with all its settings, because other threads write
+        through the shared one at the same time.
 
         Args:
             key: the setting.
             value: its value.
         """
         shared = self.session
-        self.session = shared.newSession()
+        copy = shared._jsparkSession.cloneSession()
+        self.session = SparkSession(shared.sparkContext, copy)
         self.session.conf.set(key, value)
         try:
             yield
@@ -126,7 +127,7 @@ class SessionConnection(SparkConnectionWrapper):
     def fetchall(self) -> list[Row]:
         """Fetch all rows that are left of the last result."""
         if self._rows is None:
-            with _clear_errors():
+            with clear_errors():
                 self._rows = self._frame.collect() if self._frame is not None else []
         rows, self._rows = self._rows, []
         return rows
@@ -134,7 +135,7 @@ class SessionConnection(SparkConnectionWrapper):
     def fetchmany(self, size: int) -> list[Row]:
         """Fetch the first rows of the last result, reading no more of it than those."""
         if self._rows is None:
-            with _clear_errors():
+            with clear_errors():
                 self._rows = self._frame.take(size) if self._frame is not None else []
         rows, self._rows = self._rows[:size], self._rows[size:]
         return rows
@@ -167,7 +168,7 @@ class SessionConnection(SparkConnectionWrapper):
         Raises:
             DbtDatabaseError: there is no such relation, or it can't be read.
         """
-        with _clear_errors():
+        with clear_errors():
             return self.session.table(relation).schema
 
     def query_schema(self, query: str) -> StructType:
@@ -182,12 +183,17 @@ class SessionConnection(SparkConnectionWrapper):
         Raises:
             DbtDatabaseError: the query is not valid.
         """
-        with _clear_errors():
+        with clear_errors():
             return self.session.sql(query).schema
 
 
 @contextlib.contextmanager
-def _clear_errors() -> Iterator[None]:
+def clear_errors() -> Iterator[None]:
+    """Let what Spark or Delta refuses inside be one clear error.
+
+    Raises:
+        DbtDatabaseError: Spark or Delta refused something, in their words, without the Java stack.
+    """
     try:
         yield
     except SPARK_ERRORS as error:

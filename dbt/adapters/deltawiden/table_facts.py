@@ -18,7 +18,9 @@ _FEATURES_IN_METADATA = frozenset({"generatedColumns", "identityColumns"})
 _LEGACY_WRITERS = ("4", "5", "6")
 
 
-def read_facts(name: str, engine: Engine, ask: Ask, layout: bool = False) -> TableFacts:
+def read_facts(
+    name: str, engine: Engine, ask: Ask, layout: bool = False, changes: bool = False
+) -> TableFacts:
     """Ask for what has to be known of a Delta table besides its schema.
 
     ``SHOW TBLPROPERTIES`` has the properties and the table features. ``DESCRIBE DETAIL`` has them
@@ -30,6 +32,7 @@ def read_facts(name: str, engine: Engine, ask: Ask, layout: bool = False) -> Tab
         engine: the versions that will run the table's statements.
         ask: runs a query.
         layout: whether the partitioning and clustering columns are wanted.
+        changes: whether the recorded type changes are wanted.
 
     Returns:
         The facts.
@@ -39,7 +42,7 @@ def read_facts(name: str, engine: Engine, ask: Ask, layout: bool = False) -> Tab
     """
     listed = read_properties(name, ask)
     features = {key.removeprefix(FEATURE) for key in listed if key.startswith(FEATURE)}
-    reads_log = may_have_made_columns(features, listed)
+    reads_log = changes or may_have_made_columns(features, listed)
     detail = _detail(name, ask) if layout or reads_log else {}
     metadata = _metadata_at(detail, ask) if reads_log else ColumnMetadata()
     return TableFacts(
@@ -51,6 +54,7 @@ def read_facts(name: str, engine: Engine, ask: Ask, layout: bool = False) -> Tab
         clustering_columns=_names(detail, "clusteringColumns"),
         generated=dict(metadata.generated),
         identity=frozenset(metadata.identity),
+        changes=metadata.changes,
     )
 
 
@@ -67,17 +71,17 @@ def read_properties(name: str, ask: Ask) -> dict[str, str]:
     return {str(row[0]): str(row[1]) for row in ask(f"show tblproperties {name}")}
 
 
-def read_column_metadata(name: str, ask: Ask) -> ColumnMetadata:
-    """Ask for what Delta keeps in the metadata of a table's columns.
+def read_partition_columns(name: str, ask: Ask) -> tuple[str, ...]:
+    """Ask for the names of a table's partition columns, in their order.
 
     Args:
         name: the table's name, quoted for a statement.
         ask: runs a query.
 
     Returns:
-        The metadata.
+        The names; none where the table is not partitioned.
     """
-    return _metadata_at(_detail(name, ask), ask)
+    return _names(_detail(name, ask), "partitionColumns")
 
 
 def _metadata_at(detail: Mapping[str, Any], ask: Ask) -> ColumnMetadata:

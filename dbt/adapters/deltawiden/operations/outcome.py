@@ -3,6 +3,7 @@
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 import agate
@@ -28,10 +29,17 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Outcomes:
-    """What an operation did to all of its tables."""
+    """What an operation did to all of its tables.
+
+    Attributes:
+        operation: its name.
+        each: what it did to each of them.
+        values: what machines get besides, plain values that JSON has.
+    """
 
     operation: str
     each: Sequence[Outcome]
+    values: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def document(self) -> dict[str, Any]:
@@ -40,21 +48,14 @@ class Outcomes:
             {"table": each.table, **({"error": each.error} if each.error else {}), **each.values}
             for each in self.each
         ]
-        return {"operation": self.operation, "tables": tables, "failed": len(self.failed)}
+        operation = {"operation": self.operation, **self.values}
+        return {**operation, "tables": tables, "failed": len(self.failed)}
 
     @property
     def text(self) -> str:
         """The tables that did not fail, as a table; empty where there is none."""
         rows = [{"table": each.table, **each.shown} for each in self.each if not each.error]
-        if not rows:
-            return ""
-        printed = io.StringIO()
-        # Everything is text; agate would guess types otherwise.
-        types = dict.fromkeys(rows[0], agate.Text(cast_nulls=False))
-        agate.Table.from_object(rows, column_types=types).print_table(
-            max_rows=None, max_columns=None, output=printed, max_column_width=None
-        )
-        return printed.getvalue().rstrip()
+        return text_table(rows) if rows else ""
 
     @property
     def failed(self) -> list[Outcome]:
@@ -72,7 +73,26 @@ class Outcomes:
         return "\n".join(lines)
 
 
+def text_table(rows: Sequence[Mapping[str, str]]) -> str:
+    """Render rows as a table for people.
+
+    Args:
+        rows: at least one row, by column heading.
+
+    Returns:
+        The table.
+    """
+    printed = io.StringIO()
+    # Everything is text; agate would guess types otherwise.
+    types = dict.fromkeys(rows[0], agate.Text(cast_nulls=False))
+    agate.Table.from_object(rows, column_types=types).print_table(
+        max_rows=None, max_columns=None, output=printed, max_column_width=None
+    )
+    return printed.getvalue().rstrip()
+
+
 _Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 
 
 def run_on_each(
@@ -92,11 +112,20 @@ def run_on_each(
     Returns:
         What became of each, in their order.
     """
+    return Outcomes(operation, [attempt(name(each), partial(work, each)) for each in items])
 
-    def outcome(item: _Item) -> Outcome:
-        try:
-            return work(item)
-        except DbtBaseException as error:
-            return Outcome(name(item), error=str(getattr(error, "msg", error)))
 
-    return Outcomes(operation, [outcome(each) for each in items])
+def attempt(table: str, work: Callable[[], _Result]) -> _Result | Outcome:
+    """Do work on a table.
+
+    Args:
+        table: the table's name.
+        work: does the work.
+
+    Returns:
+        What the work gives; where it ends with a dbt error, the failure.
+    """
+    try:
+        return work()
+    except DbtBaseException as error:
+        return Outcome(table, error=str(getattr(error, "msg", error)))

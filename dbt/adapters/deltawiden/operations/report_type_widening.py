@@ -25,24 +25,24 @@ def report_table(reader: Reader, table: SparkRelation) -> Outcome:
     """
     if not table.is_delta:
         return _not_delta(quoted(table), provider(table))
-    return _report(reader.facts(table), reader.recorded_changes(table))
+    return _report(reader.facts(table, changes=True))
 
 
-def _report(facts: TableFacts, changes: tuple[TypeChange, ...]) -> Outcome:
+def _report(facts: TableFacts) -> Outcome:
     features = sorted({TYPE_WIDENING_FEATURE, PREVIEW_FEATURE} & facts.features)
     protocol = (
         facts.properties.get("delta.minReaderVersion", ""),
         facts.properties.get("delta.minWriterVersion", ""),
     )
     compatible = sorted(each.value for each in facts.compatible_with)
-    needed = _needed_to_drop(features, changes)
+    needed = _needed_to_drop(features, facts.changes)
     return Outcome(
         facts.name,
         shown={
             "enabled": "yes" if facts.has(ENABLED) else "no",
             "feature": ", ".join(features) or "-",
             "reader, writer": ", ".join(protocol),
-            "type changes": "; ".join(each.text for each in changes) or "-",
+            "type changes": "; ".join(each.text for each in facts.changes) or "-",
             "keeps to": ", ".join(compatible) or "-",
             "to drop the feature": needed,
         },
@@ -51,7 +51,7 @@ def _report(facts: TableFacts, changes: tuple[TypeChange, ...]) -> Outcome:
             "features": features,
             "reader_version": int(protocol[0] or 0),
             "writer_version": int(protocol[1] or 0),
-            "type_changes": [each.value for each in changes],
+            "type_changes": [each.value for each in facts.changes],
             "compatible_with": compatible,
             "to_drop": needed,
         },

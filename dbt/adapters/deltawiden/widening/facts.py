@@ -3,14 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from dbt.adapters.deltawiden.widening.change import TypeChange
 from dbt.adapters.deltawiden.widening.rules import Compatibility, Engine
 
 ENABLED = "delta.enableTypeWidening"
+ROW_TRACKING = "delta.enableRowTracking"
 COLUMN_MAPPING = "delta.columnMapping.mode"
 WRITER_COMPATIBILITY = "delta.enableIcebergWriterCompatV1"
 FEATURE_OF_WRITER_COMPATIBILITY = "icebergWriterCompatV1"
 TYPE_WIDENING_FEATURE = "typeWidening"
 PREVIEW_FEATURE = "typeWidening-preview"
+CHECKPOINT_PROTECTION_FEATURE = "checkpointProtection"
 
 _CONSTRAINT = "delta.constraints."
 _UNIFORM = "delta.universalFormat.enabledFormats"
@@ -41,6 +44,8 @@ class TableFacts:
         clustering_columns: their names; of a nested one its first part.
         generated: the generated columns, each with its expression.
         identity: the names of the identity columns.
+        changes: the recorded type changes, where they were asked for; those of one leaf in the
+            order in which they were made.
     """
 
     name: str
@@ -52,6 +57,7 @@ class TableFacts:
     clustering_columns: tuple[str, ...] = ()
     generated: Mapping[str, str] = field(default_factory=dict)
     identity: frozenset[str] = frozenset()
+    changes: tuple[TypeChange, ...] = ()
 
     def has(self, table_property: str) -> bool:
         """Tell whether a boolean table property is true."""

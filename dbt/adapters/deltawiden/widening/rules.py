@@ -36,6 +36,8 @@ class Capability(Enum):
     ALTER_SEVERAL_COLUMNS = Engine(spark=(4, 0), delta=DELTA_4_0)
     # Older ones: DELTA_CANNOT_UPDATE_OTHER_FIELD; some can't even read a table with such a column.
     TYPE_A_VOID_COLUMN = Engine(spark=(3, 5), delta=DELTA_4_4)
+    # With older ones the table property brings the preview of the table feature.
+    STABLE_TYPE_WIDENING = Engine(spark=(3, 5), delta=DELTA_4_0)
 
 
 class Compatibility(str, Enum):

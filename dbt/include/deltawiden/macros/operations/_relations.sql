@@ -1,10 +1,10 @@
 {#- The existing tables that an operation is asked to work on, by the models that make them or by name. -#}
 {% macro _deltawiden_relations(operation, models, relations, schema) %}
   {%- set found = [] -%}
-  {%- for name in (models or []) -%}
+  {%- for name in _deltawiden_names(models) -%}
     {%- do found.append(_deltawiden_model_relation(operation, name)) -%}
   {%- endfor -%}
-  {%- for name in (relations or []) -%}
+  {%- for name in _deltawiden_names(relations) -%}
     {%- do found.append(_deltawiden_named_relation(operation, name)) -%}
   {%- endfor -%}
   {%- if schema is not none -%}
@@ -62,4 +62,10 @@
 
 {% macro _deltawiden_models() %}
   {% do return(graph.nodes.values() | selectattr('resource_type', 'in', ['model', 'snapshot', 'seed']) | list) %}
+{% endmacro %}
+
+
+{#- One name needs no list around it. -#}
+{% macro _deltawiden_names(names) %}
+  {% do return([names] if names is string else names or []) %}
 {% endmacro %}

@@ -4,7 +4,7 @@
     dbt run-operation report_type_widening --args '{schema: shop}'
 #}
 {% macro report_type_widening(models=none, relations=none, schema=none, output='text') %}
-  {%- do _deltawiden_no_other_arguments(report_type_widening, kwargs) -%}
+  {%- do _deltawiden_check_arguments(report_type_widening, kwargs, output) -%}
   {%- set found = _deltawiden_relations('report_type_widening', models, relations, schema) -%}
   {%- do _deltawiden_tell(adapter.report_type_widening(found), output) -%}
 {% endmacro %}

@@ -1,0 +1,136 @@
+"""The data files of a Delta table: which there are, what types they hold, and writing them anew."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+from urllib.parse import unquote
+
+from pyspark.sql.types import StructType
+
+from dbt.adapters.deltawiden.delta_log import Ask, file_sql
+from dbt.adapters.deltawiden.session import literal
+from dbt.adapters.deltawiden.widening.described import read_schema
+from dbt.adapters.deltawiden.widening.stored import StaleLeaf
+from dbt.adapters.deltawiden.widening.types import quote
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A data file of a table's newest version.
+
+    Attributes:
+        path: as the engine names it, which is as an URI.
+        size: in bytes.
+    """
+
+    path: str
+    size: int
+
+
+@dataclass(frozen=True)
+class StaleFile:
+    """A data file that holds a type from before a widening.
+
+    Attributes:
+        file: the file.
+        leaves: what is stale in it; at least one.
+    """
+
+    file: DataFile
+    leaves: tuple[StaleLeaf, ...]
+
+
+class DataFiles(Protocol):
+    """The data files of one table."""
+
+    @property
+    def how(self) -> str:
+        """How stale files are rewritten, for people."""
+
+    def list(self) -> Sequence[DataFile]:
+        """List the files of the newest version."""
+
+    def schemas(self, files: Sequence[DataFile]) -> Iterator[tuple[DataFile, StructType]]:
+        """Read the schema in each file's footer, with physical names."""
+
+    def rewrite(self, stale: Sequence[StaleFile]) -> None:
+        """Write the rows of files anew, with the types of the table's schema."""
+
+
+_FILES_A_QUERY = 500
+
+
+@dataclass(frozen=True)
+class FilesBySql:
+    """The data files of a table on a server that can be asked by SQL only.
+
+    SQL has no way to name the files that an ``UPDATE`` reads, but rewrites whole partitions where
+    its condition is about partition columns alone. For whoever reads the table's changes (a
+    stream, the change data feed), an ``UPDATE`` is a change of every row in them.
+
+    Attributes:
+        table: the table's name, quoted for a statement.
+        ask: runs a statement.
+        partitioned_by: the partition columns, each with its type as SQL.
+    """
+
+    table: str
+    ask: Ask
+    partitioned_by: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def how(self) -> str:
+        """How stale files are rewritten, for people."""
+        unit = "their whole partitions" if self.partitioned_by else "the whole table"
+        return f"by UPDATE of {unit}"
+
+    def list(self) -> Sequence[DataFile]:
+        """List the files of the newest version that have rows."""
+        rows = self.ask(
+            f"select _metadata.file_path, _metadata.file_size from {self.table} group by 1, 2"
+        )
+        return [DataFile(str(row[0]), int(row[1])) for row in rows]
+
+    def schemas(self, files: Sequence[DataFile]) -> Iterator[tuple[DataFile, StructType]]:
+        """Read the schema in each file's footer, one file after the other."""
+        for each in files:
+            name = file_sql("parquet", unquote(each.path))
+            columns = self._describe(f"select * from {name}")
+            yield each, read_schema(columns, name, self._describe)
+
+    def _describe(self, query: str) -> Sequence[tuple[str, str]]:
+        return [(str(row[0]), str(row[1])) for row in self.ask(f"describe query {query}")]
+
+    def rewrite(self, stale: Sequence[StaleFile]) -> None:
+        """Write the partitions of files anew, or all of the table where it has no partitions.
+
+        Raises:
+            DbtDatabaseError: Spark or Delta refused; what was rewritten before is complete.
+        """
+        # Any column will do: a row is rewritten whole.
+        column = quote(stale[0].leaves[0].path[0])
+        statement = f"update {self.table} set {column} = {column}"
+        if not self.partitioned_by:
+            self.ask(statement)
+            return
+        for first in range(0, len(stale), _FILES_A_QUERY):
+            condition = self._partitions_of(stale[first : first + _FILES_A_QUERY])
+            if condition:
+                self.ask(f"{statement} where {condition}")
+
+    def _partitions_of(self, stale: Sequence[StaleFile]) -> str:
+        paths = ", ".join(literal(each.file.path) for each in stale)
+        values = ", ".join(f"cast({quote(name)} as string)" for name in self.partitioned_by)
+        # As JSON, because dbt's tables take some texts for numbers or null.
+        rows = self.ask(
+            f"select distinct to_json(array({values})) from {self.table} "
+            f"where _metadata.file_path in ({paths})"
+        )
+        return " or ".join(f"({self._is_partition(json.loads(row[0]))})" for row in rows)
+
+    def _is_partition(self, values: Sequence[Any]) -> str:
+        return " and ".join(
+            f"{quote(name)} <=> cast({literal(value)} as {data_type})"
+            for (name, data_type), value in zip(self.partitioned_by.items(), values, strict=True)
+        )

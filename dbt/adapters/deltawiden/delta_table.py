@@ -1,0 +1,85 @@
+"""One Delta table, with what its maintenance asks of it and does to it."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dbt.adapters.spark.relation import SparkRelation
+from pyspark.sql.types import StructType
+
+from dbt.adapters.deltawiden.data_files import DataFiles
+from dbt.adapters.deltawiden.delta_log import Ask, metadata_removed_at, newest_schema
+from dbt.adapters.deltawiden.reader import Reader, quoted
+from dbt.adapters.deltawiden.widening.change import TypeChange
+from dbt.adapters.deltawiden.widening.facts import TableFacts
+from dbt.adapters.deltawiden.widening.history import read_metadata
+
+
+@dataclass(frozen=True)
+class DeltaTable:
+    """A table that is being maintained.
+
+    Attributes:
+        relation: the table.
+        reader: reads its facts.
+        ask: runs a query.
+        run: runs a statement.
+        files: its data files.
+        mark: what the user metadata of every commit made here contains.
+    """
+
+    relation: SparkRelation
+    reader: Reader
+    ask: Ask
+    run: Callable[[str], Any]
+    files: DataFiles
+    mark: str
+
+    @property
+    def name(self) -> str:
+        """Its name, quoted for a statement."""
+        return quoted(self.relation)
+
+    def facts(self) -> TableFacts:
+        """Read its properties and features."""
+        return self.reader.facts(self.relation)
+
+    def schema(self) -> tuple[StructType, tuple[TypeChange, ...]]:
+        """Read its schema with Delta's own metadata, and the type changes recorded in that."""
+        text = newest_schema(self._location, self.ask)
+        return StructType.fromJson(json.loads(text)), read_metadata(text).changes
+
+    def version(self) -> int:
+        """Read the number of its newest version."""
+        return int(self.ask(f"describe history {self.name} limit 1")[0]["version"])
+
+    def count(self, version: int) -> int:
+        """Count its rows at a version; from statistics, where Delta has them."""
+        query = f"select count(*) from {self.name} version as of {version}"
+        return int(self.ask(query)[0][0])
+
+    def others_since(self, version: int) -> Sequence[str]:
+        """Name the operations that others have committed after a version."""
+        newer = self.version() - version
+        if not newer:
+            return []
+        rows = self.ask(f"describe history {self.name} limit {newer}")
+        return [
+            str(row["operation"]) for row in rows if self.mark not in str(row["userMetadata"] or "")
+        ]
+
+    def history_expires_at(self, retention: str) -> str:
+        """Say when history will no longer have the type changes that were removed last.
+
+        Args:
+            retention: how long history is kept, as an SQL interval.
+
+        Returns:
+            The time, as in ISO 8601, in the connection's time zone.
+        """
+        return metadata_removed_at(self._location, retention, self.ask)
+
+    @property
+    def _location(self) -> str:
+        return str(self.ask(f"describe detail {self.name}")[0]["location"])

@@ -1,0 +1,225 @@
+"""The part of the adapter that operations use; what one decides is in its own module."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from dbt.adapters.base import available
+from dbt.adapters.spark.relation import SparkRelation
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.deltawiden.delta_table import DeltaTable
+from dbt.adapters.deltawiden.operations.check_type_widening import of_check, of_new_table
+from dbt.adapters.deltawiden.operations.drop_type_widening import drop_type_widening
+from dbt.adapters.deltawiden.operations.enable_type_widening import (
+    Switch,
+    read_switch,
+    readers_lost,
+    readers_text,
+)
+from dbt.adapters.deltawiden.operations.outcome import Outcome, Outcomes, attempt, run_on_each
+from dbt.adapters.deltawiden.operations.report_type_widening import report_table
+from dbt.adapters.deltawiden.operations.widen_columns import of_plan
+from dbt.adapters.deltawiden.reader import provider, quoted
+from dbt.adapters.deltawiden.tables import SchemaChangeRefused, TableAdapter
+from dbt.adapters.deltawiden.widening.plan import plan_by_hand
+from dbt.adapters.deltawiden.widening.request import InvalidRequest, read_request
+from dbt.adapters.deltawiden.widening.types import parse_path
+
+
+class MaintenanceAdapter(TableAdapter):
+    """What the macros of operations call."""
+
+    @available
+    def parse_name(self, name: str) -> list[str]:
+        """Read the name of a table, as ``schema.table`` with backticks where they are needed.
+
+        Raises:
+            DbtRuntimeError: the text is not such a name.
+        """
+        try:
+            return list(parse_path(name))
+        except ValueError as error:
+            raise DbtRuntimeError(str(error)) from error
+
+    @available
+    def tables_in_schema(self, schema: str) -> list[SparkRelation]:
+        """List the tables of a schema that are Delta's."""
+        found = self.list_relations(database=None, schema=schema)
+        return [each for each in found if isinstance(each, SparkRelation) and each.is_delta]
+
+    @available
+    def report_type_widening(self, relations: Iterable[SparkRelation]) -> Outcomes:
+        """Tell what is known of the type widening of tables.
+
+        Args:
+            relations: the tables.
+
+        Returns:
+            A report a table.
+        """
+        return run_on_each(
+            "report_type_widening", relations, quoted, partial(report_table, self._reader)
+        )
+
+    @available
+    def check_type_widening(self, models: Iterable[Mapping[str, Any]]) -> Outcomes:
+        """Compare what models make in one schema with their tables in another.
+
+        Args:
+            models: for each model its ``name``, its ``config``, ``built``, the relation that it
+                makes here, and ``table``, the one that a deployment will write to. Either relation
+                can be none.
+
+        Returns:
+            What a deployment would do to each table; a refusal is a failure.
+        """
+        return run_on_each(
+            "check_type_widening", models, lambda model: str(model["name"]), self._check
+        )
+
+    def _check(self, model: Mapping[str, Any]) -> Outcome:
+        name, built, table = str(model["name"]), model["built"], model["table"]
+        if built is None:
+            raise DbtRuntimeError(
+                "is not built in this target's schema: run it there first, for example with "
+                f"dbt run --empty --select {name}"
+            )
+        if table is None:
+            return of_new_table(name)
+        policy = self._read_policy(model["config"], name)
+        plan = self._plan(built, table, policy)
+        self._unless_refused(plan)
+        return of_check(name, plan, policy)
+
+    @available
+    def widen_columns(
+        self, relations: Iterable[SparkRelation], columns: Mapping[str, str], dry_run: bool
+    ) -> Outcomes:
+        """Make the type changes that a person asks of tables.
+
+        Args:
+            relations: the tables.
+            columns: the wanted type by column path.
+            dry_run: whether to change nothing, and tell the statements.
+
+        Returns:
+            What became of each table. One that is refused is left as it is.
+        """
+        return run_on_each(
+            "widen_columns",
+            relations,
+            quoted,
+            lambda table: self._widen(table, columns, dry_run),
+        )
+
+    def _widen(self, table: SparkRelation, columns: Mapping[str, str], dry_run: bool) -> Outcome:
+        try:
+            requested = read_request(columns, self._reader.schema(table))
+        except InvalidRequest as error:
+            raise SchemaChangeRefused(str(error)) from error
+        plan = self._unless_refused(plan_by_hand(requested, self._reader.facts(table)))
+        if not dry_run:
+            self.run_schema_changes(plan, "widen_columns")
+        return of_plan(plan, dry_run)
+
+    @available
+    def plan_enable_type_widening(
+        self, relations: Iterable[SparkRelation]
+    ) -> list[Switch | Outcome]:
+        """Find out what enabling type widening means to tables, before any is changed.
+
+        Args:
+            relations: the tables.
+
+        Returns:
+            What it means to each, or why it can't be enabled.
+        """
+        return [
+            attempt(quoted(each), partial(read_switch, self._reader, each, on=True))
+            for each in relations
+        ]
+
+    @available
+    def readers_lost_text(self, switches: Iterable[Switch | Outcome]) -> str:
+        """Say which readers tables lose by being enabled; empty where they lose none."""
+        return readers_text(switches)
+
+    @available
+    def enable_type_widening(self, switches: Iterable[Switch | Outcome], dry_run: bool) -> Outcomes:
+        """Enable type widening.
+
+        Args:
+            switches: what ``plan_enable_type_widening`` gave.
+            dry_run: whether to change nothing, and tell the statements.
+
+        Returns:
+            What became of each table, and the readers that are lost.
+        """
+        switches = list(switches)
+        outcomes = run_on_each(
+            "enable_type_widening",
+            switches,
+            lambda each: each.table,
+            lambda each: self._switch(each, "enable_type_widening", dry_run),
+        )
+        return replace(outcomes, values={"readers_lost": readers_lost(switches)})
+
+    @available
+    def disable_type_widening(self, relations: Iterable[SparkRelation], dry_run: bool) -> Outcomes:
+        """Disable type widening; the table feature stays.
+
+        Args:
+            relations: the tables.
+            dry_run: whether to change nothing, and tell the statements.
+
+        Returns:
+            What became of each table.
+        """
+        return run_on_each(
+            "disable_type_widening",
+            relations,
+            quoted,
+            lambda table: self._switch(
+                read_switch(self._reader, table, on=False), "disable_type_widening", dry_run
+            ),
+        )
+
+    def _switch(self, switch: Switch | Outcome, operation: str, dry_run: bool) -> Outcome:
+        if isinstance(switch, Outcome):
+            return switch
+        if switch.statements and not dry_run:
+            with self._user_metadata(operation):
+                for statement in switch.statements:
+                    self.execute(statement)
+        return switch.outcome(dry_run)
+
+    @available
+    def drop_type_widening(
+        self, relations: Iterable[SparkRelation], truncate_history: bool | None, dry_run: bool
+    ) -> Outcomes:
+        """Remove the table feature from tables, rewriting the files that need it.
+
+        Args:
+            relations: the tables.
+            truncate_history: whether to truncate the tables' history; None where there is no need.
+            dry_run: whether to change nothing, and tell what would be done.
+
+        Returns:
+            What became of each table.
+        """
+        return run_on_each(
+            "drop_type_widening",
+            relations,
+            quoted,
+            lambda table: self._drop(table, truncate_history, dry_run),
+        )
+
+    def _drop(self, table: SparkRelation, truncate_history: bool | None, dry_run: bool) -> Outcome:
+        if not table.is_delta:
+            raise DbtRuntimeError(f"This is no Delta table ({provider(table)}).")
+        with self._user_metadata("drop_type_widening") as mark:
+            files = self._reader.data_files(table)
+            opened = DeltaTable(table, self._reader, self._ask, self.execute, files, mark)
+            return drop_type_widening(opened, truncate_history, dry_run)

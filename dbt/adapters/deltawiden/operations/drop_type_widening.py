@@ -1,0 +1,303 @@
+"""``drop_type_widening``: rewrite what is stale, remove the table feature, and check both.
+
+Delta's own ``DROP FEATURE`` looks at columns and struct fields only. Where no more than an array
+element, a map key or a map value was widened it rewrites nothing, and leaves files with the old
+type in a table that no longer says so. So those files are rewritten first.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dbt_common.events.format import pluralize
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.deltawiden.data_files import StaleFile
+from dbt.adapters.deltawiden.delta_table import DeltaTable
+from dbt.adapters.deltawiden.errors import condition
+from dbt.adapters.deltawiden.operations.outcome import Outcome
+from dbt.adapters.deltawiden.operations.progress import size_text, tell
+from dbt.adapters.deltawiden.widening.change import TypeChange
+from dbt.adapters.deltawiden.widening.facts import (
+    CHECKPOINT_PROTECTION_FEATURE,
+    ENABLED,
+    PREVIEW_FEATURE,
+    TYPE_WIDENING_FEATURE,
+    TableFacts,
+)
+from dbt.adapters.deltawiden.widening.stored import stale_leaves
+
+# Delta's conditions for "done as far as it can be; the rest when history is old enough".
+_WAITING = frozenset(
+    {
+        "DELTA_FEATURE_DROP_WAIT_FOR_RETENTION_PERIOD",
+        "DELTA_FEATURE_DROP_HISTORICAL_VERSIONS_EXIST",
+    }
+)
+_TRUNCATING = ("delta.dropFeatureTruncateHistory.retentionDuration", "interval 24 hours")
+_EXPIRING = ("delta.logRetentionDuration", "interval 30 days")
+_TELL_EVERY = 1_000
+
+
+@dataclass(frozen=True)
+class _State:
+    """What a table is like, before or after."""
+
+    facts: TableFacts
+    version: int
+    rows: int
+    changes: tuple[TypeChange, ...]
+    files: int
+    size: int
+    stale: Sequence[StaleFile]
+
+    @property
+    def features(self) -> list[str]:
+        return sorted({TYPE_WIDENING_FEATURE, PREVIEW_FEATURE} & self.facts.features)
+
+    @property
+    def stale_size(self) -> int:
+        return sum(each.file.size for each in self.stale)
+
+    @property
+    def ours(self) -> list[StaleFile]:
+        """The stale files that Delta's own command leaves as they are."""
+        if self.features and self.changes:
+            return [f for f in self.stale if all(leaf.in_collection for leaf in f.leaves)]
+        return list(self.stale)
+
+    @property
+    def stale_text(self) -> str:
+        return (
+            f"{len(self.stale)} of {pluralize(self.files, 'file')} "
+            f"({size_text(self.stale_size)} of {size_text(self.size)})"
+        )
+
+
+@dataclass
+class _Work:
+    """What was done, as it is being done."""
+
+    statements: list[str] = field(default_factory=list)
+    waits_for: tuple[str, str] | None = None
+    truncated: bool = False
+
+
+def drop_type_widening(table: DeltaTable, truncate_history: bool | None, dry_run: bool) -> Outcome:
+    """Remove the table feature of type widening from a table. Calling it again is always safe.
+
+    Args:
+        table: the table.
+        truncate_history: whether to remove the feature by truncating the table's history, which
+            leaves nothing behind but has to wait for the retention of history. None: only where no
+            type was ever changed, as there is nothing to wait for.
+        dry_run: whether to change nothing, and tell what would be done.
+
+    Returns:
+        What was done, and what is left.
+
+    Raises:
+        DbtRuntimeError: the table is not as it should be afterwards.
+        DbtDatabaseError: Delta refused a statement.
+
+    Source:
+        https://docs.delta.io/latest/delta-drop-feature.html and
+        https://docs.delta.io/latest/delta-type-widening.html#remove-type-widening
+    """
+    started = time.monotonic()
+    before = _look(table)
+    if dry_run:
+        return _planned(table, before, truncate_history)
+    work = _Work()
+    _run_all(table, before, truncate_history, work)
+    after = _look(table)
+    if after.stale:
+        # Delta left them, or could not tell them.
+        _rewrite(table, after.stale, work)
+        after = _look(table)
+    _check(table, before, after, work)
+    return _done(table, before, after, work, time.monotonic() - started)
+
+
+def _look(table: DeltaTable) -> _State:
+    facts = table.facts()
+    version = table.version()
+    schema, changes = table.schema()
+    files = table.files.list()
+    tell(f"{facts.name}: reading the types in {pluralize(len(files), 'file')}")
+    stale: list[StaleFile] = []
+    for number, (each, stored) in enumerate(table.files.schemas(files), start=1):
+        leaves = stale_leaves(stored, schema)
+        if leaves:
+            stale.append(StaleFile(each, leaves))
+        if number % _TELL_EVERY == 0:
+            tell(f"{facts.name}: {number} of {len(files)} files read, {len(stale)} stale")
+    size = sum(each.size for each in files)
+    return _State(facts, version, table.count(version), changes, len(files), size, stale)
+
+
+def _run_all(table: DeltaTable, before: _State, truncate_history: bool | None, work: _Work) -> None:
+    if before.facts.has(ENABLED):
+        # First, so that nobody widens a type behind the rewrite.
+        _run(table, _unset(before.facts), work)
+    if before.ours:
+        _rewrite(table, before.ours, work)
+    left_to_delta = len(before.stale) - len(before.ours)
+    if left_to_delta:
+        tell(f"{before.facts.name}: Delta rewrites {pluralize(left_to_delta, 'file')}")
+    for feature in before.features:
+        _drop(table, before, feature, truncate_history, work)
+
+
+def _rewrite(table: DeltaTable, stale: Sequence[StaleFile], work: _Work) -> None:
+    text = _rewrite_text(table, stale)
+    tell(f"{table.name}: {text}")
+    table.files.rewrite(stale)
+    work.statements.append(text)
+
+
+def _rewrite_text(table: DeltaTable, stale: Sequence[StaleFile]) -> str:
+    size = size_text(sum(each.file.size for each in stale))
+    return f"rewrite {pluralize(len(stale), 'file')} ({size}) {table.files.how}"
+
+
+def _drop(
+    table: DeltaTable, before: _State, feature: str, truncate_history: bool | None, work: _Work
+) -> None:
+    never_widened = not before.changes and not before.stale
+    truncate = never_widened if truncate_history is None else truncate_history
+    try:
+        _run(table, _drop_statement(before.facts, feature, truncate), work)
+        work.truncated |= truncate
+    except DbtRuntimeError as error:
+        if condition(str(error.msg)) not in _WAITING:
+            raise
+        if truncate and truncate_history is None:
+            # It was widened once, before its metadata was removed: history still has it.
+            _drop(table, before, feature, False, work)
+        else:
+            work.waits_for = _TRUNCATING if truncate else _EXPIRING
+
+
+def _run(table: DeltaTable, statement: str, work: _Work) -> None:
+    tell(statement)
+    work.statements.append(statement)
+    table.run(statement)
+
+
+def _unset(facts: TableFacts) -> str:
+    return f"alter table {facts.name} unset tblproperties if exists ('{ENABLED}')"
+
+
+def _drop_statement(facts: TableFacts, feature: str, truncate: bool) -> str:
+    return f"alter table {facts.name} drop feature `{feature}`" + (
+        " truncate history" if truncate else ""
+    )
+
+
+def _check(table: DeltaTable, before: _State, after: _State, work: _Work) -> None:
+    """Hold the table against what a drop promises.
+
+    Raises:
+        DbtRuntimeError: it is not so.
+    """
+    found = []
+    if after.features and not work.waits_for:
+        found.append(f"it still has the table feature {', '.join(after.features)}")
+    if after.changes:
+        found.append(f"type changes are still recorded: {after.changes[0].text}")
+    if after.stale:
+        found.append(f"{after.stale_text} still hold older types, such as {_example(after)}")
+    if after.rows != before.rows and not table.others_since(before.version):
+        found.append(f"it had {before.rows} rows and has {after.rows}")
+    if found:
+        raise DbtRuntimeError(
+            f"After the drop, {'; '.join(found)}. Run the operation again; if nothing changes, "
+            f"the table as it was can be read as version {before.version}."
+        )
+
+
+def _example(state: _State) -> str:
+    first = state.stale[0]
+    return f"{'.'.join(first.leaves[0].path)} in {first.file.path}"
+
+
+def _planned(table: DeltaTable, before: _State, truncate_history: bool | None) -> Outcome:
+    statements = []
+    if before.facts.has(ENABLED):
+        statements.append(_unset(before.facts))
+    if before.ours:
+        statements.append(_rewrite_text(table, before.ours))
+    truncate = truncate_history
+    if truncate is None:
+        truncate = not before.changes and not before.stale
+    statements += [_drop_statement(before.facts, each, truncate) for each in before.features]
+    return Outcome(
+        before.facts.name,
+        shown={
+            "result": "dry run: " + ("; ".join(statements) or "nothing to do"),
+            "stale": before.stale_text,
+            "left": "",
+        },
+        values={"state": "dry_run", "statements": statements, **_counts(before)},
+    )
+
+
+def _counts(before: _State) -> dict[str, Any]:
+    return {
+        "files": before.files,
+        "bytes": before.size,
+        "stale_files": len(before.stale),
+        "stale_bytes": before.stale_size,
+        "rows": before.rows,
+    }
+
+
+def _done(table: DeltaTable, before: _State, after: _State, work: _Work, seconds: float) -> Outcome:
+    left, again = [], None
+    if work.waits_for:
+        again = _again(table, before, work.waits_for)
+        left.append(f"the table feature, which history still has: call this again after {again}")
+    if CHECKPOINT_PROTECTION_FEATURE in after.facts.features:
+        left.append(
+            f"the writer feature {CHECKPOINT_PROTECTION_FEATURE}: old readers can read the table, "
+            "writers must know the feature. To remove it, when the drop is 24 hours old: alter "
+            f"table {after.facts.name} drop feature {CHECKPOINT_PROTECTION_FEATURE} truncate "
+            "history"
+        )
+    result = _result(before, work)
+    return Outcome(
+        before.facts.name,
+        shown={
+            "result": f"{result}, {seconds:.1f} s",
+            "stale": before.stale_text,
+            "left": "; ".join(left) or "-",
+        },
+        values={
+            "state": "waiting" if work.waits_for else "dropped" if work.statements else "absent",
+            "statements": work.statements,
+            **_counts(before),
+            "seconds": round(seconds, 1),
+            "history_truncated": work.truncated,
+            "call_again_after": again,
+            "left": left,
+            "written_by_others": list(table.others_since(before.version)),
+        },
+    )
+
+
+def _result(before: _State, work: _Work) -> str:
+    if work.waits_for:
+        return "rewritten, waiting"
+    if before.features:
+        return "dropped" + (", history truncated" if work.truncated else "")
+    return "repaired" if before.stale else "does not have the feature"
+
+
+def _again(table: DeltaTable, before: _State, waits_for: tuple[str, str]) -> str:
+    table_property, default = waits_for
+    retention = before.facts.properties.get(table_property, default)
+    # Delta compares with the whole minute or day.
+    more = "2 minutes" if waits_for == _TRUNCATING else "1 day"
+    return table.history_expires_at(f"{retention} {more}")

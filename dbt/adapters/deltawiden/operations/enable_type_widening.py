@@ -1,0 +1,192 @@
+"""``enable_type_widening`` and ``disable_type_widening``: the property, and who is locked out.
+
+The property brings a table feature into the table's protocol, and the feature stays when the
+property goes. Readers that don't know it are locked out at once, before any type has changed.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from dbt.adapters.spark.relation import SparkRelation
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.deltawiden.operations.known_readers import KNOWN_READERS, Access, State
+from dbt.adapters.deltawiden.operations.outcome import Outcome, text_table
+from dbt.adapters.deltawiden.reader import Reader, provider, quoted
+from dbt.adapters.deltawiden.widening.facts import (
+    ENABLED,
+    PREVIEW_FEATURE,
+    TYPE_WIDENING_FEATURE,
+)
+from dbt.adapters.deltawiden.widening.rules import FEATURE, Capability
+
+_LOST = [each for each in KNOWN_READERS if each.is_lost]
+_UNDOCUMENTED = [each.name for each in KNOWN_READERS if each.can(State.ENABLED) is Access.UNKNOWN]
+
+
+@dataclass(frozen=True)
+class Switch:
+    """What turning type widening on or off means to a table.
+
+    Attributes:
+        table: the table's name, quoted for a statement.
+        on: whether it is turned on.
+        is_on: whether it is on already.
+        feature: the table feature of type widening that the table has, empty where it has none.
+        gains: the one that it gains; empty where it gains none.
+    """
+
+    table: str
+    on: bool
+    is_on: bool
+    feature: str = ""
+    gains: str = ""
+
+    @property
+    def statements(self) -> list[str]:
+        """The statement that sets the property; none where it is as it should be."""
+        if self.on == self.is_on:
+            return []
+        value = "true" if self.on else "false"
+        return [f"alter table {self.table} set tblproperties ('{ENABLED}' = '{value}')"]
+
+    def outcome(self, dry_run: bool) -> Outcome:
+        """Tell what became of the table, or would.
+
+        Args:
+            dry_run: whether the statement did not run.
+
+        Returns:
+            The outcome.
+        """
+        said = self._enabled() if self.on else self._disabled()
+        if self.statements and dry_run:
+            said = "dry run: " + "; ".join(self.statements)
+        return Outcome(
+            self.table,
+            shown={"result": said, "readers": self._readers()},
+            values={
+                "result": said,
+                "statements": self.statements,
+                "dry_run": dry_run,
+                "feature": self.gains or self.feature,
+                "gains_feature": bool(self.gains),
+            },
+        )
+
+    def _enabled(self) -> str:
+        return "is enabled already" if self.is_on else "enabled"
+
+    def _disabled(self) -> str:
+        return "disabled" if self.is_on else "is not enabled"
+
+    def _readers(self) -> str:
+        if self.gains:
+            return f"{len(_LOST)} known readers lose access: the table feature {self.gains} is new"
+        if not self.feature:
+            return "loses none"
+        if self.on:
+            return f"loses none: it has the table feature {self.feature} already"
+        return (
+            f"still lost: the table feature {self.feature} stays, and locks readers out, until "
+            "drop_type_widening removes it"
+        )
+
+
+def read_switch(reader: Reader, table: SparkRelation, on: bool) -> Switch:
+    """Find out what turning type widening on or off means to a table.
+
+    Args:
+        reader: reads the table.
+        table: the table.
+        on: whether it is to be turned on.
+
+    Returns:
+        What it means. Nothing has been changed.
+
+    Raises:
+        DbtRuntimeError: this is no Delta table.
+        DbtDatabaseError: the table can't be read.
+
+    Source:
+        https://docs.delta.io/delta-type-widening; Delta 3.x turns on the preview of the feature,
+        and no version adds either to a table that has the other
+    """
+    if not table.is_delta:
+        raise DbtRuntimeError(_what_it_is(table))
+    properties = reader.properties(table)
+    feature = _feature(properties)
+    is_on = properties.get(ENABLED, "").lower() == "true"
+    gains = ""
+    if on and not feature:
+        is_stable = reader.engine().can(Capability.STABLE_TYPE_WIDENING)
+        gains = TYPE_WIDENING_FEATURE if is_stable else PREVIEW_FEATURE
+    return Switch(quoted(table), on, is_on, feature, gains)
+
+
+def readers_text(switches: Iterable[Switch | Outcome]) -> str:
+    """Say which readers tables lose by being enabled.
+
+    Args:
+        switches: what is to be done to each table, or why it can't be.
+
+    Returns:
+        The text; empty where no table gains the feature.
+    """
+    gaining = _gaining(switches)
+    if not gaining:
+        return ""
+    feature = gaining[0].gains
+    lost = [
+        {
+            "reader": f"{each.name} {each.version}",
+            "now": each.can(State.BEFORE).value,
+            "then": each.can(State.ENABLED).value,
+            "source": each.sources[0] if each.sources else "measured",
+            "date": each.date,
+        }
+        for each in _LOST
+    ]
+    lines = [
+        f"The table feature {feature} is new to {_tables(gaining)}, and moves the protocol to "
+        "reader version 3 and writer version 7. Readers are lost by that alone, before any type "
+        "changes:",
+        text_table(lost),
+        f"Nothing is documented of: {', '.join(_UNDOCUMENTED)}.",
+    ]
+    if feature == PREVIEW_FEATURE:
+        lines.append(f"This is known of {TYPE_WIDENING_FEATURE}, not of its preview.")
+    return "\n".join(lines)
+
+
+def readers_lost(switches: Iterable[Switch | Outcome]) -> list[dict[str, object]]:
+    """Give the readers that tables lose by being enabled, as plain values.
+
+    Args:
+        switches: what is to be done to each table, or why it can't be.
+
+    Returns:
+        The readers; none where no table gains the feature.
+    """
+    return [each.value for each in _LOST] if _gaining(switches) else []
+
+
+def _gaining(switches: Iterable[Switch | Outcome]) -> list[Switch]:
+    return [each for each in switches if isinstance(each, Switch) and each.gains]
+
+
+def _tables(switches: list[Switch]) -> str:
+    names = ", ".join(each.table for each in switches[:3])
+    more = len(switches) - 3
+    return f"{names} and {more} more" if more > 0 else names
+
+
+def _feature(properties: Mapping[str, str]) -> str:
+    known = (TYPE_WIDENING_FEATURE, PREVIEW_FEATURE)
+    return next((each for each in known if FEATURE + each in properties), "")
+
+
+def _what_it_is(relation: SparkRelation) -> str:
+    if relation.is_view:
+        return "This is a view; type widening is a property of the table that it selects from."
+    return f"This is no Delta table ({provider(relation)})."

@@ -1,0 +1,294 @@
+"""What other programs can do with a Delta table, before and after type widening: data.
+
+``tests/readers`` holds the measured rows against the real programs; the others are quoted.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+class State(Enum):
+    """What was done to a table's type widening, in the order in which it is done."""
+
+    BEFORE = "before enabling"
+    ENABLED = "enabled"
+    WIDENED = "widened"
+    DROPPED_FAST = "dropped fast"
+    DROPPED_TRUNCATED = "dropped with truncated history"
+
+
+class Access(Enum):
+    """What a reader can do with a table."""
+
+    APPENDS = "reads and appends"
+    READS_PERHAPS_APPENDS = "reads; appends: ?"
+    READS = "reads"
+    NOTHING = "no access"
+    UNKNOWN = "?"
+
+    def is_less_than(self, other: "Access") -> bool:
+        """Tell whether it is known to be less than another access."""
+        reads = {Access.APPENDS, Access.READS_PERHAPS_APPENDS, Access.READS}
+        if other is Access.APPENDS:
+            return self in (Access.READS, Access.NOTHING)
+        return other in reads and self is Access.NOTHING
+
+
+@dataclass(frozen=True)
+class KnownReader:
+    """A program that reads Delta tables.
+
+    Attributes:
+        name: the program.
+        version: its version, or which versions are meant.
+        access: what it can do, by the table's state; what is not in it is not known.
+        date: when it was measured, or its sources were read.
+        sources: where it is documented, first what enabling does; none where it was measured.
+        refusals: of a measured reader, what it says in the states in which it refuses.
+        note: what has to be known besides.
+    """
+
+    name: str
+    version: str
+    access: Mapping[State, Access]
+    date: str
+    sources: tuple[str, ...] = ()
+    refusals: Mapping[State, str] = field(default_factory=dict)
+    note: str = ""
+
+    def can(self, state: State) -> Access:
+        """Say what it can do with a table in a state."""
+        return self.access.get(state, Access.UNKNOWN)
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether a table is known to lose it, in part or altogether, when it gains the feature."""
+        return self.can(State.ENABLED).is_less_than(self.can(State.BEFORE))
+
+    @property
+    def value(self) -> dict[str, object]:
+        """What enabling does to it, as plain values."""
+        return {
+            "reader": self.name,
+            "version": self.version,
+            "before": self.can(State.BEFORE).value,
+            "enabled": self.can(State.ENABLED).value,
+            "source": list(self.sources) or "measured",
+            "date": self.date,
+        }
+
+
+def _access(
+    before: Access, enabled: Access, widened: Access, fast: Access, truncated: Access
+) -> Mapping[State, Access]:
+    return dict(zip(State, (before, enabled, widened, fast, truncated), strict=True))
+
+
+_APPENDS, _READS, _NOTHING, _UNKNOWN = (
+    Access.APPENDS,
+    Access.READS,
+    Access.NOTHING,
+    Access.UNKNOWN,
+)
+_PERHAPS = Access.READS_PERHAPS_APPENDS
+_READ_ONLY_AND_UNDOCUMENTED = _access(_READS, _UNKNOWN, _UNKNOWN, _READS, _READS)
+_DATE = "2026-11-21"
+
+# Delta itself says what a dropped feature means to every reader, the ones below included: the
+# feature that a fast drop leaves behind does not keep anybody from reading
+# (https://docs.delta.io/delta-drop-feature), and after truncating the history a reader that never
+# knew type widening can read and write again.
+_TYPE_WIDENING = "https://docs.delta.io/delta-type-widening"
+_VERSIONING = "https://docs.delta.io/versioning"
+_STANDALONE = "https://github.com/delta-io/delta/issues/2254"
+_DELTALAKE = "https://github.com/delta-io/delta-rs/blob/main/python/deltalake/table.py"
+
+MEASURED = (
+    KnownReader(
+        "delta-rs (`deltalake`)",
+        "1.6.6",
+        _access(_APPENDS, _NOTHING, _NOTHING, _READS, _APPENDS),
+        _DATE,
+        refusals={
+            State.ENABLED: "Unsupported table features required: [TypeWidening]",
+            State.WIDENED: "Unsupported table features required: [TypeWidening]",
+            State.DROPPED_FAST: (
+                'Unsupported table features required: [Unknown("checkpointProtection")]'
+            ),
+        },
+    ),
+    KnownReader(
+        "DuckDB (extension `delta`)",
+        "1.5.5",
+        _access(_APPENDS, _READS, _READS, _READS, _APPENDS),
+        _DATE,
+        refusals={
+            State.ENABLED: "Feature 'typeWidening' is not supported for writes",
+            State.WIDENED: "Feature 'typeWidening' is not supported for writes",
+            State.DROPPED_FAST: "Feature 'checkpointProtection' is not supported",
+        },
+    ),
+)
+
+QUOTED = (
+    KnownReader(
+        "Delta Lake on Spark",
+        "4.0 and newer",
+        _access(_APPENDS, _APPENDS, _APPENDS, _APPENDS, _APPENDS),
+        _DATE,
+        (_TYPE_WIDENING, _VERSIONING),
+    ),
+    KnownReader(
+        "Delta Lake on Spark",
+        "3.3",
+        _access(_APPENDS, _APPENDS, _NOTHING, _READS, _APPENDS),
+        _DATE,
+        (_TYPE_WIDENING, _VERSIONING, "https://github.com/delta-io/delta/pull/3728"),
+        note="It reads a table in which no more than `byte` and `short` became `short` or `int`.",
+    ),
+    KnownReader(
+        "Delta Lake on Spark",
+        "older than 3.3",
+        _access(_APPENDS, _NOTHING, _NOTHING, _READS, _APPENDS),
+        _DATE,
+        (_TYPE_WIDENING, _VERSIONING),
+        note="Delta Lake 3.2 knows the feature's preview, and no more of it.",
+    ),
+    KnownReader(
+        "Databricks Runtime",
+        "15.4 LTS and newer",
+        _access(_APPENDS, _APPENDS, _APPENDS, _PERHAPS, _APPENDS),
+        _DATE,
+        ("https://docs.databricks.com/aws/en/tables/features/type-widening",),
+    ),
+    KnownReader(
+        "Databricks Runtime",
+        "older than 15.4 LTS",
+        _access(_APPENDS, _NOTHING, _NOTHING, _PERHAPS, _APPENDS),
+        _DATE,
+        ("https://docs.databricks.com/aws/en/tables/features/type-widening",),
+    ),
+    KnownReader(
+        "Delta Kernel for Java",
+        "4.4",
+        _access(_APPENDS, _APPENDS, _APPENDS, _APPENDS, _APPENDS),
+        _DATE,
+        (
+            "https://github.com/delta-io/delta/pull/3656",
+            "https://github.com/delta-io/delta/blob/v4.4.0/kernel/kernel-api/src/main/java/io/"
+            "delta/kernel/internal/tablefeatures/TableFeatures.java",
+        ),
+    ),
+    KnownReader(
+        "Delta Kernel for Rust",
+        "0.4 and newer",
+        _access(_APPENDS, _READS, _UNKNOWN, _PERHAPS, _APPENDS),
+        _DATE,
+        (
+            "https://github.com/delta-io/delta-kernel-rs/blob/main/kernel/src/table_features/mod.rs",
+            "https://github.com/delta-io/delta-kernel-rs/pull/335",
+        ),
+        note="Its own engine reads a widened column; of a widened array element its source says "
+        "that it was not covered.",
+    ),
+    KnownReader(
+        "Trino",
+        "current documentation",
+        _access(_APPENDS, _READS, _UNKNOWN, _READS, _APPENDS),
+        _DATE,
+        (
+            "https://trino.io/docs/current/connector/delta-lake.html",
+            "https://github.com/trinodb/trino/pull/22458",
+        ),
+        note="A column with a type change that it does not know is left out of the table.",
+    ),
+    KnownReader(
+        "Presto",
+        "on Delta Standalone",
+        _access(_READS, _NOTHING, _NOTHING, _READS, _READS),
+        _DATE,
+        (
+            "https://github.com/prestodb/presto/issues/22543",
+            "https://prestodb.io/docs/current/connector/deltalake.html",
+        ),
+    ),
+    KnownReader(
+        "Apache Flink",
+        "delta-flink 3.0, on Delta Standalone",
+        _access(_APPENDS, _NOTHING, _NOTHING, _READS, _APPENDS),
+        _DATE,
+        ("https://github.com/delta-io/delta/issues/2874", _STANDALONE),
+    ),
+    KnownReader(
+        "Apache Hive",
+        "delta-hive, on Delta Standalone",
+        _access(_READS, _NOTHING, _NOTHING, _READS, _READS),
+        _DATE,
+        (_STANDALONE, "https://docs.delta.io/delta-more-connectors"),
+    ),
+    KnownReader(
+        "Polars",
+        "with `deltalake` 1.6.6",
+        _access(_APPENDS, _NOTHING, _NOTHING, _READS, _APPENDS),
+        _DATE,
+        (
+            "https://github.com/pola-rs/polars/blob/main/py-polars/src/polars/io/delta/_dataset.py",
+            "https://docs.pola.rs/py-polars/html/reference/api/polars.DataFrame.write_delta.html",
+            _DELTALAKE,
+        ),
+        note="It asks `deltalake` which features can be read, and writes through it.",
+    ),
+    KnownReader(
+        "pandas (`DeltaTable.to_pandas`)",
+        "with `deltalake` 1.6.6",
+        _access(_READS, _NOTHING, _NOTHING, _READS, _READS),
+        _DATE,
+        (_DELTALAKE,),
+    ),
+    KnownReader(
+        "Amazon Athena",
+        "engine version 3",
+        _READ_ONLY_AND_UNDOCUMENTED,
+        _DATE,
+        ("https://docs.aws.amazon.com/athena/latest/ug/delta-lake-tables.html",),
+    ),
+    KnownReader(
+        "Amazon Redshift Spectrum",
+        "by manifest files",
+        _READ_ONLY_AND_UNDOCUMENTED,
+        _DATE,
+        ("https://docs.delta.io/redshift-spectrum-integration",),
+    ),
+    KnownReader(
+        "Snowflake",
+        "Delta Direct",
+        _READ_ONLY_AND_UNDOCUMENTED,
+        _DATE,
+        (
+            "https://docs.snowflake.com/user-guide/tables-iceberg-delta-direct",
+            "https://docs.snowflake.com/en/release-notes/2026/other/"
+            "2026-03-02-iceberg-delta-deletion-vectors",
+        ),
+        note="It reads tables of reader version 3, with deletion vectors; of type widening nothing "
+        "is said.",
+    ),
+    KnownReader(
+        "Google BigQuery",
+        "BigLake tables",
+        _READ_ONLY_AND_UNDOCUMENTED,
+        _DATE,
+        ("https://docs.delta.io/bigquery-integration",),
+        note="It reads tables of reader version 3, with deletion vectors and column mapping; of "
+        "type widening nothing is said.",
+    ),
+    KnownReader(
+        "Microsoft Fabric (SQL analytics endpoint, Power BI Direct Lake)",
+        "cloud service",
+        _READ_ONLY_AND_UNDOCUMENTED,
+        _DATE,
+        ("https://learn.microsoft.com/en-us/fabric/get-started/delta-lake-interoperability",),
+    ),
+)
+
+KNOWN_READERS = MEASURED + QUOTED

@@ -1,0 +1,28 @@
+"""Progress of long work, on the terminal as it goes on."""
+
+from dbt_common.events.functions import fire_event
+from dbt_common.events.types import Note
+
+_UNITS = ("B", "kB", "MB", "GB", "TB")
+
+
+def tell(text: str) -> None:
+    """Tell something on dbt's terminal and in its log; not where dbt is asked to be quiet."""
+    fire_event(Note(msg=text))
+
+
+def size_text(size: int) -> str:
+    """Render a size for people: ``1.2 GB``.
+
+    Args:
+        size: in bytes.
+
+    Returns:
+        The size in the largest decimal unit that leaves at least 1.
+    """
+    value, unit = float(size), _UNITS[0]
+    for larger in _UNITS[1:]:
+        if value < 1000:
+            break
+        value, unit = value / 1000, larger
+    return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"

@@ -1,0 +1,166 @@
+"""The part of the adapter that knows tables: reads them, plans and runs changes of schemas."""
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any
+
+from dbt.adapters.base import available
+from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.spark.column import SparkColumn
+from dbt.adapters.spark.connections import SparkConnectionMethod
+from dbt.adapters.spark.impl import TABLE_OR_VIEW_NOT_FOUND_MESSAGES, SparkAdapter
+from dbt.adapters.spark.relation import SparkRelation
+from dbt_common.exceptions import DbtConfigError, DbtRuntimeError
+from dbt_common.invocation import get_invocation_id
+
+from dbt.adapters.deltawiden.__version__ import version
+from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager
+from dbt.adapters.deltawiden.reader import Reader, quoted
+from dbt.adapters.deltawiden.widening import report
+from dbt.adapters.deltawiden.widening.diff import AmbiguousName, compare
+from dbt.adapters.deltawiden.widening.plan import Plan, plan_changes, plan_no_change
+from dbt.adapters.deltawiden.widening.policy import (
+    CONFIGURATION_KEYS,
+    InvalidConfiguration,
+    OnSchemaChange,
+    Policy,
+    read_policy,
+)
+
+logger = AdapterLogger("DeltaWiden")
+
+USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
+"""The setting whose value Delta stores with the next commits,
+https://docs.delta.io/latest/delta-batch.html#set-user-defined-commit-metadata."""
+
+
+class SchemaChangeRefused(DbtRuntimeError):
+    """The table can't take the model's output; nothing was changed or written."""
+
+
+class TableAdapter(SparkAdapter):
+    """dbt-spark's adapter, with what has to be known of tables and done to them."""
+
+    ConnectionManager = DeltaWidenConnectionManager
+
+    def get_columns_in_relation(self, relation: BaseRelation) -> list[SparkColumn]:
+        """List a relation's columns; in a session without a statement.
+
+        Args:
+            relation: a table or view.
+
+        Returns:
+            Its columns, none where there is no such relation.
+        """
+        if not self._in_session():
+            return super().get_columns_in_relation(relation)
+        try:
+            schema = self._reader.schema(relation)
+        except DbtRuntimeError as error:
+            if any(message in error.msg for message in TABLE_OR_VIEW_NOT_FOUND_MESSAGES):
+                return []
+            raise
+        return [
+            SparkColumn(
+                table_schema=relation.schema,
+                table_name=relation.name,
+                table_type=relation.type,
+                column=field.name,
+                column_index=index,
+                dtype=field.dataType.simpleString(),
+            )
+            for index, field in enumerate(schema.fields)
+            if field.name not in self.HUDI_METADATA_COLUMNS
+        ]
+
+    @available
+    def run_schema_changes(self, plan: Plan, changed_by: str) -> None:
+        """Run a plan's statements; their commits say in the table's history who made them.
+
+        Args:
+            plan: a plan that is not refused.
+            changed_by: the unique id of the model, or the name of the operation.
+
+        Raises:
+            DbtDatabaseError: the engine refused a statement. A property that was turned on for the
+                type changes is turned off again.
+        """
+        if not plan.statements:
+            return
+        with self._user_metadata(changed_by):
+            done: list[str] = []
+            try:
+                for statement in plan.statements:
+                    self.execute(statement)
+                    done.append(statement)
+            except DbtRuntimeError:
+                self._undo(plan, done)
+                raise
+
+    def _plan(self, source: SparkRelation, table: SparkRelation, policy: Policy) -> Plan:
+        source_schema, table_schema = self._reader.schema(source), self._reader.schema(table)
+        try:
+            difference = compare(source_schema, table_schema)
+        except AmbiguousName as error:
+            raise SchemaChangeRefused(str(error)) from error
+        if difference and policy.on_schema_change is not OnSchemaChange.IGNORE:
+            facts = self._reader.facts(table, layout=bool(difference.gone) and policy.drops)
+            return plan_changes(difference, source_schema, table_schema, policy, facts)
+        # Only where the write would fail otherwise is it worth a question.
+        made = self._reader.facts(table).made_by_table if difference.gone_columns else frozenset()
+        return plan_no_change(difference, source_schema, table_schema, quoted(table), made)
+
+    def _unless_refused(self, plan: Plan) -> Plan:
+        if plan.refusals:
+            raise SchemaChangeRefused(report.refusals_text(plan))
+        return plan
+
+    def _read_policy(self, config: Any, name: str) -> Policy:
+        try:
+            return read_policy({key: config.get(key) for key in CONFIGURATION_KEYS})
+        except InvalidConfiguration as error:
+            raise DbtConfigError(f"The configuration of {name} is not valid.\n{error}") from error
+
+    def _in_session(self) -> bool:
+        return bool(self.config.credentials.method == SparkConnectionMethod.SESSION)
+
+    def _handle(self) -> Any:
+        return self.connections.get_thread_connection().handle
+
+    def _ask(self, query: str) -> list[Any]:
+        _, answer = self.execute(query, fetch=True)
+        return list(answer.rows)
+
+    @cached_property
+    def _reader(self) -> Reader:
+        return Reader(
+            self._ask,
+            lambda: self._handle() if self._in_session() else None,
+            self.config.credentials.delta_version,
+        )
+
+    @contextmanager
+    def _user_metadata(self, changed_by: str) -> Iterator[str]:
+        """Let the commits made inside say in the table's history who made them; give the text."""
+        values = {"changed_by": changed_by, "invocation_id": get_invocation_id()}
+        text = json.dumps({**values, "dbt_deltawiden": version})
+        if self._in_session():
+            with self._handle().with_setting(USER_METADATA, text):
+                yield text
+            return
+        # A server gives each connection, and so each thread, a session of its own.
+        self.execute(f"set {USER_METADATA}={text}")
+        try:
+            yield text
+        finally:
+            self.execute(f"reset {USER_METADATA}")
+
+    def _undo(self, plan: Plan, done: Iterable[str]) -> None:
+        for statement in plan.undo(done):
+            try:
+                self.execute(statement)
+            except DbtRuntimeError as error:
+                logger.warning(f"Could not take back a change of {plan.table}: {error}")

@@ -1,0 +1,12 @@
+{#
+  Remove the table feature of type widening, rewriting every data file that still holds an older type.
+
+    dbt run-operation drop_type_widening --args '{relations: [shop.orders], truncate_history: true}'
+#}
+{% macro drop_type_widening(
+    models=none, relations=none, schema=none, truncate_history=none, dry_run=false, output='text') %}
+  {%- set booleans = {'dry_run': dry_run, 'truncate_history': truncate_history or false} -%}
+  {%- do _deltawiden_check_arguments(drop_type_widening, kwargs, output, booleans) -%}
+  {%- set found = _deltawiden_relations('drop_type_widening', models, relations, schema) -%}
+  {%- do _deltawiden_tell(adapter.drop_type_widening(found, truncate_history, dry_run), output) -%}
+{% endmacro %}

@@ -1,0 +1,15 @@
+{#
+  Turn type widening on, having said first which readers the tables lose by it.
+
+    dbt run-operation enable_type_widening --args '{schema: shop, dry_run: true}'
+#}
+{% macro enable_type_widening(models=none, relations=none, schema=none, dry_run=false, output='text') %}
+  {%- do _deltawiden_check_arguments(enable_type_widening, kwargs, output, {'dry_run': dry_run}) -%}
+  {%- set found = _deltawiden_relations('enable_type_widening', models, relations, schema) -%}
+  {%- set switches = adapter.plan_enable_type_widening(found) -%}
+  {%- set readers = adapter.readers_lost_text(switches) -%}
+  {%- if readers -%}
+    {% do log('enable_type_widening\n' ~ readers, info=True) %}
+  {%- endif -%}
+  {%- do _deltawiden_tell(adapter.enable_type_widening(switches, dry_run), output) -%}
+{% endmacro %}

@@ -1,0 +1,24 @@
+"""What Parquet itself says of the data files of a table."""
+
+from pyspark.sql import SparkSession
+
+
+def stored_types(spark: SparkSession, table: str, column: str) -> set[str]:
+    """Read the types of a column from the footer of each file of a table, as Parquet words them."""
+    files = spark.sql(f"select distinct _metadata.file_path from {table}").collect()
+    return {_stored_type(spark, each.file_path, column) for each in files}
+
+
+def _stored_type(spark: SparkSession, path: str, column: str) -> str:
+    jvm = spark.sparkContext._jvm
+    hadoop, parquet = jvm.org.apache.hadoop, jvm.org.apache.parquet.hadoop
+    name = hadoop.fs.Path(jvm.java.net.URI(path))
+    file = parquet.util.HadoopInputFile.fromPath(name, hadoop.conf.Configuration())
+    reader = parquet.ParquetFileReader.open(file)
+    try:
+        schema = reader.getFooter().getFileMetaData().getSchema()
+    finally:
+        reader.close()
+    found = str(schema.getType(schema.getFieldIndex(column)).toString())
+    # Whether a value can be null is no part of its type.
+    return found.replace("required ", "optional ")

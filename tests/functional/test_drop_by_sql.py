@@ -1,0 +1,138 @@
+"""A drop on a connection that has SQL only, as a Thrift server's: it rewrites whole partitions."""
+
+from collections.abc import Sequence
+
+import pytest
+from dbt.adapters.spark.relation import SparkRelation
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.deltawiden.data_files import FilesBySql, StaleFile
+from dbt.adapters.deltawiden.delta_table import DeltaTable
+from dbt.adapters.deltawiden.operations.drop_type_widening import drop_type_widening
+from dbt.adapters.deltawiden.reader import Reader
+from dbt.adapters.deltawiden.tables import USER_METADATA
+from tests.functional.parquet import stored_types
+from tests.functional.support import Table
+from tests.functional.test_drop_type_widening import COLLECTIONS, FIELDS, create
+
+ARRAY = {"arr": COLLECTIONS["arr"]}
+PARTITIONED_BY = (
+    "text string, number bigint, amount decimal(20,5), day date, time timestamp, ok boolean"
+)
+PARTITIONS = [
+    "'a b%', -1, 0.00001, date'2024-02-29', timestamp'2024-03-10 03:30:00.123456', true",
+    "'/=ä', 9007199254740993, -12345678901234.5, date'0001-01-01', timestamp'1999-12-31', false",
+    "'null', 0, 0, null, timestamp'2024-11-03 01:30:00', null",
+    "'it\\'s \\\\', null, null, date'9999-12-31', null, true",
+    "null, null, null, null, null, null",
+]
+
+
+@pytest.fixture
+def opened(project):
+    """Gives a table as a connection without a session sees it."""
+
+    def ask(statement: str) -> Sequence:
+        with project.adapter.connection_named("by_sql"):
+            return list(project.adapter.execute(statement, fetch=True)[1].rows)
+
+    def open_table(
+        table: Table, kind: type[FilesBySql] = FilesBySql, before=lambda statement: None
+    ) -> DeltaTable:
+        def watched(statement: str) -> Sequence:
+            before(statement)
+            return ask(statement)
+
+        schema, name = table.name.split(".")
+        relation = SparkRelation.create(schema=schema, identifier=name, type="table", is_delta=True)
+        reader = Reader(watched, lambda: None, None)
+        files = reader.data_files(relation)
+        assert isinstance(files, FilesBySql)
+        files = kind(files.table, files.ask, files.partitioned_by)
+        return DeltaTable(relation, reader, watched, watched, files, mark="no commit has this")
+
+    return open_table
+
+
+class Lazy(FilesBySql):
+    def rewrite(self, stale: Sequence[StaleFile]) -> None:
+        """As if the server did nothing."""
+
+
+class Losing(FilesBySql):
+    def rewrite(self, stale: Sequence[StaleFile]) -> None:
+        """As if the rewrite left a row out."""
+        super().rewrite(stale)
+        self.ask(f"delete from {self.table} where id = 3")
+
+
+def test_a_table_without_partitions(opened, table, spark, engine):
+    create(spark, table("whole").name, {**COLLECTIONS, **FIELDS})
+    rows = table("whole").rows()
+    planned = drop_type_widening(opened(table("whole")), None, dry_run=True)
+    assert planned.values["stale_files"] == 1
+    drop_type_widening(opened(table("whole")), None, dry_run=False)
+    for column in {**COLLECTIONS, **FIELDS}:
+        assert len(stored_types(spark, table("whole").name, column)) == 1
+    assert table("whole").rows() == rows
+
+
+def test_partitions_of_any_type(opened, table, spark):
+    names = ", ".join(each.split()[0] for each in PARTITIONED_BY.split(", "))
+    spark.sql(
+        f"create table {table('parts').name} (arr array<smallint>, {PARTITIONED_BY}) using delta "
+        f"partitioned by ({names}) tblproperties ('delta.enableTypeWidening' = 'true')"
+    )
+    values = ", ".join(f"(array(1), {each})" for each in PARTITIONS)
+    spark.sql(f"insert into {table('parts').name} values {values}")
+    spark.sql(f"alter table {table('parts').name} alter column arr.element type int")
+    spark.sql(
+        f"insert into {table('parts').name} values (array(100000), 'new', 0, 0, null, null, null)"
+    )
+    rows, new = table("parts").rows(), newest_file(table("parts"))
+    outcome = drop_type_widening(opened(table("parts")), None, dry_run=False)
+    assert outcome.values["stale_files"] == len(PARTITIONS)
+    assert "their whole partitions" in outcome.values["statements"][1]
+    assert len(stored_types(spark, table("parts").name, "arr")) == 1
+    assert table("parts").rows() == rows
+    # A partition that holds nothing old is left alone.
+    assert newest_file(table("parts")) == new
+
+
+def newest_file(table: Table) -> str:
+    (file,) = table.spark.sql(
+        f"select distinct _metadata.file_path from {table.name} where text = 'new'"
+    ).collect()
+    return str(file[0])
+
+
+def test_what_stays_stale_is_an_error(opened, table, spark):
+    create(spark, table("lazy").name, ARRAY)
+    with pytest.raises(DbtRuntimeError, match=r"still hold older types, such as arr\.element in"):
+        drop_type_widening(opened(table("lazy"), Lazy), None, dry_run=False)
+
+
+def test_rows_that_went_are_an_error(opened, table, spark):
+    create(spark, table("fewer").name, ARRAY)
+    losing = opened(table("fewer"), Losing)
+    spark.conf.set(USER_METADATA, losing.mark)
+    try:
+        with pytest.raises(DbtRuntimeError, match="had 20 rows and has 19"):
+            drop_type_widening(losing, None, dry_run=False)
+    finally:
+        spark.conf.unset(USER_METADATA)
+
+
+def test_what_others_write_meanwhile_is_no_error(opened, table, spark):
+    create(spark, table("busy").name, ARRAY)
+
+    def write_once(statement: str) -> None:
+        if (
+            "drop feature" in statement
+            and table("busy").spark.table(table("busy").name).count() < 21
+        ):
+            spark.sql(f"insert into {table('busy').name} values (7, 'x', 1, array(7))")
+
+    outcome = drop_type_widening(opened(table("busy"), before=write_once), None, dry_run=False)
+    assert "WRITE" in outcome.values["written_by_others"]
+    assert spark.table(table("busy").name).count() == 21

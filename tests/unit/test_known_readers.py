@@ -1,0 +1,81 @@
+"""What is known of other readers, and what is said of it before a table is changed."""
+
+from datetime import date
+
+import pytest
+
+from dbt.adapters.deltawiden.operations.enable_type_widening import (
+    Switch,
+    readers_lost,
+    readers_text,
+)
+from dbt.adapters.deltawiden.operations.known_readers import (
+    KNOWN_READERS,
+    MEASURED,
+    QUOTED,
+    Access,
+    State,
+)
+from dbt.adapters.deltawiden.operations.outcome import Outcome
+
+GAINS = Switch("`s`.`gains`", on=True, is_on=False, gains="typeWidening")
+HAS = Switch("`s`.`has`", on=True, is_on=False, feature="typeWidening")
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "less"),
+    [
+        (Access.NOTHING, Access.APPENDS, True),
+        (Access.READS, Access.APPENDS, True),
+        (Access.NOTHING, Access.READS, True),
+        (Access.NOTHING, Access.READS_PERHAPS_APPENDS, True),
+        (Access.READS_PERHAPS_APPENDS, Access.APPENDS, False),
+        (Access.UNKNOWN, Access.APPENDS, False),
+        (Access.NOTHING, Access.UNKNOWN, False),
+        (Access.NOTHING, Access.NOTHING, False),
+        (Access.APPENDS, Access.APPENDS, False),
+    ],
+)
+def test_only_what_is_known_to_be_less_is_less(now, before, less):
+    assert now.is_less_than(before) == less
+
+
+@pytest.mark.parametrize("reader", KNOWN_READERS, ids=lambda each: f"{each.name} {each.version}")
+def test_every_row_is_dated_and_none_gains_anything_by_enabling(reader):
+    date.fromisoformat(reader.date)
+    assert not reader.can(State.BEFORE).is_less_than(reader.can(State.ENABLED))
+
+
+@pytest.mark.parametrize("reader", QUOTED, ids=lambda each: f"{each.name} {each.version}")
+def test_every_quoted_row_has_its_sources(reader):
+    assert reader.sources
+    assert all(each.startswith("https://") for each in reader.sources)
+    assert not reader.refusals
+
+
+def test_all_that_were_measured_are_lost_in_part_or_altogether():
+    assert all(each.is_lost for each in MEASURED)
+
+
+def test_no_reader_is_lost_where_no_table_gains_the_feature():
+    failed = Outcome("`s`.`view`", error="This is a view.")
+    assert readers_text([HAS, failed]) == ""
+    assert readers_lost([HAS, failed]) == []
+
+
+def test_the_text_names_the_tables_that_gain_the_feature_and_no_others():
+    text = readers_text([HAS, GAINS])
+    assert "`s`.`gains`" in text
+    assert "`s`.`has`" not in text
+    assert "preview" not in text
+    assert len(readers_lost([HAS, GAINS])) == sum(each.is_lost for each in KNOWN_READERS)
+
+
+def test_many_tables_are_counted():
+    several = [Switch(f"t{n}", on=True, is_on=False, gains="typeWidening") for n in range(5)]
+    assert "is new to t0, t1, t2 and 2 more, and" in readers_text(several)
+
+
+def test_of_the_preview_it_is_said_that_it_was_not_measured():
+    preview = Switch("t", on=True, is_on=False, gains="typeWidening-preview")
+    assert "This is known of typeWidening, not of its preview." in readers_text([preview])

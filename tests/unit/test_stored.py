@@ -1,0 +1,83 @@
+"""What a data file holds with an older type, against the table's schema."""
+
+import pytest
+from pyspark.sql.types import (
+    ArrayType,
+    ByteType,
+    DateType,
+    DecimalType,
+    FloatType,
+    IntegerType,
+    LongType,
+    MapType,
+    ShortType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+)
+
+from dbt.adapters.deltawiden.widening.stored import PHYSICAL_NAME, StaleLeaf, stale_leaves
+
+
+def struct(**types) -> StructType:
+    return StructType([StructField(name, data_type) for name, data_type in types.items()])
+
+
+@pytest.mark.parametrize(
+    ("stored", "table"),
+    [
+        (ByteType(), ShortType()),
+        (ByteType(), IntegerType()),
+        (ShortType(), LongType()),
+        (IntegerType(), DecimalType(12, 2)),
+        (FloatType(), LongType()),
+        (DecimalType(10, 2), DecimalType(12, 2)),
+        (DateType(), TimestampNTZType()),
+    ],
+)
+def test_an_older_type_is_stale(stored, table):
+    assert stale_leaves(struct(a=stored), struct(a=table)) == (StaleLeaf(("a",), False),)
+
+
+@pytest.mark.parametrize(
+    ("stored", "table"),
+    [
+        (struct(a=IntegerType()), struct(a=IntegerType())),
+        (struct(), struct(a=IntegerType())),
+        (struct(a=IntegerType(), b=ByteType()), struct(a=IntegerType())),
+        (struct(A=IntegerType()), struct(a=IntegerType())),
+        (struct(a=StringType()), struct(a=TimestampType())),
+        (struct(a=ArrayType(IntegerType(), False)), struct(a=ArrayType(IntegerType(), True))),
+    ],
+)
+def test_what_is_current_lacking_or_dropped_is_not(stored, table):
+    assert stale_leaves(stored, table) == ()
+
+
+def test_every_position_is_looked_at():
+    def nested(leaf):
+        return struct(
+            s=struct(x=leaf),
+            arr=ArrayType(leaf),
+            m=MapType(leaf, ArrayType(struct(y=leaf))),
+        )
+
+    assert stale_leaves(nested(ShortType()), nested(IntegerType())) == (
+        StaleLeaf(("s", "x"), False),
+        StaleLeaf(("arr", "element"), True),
+        StaleLeaf(("m", "key"), True),
+        StaleLeaf(("m", "value", "element", "y"), True),
+    )
+
+
+def test_names_in_files_are_physical_ones():
+    table = StructType(
+        [
+            StructField("a", LongType(), metadata={PHYSICAL_NAME: "col-1"}),
+            StructField("col-1", IntegerType(), metadata={PHYSICAL_NAME: "col-2"}),
+        ]
+    )
+    stored = StructType([StructField("col-1", ByteType()), StructField("col-2", IntegerType())])
+    assert stale_leaves(stored, table) == (StaleLeaf(("a",), False),)
