@@ -75,9 +75,12 @@ class MaintenanceAdapter(TableAdapter):
         Returns:
             What a deployment would do to each table; a refusal is a failure.
         """
-        return run_on_each(
+        models = list(models)
+        outcomes = run_on_each(
             "check_type_widening", models, lambda model: str(model["name"]), self._check
         )
+        named = [_with_model(*each) for each in zip(outcomes.each, models, strict=True)]
+        return replace(outcomes, each=named)
 
     def _check(self, model: Mapping[str, Any]) -> Outcome:
         name, built, table = str(model["name"]), model["built"], model["table"]
@@ -223,3 +226,10 @@ class MaintenanceAdapter(TableAdapter):
             files = self._reader.data_files(table)
             opened = DeltaTable(table, self._reader, self._ask, self.execute, files, mark)
             return drop_type_widening(opened, truncate_history, dry_run)
+
+
+def _with_model(outcome: Outcome, model: Mapping[str, Any]) -> Outcome:
+    """Name the model and its table in the same way, whether the check has failed or not."""
+    table = model["table"]
+    names = {"model": str(model["name"]), **({"table": quoted(table)} if table else {})}
+    return replace(outcome, values={**names, **outcome.values})

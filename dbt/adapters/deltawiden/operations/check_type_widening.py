@@ -27,8 +27,6 @@ def of_check(model: str, plan: Plan, policy: Policy) -> Outcome:
             "not stored exactly": lossy if policy.on_lossy_write is OnLossyWrite.WARN else "",
         },
         values={
-            "table": plan.table,
-            "model": model,
             "statements": plan.statements,
             "type_changes": [each.value for each in plan.changes],
             "new": [list(each.path) for each in plan.new],
@@ -41,4 +39,4 @@ def of_check(model: str, plan: Plan, policy: Policy) -> Outcome:
 def of_new_table(model: str) -> Outcome:
     """Tell that a model has no table yet where it will be deployed."""
     shown = {"what will run": "nothing: the table is new", "not stored exactly": ""}
-    return Outcome(model, shown, {"model": model, "new_table": True})
+    return Outcome(model, shown, {"new_table": True})
