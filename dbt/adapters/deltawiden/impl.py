@@ -1,6 +1,6 @@
 """The adapter: what dbt and the macros of models call."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dbt.adapters.base import available
@@ -15,7 +15,7 @@ from dbt.adapters.deltawiden.tables import SchemaChangeRefused
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.facts import ENABLED
 from dbt.adapters.deltawiden.widening.plan import Plan
-from dbt.adapters.deltawiden.widening.policy import OnLossyWrite, Policy
+from dbt.adapters.deltawiden.widening.policy import OnLossyWrite, OnSchemaChange, Policy
 from dbt.adapters.deltawiden.widening.rules import feature_properties
 
 
@@ -68,10 +68,36 @@ class DeltaWidenAdapter(MaintenanceAdapter):
             DbtConfigError: a configuration value is not accepted.
         """
         policy = self._policy(config)
-        plan = self._unless_refused(self._plan(source, table, policy))
+        plan = self._unless_refused(self._plan(self._reader.schema(source), table, policy))
         if plan.lossy and policy.on_lossy_write is OnLossyWrite.ERROR:
             raise SchemaChangeRefused(report.lossy_text(plan))
         return plan
+
+    @available
+    def plan_snapshot_changes(self, query: str, table: SparkRelation, config: Any) -> Plan:
+        """Decide what an existing snapshot needs before new versions of rows are written to it.
+
+        A snapshot keeps what its source no longer has, and takes what is new, whatever the
+        configuration: as ``on_schema_change: append_new_columns`` does.
+
+        Args:
+            query: what the snapshot's rows are made of, dbt's own columns included.
+            table: the existing table.
+            config: the snapshot's configuration.
+
+        Returns:
+            A plan that is not refused. Its statements have not run.
+
+        Raises:
+            SchemaChangeRefused: the plan is refused; all refusals are in the message.
+            DbtConfigError: a configuration value is not accepted.
+
+        Source:
+            https://docs.getdbt.com/docs/build/snapshots, "What happens if I add new columns to my
+            snapshot query?"
+        """
+        policy = replace(self._policy(config), on_schema_change=OnSchemaChange.APPEND_NEW_COLUMNS)
+        return self._unless_refused(self._plan(self._reader.query_schema(query), table, policy))
 
     @available
     def schema_changes_text(self, plan: Plan) -> str:

@@ -63,6 +63,23 @@ class Reader:
         columns = self._describe(f"select * from {relation}")
         return read_schema(columns, str(relation), self._describe)
 
+    def query_schema(self, query: str) -> StructType:
+        """Read the schema of a query's result, without running it.
+
+        Args:
+            query: a SELECT.
+
+        Returns:
+            The schema, as ``schema`` gives it.
+
+        Raises:
+            DbtDatabaseError: the query is not valid.
+        """
+        session = self._session()
+        if session is not None:
+            return session.query_schema(query)
+        return read_schema(self._describe(query), f"({query})", self._describe)
+
     def _describe(self, query: str) -> list[tuple[str, str]]:
         return [(str(row[0]), str(row[1])) for row in self._ask(f"describe query {query}")]
 

@@ -15,6 +15,7 @@ from dbt.adapters.spark.impl import TABLE_OR_VIEW_NOT_FOUND_MESSAGES, SparkAdapt
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtConfigError, DbtRuntimeError
 from dbt_common.invocation import get_invocation_id
+from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.__version__ import version
 from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager
@@ -100,18 +101,18 @@ class TableAdapter(SparkAdapter):
                 self._undo(plan, done)
                 raise
 
-    def _plan(self, source: SparkRelation, table: SparkRelation, policy: Policy) -> Plan:
-        source_schema, table_schema = self._reader.schema(source), self._reader.schema(table)
+    def _plan(self, source: StructType, table: SparkRelation, policy: Policy) -> Plan:
+        table_schema = self._reader.schema(table)
         try:
-            difference = compare(source_schema, table_schema)
+            difference = compare(source, table_schema)
         except AmbiguousName as error:
             raise SchemaChangeRefused(str(error)) from error
         if difference and policy.on_schema_change is not OnSchemaChange.IGNORE:
             facts = self._reader.facts(table, layout=bool(difference.gone) and policy.drops)
-            return plan_changes(difference, source_schema, table_schema, policy, facts)
+            return plan_changes(difference, source, table_schema, policy, facts)
         # Only where the write would fail otherwise is it worth a question.
         made = self._reader.facts(table).made_by_table if difference.gone_columns else frozenset()
-        return plan_no_change(difference, source_schema, table_schema, quoted(table), made)
+        return plan_no_change(difference, source, table_schema, quoted(table), made)
 
     def _unless_refused(self, plan: Plan) -> Plan:
         if plan.refusals:

@@ -91,8 +91,7 @@
     {{ deltawiden__get_incremental_sql(strategy, tmp_relation, target_relation, existing_relation, plan) }}
   {%- endcall -%}
 
-  {%- set written = load_result('main') -%}
-  {%- do store_result('main', response=adapter.response_with_changes(written['response'], plan), agate_table=written['table']) -%}
+  {%- do _deltawiden_tell_changes(plan) -%}
 
   {%- if language == 'python' -%}
     {% call statement('drop_relation') -%}
@@ -114,4 +113,11 @@
   {%- if changes -%}
     {% do log(changes, info=True) %}
   {%- endif -%}
+{% endmacro %}
+
+
+{#- Add the type changes to the answer of the write, which dbt keeps in run_results.json. -#}
+{% macro _deltawiden_tell_changes(plan) %}
+  {%- set written = load_result('main') -%}
+  {%- do store_result('main', response=adapter.response_with_changes(written['response'], plan), agate_table=written['table']) -%}
 {% endmacro %}

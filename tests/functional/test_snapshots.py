@@ -1,0 +1,164 @@
+"""Snapshots: a source that grows wider widens the snapshot's table before versions are compared."""
+
+import pytest
+
+from tests.functional.support import dbt, needs_delta_4
+
+SNAPSHOT = """
+{{% snapshot {name} %}}
+{{{{ config(target_schema=target.schema, unique_key='id', {config}) }}}}
+{query}
+{{% endsnapshot %}}
+"""
+CHECK = "strategy='check', check_cols='all', type_widening=true"
+TIMESTAMP = "strategy='timestamp', updated_at='at', type_widening=true"
+
+
+def snapshot(name: str, config: str, query: str) -> str:
+    return SNAPSHOT.format(name=name, config=config, query=query)
+
+
+def grown(before: str, after: str) -> str:
+    """A query whose result is another one once the source has grown."""
+    return "{% if var('grown', false) %}" + after + "{% else %}" + before + "{% endif %}"
+
+
+class TestGrowth:
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        amounts = grown(
+            "select id, cast(amount as decimal(10,2)) as amount from values (1, 1.5), (2, 2.25)"
+            " as t(id, amount)",
+            "select id, cast(amount as decimal(12,4)) as amount from values (1, 1.5), (2, 2.2501),"
+            " (3, 3.3333) as t(id, amount)",
+        )
+        nested = grown(
+            "select 1 as id, named_struct('a', cast(1 as int), 'b', 'x') as s,"
+            " array(cast(7 as smallint)) as arr",
+            "select 1 as id, named_struct('b', 'x', 'a', 3000000000) as s, array(70000) as arr",
+        )
+        dated = grown(
+            "select 1 as id, cast(1 as int) as n, timestamp'2024-01-01 00:00:00' as at",
+            "select 1 as id, 3000000000 as n, timestamp'2024-01-02 00:00:00' as at",
+        )
+        deleted = grown(
+            "select id, cast(id as int) as n from values (1), (2) as t(id)",
+            "select 1 as id, cast(1 as bigint) as n",
+        )
+        more = grown("select 1 as id, 'x' as gone", "select 1 as id, cast(2 as bigint) as fresh")
+        return {
+            f"{name}.sql": snapshot(name, config, query)
+            for name, config, query in (
+                ("checked", CHECK, amounts),
+                ("nested", CHECK.replace("'all'", "['s', 'arr']"), nested),
+                ("stamped", TIMESTAMP, dated),
+                (
+                    "until",
+                    f"{TIMESTAMP}, dbt_valid_to_current=\"to_timestamp('9999-12-31')\"",
+                    dated,
+                ),
+                ("closed", f"{CHECK}, hard_deletes='invalidate'", deleted),
+                ("recorded", f"{CHECK}, hard_deletes='new_record'", deleted),
+                ("more", CHECK, more),
+            )
+        }
+
+    @pytest.fixture(scope="class", autouse=True)
+    def grown(self, project):
+        first, second = dbt("snapshot"), dbt("snapshot", grown=True)
+        again = [dbt("snapshot", "--select", "checked", "nested", grown=True) for _ in range(4)]
+        for run in (first, second, *again):
+            assert {each.status.value for each in run.results.values()} == {"success"}, run.output
+        return [second, *again]
+
+    @needs_delta_4
+    def test_five_runs_on_an_unchanged_source_make_one_version(self, table):
+        assert table("checked").types["amount"] == "decimal(12,4)"
+        versions = [(row[0], str(row[1])) for row in table("checked").rows("id", "amount")]
+        # An equal value is no change, whatever its type; the second row's is another one.
+        assert versions == [
+            (1, "1.5000"),
+            (2, "2.2500"),
+            (2, "2.2501"),
+            (3, "3.3333"),
+        ]
+
+    @needs_delta_4
+    def test_the_type_changes_are_told_once(self, grown):
+        (change,) = grown[0].response("checked")["type_changes"]
+        assert change == {"path": ["amount"], "from": "decimal(10,2)", "to": "decimal(12,4)"}
+        assert "type_changes" not in grown[1].response("checked")
+
+    @needs_delta_4
+    def test_leaves_of_nested_columns_too(self, table):
+        assert table("nested").types["s"] == "struct<a:bigint,b:string>"
+        assert table("nested").rows("s.a", "s.b", "arr") == [
+            (1, "x", [7]),
+            (3000000000, "x", [70000]),
+        ]
+
+    @needs_delta_4
+    @pytest.mark.parametrize("name", ["stamped", "until"])
+    def test_by_time_stamp(self, table, name):
+        frame = table(name).spark.sql(f"select n, string(dbt_valid_to) from {table(name).name}")
+        current = "9999-12-31 00:00:00" if name == "until" else None
+        assert sorted(map(tuple, frame.collect())) == [
+            (1, "2024-01-02 00:00:00"),
+            (3000000000, current),
+        ]
+
+    @needs_delta_4
+    def test_deleted_rows_are_closed(self, table):
+        assert table("closed").types["n"] == "bigint"
+        rows = table("closed").rows("id", "n", "dbt_valid_to")
+        assert [(row[0], row[1], row[2] is None) for row in rows] == [(1, 1, True), (2, 2, False)]
+
+    @needs_delta_4
+    def test_deleted_rows_are_recorded(self, table):
+        rows = table("recorded").rows("id", "n", "dbt_is_deleted")
+        assert rows == [(1, 1, "False"), (2, 2, "False"), (2, 2, "True")]
+
+    def test_columns_come_and_stay(self, table):
+        assert {"gone", "fresh"} <= table("more").types.keys()
+        assert table("more").rows("gone", "fresh") == [("x", None), (None, 2)]
+
+
+REFUSED = """
+select 1 as id, {{ "cast(1 as double)" if var('grown', false) else "1" }} as n
+"""
+FOLLOWS = """
+select 1 as id, {{ "3000000000" if var('grown', false) else "cast(1 as int)" }} as n
+"""
+
+
+class TestRefusals:
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {
+            "by_hand.sql": snapshot("by_hand", CHECK, REFUSED),
+            "never.sql": snapshot("never", CHECK.replace("=true", "=false"), FOLLOWS),
+            "follows.sql": snapshot("follows", CHECK.replace(", type_widening=true", ""), FOLLOWS),
+            "wrong.sql": snapshot("wrong", CHECK.replace("=true", "='yes'"), FOLLOWS),
+        }
+
+    @needs_delta_4
+    def test_nothing_is_written_and_the_way_out_is_told(self, project, table, spark):
+        first = dbt("snapshot")
+        assert "type_widening: got 'yes'" in first.message("wrong")
+        versions = {name: table(name).version for name in ("by_hand", "never", "follows")}
+        run = dbt("snapshot", grown=True)
+        for name, said in {
+            "by_hand": "dbt run-operation widen_columns",
+            "never": "type_widening",
+            "follows": "set type_widening: true",
+        }.items():
+            assert run.status(name) == "error"
+            assert said in run.message(name)
+            assert table(name).version == versions[name]
+        # What it says is then done, and the snapshot follows its table.
+        spark.sql(
+            f"alter table {table('follows').name} set tblproperties "
+            "('delta.enableTypeWidening' = 'true')"
+        )
+        assert dbt("snapshot", "--select", "follows", grown=True).status("follows") == "success"
+        assert table("follows").rows("n") == [(1,), (3000000000,)]
