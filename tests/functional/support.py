@@ -55,7 +55,7 @@ class Table:
 
     def rows(self, *columns: str) -> list[tuple[Any, ...]]:
         """The rows, in order."""
-        selected = self.spark.table(self.name).select(*columns) if columns else None
+        selected = self.spark.table(self.name).selectExpr(*columns) if columns else None
         frame = selected if selected is not None else self.spark.table(self.name)
         return sorted((tuple(row) for row in frame.collect()), key=repr)
 

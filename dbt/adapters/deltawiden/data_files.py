@@ -9,8 +9,8 @@ from urllib.parse import unquote
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta_log import Ask, file_sql
-from dbt.adapters.deltawiden.session import literal
 from dbt.adapters.deltawiden.widening.described import read_schema
+from dbt.adapters.deltawiden.widening.literals import literal
 from dbt.adapters.deltawiden.widening.stored import StaleLeaf
 from dbt.adapters.deltawiden.widening.types import quote
 

@@ -1,22 +1,29 @@
 """The adapter: what dbt and the macros of models call."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from dbt.adapters.base import available
+from dbt.adapters.base.impl import PythonJobHelper
 from dbt.adapters.contracts.connection import AdapterResponse
+from dbt.adapters.spark.connections import SparkConnectionMethod
 from dbt.adapters.spark.impl import SparkConfig
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.connections import DeltaWidenResponse
 from dbt.adapters.deltawiden.maintenance import MaintenanceAdapter
+from dbt.adapters.deltawiden.python_models import SessionJob
 from dbt.adapters.deltawiden.tables import SchemaChangeRefused
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.facts import ENABLED
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.policy import OnLossyWrite, OnSchemaChange, Policy
+from dbt.adapters.deltawiden.widening.properties import properties_sql
 from dbt.adapters.deltawiden.widening.rules import feature_properties
+
+SESSION = "session"
 
 
 @dataclass
@@ -51,6 +58,42 @@ class DeltaWidenAdapter(MaintenanceAdapter):
             config.model.config["file_format"] = DeltaWidenConfig.file_format
         return super().pre_model_hook(config)
 
+    @property
+    def default_python_submission_method(self) -> str:
+        """Where Python models run unless they say it: in dbt's own session, if it has one."""
+        return SESSION if self._in_session() else str(super().default_python_submission_method)
+
+    @property
+    def python_submission_helpers(self) -> dict[str, type[PythonJobHelper]]:
+        """The ways to run a Python model, by ``submission_method``."""
+        return {**super().python_submission_helpers, SESSION: SessionJob}
+
+    def submit_python_job(
+        self, parsed_model: dict[str, Any], compiled_code: str
+    ) -> AdapterResponse:
+        """Run a Python model.
+
+        Args:
+            parsed_model: the model's node.
+            compiled_code: its code, with what dbt adds.
+
+        Returns:
+            The answer of the connection.
+
+        Raises:
+            DbtRuntimeError: the connection has no session to run it in.
+        """
+        method = self.config.credentials.method
+        asked = parsed_model["config"].get("submission_method")
+        has_none = method in (SparkConnectionMethod.THRIFT, SparkConnectionMethod.ODBC)
+        if (asked == SESSION and not self._in_session()) or (asked is None and has_none):
+            raise DbtRuntimeError(
+                f"This is a Python model, and method: {method} of the profile can run SQL only. "
+                "Python models run in dbt's own Spark session: use method: session."
+            )
+        response: AdapterResponse = super().submit_python_job(parsed_model, compiled_code)
+        return response
+
     @available
     def plan_schema_changes(self, source: SparkRelation, table: SparkRelation, config: Any) -> Plan:
         """Decide what an existing table needs before a model's output is written to it.
@@ -68,7 +111,7 @@ class DeltaWidenAdapter(MaintenanceAdapter):
             DbtConfigError: a configuration value is not accepted.
         """
         policy = self._policy(config)
-        plan = self._unless_refused(self._plan(self._reader.schema(source), table, policy))
+        plan = self._unless_refused(self._plan(self._reader.schema(source), table, policy, config))
         if plan.lossy and policy.on_lossy_write is OnLossyWrite.ERROR:
             raise SchemaChangeRefused(report.lossy_text(plan))
         return plan
@@ -97,7 +140,9 @@ class DeltaWidenAdapter(MaintenanceAdapter):
             snapshot query?"
         """
         policy = replace(self._policy(config), on_schema_change=OnSchemaChange.APPEND_NEW_COLUMNS)
-        return self._unless_refused(self._plan(self._reader.query_schema(query), table, policy))
+        return self._unless_refused(
+            self._plan(self._reader.query_schema(query), table, policy, config)
+        )
 
     @available
     def schema_changes_text(self, plan: Plan) -> str:
@@ -145,6 +190,11 @@ class DeltaWidenAdapter(MaintenanceAdapter):
         except DbtRuntimeError:
             return {}  # The statement itself will say what is wrong.
         return feature_properties([schema])
+
+    @available
+    def properties_sql(self, properties: Mapping[str, Any]) -> str:
+        """Render table properties for a statement."""
+        return properties_sql(properties)
 
     @available
     def has_type_widening(self, table: SparkRelation) -> bool:

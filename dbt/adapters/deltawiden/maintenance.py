@@ -92,7 +92,7 @@ class MaintenanceAdapter(TableAdapter):
         if table is None:
             return of_new_table(name)
         policy = self._read_policy(model["config"], name)
-        plan = self._plan(self._reader.schema(built), table, policy)
+        plan = self._plan(self._reader.schema(built), table, policy, model["config"])
         self._unless_refused(plan)
         return of_check(name, plan, policy)
 

@@ -3,8 +3,6 @@
 import contextlib
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import date, datetime
-from decimal import Decimal
 from typing import Any
 
 from dbt.adapters.events.logging import AdapterLogger
@@ -17,6 +15,7 @@ from pyspark.sql.types import StructType
 from dbt.adapters.deltawiden.errors import error_text
 from dbt.adapters.deltawiden.launch import SPARK_ERRORS, start_spark
 from dbt.adapters.deltawiden.settings import SAFE_WRITES
+from dbt.adapters.deltawiden.widening.literals import literal
 
 logger = AdapterLogger("DeltaWiden")
 
@@ -199,30 +198,3 @@ def clear_errors() -> Iterator[None]:
     except SPARK_ERRORS as error:
         logger.debug(str(error))
         raise DbtDatabaseError(error_text(error)) from error
-
-
-def literal(value: Any) -> str:
-    """Render a value as a Spark SQL literal that keeps it exactly.
-
-    Args:
-        value: a value of a seed: a number, text, date, time stamp, boolean or None.
-
-    Returns:
-        The literal.
-
-    Source:
-        https://spark.apache.org/docs/latest/sql-ref-literals.html
-    """
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (int, Decimal)):
-        return f"{value:f}" if isinstance(value, Decimal) else str(value)
-    if isinstance(value, float):
-        return f"double('{value!r}')"
-    if isinstance(value, (datetime, date)):
-        return f"'{value.isoformat(' ') if isinstance(value, datetime) else value.isoformat()}'"
-    escaped = str(value).replace("\\", "\\\\").replace("'", "\\'")
-    # Spark puts a setting's value in place of ${...} even inside a literal.
-    return "'" + escaped.replace("${", "\\u0024{") + "'"

@@ -18,7 +18,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.data_files import DataFile, StaleFile
-from dbt.adapters.deltawiden.session import clear_errors, literal
+from dbt.adapters.deltawiden.session import clear_errors
+from dbt.adapters.deltawiden.widening.literals import literal
 
 _READERS = 8
 """Footers read at a time: reading one is waiting, for the most part."""

@@ -1,8 +1,9 @@
 """The part of the adapter that knows tables: reads them, plans and runs changes of schemas."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -21,7 +22,7 @@ from dbt.adapters.deltawiden.__version__ import version
 from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager
 from dbt.adapters.deltawiden.reader import Reader, quoted
 from dbt.adapters.deltawiden.widening import report
-from dbt.adapters.deltawiden.widening.diff import AmbiguousName, compare
+from dbt.adapters.deltawiden.widening.diff import AmbiguousName, SchemaDifference, compare
 from dbt.adapters.deltawiden.widening.plan import Plan, plan_changes, plan_no_change
 from dbt.adapters.deltawiden.widening.policy import (
     CONFIGURATION_KEYS,
@@ -30,6 +31,7 @@ from dbt.adapters.deltawiden.widening.policy import (
     Policy,
     read_policy,
 )
+from dbt.adapters.deltawiden.widening.properties import gained_properties
 
 logger = AdapterLogger("DeltaWiden")
 
@@ -101,18 +103,33 @@ class TableAdapter(SparkAdapter):
                 self._undo(plan, done)
                 raise
 
-    def _plan(self, source: StructType, table: SparkRelation, policy: Policy) -> Plan:
+    def _plan(self, source: StructType, table: SparkRelation, policy: Policy, config: Any) -> Plan:
         table_schema = self._reader.schema(table)
         try:
             difference = compare(source, table_schema)
         except AmbiguousName as error:
             raise SchemaChangeRefused(str(error)) from error
+        gained = self._gained_properties(table, config.get("tblproperties"))
         if difference and policy.on_schema_change is not OnSchemaChange.IGNORE:
             facts = self._reader.facts(table, layout=bool(difference.gone) and policy.drops)
-            return plan_changes(difference, source, table_schema, policy, facts)
+            facts = replace(facts, properties={**facts.properties, **gained})
+            plan = plan_changes(difference, source, table_schema, policy, facts)
+        else:
+            plan = plan_no_change(
+                difference, source, table_schema, quoted(table), self._made_by(table, difference)
+            )
+        return plan.with_properties(gained)
+
+    def _made_by(self, table: SparkRelation, difference: SchemaDifference) -> frozenset[str]:
         # Only where the write would fail otherwise is it worth a question.
-        made = self._reader.facts(table).made_by_table if difference.gone_columns else frozenset()
-        return plan_no_change(difference, source, table_schema, quoted(table), made)
+        return self._reader.facts(table).made_by_table if difference.gone_columns else frozenset()
+
+    def _gained_properties(
+        self, table: SparkRelation, configured: Mapping[str, Any] | None
+    ) -> dict[str, str]:
+        if not configured or not table.is_delta:
+            return {}
+        return gained_properties(configured, self._reader.properties(table))
 
     def _unless_refused(self, plan: Plan) -> Plan:
         if plan.refusals:

@@ -1,7 +1,7 @@
 """From the differences to statements or refusals."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from pyspark.sql.types import StructField, StructType
 
@@ -19,6 +19,7 @@ from dbt.adapters.deltawiden.widening.obstacles import (
     of_type_change,
 )
 from dbt.adapters.deltawiden.widening.policy import OnSchemaChange, Policy
+from dbt.adapters.deltawiden.widening.properties import properties_sql
 from dbt.adapters.deltawiden.widening.refusals import Obstacle, Reason, Refusal
 from dbt.adapters.deltawiden.widening.rules import (
     Capability,
@@ -46,8 +47,9 @@ class Plan:
         changes: the type changes, one commit where the engine can.
         new: the columns and nested fields to add.
         dropped: the columns and nested fields to drop.
-        properties: the table properties to set first: the widening property where it was asked
-            for, and the support of table features that a new type needs.
+        properties: the table properties to set first: those that the model has gained, the
+            widening property where it was asked for, and the support of table features that a new
+            type needs.
         write: what is written to which column afterwards.
         refusals: why the plan can't be carried out. If there is one, nothing is.
         lossy: under ``on_schema_change: ignore``, the leaves that would not be stored exactly.
@@ -67,6 +69,10 @@ class Plan:
     def statements(self) -> list[str]:
         """The statements, in the order in which they must run; none if the plan is refused."""
         return [] if self.refusals else list(_statements(self))
+
+    def with_properties(self, properties: Mapping[str, str]) -> "Plan":
+        """Give the plan that also sets properties, before all else."""
+        return replace(self, properties=tuple({**properties, **dict(self.properties)}.items()))
 
     def undo(self, done: Iterable[str]) -> list[str]:
         """Give the statements that take back a property turned on for type changes that failed.
@@ -335,8 +341,8 @@ def _schema_after(
 
 def _statements(plan: Plan) -> Iterator[str]:
     if plan.properties:
-        pairs = ", ".join(f"'{key}' = '{value}'" for key, value in plan.properties)
-        yield f"alter table {plan.table} set tblproperties ({pairs})"
+        properties = properties_sql(dict(plan.properties))
+        yield f"alter table {plan.table} set tblproperties ({properties})"
     yield from _alter_types(plan)
     if plan.new:
         added = (f"{path_sql(each.path)} {type_sql(each.field.dataType)}" for each in plan.new)

@@ -7,8 +7,8 @@
   {%- set properties = {} -%}
   {%- if config.get('file_format', default='delta') == 'delta' -%}
     {%- set existing = load_cached_relation(this) -%}
-    {%- if existing is not none and existing.is_delta and model.get('language', 'sql') == 'sql' -%}
-      {%- do properties.update(adapter.features_for_query(compiled_code)) -%}
+    {%- if existing is not none and existing.is_delta -%}
+      {%- do properties.update(adapter.features_for_query(_deltawiden_model_query())) -%}
     {%- endif -%}
     {%- if config.get('type_widening') is sameas true -%}
       {%- do properties.update({'delta.enableTypeWidening': 'true'}) -%}
@@ -16,10 +16,6 @@
   {%- endif -%}
   {%- do properties.update(config.get('tblproperties') or {}) -%}
   {%- if properties %}
-    tblproperties (
-      {%- for name, value in properties.items() -%}
-      '{{ name }}' = '{{ value }}'{{ ', ' if not loop.last }}
-      {%- endfor -%}
-    )
+    tblproperties ({{ adapter.properties_sql(properties) }})
   {%- endif %}
 {%- endmacro %}

@@ -10,7 +10,6 @@
   {%- set file_format = dbt_spark_validate_get_file_format(config.get('file_format', default='delta')) -%}
   {%- set strategy = dbt_spark_validate_get_incremental_strategy(config.get('incremental_strategy') or 'append', file_format) -%}
   {%- set grant_config = config.get('grants') -%}
-  {%- set language = model['language'] -%}
   {%- set target_relation = this -%}
   {%- set existing_relation = load_relation(this) -%}
   {%- set full_refresh_mode = should_full_refresh() -%}
@@ -23,11 +22,18 @@
 
   {{ run_hooks(pre_hooks) }}
 
-  {%- if existing_relation is none or existing_relation.is_view or full_refresh_mode -%}
-    {%- do _deltawiden_create_table(existing_relation, target_relation, file_format, language) -%}
-  {%- else -%}
-    {%- do _deltawiden_write_to_table(existing_relation, target_relation, strategy, language) -%}
+  {%- if model['language'] == 'python' -%}
+    {%- call statement('python_model', language='python') -%}
+      {{ _deltawiden_python_code() }}
+    {%- endcall -%}
   {%- endif -%}
+
+  {%- if existing_relation is none or existing_relation.is_view or full_refresh_mode -%}
+    {%- do _deltawiden_create_table(existing_relation, target_relation, file_format) -%}
+  {%- else -%}
+    {%- do _deltawiden_write_to_table(existing_relation, target_relation, strategy) -%}
+  {%- endif -%}
+  {%- do _deltawiden_drop_python_view() -%}
 
   {% set should_revoke = should_revoke(existing_relation, full_refresh_mode) %}
   {% do apply_grants(target_relation, grant_config, should_revoke) %}
@@ -41,7 +47,7 @@
 {%- endmaterialization %}
 
 
-{% macro _deltawiden_create_table(existing_relation, target_relation, file_format, language) %}
+{% macro _deltawiden_create_table(existing_relation, target_relation, file_format) %}
 
   {%- set replaces_delta = existing_relation is not none and existing_relation.is_delta -%}
   {#- Replacing a table forgets its properties: one that follows the table must be given back. -#}
@@ -52,8 +58,8 @@
     {% do adapter.drop_relation(existing_relation) %}
   {%- endif -%}
 
-  {%- call statement('main', language=language) -%}
-    {{ create_table_as(False, target_relation, compiled_code, language) }}
+  {%- call statement('main') -%}
+    {{ create_table_as(False, target_relation, _deltawiden_model_query()) }}
   {%- endcall -%}
 
   {%- if follows_table -%}
@@ -65,7 +71,7 @@
 {% endmacro %}
 
 
-{% macro _deltawiden_write_to_table(existing_relation, target_relation, strategy, language) %}
+{% macro _deltawiden_write_to_table(existing_relation, target_relation, strategy) %}
 
   {%- if strategy == 'microbatch' and not config.get('partition_by') -%}
     {% do exceptions.raise_compiler_error(
@@ -73,16 +79,15 @@
       ~ config.get('batch_size') ~ '.') %}
   {%- endif -%}
 
-  {#- One session serves all threads, so the name must be the model's alone in every schema. -#}
-  {%- set tmp_identifier = this.identifier ~ '__dbt_tmp_' ~ local_md5(this.schema)[:8] -%}
-  {%- set tmp_relation = this.incorporate(path={'identifier': tmp_identifier}) -%}
-  {%- if language == 'sql' -%}
-    {%- set tmp_relation = tmp_relation.include(database=false, schema=false) -%}
-  {%- endif -%}
-
-  {%- call statement('create_tmp_relation', language=language) -%}
-    {{ create_table_as(True, tmp_relation, compiled_code, language) }}
+  {%- set tmp_identifier = _deltawiden_session_name('__dbt_tmp') -%}
+  {%- set tmp_relation = this.incorporate(path={'identifier': tmp_identifier}).include(database=false, schema=false) -%}
+  {%- call statement('create_tmp_relation') -%}
+    {{ create_table_as(True, tmp_relation, _deltawiden_model_query()) }}
   {%- endcall -%}
+
+  {%- if config.get('contract').enforced -%}
+    {{ get_assert_columns_equivalent('select * from ' ~ tmp_relation) }}
+  {%- endif -%}
 
   {%- set plan = adapter.plan_schema_changes(tmp_relation, existing_relation, config) -%}
   {%- do _deltawiden_follow_plan(plan) -%}
@@ -92,12 +97,6 @@
   {%- endcall -%}
 
   {%- do _deltawiden_tell_changes(plan) -%}
-
-  {%- if language == 'python' -%}
-    {% call statement('drop_relation') -%}
-      drop table if exists {{ tmp_relation }}
-    {%- endcall %}
-  {%- endif -%}
 
 {% endmacro %}
 

@@ -1,0 +1,103 @@
+"""Python models, run in dbt's own process and SparkSession."""
+
+import traceback
+from typing import Any
+
+from dbt.adapters.base.impl import PythonJobHelper
+from dbt_common.exceptions import DbtRuntimeError
+from pyspark.sql import DataFrame, SparkSession
+
+from dbt.adapters.deltawiden.errors import error_text
+from dbt.adapters.deltawiden.launch import SPARK_ERRORS
+from dbt.adapters.deltawiden.session import get_session
+from dbt.adapters.deltawiden.versions import read_version
+
+
+class PythonModelFailed(DbtRuntimeError):
+    """A Python model raised an exception, or did not return a data frame."""
+
+
+class SessionJob(PythonJobHelper):
+    """Runs a Python model's code in the SparkSession of the run.
+
+    Args:
+        parsed_model: the model's node.
+        credential: the profile's credentials.
+    """
+
+    def __init__(self, parsed_model: dict[str, Any], credential: Any) -> None:
+        self._file = str(parsed_model["original_file_path"])
+        self._parameters = credential.server_side_parameters
+
+    def submit(self, compiled_code: str) -> None:
+        """Run the code.
+
+        Args:
+            compiled_code: the model's own code, which comes first, and what dbt has put after it.
+
+        Raises:
+            PythonModelFailed: the code has raised an exception; the message has the line.
+        """
+        session = get_session(self._parameters)
+        names = {"spark": session, "__name__": "__dbt__"}
+        try:
+            exec(compile(compiled_code, self._file, "exec"), names)
+        except PythonModelFailed:
+            raise
+        except Exception as error:
+            raise PythonModelFailed(self._text(error, compiled_code)) from error
+
+    def _text(self, error: Exception, code: str) -> str:
+        if isinstance(error, SyntaxError):
+            return f"{type(error).__name__}: {error}"
+        kind = "" if isinstance(error, SPARK_ERRORS) else f"{type(error).__name__}: "
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [each.lineno or 1 for each in frames if each.filename == self._file]
+        if not lines:
+            return f"{kind}{error_text(error)}"
+        # No number: dbt has cut the empty lines at the file's beginning.
+        return (
+            f"{kind}{error_text(error)}\n{self._file}: {code.splitlines()[lines[-1] - 1].strip()}"
+        )
+
+
+def as_spark_frame(returned: Any, spark: SparkSession) -> DataFrame:
+    """Make a Spark data frame of what a Python model returns.
+
+    Args:
+        returned: a data frame of Spark, of pandas, or of pandas on Spark.
+        spark: the session.
+
+    Returns:
+        The data frame, with the same rows.
+
+    Raises:
+        PythonModelFailed: it is none of these.
+
+    Source:
+        https://docs.getdbt.com/docs/build/python-models, "Return type"
+    """
+    if isinstance(returned, DataFrame):
+        return returned
+    if hasattr(returned, "to_spark"):
+        frame: DataFrame = returned.to_spark()
+        return frame
+    if type(returned).__module__.partition(".")[0] == "pandas":
+        return _of_pandas(returned, spark)
+    raise PythonModelFailed(
+        f"model() must return a data frame of Spark or pandas; it returned {type(returned)!r}"
+    )
+
+
+def _of_pandas(frame: Any, spark: SparkSession) -> DataFrame:
+    # By Arrow, which tells a missing value from a text: of the missing values of pandas 3's strings
+    # PySpark by itself makes 'nan'.
+    try:
+        import pyarrow
+        from pyspark.sql.pandas.types import from_arrow_schema
+    except ImportError as error:
+        raise PythonModelFailed("A model that returns a pandas data frame needs pyarrow") from error
+    table = pyarrow.Table.from_pandas(frame, preserve_index=False)
+    if read_version(spark.version) >= (4, 0):
+        return spark.createDataFrame(table)
+    return spark.createDataFrame(table.to_pylist(), from_arrow_schema(table.schema))

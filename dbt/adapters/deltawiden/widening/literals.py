@@ -1,0 +1,32 @@
+"""Values as Spark SQL."""
+
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+
+def literal(value: Any) -> str:
+    """Render a value as a Spark SQL literal that keeps it exactly.
+
+    Args:
+        value: a value of a seed: a number, text, date, time stamp, boolean or None.
+
+    Returns:
+        The literal.
+
+    Source:
+        https://spark.apache.org/docs/latest/sql-ref-literals.html
+    """
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, Decimal)):
+        return f"{value:f}" if isinstance(value, Decimal) else str(value)
+    if isinstance(value, float):
+        return f"double('{value!r}')"
+    if isinstance(value, (datetime, date)):
+        return f"'{value.isoformat(' ') if isinstance(value, datetime) else value.isoformat()}'"
+    escaped = str(value).replace("\\", "\\\\").replace("'", "\\'")
+    # Spark puts a setting's value in place of ${...} even inside a literal.
+    return "'" + escaped.replace("${", "\\u0024{") + "'"

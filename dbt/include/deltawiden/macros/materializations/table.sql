@@ -1,0 +1,43 @@
+{#
+  dbt-spark's table materialization, with Python models that are written as SQL models are.
+
+  It is owned, not dispatched to, because only a materialization may run Python.
+#}
+{% materialization table, adapter='deltawiden', supported_languages=['sql', 'python'] %}
+  {%- set file_format = config.get('file_format') -%}
+  {%- set existing_relation = adapter.get_relation(database=none, schema=schema, identifier=model['alias']) -%}
+  {%- set target_relation = api.Relation.create(
+      identifier=model['alias'], schema=schema, database=none, type='table') -%}
+
+  {{ run_hooks(pre_hooks) }}
+
+  {%- if model['language'] == 'python' -%}
+    {%- call statement('python_model', language='python') -%}
+      {{ _deltawiden_python_code() }}
+    {%- endcall -%}
+  {%- endif -%}
+
+  {#- A Delta or Iceberg table is replaced in one commit: readers always find one. -#}
+  {%- set is_replaced = existing_relation is not none and (
+      (existing_relation.is_delta and file_format == 'delta')
+      or (existing_relation.is_iceberg and file_format == 'iceberg')) -%}
+  {%- if existing_relation is not none and not is_replaced -%}
+    {% do adapter.drop_relation(existing_relation) %}
+  {%- endif -%}
+
+  {%- call statement('main') -%}
+    {{ create_table_as(False, target_relation, _deltawiden_model_query()) }}
+  {%- endcall -%}
+  {%- do _deltawiden_drop_python_view() -%}
+
+  {% set should_revoke = should_revoke(existing_relation, full_refresh_mode=True) %}
+  {% do apply_grants(target_relation, config.get('grants'), should_revoke) %}
+
+  {% do persist_docs(target_relation, model) %}
+
+  {% do persist_constraints(target_relation, model) %}
+
+  {{ run_hooks(post_hooks) }}
+
+  {{ return({'relations': [target_relation]}) }}
+{% endmaterialization %}

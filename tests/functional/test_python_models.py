@@ -1,0 +1,118 @@
+"""Python models: run in dbt's own SparkSession, and written as SQL models are."""
+
+import pytest
+
+from tests.functional.support import dbt, needs_delta_4
+
+PARENT = "select id, cast(id as int) as n from range(3)"
+TABLE = """
+def model(dbt, spark):
+    dbt.config(materialized='table', tblproperties={'delta.enableChangeDataFeed': 'true'},
+               partition_by='n')
+    parent = dbt.ref('parent')
+    assert spark.version == parent.sparkSession.version
+    return parent.where('id > 0').withColumnRenamed('id', 'é`x')
+"""
+PANDAS = """
+import pandas
+
+def model(dbt, spark):
+    return pandas.DataFrame({
+        'id': [2**53 + 1, 2],
+        'text': ['a', None],
+        'at': [pandas.Timestamp('2024-01-02 03:04:05.123456'), None],
+    })
+"""
+INCREMENTAL = """
+def model(dbt, spark):
+    dbt.config(materialized='incremental', unique_key='id', type_widening=True,
+               on_schema_change='append_new_columns')
+    if not dbt.is_incremental:
+        return spark.sql("select 1 as id, cast(1 as int) as n, named_struct('a', 1, 'b', 'x') as s")
+    return spark.sql("select 2 as id, 3000000000 as n, named_struct('b', 'y', 'a', 5) as s")
+"""
+FAILS = """
+def model(dbt, spark):
+    rows = [1, 2]
+    return rows[7]
+"""
+NO_FRAME = "def model(dbt, spark):\n    return [1]\n"
+NO_TABLE = """
+def model(dbt, spark):
+    return spark.sql('select * from nowhere')
+"""
+SCHEMA = """
+models:
+  - name: merged
+    config: {incremental_strategy: merge}
+  - name: appended
+    config: {incremental_strategy: append}
+"""
+
+
+class TestPythonModels:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "parent.sql": PARENT,
+            "as_table.py": TABLE,
+            "of_pandas.py": PANDAS,
+            "merged.py": INCREMENTAL,
+            "appended.py": INCREMENTAL,
+            "fails.py": FAILS,
+            "no_frame.py": NO_FRAME,
+            "no_table.py": NO_TABLE,
+            "schema.yml": SCHEMA,
+        }
+
+    @pytest.fixture(scope="class")
+    def runs(self, project):
+        return [dbt("run"), dbt("run", "--select", "merged", "appended")]
+
+    def test_a_table_has_its_configuration(self, runs, table):
+        assert runs[0].status("as_table") == "success"
+        assert table("as_table").rows("`é``x`", "n") == [(1, 1), (2, 2)]
+        assert table("as_table").properties["delta.enableChangeDataFeed"] == "true"
+        detail = table("as_table").spark.sql(f"describe detail {table('as_table').name}").collect()
+        assert detail[0].partitionColumns == ["n"]
+        assert "CREATE" in table("as_table").history[-1].operation
+
+    def test_a_pandas_frame_keeps_its_values(self, runs, table):
+        assert runs[0].status("of_pandas") == "success"
+        assert table("of_pandas").rows("id", "text", "string(at)") == [
+            (2, None, None),
+            (2**53 + 1, "a", "2024-01-02 03:04:05.123456"),
+        ]
+
+    @needs_delta_4
+    @pytest.mark.parametrize("name", ["merged", "appended"])
+    def test_an_incremental_one_follows_the_same_plan(self, runs, table, name):
+        assert [run.status(name) for run in runs] == ["success", "success"], runs[1].output
+        assert table(name).types["n"] == "bigint"
+        assert table(name).rows("n", "s.a", "s.b") == [(1, 1, "x"), (3000000000, 5, "y")]
+        (change,) = runs[1].response(name)["type_changes"]
+        assert change == {"path": ["n"], "from": "int", "to": "bigint"}
+
+    def test_nothing_stays_in_the_session(self, runs, spark):
+        assert not [each for each in spark.catalog.listTables() if "__dbt_py" in each.name]
+
+    @pytest.mark.parametrize(
+        ("name", "said"),
+        [
+            ("fails", ["IndexError: list index out of range", "models/fails.py: return rows[7]"]),
+            ("no_frame", ["must return a data frame of Spark or pandas; it returned", "list"]),
+            (
+                "no_table",
+                [
+                    "[TABLE_OR_VIEW_NOT_FOUND]",
+                    "return spark.sql('select * from nowhere')",
+                ],
+            ),
+        ],
+    )
+    def test_what_is_wrong_is_told(self, runs, name, said):
+        assert runs[0].status(name) == "error"
+        for each in said:
+            assert each in runs[0].message(name)
+        assert "Traceback" not in runs[0].message(name)
+        assert "\tat org.apache" not in runs[0].message(name)

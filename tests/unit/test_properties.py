@@ -1,0 +1,30 @@
+"""Which properties a model has gained."""
+
+import pytest
+
+from dbt.adapters.deltawiden.widening.properties import gained_properties
+
+LISTED = {
+    "team": "a",
+    "delta.enableChangeDataFeed": "true",
+    "delta.minReaderVersion": "3",
+    "delta.feature.typeWidening": "supported",
+}
+
+
+@pytest.mark.parametrize(
+    ("configured", "gained"),
+    [
+        ({}, {}),
+        ({"team": "a"}, {}),
+        ({"team": "b", "Team": "a"}, {"team": "b", "Team": "a"}),
+        ({"delta.enableChangeDataFeed": True}, {}),
+        ({"DELTA.ENABLECHANGEDATAFEED": "True"}, {}),
+        ({"delta.enableChangeDataFeed": False}, {"delta.enableChangeDataFeed": "false"}),
+        ({"delta.minReaderVersion": 2, "delta.feature.typeWidening": "supported"}, {}),
+        ({"delta.minReaderVersion": "4"}, {"delta.minReaderVersion": "4"}),
+        ({"rows": 7}, {"rows": "7"}),
+    ],
+)
+def test_those_that_the_table_lacks_or_has_otherwise(configured, gained):
+    assert gained_properties(configured, LISTED) == gained
