@@ -25,7 +25,8 @@ test-unit: $(INSTALLED)  ## The tests of the pure part, in seconds
 LANES := $(basename $(notdir $(wildcard requirements/matrix/*.in)))
 MATRIX := .matrix
 MATRIX_TESTS := tests/conformance $(addprefix tests/functional/test_, \
-	engines.py nested.py described.py history.py table_states.py plan_on_delta.py)
+	engines.py nested.py described.py history.py table_states.py plan_on_delta.py \
+	drop_type_widening.py drop_by_sql.py snapshots.py python_models.py)
 
 .PHONY: test-matrix
 test-matrix: $(INSTALLED)  ## The engine's tests on every supported Spark and Delta, and docs/conformance.md
