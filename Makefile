@@ -14,8 +14,12 @@ demo: $(INSTALLED)  ## Real flights in a table that grows wider, and the same on
 	$(BIN)/python examples/flights/demo.py
 
 .PHONY: test
-test: $(INSTALLED)  ## All tests, on real Spark and Delta
-	$(BIN)/pytest tests
+test: $(INSTALLED)  ## All tests but the slow ones, on real Spark and Delta
+	$(BIN)/pytest tests -m 'not slow'
+
+.PHONY: test-slow
+test-slow: $(INSTALLED)  ## The tests that start many processes: a drop that is killed at each of its commits
+	$(BIN)/pytest tests -m slow
 
 .PHONY: test-unit
 test-unit: $(INSTALLED)  ## The tests of the pure part, in seconds

@@ -18,6 +18,7 @@ SCRIPT = Path(__file__).with_name("killed.py")
 COLUMNS = {"arr": COLLECTIONS["arr"], "keys": COLLECTIONS["keys"], "top": FIELDS["top"]}
 
 
+@pytest.mark.slow
 class TestKilled:
     @pytest.fixture(scope="class")
     def original(self, project, spark, tmp_path_factory) -> tuple[Table, Path]:

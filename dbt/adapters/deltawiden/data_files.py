@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from pyspark.sql.types import StructType
 
-from dbt.adapters.deltawiden.delta_log import Ask, file_sql
+from dbt.adapters.deltawiden.delta_log import Ask, file_sql, newest_schema
 from dbt.adapters.deltawiden.widening.described import read_schema
 from dbt.adapters.deltawiden.widening.literals import literal
 from dbt.adapters.deltawiden.widening.stored import StaleLeaf
@@ -42,11 +42,17 @@ class StaleFile:
 
 
 class DataFiles(Protocol):
-    """The data files of one table."""
+    """The data files of one table, and the version that they are of."""
 
     @property
     def how(self) -> str:
         """How stale files are rewritten, for people."""
+
+    def version(self) -> int:
+        """Read the number of the newest version."""
+
+    def log_schema(self) -> str:
+        """Read the schema as the log has it: JSON, with all that Delta keeps in it."""
 
     def list(self) -> Sequence[DataFile]:
         """List the files of the newest version."""
@@ -84,6 +90,15 @@ class FilesBySql:
         """How stale files are rewritten, for people."""
         unit = "their whole partitions" if self.partitioned_by else "the whole table"
         return f"by UPDATE of {unit}"
+
+    def version(self) -> int:
+        """Read the number of the newest version."""
+        return int(self.ask(f"describe history {self.table} limit 1")[0]["version"])
+
+    def log_schema(self) -> str:
+        """Read the schema as the log has it."""
+        location = self.ask(f"describe detail {self.table}")[0]["location"]
+        return newest_schema(str(location), self.ask)
 
     def list(self) -> Sequence[DataFile]:
         """List the files of the newest version that have rows."""

@@ -9,7 +9,7 @@ from dbt.adapters.spark.relation import SparkRelation
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.data_files import DataFiles
-from dbt.adapters.deltawiden.delta_log import Ask, metadata_removed_at, newest_schema
+from dbt.adapters.deltawiden.delta_log import Ask, metadata_removed_at
 from dbt.adapters.deltawiden.reader import Reader, quoted
 from dbt.adapters.deltawiden.widening.change import TypeChange
 from dbt.adapters.deltawiden.widening.facts import TableFacts
@@ -47,12 +47,8 @@ class DeltaTable:
 
     def schema(self) -> tuple[StructType, tuple[TypeChange, ...]]:
         """Read its schema with Delta's own metadata, and the type changes recorded in that."""
-        text = newest_schema(self._location, self.ask)
+        text = self.files.log_schema()
         return StructType.fromJson(json.loads(text)), read_metadata(text).changes
-
-    def version(self) -> int:
-        """Read the number of its newest version."""
-        return int(self.ask(f"describe history {self.name} limit 1")[0]["version"])
 
     def count(self, version: int) -> int:
         """Count its rows at a version; from statistics, where Delta has them."""
@@ -61,7 +57,7 @@ class DeltaTable:
 
     def others_since(self, version: int) -> Sequence[str]:
         """Name the operations that others have committed after a version."""
-        newer = self.version() - version
+        newer = self.files.version() - version
         if not newer:
             return []
         rows = self.ask(f"describe history {self.name} limit {newer}")
@@ -78,8 +74,5 @@ class DeltaTable:
         Returns:
             The time, as in ISO 8601, in the connection's time zone.
         """
-        return metadata_removed_at(self._location, retention, self.ask)
-
-    @property
-    def _location(self) -> str:
-        return str(self.ask(f"describe detail {self.name}")[0]["location"])
+        location = str(self.ask(f"describe detail {self.name}")[0]["location"])
+        return metadata_removed_at(location, retention, self.ask)

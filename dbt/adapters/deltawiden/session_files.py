@@ -51,10 +51,20 @@ class FilesBySession:
             self._log = self._delta.DeltaLog.forTable(self._spark, name)
             self._hadoop = self._spark.sessionState().newHadoopConf()
 
+    def version(self) -> int:
+        """Read the number of the newest version."""
+        with clear_errors():
+            return int(self._snapshot().version())
+
+    def log_schema(self) -> str:
+        """Read the schema as the log has it."""
+        with clear_errors():
+            return str(self._snapshot().metadata().schemaString())
+
     def list(self) -> Sequence[DataFile]:
         """List the files of the newest version."""
         with clear_errors():
-            files = self._transaction().snapshot().allFiles().toDF()
+            files = self._snapshot().allFiles().toDF()
             rows = DataFrame(files, self.session).select("path", "size").collect()
         return [DataFile(row.path, row.size) for row in rows]
 
@@ -105,6 +115,9 @@ class FilesBySession:
         removed = [each.removeWithTimestamp(now, False) for each in found]
         operation = getattr(self._delta, "DeltaOperations$ManualUpdate$")
         transaction.commit(self._seq([*added, *removed]), getattr(operation, "MODULE$"))
+
+    def _snapshot(self) -> Any:
+        return self._transaction().snapshot()
 
     def _transaction(self) -> Any:
         # A transaction begins with the newest version.

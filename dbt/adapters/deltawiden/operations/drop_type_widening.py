@@ -122,7 +122,7 @@ def drop_type_widening(table: DeltaTable, truncate_history: bool | None, dry_run
 
 def _look(table: DeltaTable) -> _State:
     facts = table.facts()
-    version = table.version()
+    version = table.files.version()
     schema, changes = table.schema()
     files = table.files.list()
     tell(f"{facts.name}: reading the types in {pluralize(len(files), 'file')}")
