@@ -53,17 +53,17 @@ class FilesBySession:
 
     def version(self) -> int:
         """Read the number of the newest version."""
-        with clear_errors():
+        with self._active():
             return int(self._snapshot().version())
 
     def log_schema(self) -> str:
         """Read the schema as the log has it."""
-        with clear_errors():
+        with self._active():
             return str(self._snapshot().metadata().schemaString())
 
     def list(self) -> Sequence[DataFile]:
         """List the files of the newest version."""
-        with clear_errors():
+        with self._active():
             files = self._snapshot().allFiles().toDF()
             rows = DataFrame(files, self.session).select("path", "size").collect()
         return [DataFile(row.path, row.size) for row in rows]
@@ -85,7 +85,7 @@ class FilesBySession:
             DbtDatabaseError: Delta refused a commit, because others changed the files meanwhile;
                 what was committed before is complete.
         """
-        with self._active(), clear_errors():
+        with self._active():
             for batch in _batches([each.file for each in stale]):
                 self._rewrite(batch)
 
@@ -93,11 +93,14 @@ class FilesBySession:
     def _active(self) -> Iterator[None]:
         """Let Delta's classes take their settings from this session."""
         sessions = getattr(self._jvm, self._spark.getClass().getName())
+        before = sessions.getActiveSession()
         sessions.setActiveSession(self._spark)
         try:
-            yield
+            with clear_errors():
+                yield
         finally:
-            sessions.clearActiveSession()
+            # The thread's own goes on: Delta refuses to work where there is none.
+            sessions.setActiveSession(before.get() if before.isDefined() else self._spark)
 
     def _rewrite(self, files: Sequence[DataFile]) -> None:
         transaction = self._transaction()
