@@ -324,7 +324,7 @@ class TestBothWays:
             ({"relations": "here", "output": "xml"}, "output: got 'xml'; accepted: text, json"),
             ({"relations": "nowhere"}, "there is no table '"),
             ({"relations": "here", "truncate": True}, "there is no argument truncate; accepted"),
-            ({"relations": "a_view"}, "This is no Delta table (view)"),
+            ({"relations": "a_view"}, "This is a view"),
         ],
     )
     def test_bad_arguments_are_named(self, project, table, spark, arguments, said):

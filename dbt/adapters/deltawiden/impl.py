@@ -17,7 +17,7 @@ from dbt.adapters.deltawiden.maintenance import MaintenanceAdapter
 from dbt.adapters.deltawiden.python_models import SessionJob
 from dbt.adapters.deltawiden.tables import SchemaChangeRefused
 from dbt.adapters.deltawiden.widening import report
-from dbt.adapters.deltawiden.widening.facts import ENABLED
+from dbt.adapters.deltawiden.widening.facts import ENABLED, is_true
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.policy import OnLossyWrite, OnSchemaChange, Policy
 from dbt.adapters.deltawiden.widening.properties import properties_sql
@@ -199,7 +199,7 @@ class DeltaWidenAdapter(MaintenanceAdapter):
     @available
     def has_type_widening(self, table: SparkRelation) -> bool:
         """Tell whether a table's property enables type widening."""
-        return self._reader.properties(table).get(ENABLED, "").lower() == "true"
+        return is_true(self._reader.properties(table), ENABLED)
 
     def _policy(self, config: Any) -> Policy:
         return self._read_policy(config, config.model.unique_id)

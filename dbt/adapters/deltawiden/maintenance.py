@@ -21,7 +21,7 @@ from dbt.adapters.deltawiden.operations.enable_type_widening import (
 from dbt.adapters.deltawiden.operations.outcome import Outcome, Outcomes, attempt, run_on_each
 from dbt.adapters.deltawiden.operations.report_type_widening import report_table
 from dbt.adapters.deltawiden.operations.widen_columns import of_plan
-from dbt.adapters.deltawiden.reader import provider, quoted
+from dbt.adapters.deltawiden.reader import quoted, require_delta
 from dbt.adapters.deltawiden.tables import SchemaChangeRefused, TableAdapter
 from dbt.adapters.deltawiden.widening.plan import plan_by_hand
 from dbt.adapters.deltawiden.widening.request import InvalidRequest, read_request
@@ -220,8 +220,7 @@ class MaintenanceAdapter(TableAdapter):
         )
 
     def _drop(self, table: SparkRelation, truncate_history: bool | None, dry_run: bool) -> Outcome:
-        if not table.is_delta:
-            raise DbtRuntimeError(f"This is no Delta table ({provider(table)}).")
+        require_delta(table)
         with self._user_metadata("drop_type_widening") as mark:
             files = self._reader.data_files(table)
             opened = DeltaTable(table, self._reader, self._ask, self.execute, files, mark)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.spark.relation import SparkRelation
+from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.data_files import DataFiles, FilesBySql
@@ -18,7 +19,7 @@ from dbt.adapters.deltawiden.table_facts import (
     read_properties,
 )
 from dbt.adapters.deltawiden.widening.described import read_schema
-from dbt.adapters.deltawiden.widening.facts import ROW_TRACKING, TableFacts
+from dbt.adapters.deltawiden.widening.facts import ROW_TRACKING, TableFacts, is_true
 from dbt.adapters.deltawiden.widening.rules import Engine
 from dbt.adapters.deltawiden.widening.types import quote, type_sql
 
@@ -121,7 +122,7 @@ class Reader:
         name, session = quoted(table), self._session()
         properties = self.properties(table)
         # Only an UPDATE keeps the ids of rows.
-        if session is not None and properties.get(ROW_TRACKING, "").lower() != "true":
+        if session is not None and not is_true(properties, ROW_TRACKING):
             return FilesBySession(session.session, name)
         types = {field.name: field.dataType for field in self.schema(table)}
         partitioned_by = {
@@ -134,6 +135,20 @@ def quoted(relation: BaseRelation) -> str:
     """Render a relation's name for a statement."""
     parts = (relation.schema, relation.identifier)
     return ".".join(quote(part) for part in parts if part)
+
+
+def require_delta(relation: SparkRelation) -> None:
+    """Stop at a relation that can't have type widening.
+
+    Raises:
+        DbtRuntimeError: it is no Delta table; the message says what it is.
+    """
+    if relation.is_view:
+        raise DbtRuntimeError(
+            "This is a view; type widening is a property of the table that it selects from."
+        )
+    if not relation.is_delta:
+        raise DbtRuntimeError(f"This is no Delta table ({provider(relation)}).")
 
 
 def provider(relation: SparkRelation) -> str:

@@ -22,8 +22,6 @@ from dbt.adapters.deltawiden.widening.change import TypeChange
 from dbt.adapters.deltawiden.widening.facts import (
     CHECKPOINT_PROTECTION_FEATURE,
     ENABLED,
-    PREVIEW_FEATURE,
-    TYPE_WIDENING_FEATURE,
     TableFacts,
 )
 from dbt.adapters.deltawiden.widening.stored import stale_leaves
@@ -54,7 +52,12 @@ class _State:
 
     @property
     def features(self) -> list[str]:
-        return sorted({TYPE_WIDENING_FEATURE, PREVIEW_FEATURE} & self.facts.features)
+        return self.facts.widening_features
+
+    def truncates(self, wanted: bool | None) -> bool:
+        """Whether to truncate history: where nobody says it, only a table never widened."""
+        never_widened = not self.changes and not self.stale
+        return never_widened if wanted is None else wanted
 
     @property
     def stale_size(self) -> int:
@@ -165,8 +168,7 @@ def _rewrite_text(table: DeltaTable, stale: Sequence[StaleFile]) -> str:
 def _drop(
     table: DeltaTable, before: _State, feature: str, truncate_history: bool | None, work: _Work
 ) -> None:
-    never_widened = not before.changes and not before.stale
-    truncate = never_widened if truncate_history is None else truncate_history
+    truncate = before.truncates(truncate_history)
     try:
         _run(table, _drop_statement(before.facts, feature, truncate), work)
         work.truncated |= truncate
@@ -229,9 +231,7 @@ def _planned(table: DeltaTable, before: _State, truncate_history: bool | None) -
         statements.append(_unset(before.facts))
     if before.ours:
         statements.append(_rewrite_text(table, before.ours))
-    truncate = truncate_history
-    if truncate is None:
-        truncate = not before.changes and not before.stale
+    truncate = before.truncates(truncate_history)
     statements += [_drop_statement(before.facts, each, truncate) for each in before.features]
     return Outcome(
         before.facts.name,

@@ -8,15 +8,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from dbt.adapters.spark.relation import SparkRelation
-from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.operations.known_readers import KNOWN_READERS, Access, State
 from dbt.adapters.deltawiden.operations.outcome import Outcome, text_table
-from dbt.adapters.deltawiden.reader import Reader, provider, quoted
+from dbt.adapters.deltawiden.reader import Reader, quoted, require_delta
 from dbt.adapters.deltawiden.widening.facts import (
     ENABLED,
     PREVIEW_FEATURE,
     TYPE_WIDENING_FEATURE,
+    WIDENING_FEATURES,
+    is_true,
 )
 from dbt.adapters.deltawiden.widening.rules import FEATURE, Capability
 
@@ -112,16 +113,14 @@ def read_switch(reader: Reader, table: SparkRelation, on: bool) -> Switch:
         https://docs.delta.io/delta-type-widening; Delta 3.x turns on the preview of the feature,
         and no version adds either to a table that has the other
     """
-    if not table.is_delta:
-        raise DbtRuntimeError(_what_it_is(table))
+    require_delta(table)
     properties = reader.properties(table)
     feature = _feature(properties)
-    is_on = properties.get(ENABLED, "").lower() == "true"
     gains = ""
     if on and not feature:
         is_stable = reader.engine().can(Capability.STABLE_TYPE_WIDENING)
         gains = TYPE_WIDENING_FEATURE if is_stable else PREVIEW_FEATURE
-    return Switch(quoted(table), on, is_on, feature, gains)
+    return Switch(quoted(table), on, is_true(properties, ENABLED), feature, gains)
 
 
 def readers_text(switches: Iterable[Switch | Outcome]) -> str:
@@ -182,11 +181,4 @@ def _tables(switches: list[Switch]) -> str:
 
 
 def _feature(properties: Mapping[str, str]) -> str:
-    known = (TYPE_WIDENING_FEATURE, PREVIEW_FEATURE)
-    return next((each for each in known if FEATURE + each in properties), "")
-
-
-def _what_it_is(relation: SparkRelation) -> str:
-    if relation.is_view:
-        return "This is a view; type widening is a property of the table that it selects from."
-    return f"This is no Delta table ({provider(relation)})."
+    return next((each for each in WIDENING_FEATURES if FEATURE + each in properties), "")

@@ -5,12 +5,7 @@ from dbt.adapters.spark.relation import SparkRelation
 from dbt.adapters.deltawiden.operations.outcome import Outcome
 from dbt.adapters.deltawiden.reader import Reader, provider, quoted
 from dbt.adapters.deltawiden.widening.change import TypeChange
-from dbt.adapters.deltawiden.widening.facts import (
-    ENABLED,
-    PREVIEW_FEATURE,
-    TYPE_WIDENING_FEATURE,
-    TableFacts,
-)
+from dbt.adapters.deltawiden.widening.facts import ENABLED, TableFacts
 
 
 def report_table(reader: Reader, table: SparkRelation) -> Outcome:
@@ -29,7 +24,7 @@ def report_table(reader: Reader, table: SparkRelation) -> Outcome:
 
 
 def _report(facts: TableFacts) -> Outcome:
-    features = sorted({TYPE_WIDENING_FEATURE, PREVIEW_FEATURE} & facts.features)
+    features = facts.widening_features
     protocol = (
         facts.properties.get("delta.minReaderVersion", ""),
         facts.properties.get("delta.minWriterVersion", ""),

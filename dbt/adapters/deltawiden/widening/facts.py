@@ -13,6 +13,7 @@ WRITER_COMPATIBILITY = "delta.enableIcebergWriterCompatV1"
 FEATURE_OF_WRITER_COMPATIBILITY = "icebergWriterCompatV1"
 TYPE_WIDENING_FEATURE = "typeWidening"
 PREVIEW_FEATURE = "typeWidening-preview"
+WIDENING_FEATURES = (TYPE_WIDENING_FEATURE, PREVIEW_FEATURE)
 CHECKPOINT_PROTECTION_FEATURE = "checkpointProtection"
 
 _CONSTRAINT = "delta.constraints."
@@ -28,6 +29,11 @@ _ICEBERG_PROPERTIES = (
 _ICEBERG_FEATURES = frozenset(
     {"icebergCompatV1", "icebergCompatV2", "icebergCompatV3", FEATURE_OF_WRITER_COMPATIBILITY}
 )
+
+
+def is_true(properties: Mapping[str, str], name: str) -> bool:
+    """Tell whether a boolean table property is true, among properties as Delta shows them."""
+    return properties.get(name, "").lower() == "true"
 
 
 @dataclass(frozen=True)
@@ -61,7 +67,12 @@ class TableFacts:
 
     def has(self, table_property: str) -> bool:
         """Tell whether a boolean table property is true."""
-        return self.properties.get(table_property, "").lower() == "true"
+        return is_true(self.properties, table_property)
+
+    @property
+    def widening_features(self) -> list[str]:
+        """The table features of type widening: the stable one, its preview, or both."""
+        return [each for each in WIDENING_FEATURES if each in self.features]
 
     @property
     def is_delta(self) -> bool:
