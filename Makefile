@@ -14,8 +14,12 @@ demo: $(INSTALLED)  ## Real flights in a table that grows wider, and the same on
 	$(BIN)/python examples/flights/demo.py
 
 .PHONY: test
-test: $(INSTALLED)  ## All tests but the slow ones, on real Spark and Delta
-	$(BIN)/pytest tests -m 'not slow'
+test: $(INSTALLED)  ## Our own tests but the slow ones, on real Spark and Delta
+	$(BIN)/pytest tests -m 'not slow' --ignore tests/functional/standard
+
+.PHONY: test-standard
+test-standard: $(INSTALLED)  ## dbt's own test suite
+	$(BIN)/pytest tests/functional/standard
 
 .PHONY: test-slow
 test-slow: $(INSTALLED)  ## The tests that start many processes: a drop that is killed at each of its commits
@@ -25,23 +29,40 @@ test-slow: $(INSTALLED)  ## The tests that start many processes: a drop that is 
 test-unit: $(INSTALLED)  ## The tests of the pure part, in seconds
 	$(BIN)/pytest tests/unit
 
-# One environment for each lane, from its constraints; all lanes run even where one fails.
-LANES := $(basename $(notdir $(wildcard requirements/matrix/*.in)))
+# One environment for each lane, from its constraints; all lanes run even where one fails. The lanes named
+# after an engine run what depends on the engine, the others what depends on dbt and Python.
+PINNED_LANES := $(basename $(notdir $(wildcard requirements/matrix/*.in)))
+PYTHON_LANES := python-3.10 python-3.12 python-3.13
+LANES := $(PINNED_LANES) $(PYTHON_LANES)
 MATRIX := .matrix
-MATRIX_TESTS := tests/conformance $(addprefix tests/functional/test_, \
+LANE_PYTHON = $(if $(filter python-%,$(LANE)),$(subst -,,$(LANE)),$(PYTHON))
+LANE_PINS = $(if $(filter python-%,$(LANE)),requirements/constraints.txt,requirements/matrix/$(LANE).txt)
+ENGINE_TESTS := tests/conformance $(addprefix tests/functional/test_, \
 	engines.py nested.py described.py history.py table_states.py plan_on_delta.py \
 	drop_type_widening.py drop_by_sql.py snapshots.py python_models.py)
+DBT_TESTS := tests/unit $(addprefix tests/functional/test_, \
+	incremental.py type_widening_config.py snapshots.py python_models.py contracts.py tblproperties.py \
+	widen_columns.py report_type_widening.py errors.py start.py catalog.py)
+LANE_TESTS = $(if $(filter spark-%,$(LANE)),$(ENGINE_TESTS),$(DBT_TESTS))
 
 .PHONY: test-matrix
-test-matrix: $(INSTALLED)  ## The engine's tests on every supported Spark and Delta, and docs/conformance.md
+test-matrix: $(INSTALLED)  ## Every supported Spark, Delta, dbt-core and Python; writes docs
 	@failed=''; for lane in $(LANES); do $(MAKE) test-lane LANE=$$lane || failed="$$failed $$lane"; done; \
-	$(BIN)/python -m tests.conformance.report $(MATRIX); \
+	$(BIN)/python -m tests.conformance.report $(MATRIX); $(BIN)/python -m tests.compatibility $(MATRIX); \
 	if [ -n "$$failed" ]; then echo "failed:$$failed"; exit 1; fi
 
 .PHONY: test-lane
 test-lane: $(MATRIX)/$(LANE)/.installed  ## One lane of the matrix, such as LANE=spark-3.5
-	rm -f $(MATRIX)/$(LANE)/conformance.json
-	$(MATRIX)/$(LANE)/bin/pytest $(MATRIX_TESTS) --conformance-report $(MATRIX)/$(LANE)/conformance.json
+	rm -f $(MATRIX)/$(LANE)/*.json $(MATRIX)/$(LANE)/*.xml
+	$(MATRIX)/$(LANE)/bin/pytest $(LANE_TESTS) --junit-xml $(MATRIX)/$(LANE)/results.xml \
+		--conformance-report $(MATRIX)/$(LANE)/conformance.json
+
+.PHONY: compatibility
+compatibility: $(INSTALLED)  ## dbt's own test suite on ours and on dbt-spark; writes docs/compatibility.md
+	mkdir -p $(MATRIX)/standard
+	-$(BIN)/pytest tests/functional/standard --junit-xml $(MATRIX)/standard/deltawiden.xml
+	-$(BIN)/pytest tests/functional/standard --junit-xml $(MATRIX)/standard/spark.xml --dbt-adapter spark
+	$(BIN)/python -m tests.compatibility $(MATRIX)
 
 .PHONY: readers
 readers: $(INSTALLED)  ## What other readers can do with a table; writes docs/readers.md
@@ -69,8 +90,9 @@ constraints: $(INSTALLED)  ## Pin anew what the tests install
 	$(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.10 --no-annotate --no-header \
 		--extra dev --extra demo --constraint requirements/pins.in pyproject.toml \
 		--output-file requirements/constraints.txt
-	for lane in $(LANES); do $(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.10 \
-		--no-annotate --no-header --extra dev --constraint requirements/matrix/$$lane.in pyproject.toml \
+	for lane in $(PINNED_LANES); do $(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.10 \
+		--no-annotate --no-header --extra dev --constraint requirements/matrix/$$lane.in \
+		--override requirements/overrides.in pyproject.toml \
 		--output-file requirements/matrix/$$lane.txt || exit 1; done
 
 .PHONY: clean
@@ -82,7 +104,9 @@ $(INSTALLED): pyproject.toml requirements/constraints.txt
 	$(BIN)/pip install --quiet --constraint requirements/constraints.txt --editable '.[dev,demo]'
 	touch $@
 
-$(MATRIX)/%/.installed: pyproject.toml requirements/matrix/%.txt
-	$(PYTHON) -m venv --clear $(MATRIX)/$*
-	$(MATRIX)/$*/bin/pip install --quiet --constraint requirements/matrix/$*.txt --editable '.[dev]'
+# Without dependencies: the pins are all of them.
+$(MATRIX)/$(LANE)/.installed: pyproject.toml $(LANE_PINS)
+	$(LANE_PYTHON) -m venv --clear $(MATRIX)/$(LANE)
+	$(MATRIX)/$(LANE)/bin/pip install --quiet --no-deps --requirement $(LANE_PINS)
+	$(MATRIX)/$(LANE)/bin/pip install --quiet --no-deps --editable .
 	touch $@

@@ -1,6 +1,8 @@
 """One Spark, one metastore and one folder for all tests of a process."""
 
-from collections.abc import Iterator
+import platform
+from collections.abc import Callable, Iterator
+from importlib.metadata import version
 
 import pytest
 from pyspark.sql import SparkSession
@@ -10,6 +12,14 @@ from dbt.adapters.deltawiden.table_facts import read_engine
 from dbt.adapters.deltawiden.widening.rules import Engine
 
 pytest_plugins = ["dbt.tests.fixtures.project"]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _versions(record_testsuite_property: Callable[[str, object], None]) -> None:
+    """Let what a run leaves (``--junit-xml``) say what it ran with."""
+    record_testsuite_property("python", platform.python_version())
+    for package in ("dbt-core", "dbt-spark", "pyspark", "delta-spark"):
+        record_testsuite_property(package, version(package))
 
 
 @pytest.fixture(scope="session")
@@ -49,3 +59,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--conformance-report", help="a JSON file for what the conformance tests counted"
     )
     parser.addoption("--readers-page", help="the page for what other readers can do with a table")
+    parser.addoption(
+        "--dbt-adapter",
+        choices=("deltawiden", "spark"),
+        default="deltawiden",
+        help="the adapter that dbt's own test suite runs on",
+    )

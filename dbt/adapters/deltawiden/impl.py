@@ -1,17 +1,19 @@
 """The adapter: what dbt and the macros of models call."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from dbt.adapters.base import available
 from dbt.adapters.base.impl import PythonJobHelper
+from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.spark.connections import SparkConnectionMethod
 from dbt.adapters.spark.impl import SparkConfig
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.deltawiden.catalog import statistics
 from dbt.adapters.deltawiden.connections import DeltaWidenResponse
 from dbt.adapters.deltawiden.maintenance import MaintenanceAdapter
 from dbt.adapters.deltawiden.python_models import SessionJob
@@ -93,6 +95,13 @@ class DeltaWidenAdapter(MaintenanceAdapter):
             )
         response: AdapterResponse = super().submit_python_job(parsed_model, compiled_code)
         return response
+
+    def _get_columns_for_catalog(self, relation: BaseRelation) -> Iterable[dict[str, Any]]:
+        columns = list(super()._get_columns_for_catalog(relation))
+        if columns and isinstance(relation, SparkRelation):
+            told = statistics(self._reader, relation)
+            columns = [{**each, **told} for each in columns]
+        return columns
 
     @available
     def plan_schema_changes(self, source: SparkRelation, table: SparkRelation, config: Any) -> Plan:

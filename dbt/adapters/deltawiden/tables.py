@@ -1,12 +1,13 @@
 """The part of the adapter that knows tables: reads them, plans and runs changes of schemas."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+import agate
 from dbt.adapters.base import available
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.events.logging import AdapterLogger
@@ -14,11 +15,12 @@ from dbt.adapters.spark.column import SparkColumn
 from dbt.adapters.spark.connections import SparkConnectionMethod
 from dbt.adapters.spark.impl import TABLE_OR_VIEW_NOT_FOUND_MESSAGES, SparkAdapter
 from dbt.adapters.spark.relation import SparkRelation
-from dbt_common.exceptions import DbtConfigError, DbtRuntimeError
+from dbt_common.exceptions import CompilationError, DbtConfigError, DbtRuntimeError
 from dbt_common.invocation import get_invocation_id
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.__version__ import version
+from dbt.adapters.deltawiden.column import DeltaWidenColumn
 from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager
 from dbt.adapters.deltawiden.reader import Reader, quoted
 from dbt.adapters.deltawiden.widening import report
@@ -40,14 +42,28 @@ USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
 https://docs.delta.io/latest/delta-batch.html#set-user-defined-commit-metadata."""
 
 
-class SchemaChangeRefused(DbtRuntimeError):
-    """The table can't take the model's output; nothing was changed or written."""
+class SchemaChangeRefused(CompilationError):
+    """The table can't take the model's output; nothing was changed or written.
+
+    A compilation error, as dbt's own refusal under ``on_schema_change: fail`` is.
+    """
 
 
 class TableAdapter(SparkAdapter):
     """dbt-spark's adapter, with what has to be known of tables and done to them."""
 
     ConnectionManager = DeltaWidenConnectionManager
+    Column = DeltaWidenColumn
+
+    def _build_spark_relation_list(
+        self, row_list: agate.Table, relation_info_func: Callable[[agate.Row], Any]
+    ) -> list[BaseRelation]:
+        # SHOW TABLES lists the temporary views of the session in every schema.
+        stored = row_list.where(lambda row: str(row[2]).lower() != "true")
+        relations: list[BaseRelation] = super()._build_spark_relation_list(
+            stored, relation_info_func
+        )
+        return relations
 
     def get_columns_in_relation(self, relation: BaseRelation) -> list[SparkColumn]:
         """List a relation's columns; in a session without a statement.
@@ -59,7 +75,8 @@ class TableAdapter(SparkAdapter):
             Its columns, none where there is no such relation.
         """
         if not self._in_session():
-            return super().get_columns_in_relation(relation)
+            columns = super().get_columns_in_relation(relation)
+            return [DeltaWidenColumn(**vars(each)) for each in columns]
         try:
             schema = self._reader.schema(relation)
         except DbtRuntimeError as error:
@@ -67,7 +84,7 @@ class TableAdapter(SparkAdapter):
                 return []
             raise
         return [
-            SparkColumn(
+            DeltaWidenColumn(
                 table_schema=relation.schema,
                 table_name=relation.name,
                 table_type=relation.type,

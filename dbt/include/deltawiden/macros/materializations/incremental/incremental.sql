@@ -8,7 +8,7 @@
 {% materialization incremental, adapter='deltawiden', supported_languages=['sql', 'python'] -%}
 
   {%- set file_format = dbt_spark_validate_get_file_format(config.get('file_format', default='delta')) -%}
-  {%- set strategy = dbt_spark_validate_get_incremental_strategy(config.get('incremental_strategy') or 'append', file_format) -%}
+  {%- set strategy = _deltawiden_strategy(config.get('incremental_strategy') or 'append', file_format) -%}
   {%- set grant_config = config.get('grants') -%}
   {%- set target_relation = this -%}
   {%- set existing_relation = load_relation(this) -%}
@@ -45,6 +45,17 @@
   {{ return({'relations': [target_relation]}) }}
 
 {%- endmaterialization %}
+
+
+{#- One of dbt-spark's strategies, checked, or one that the project has a macro for. -#}
+{% macro _deltawiden_strategy(strategy, file_format) %}
+  {%- if strategy not in ['append', 'merge', 'insert_overwrite', 'microbatch', 'delete+insert'] -%}
+    {#- An error where there is no such macro. -#}
+    {% do adapter.get_incremental_strategy_macro(context, strategy) %}
+    {% do return(strategy) %}
+  {%- endif -%}
+  {% do return(dbt_spark_validate_get_incremental_strategy(strategy, file_format)) %}
+{% endmacro %}
 
 
 {% macro _deltawiden_create_table(existing_relation, target_relation, file_format) %}

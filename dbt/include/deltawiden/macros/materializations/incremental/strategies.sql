@@ -4,17 +4,48 @@
     {{ deltawiden__insert_into_sql(source, target, plan) }}
   {%- elif strategy in ['insert_overwrite', 'microbatch'] -%}
     {{ deltawiden__insert_overwrite_sql(source, target, existing, plan) }}
+  {%- elif strategy == 'merge' -%}
+    {{ deltawiden__merge_sql(source, target, plan) }}
   {%- else -%}
-    {%- set unique_key = config.get('unique_key', none) -%}
-    {%- set predicates = config.get('predicates', none) or config.get('incremental_predicates', none) -%}
+    {{ deltawiden__custom_sql(strategy, source, target, plan) }}
+  {%- endif -%}
+{% endmacro %}
+
+
+{% macro deltawiden__merge_sql(source, target, plan) %}
     {#- No list of columns where `*` will do, which is what dbt-spark writes. -#}
     {%- set dest_columns = none if plan.write.can_merge_all else plan.write.columns -%}
     {%- set shaped_source -%}
       {%- if plan.write.is_as_is -%} {{ source }} {%- else -%}
         (select {{ plan.write.source_select_sql }} from {{ source }}) {%- endif -%}
     {%- endset -%}
-    {{ get_merge_sql(target, shaped_source, unique_key, dest_columns, predicates) }}
+    {{ get_merge_sql(target, shaped_source, config.get('unique_key'), dest_columns, deltawiden__predicates()) }}
+{% endmacro %}
+
+
+{% macro deltawiden__predicates() %}
+  {% do return(config.get('predicates', none) or config.get('incremental_predicates', none)) %}
+{% endmacro %}
+
+
+{#-
+  A strategy of the project's own, with the arguments that dbt documents for one. Its statement is not ours, so
+  what it reads has the columns of the table that the model has, in the table's order at every depth.
+  https://docs.getdbt.com/docs/build/incremental-strategy#custom-strategies
+-#}
+{% macro deltawiden__custom_sql(strategy, source, target, plan) %}
+  {%- set columns = plan.write.columns | selectattr('in_source') | list -%}
+  {%- set shaped = source -%}
+  {%- if not plan.write.is_as_is -%}
+    {%- set shaped = source.incorporate(path={'identifier': source.identifier ~ '_shaped'}) -%}
+    {%- set select_sql = 'select ' ~ columns | map(attribute='select_sql') | join(', ') ~ ' from ' ~ source -%}
+    {% do run_query(create_table_as(True, shaped, select_sql)) %}
   {%- endif -%}
+  {%- set names = columns | map(attribute='name') | list -%}
+  {%- set dest_columns = adapter.get_columns_in_relation(target) | selectattr('name', 'in', names) | list -%}
+  {{ adapter.get_incremental_strategy_macro(context, strategy)({
+    'target_relation': target, 'temp_relation': shaped, 'unique_key': config.get('unique_key'),
+    'dest_columns': dest_columns, 'incremental_predicates': deltawiden__predicates()}) }}
 {% endmacro %}
 
 

@@ -1,0 +1,41 @@
+{#
+  A shallow clone of a Delta table, else a view.
+
+  It is owned, not dispatched to, because dbt-spark's stops at grants, clones a table onto itself, and asks
+  for a replacement, which Delta refuses where there are rows.
+#}
+{% materialization clone, adapter='deltawiden' %}
+  {%- if not defer_relation -%}
+    {% do log('No relation found in state manifest for ' ~ model.unique_id, info=True) %}
+    {{ return({'relations': []}) }}
+  {%- endif -%}
+
+  {%- set existing = load_cached_relation(this) -%}
+  {%- if existing and not flags.FULL_REFRESH -%}
+    {% do log('Relation ' ~ existing ~ ' already exists', info=True) %}
+    {{ return({'relations': []}) }}
+  {%- endif -%}
+
+  {%- set other = load_cached_relation(defer_relation) -%}
+  {%- if not (other and other.is_delta and can_clone_table()) -%}
+    {{ return(context['materialization_view_spark']()) }}
+  {%- endif -%}
+
+  {%- set target_relation = this.incorporate(type='table') -%}
+  {%- if target_relation.render() == other.render() -%}
+    {% do log('Target relation and defer relation are the same, skipping clone for relation: ' ~ target_relation) %}
+    {{ return({'relations': [target_relation]}) }}
+  {%- endif -%}
+
+  {%- if existing is not none -%}
+    {% do adapter.drop_relation(existing) %}
+  {%- endif -%}
+  {%- call statement('main') -%}
+    {{ create_or_replace_clone(target_relation, other) }}
+  {%- endcall -%}
+
+  {% do apply_grants(target_relation, config.get('grants'), should_revoke=should_revoke(existing, full_refresh_mode=True)) %}
+  {% do persist_docs(target_relation, model) %}
+
+  {{ return({'relations': [target_relation]}) }}
+{% endmaterialization %}

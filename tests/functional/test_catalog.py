@@ -1,0 +1,70 @@
+"""`dbt docs generate` tells what type widening has done to a table."""
+
+import json
+
+import pytest
+from dbt.tests.util import run_dbt
+
+from tests.functional.support import dbt, needs_delta_4
+
+MODEL = """
+{{{{ config(materialized='incremental', on_schema_change='append_new_columns', {config}) }}}}
+select cast(1 as {{{{ 'int' if is_incremental() else 'smallint' }}}}) as n,
+  named_struct('x', cast(1 as {{{{ 'bigint' if is_incremental() else 'int' }}}})) as s
+"""
+
+
+@needs_delta_4
+class TestCatalog:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "widened.sql": MODEL.format(config="type_widening=true"),
+            "plain.sql": "{{ config(materialized='table') }} select 1 as n",
+            "turned_off.sql": (
+                "{{ config(materialized='table', type_widening=true) }} select 1 as n, 'x' as text"
+            ),
+            "a_view.sql": "select 1 as n",
+            "a_file.sql": (
+                "{{ config(materialized='table', file_format='parquet') }} select 1 as n"
+            ),
+        }
+
+    @pytest.fixture(scope="class")
+    def catalog(self, project):
+        dbt("run")
+        dbt("run", "--select", "widened")
+        dbt("run-operation", "disable_type_widening", "--args", "{models: turned_off}")
+        run_dbt(["docs", "generate"])
+        with open("target/catalog.json") as file:
+            nodes = json.load(file)["nodes"]
+        return {each["metadata"]["name"]: each for each in nodes.values()}
+
+    def stats(self, catalog, name):
+        found = catalog[name]["stats"]
+        return {key: each["value"] for key, each in found.items() if each["include"]}
+
+    def test_the_recorded_changes_are_told(self, catalog):
+        assert self.stats(catalog, "widened") == {
+            "type_widening": "on",
+            "type_changes": "n: smallint -> int; s.x: int -> bigint",
+        }
+
+    def test_a_feature_that_has_stayed_is_told(self, catalog):
+        assert self.stats(catalog, "turned_off") == {"type_widening": "off, with its table feature"}
+
+    def test_a_table_without_it_says_so(self, catalog):
+        assert self.stats(catalog, "plain") == {"type_widening": "off"}
+
+    @pytest.mark.parametrize("name", ["a_view", "a_file"])
+    def test_what_is_no_delta_table_tells_nothing_of_it(self, catalog, name):
+        assert "type_widening" not in self.stats(catalog, name)
+
+    def test_columns_have_their_whole_types(self, catalog):
+        columns = catalog["widened"]["columns"]
+        assert {name: each["type"] for name, each in columns.items()} == {
+            "n": "int",
+            "s": "struct<x:bigint>",
+        }
+        assert [each["index"] for each in columns.values()] == [0, 1]
+        assert list(catalog["turned_off"]["columns"]) == ["n", "text"]

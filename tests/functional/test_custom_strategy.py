@@ -1,0 +1,59 @@
+"""An incremental strategy that a project has a macro for, as dbt documents it."""
+
+import pytest
+
+from tests.functional.support import dbt
+
+STRATEGY = """
+{% macro get_incremental_upsert_sql(arg_dict) %}
+  {%- set columns = arg_dict['dest_columns'] | map(attribute='quoted') | join(', ') -%}
+  merge into {{ arg_dict['target_relation'] }} as t using {{ arg_dict['temp_relation'] }} as s
+  on t.{{ arg_dict['unique_key'] }} = s.{{ arg_dict['unique_key'] }}
+    and {{ arg_dict['incremental_predicates'] | join(' and ') }}
+  when matched then update set *
+  when not matched then insert ({{ columns }}) values ({{ columns }})
+{% endmacro %}
+"""
+MODEL = """
+{{ config(
+    materialized='incremental', incremental_strategy=var('strategy', 'upsert'), unique_key='id',
+    on_schema_change='append_new_columns', type_widening=true, incremental_predicates=['t.id > 0']
+) }}
+{% if is_incremental() %}
+select named_struct('b', 3000000000, 'a', 2) as s, 1 as id
+union all select named_struct('b', 4, 'a', 3), 2
+{% else %}
+select 1 as id, named_struct('a', 1, 'b', 1) as s
+{% endif %}
+"""
+
+
+class TestStrategyOfTheProject:
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"upsert.sql": STRATEGY}
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"orders.sql": MODEL}
+
+    def test_its_table_is_widened_first_and_no_fields_are_swapped(self, project, table):
+        dbt("run")
+        assert dbt("run").status("orders") == "success"
+        orders = table("orders")
+        assert orders.types["s"] == "struct<a:int,b:bigint>"
+        assert orders.rows("id", "s.a", "s.b") == [(1, 2, 3000000000), (2, 3, 4)]
+
+    @pytest.mark.parametrize(
+        ("strategy", "said"),
+        [
+            (
+                "upsrt",
+                "dbt could not find an incremental strategy macro with the name "
+                '"get_incremental_upsrt_sql" in test',
+            ),
+            ("delete+insert", "Invalid incremental strategy provided: delete+insert"),
+        ],
+    )
+    def test_one_that_is_not_there_is_named(self, project, strategy, said):
+        assert said in dbt("run", strategy=strategy).message("orders")
