@@ -68,6 +68,10 @@ compatibility: $(INSTALLED)  ## dbt's own test suite on ours and on dbt-spark; w
 readers: $(INSTALLED)  ## What other readers can do with a table; writes docs/readers.md
 	$(BIN)/pytest tests/readers --readers-page docs/readers.md
 
+.PHONY: docs-page
+docs-page: demo  ## A picture of what dbt's docs page tells of a table: docs/catalog.png; needs Chromium
+	$(BIN)/python -m examples.flights.docs_page
+
 .PHONY: bench
 bench: $(INSTALLED)  ## Ours against another program, on this machine: ratios
 	$(BIN)/python -m benchmarks.planning

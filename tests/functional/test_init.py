@@ -1,0 +1,82 @@
+"""`dbt init`, as somebody new to it runs it, and the project that it makes."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+
+
+@pytest.fixture(scope="module")
+def site(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Installed packages with our wheel among them: `dbt init` looks for adapters in one folder."""
+    folder = tmp_path_factory.mktemp("installed") / "site"
+    shutil.copytree(
+        sysconfig.get_path("purelib"), folder, copy_function=os.link, dirs_exist_ok=True
+    )
+    with zipfile.ZipFile(wheel) as files:
+        files.extractall(folder)
+    return folder
+
+
+class TestInit:
+    @pytest.fixture(scope="class")
+    def home(self, tmp_path_factory):
+        return tmp_path_factory.mktemp("home")
+
+    @pytest.fixture(scope="class")
+    def dbt(self, site, home):
+        """Runs dbt in a folder, and gives all that it has printed."""
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(site),
+            "DBT_PROFILES_DIR": str(home),
+            "DBT_SEND_ANONYMOUS_USAGE_STATS": "0",
+        }
+
+        def run(*arguments: str, folder: Path = home, answers: str = "") -> tuple[int, str]:
+            ended = subprocess.run(
+                [sys.executable, "-m", "dbt.cli.main", *arguments],
+                cwd=folder,
+                env=environment,
+                input=answers,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                check=False,
+            )
+            return ended.returncode, ended.stdout
+
+        return run
+
+    @pytest.fixture(scope="class")
+    def made(self, dbt, home):
+        _, asked = dbt("init", "unanswered")
+        (number,) = re.findall(r"\[(\d+)\] deltawiden", asked)
+        code, asked = dbt("init", "shop", answers=f"{number}\n1\nshop\n\n")
+        assert code == 0, asked
+        return asked
+
+    def test_the_embedded_session_is_offered_first(self, made, home):
+        assert "[1] session: Spark and Delta run inside dbt, nothing to start" in made
+        profiles = yaml.safe_load((home / "profiles.yml").read_text())
+        assert profiles["shop"]["outputs"]["dev"] == {
+            "type": "deltawiden",
+            "method": "session",
+            "schema": "shop",
+            "threads": 4,
+        }
+
+    def test_its_project_runs(self, made, dbt, home):
+        code, printed = dbt("debug", folder=home / "shop")
+        assert code == 0, printed
+        assert "All checks passed!" in printed
+        code, printed = dbt("run", folder=home / "shop")
+        assert code == 0, printed
+        assert "PASS=2 WARN=0 ERROR=0" in printed
