@@ -8,13 +8,11 @@ from typing import Any
 
 from dbt.adapters.contracts.connection import AdapterResponse, Connection, ConnectionState
 from dbt.adapters.events.logging import AdapterLogger
-from dbt.adapters.spark.connections import (
-    SparkConnectionManager,
-    SparkConnectionMethod,
-    SparkCredentials,
-)
+from dbt.adapters.spark.connections import SparkConnectionManager, SparkCredentials
+from dbt_common.dataclass_schema import StrEnum
 from dbt_common.exceptions import DbtConfigError, DbtDatabaseError, DbtRuntimeError
 
+from dbt.adapters.deltawiden.connect import DEFAULT_PORT, open_connect
 from dbt.adapters.deltawiden.errors import error_text
 from dbt.adapters.deltawiden.session import SessionConnection, get_session
 
@@ -35,6 +33,16 @@ class DeltaWidenResponse(AdapterResponse):
     type_changes: list[dict[str, Any]] = field(default_factory=list)
 
 
+class ConnectionMethod(StrEnum):
+    """How Spark is reached: as dbt-spark does, and by Spark Connect."""
+
+    SESSION = "session"
+    CONNECT = "connect"
+    THRIFT = "thrift"
+    HTTP = "http"
+    ODBC = "odbc"
+
+
 @dataclass
 class DeltaWidenCredentials(SparkCredentials):
     """A dbt-spark profile, in which all but ``schema`` may be left out.
@@ -45,11 +53,18 @@ class DeltaWidenCredentials(SparkCredentials):
         delta_version: the version of Delta that runs, for a server that does not say it.
     """
 
-    method: SparkConnectionMethod = SparkConnectionMethod.SESSION
+    method: ConnectionMethod = ConnectionMethod.SESSION  # type: ignore[assignment]
     delta_version: str | None = None
 
+    @classmethod
+    def __pre_deserialize__(cls, data: Any) -> Any:
+        data = super().__pre_deserialize__(data)
+        if data.get("method") == ConnectionMethod.CONNECT:
+            data.setdefault("port", DEFAULT_PORT)
+        return data
+
     def __post_init__(self) -> None:
-        if self.method == SparkConnectionMethod.SESSION and self.host is None:
+        if self.method == ConnectionMethod.SESSION and self.host is None:
             self.host = "localhost"
         if self.delta_version is not None and not _VERSION.fullmatch(self.delta_version):
             raise DbtConfigError(
@@ -72,8 +87,13 @@ class DeltaWidenCredentials(SparkCredentials):
         """What tells one installation from another in dbt's anonymous statistics."""
         return self.host or "localhost"
 
+    @property
+    def has_session(self) -> bool:
+        """Whether dbt has a SparkSession: data frames, exact schemas, Python models."""
+        return self.method in (ConnectionMethod.SESSION, ConnectionMethod.CONNECT)
+
     def _connection_keys(self) -> tuple[str, ...]:
-        if self.method == SparkConnectionMethod.SESSION:
+        if self.method == ConnectionMethod.SESSION:
             return "method", "schema"
         return "method", *super()._connection_keys()
 
@@ -118,13 +138,25 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
             FailedToConnectError: the server could not be reached.
         """
         credentials = connection.credentials
-        if connection.state == ConnectionState.OPEN or (
-            credentials.method != SparkConnectionMethod.SESSION
-        ):
+        if connection.state == ConnectionState.OPEN or not credentials.has_session:
             return super().open(connection)
-        connection.handle = SessionConnection(get_session(credentials.server_side_parameters))
+        connection.handle = _open_session(credentials)
         connection.state = ConnectionState.OPEN
         return connection
+
+
+def _open_session(credentials: DeltaWidenCredentials) -> SessionConnection:
+    if credentials.method == ConnectionMethod.SESSION:
+        return SessionConnection(get_session(credentials.server_side_parameters))
+    return open_connect(
+        str(credentials.host),
+        credentials.port,
+        credentials.server_side_parameters,
+        credentials.token,
+        credentials.user,
+        credentials.use_ssl,
+        credentials.connect_timeout,
+    )
 
 
 def _server_message(error: Exception) -> str:

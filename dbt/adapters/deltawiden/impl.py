@@ -1,20 +1,20 @@
 """The adapter: what dbt and the macros of models call."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from dbt.adapters.base import available
 from dbt.adapters.base.impl import PythonJobHelper
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.contracts.connection import AdapterResponse
-from dbt.adapters.spark.connections import SparkConnectionMethod
 from dbt.adapters.spark.impl import SparkConfig
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.catalog import statistics
-from dbt.adapters.deltawiden.connections import DeltaWidenResponse
+from dbt.adapters.deltawiden.connections import ConnectionMethod, DeltaWidenResponse
 from dbt.adapters.deltawiden.maintenance import MaintenanceAdapter
 from dbt.adapters.deltawiden.python_models import SessionJob
 from dbt.adapters.deltawiden.tables import SchemaChangeRefused
@@ -63,12 +63,15 @@ class DeltaWidenAdapter(MaintenanceAdapter):
     @property
     def default_python_submission_method(self) -> str:
         """Where Python models run unless they say it: in dbt's own session, if it has one."""
-        return SESSION if self._in_session() else str(super().default_python_submission_method)
+        return SESSION if self._has_session() else str(super().default_python_submission_method)
 
     @property
-    def python_submission_helpers(self) -> dict[str, type[PythonJobHelper]]:
+    def python_submission_helpers(  # type: ignore[override]
+        self,
+    ) -> dict[str, Callable[..., PythonJobHelper]]:
         """The ways to run a Python model, by ``submission_method``."""
-        return {**super().python_submission_helpers, SESSION: SessionJob}
+        in_session = partial(SessionJob, session=lambda: self._handle().session)
+        return {**super().python_submission_helpers, SESSION: in_session}
 
     def submit_python_job(
         self, parsed_model: dict[str, Any], compiled_code: str
@@ -87,11 +90,11 @@ class DeltaWidenAdapter(MaintenanceAdapter):
         """
         method = self.config.credentials.method
         asked = parsed_model["config"].get("submission_method")
-        has_none = method in (SparkConnectionMethod.THRIFT, SparkConnectionMethod.ODBC)
-        if (asked == SESSION and not self._in_session()) or (asked is None and has_none):
+        has_none = method in (ConnectionMethod.THRIFT, ConnectionMethod.ODBC)
+        if (asked == SESSION and not self._has_session()) or (asked is None and has_none):
             raise DbtRuntimeError(
                 f"This is a Python model, and method: {method} of the profile can run SQL only. "
-                "Python models run in dbt's own Spark session: use method: session."
+                "Python models run in dbt's own Spark session: use method: session or connect."
             )
         response: AdapterResponse = super().submit_python_job(parsed_model, compiled_code)
         return response
@@ -192,7 +195,7 @@ class DeltaWidenAdapter(MaintenanceAdapter):
         Returns:
             Properties that support table features; in a session only, where asking is no statement.
         """
-        if not self._in_session():
+        if not self._has_session():
             return {}
         try:
             schema = self._handle().query_schema(query)

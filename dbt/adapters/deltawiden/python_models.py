@@ -1,6 +1,7 @@
 """Python models, run in dbt's own process and SparkSession."""
 
 import traceback
+from collections.abc import Callable
 from typing import Any
 
 from dbt.adapters.base.impl import PythonJobHelper
@@ -9,7 +10,6 @@ from pyspark.sql import DataFrame, SparkSession
 
 from dbt.adapters.deltawiden.errors import error_text
 from dbt.adapters.deltawiden.launch import SPARK_ERRORS
-from dbt.adapters.deltawiden.session import get_session
 from dbt.adapters.deltawiden.versions import read_version
 
 
@@ -23,11 +23,14 @@ class SessionJob(PythonJobHelper):
     Args:
         parsed_model: the model's node.
         credential: the profile's credentials.
+        session: gives the session of the model's thread, in which its other statements run.
     """
 
-    def __init__(self, parsed_model: dict[str, Any], credential: Any) -> None:
+    def __init__(
+        self, parsed_model: dict[str, Any], credential: Any, session: Callable[[], SparkSession]
+    ) -> None:
         self._file = str(parsed_model["original_file_path"])
-        self._parameters = credential.server_side_parameters
+        self._session = session
 
     def submit(self, compiled_code: str) -> None:
         """Run the code.
@@ -38,8 +41,7 @@ class SessionJob(PythonJobHelper):
         Raises:
             PythonModelFailed: the code has raised an exception; the message has the line.
         """
-        session = get_session(self._parameters)
-        names = {"spark": session, "__name__": "__dbt__"}
+        names = {"spark": self._session(), "__name__": "__dbt__"}
         try:
             exec(compile(compiled_code, self._file, "exec"), names)
         except PythonModelFailed:

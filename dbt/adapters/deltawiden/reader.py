@@ -122,7 +122,7 @@ class Reader:
         name, session = quoted(table), self._session()
         properties = self.properties(table)
         # Only an UPDATE keeps the ids of rows.
-        if session is not None and not is_true(properties, ROW_TRACKING):
+        if session is not None and session.has_jvm and not is_true(properties, ROW_TRACKING):
             return FilesBySession(session.session, name)
         types = {field.name: field.dataType for field in self.schema(table)}
         partitioned_by = {

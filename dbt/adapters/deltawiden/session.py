@@ -62,7 +62,14 @@ def _hush_pyspark() -> None:
 
 
 class SessionConnection(SparkConnectionWrapper):
-    """A connection and cursor over a SparkSession, as dbt's SQL classes want one."""
+    """A connection and cursor over a SparkSession, as dbt's SQL classes want one.
+
+    Attributes:
+        session: the session.
+        has_jvm: whether its JVM can be reached from this process.
+    """
+
+    has_jvm = True
 
     def __init__(self, session: SparkSession) -> None:
         self.session = session

@@ -12,7 +12,6 @@ from dbt.adapters.base import available
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.column import SparkColumn
-from dbt.adapters.spark.connections import SparkConnectionMethod
 from dbt.adapters.spark.impl import TABLE_OR_VIEW_NOT_FOUND_MESSAGES, SparkAdapter
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import CompilationError, DbtConfigError, DbtRuntimeError
@@ -21,7 +20,7 @@ from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.__version__ import version
 from dbt.adapters.deltawiden.column import DeltaWidenColumn
-from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager
+from dbt.adapters.deltawiden.connections import ConnectionMethod, DeltaWidenConnectionManager
 from dbt.adapters.deltawiden.reader import Reader, quoted
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.diff import AmbiguousName, SchemaDifference, compare
@@ -74,7 +73,7 @@ class TableAdapter(SparkAdapter):
         Returns:
             Its columns, none where there is no such relation.
         """
-        if not self._in_session():
+        if not self._has_session():
             columns = super().get_columns_in_relation(relation)
             return [DeltaWidenColumn(**vars(each)) for each in columns]
         try:
@@ -159,8 +158,8 @@ class TableAdapter(SparkAdapter):
         except InvalidConfiguration as error:
             raise DbtConfigError(f"The configuration of {name} is not valid.\n{error}") from error
 
-    def _in_session(self) -> bool:
-        return bool(self.config.credentials.method == SparkConnectionMethod.SESSION)
+    def _has_session(self) -> bool:
+        return bool(self.config.credentials.has_session)
 
     def _handle(self) -> Any:
         return self.connections.get_thread_connection().handle
@@ -173,7 +172,7 @@ class TableAdapter(SparkAdapter):
     def _reader(self) -> Reader:
         return Reader(
             self._ask,
-            lambda: self._handle() if self._in_session() else None,
+            lambda: self._handle() if self._has_session() else None,
             self.config.credentials.delta_version,
         )
 
@@ -182,7 +181,7 @@ class TableAdapter(SparkAdapter):
         """Let the commits made inside say in the table's history who made them; give the text."""
         values = {"changed_by": changed_by, "invocation_id": get_invocation_id()}
         text = json.dumps({**values, "dbt_deltawiden": version})
-        if self._in_session():
+        if self.config.credentials.method == ConnectionMethod.SESSION:
             with self._handle().with_setting(USER_METADATA, text):
                 yield text
             return

@@ -1,0 +1,45 @@
+"""One server for all tests of the process; they ask it by Spark Connect what the tables hold."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+from pyspark.sql import SparkSession
+
+from dbt.adapters.deltawiden.connect import open_connect
+from dbt.adapters.deltawiden.settings import start_settings
+from tests.functional.conftest import table, wheel  # noqa: F401 (fixtures)
+from tests.servers.server import LOOPBACK, Server, running
+
+JARS = """
+from dbt.adapters.deltawiden.session import get_session
+print(get_session({"spark.sql.catalogImplementation": "in-memory"}).conf.get("spark.jars"))
+"""
+
+
+@pytest.fixture(scope="session")
+def delta_jars() -> str:
+    """Delta's jars, where the embedded session has put them."""
+    found = subprocess.run(
+        [sys.executable, "-c", JARS], check=True, capture_output=True, text=True
+    ).stdout
+    return found.strip().replace("file://", "")
+
+
+@pytest.fixture(scope="session")
+def server(
+    spark_parameters: dict[str, str], delta_jars: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
+    settings = start_settings(spark_parameters, {})
+    settings = {k: v for k, v in settings.items() if k != "spark.jars.packages"}
+    with running(tmp_path_factory.mktemp("server"), settings, delta_jars) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def spark(server: Server) -> Iterator[SparkSession]:
+    """What the tests ask about tables by."""
+    connection = open_connect(LOOPBACK, server.connect, {})
+    yield connection.session
+    connection.close()

@@ -1,0 +1,14 @@
+import pytest
+
+from tests.servers.server import LOOPBACK, Server
+
+
+@pytest.fixture(scope="class")
+def dbt_profile_target(server: Server) -> dict[str, object]:
+    return {
+        "type": "deltawiden",
+        "method": "connect",
+        "host": LOOPBACK,
+        "port": server.connect,
+        "threads": 2,
+    }

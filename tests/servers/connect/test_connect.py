@@ -1,0 +1,4 @@
+"""Spark Connect: every feature of the embedded session, with no JVM in dbt's process."""
+
+from tests.functional.test_python_models import TestPythonModels  # noqa: F401
+from tests.servers.features import *  # noqa: F403

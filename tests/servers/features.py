@@ -1,0 +1,37 @@
+"""The tests of the embedded session that every connection has to pass: one class a feature."""
+
+from tests.functional.test_check_type_widening import TestCheck
+from tests.functional.test_contracts import TestContracts
+from tests.functional.test_custom_strategy import TestStrategyOfTheProject
+from tests.functional.test_incremental import (
+    TestDecimals,
+    TestNames,
+    TestOneRefusalStopsAllChanges,
+)
+from tests.functional.test_nested import TestOddNames, TestReorderedFieldsThatWiden, TestWideStruct
+from tests.functional.test_report_type_widening import TestReport
+from tests.functional.test_seeds import TestSeeds
+from tests.functional.test_snapshots import TestGrowth
+from tests.functional.test_tblproperties import TestGainedProperties
+from tests.functional.test_type_widening_config import (
+    TestTrueTurnsThePropertyOnWhenItIsFirstNeeded,
+)
+from tests.functional.test_widen_columns import TestWidenColumns
+
+__all__ = [
+    "TestCheck",
+    "TestContracts",
+    "TestDecimals",
+    "TestGainedProperties",
+    "TestGrowth",
+    "TestNames",
+    "TestOddNames",
+    "TestOneRefusalStopsAllChanges",
+    "TestReorderedFieldsThatWiden",
+    "TestReport",
+    "TestSeeds",
+    "TestStrategyOfTheProject",
+    "TestTrueTurnsThePropertyOnWhenItIsFirstNeeded",
+    "TestWideStruct",
+    "TestWidenColumns",
+]

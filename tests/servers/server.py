@@ -1,0 +1,103 @@
+"""Spark's own servers, from the classes in the PySpark package, on loopback."""
+
+import contextlib
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyspark
+
+WATCHED = Path(__file__).with_name("watched.py")
+SUBMIT = Path(pyspark.__file__).parent / "bin" / "spark-submit"
+LOOPBACK = "127.0.0.1"
+THRIFT = "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"
+CONNECT_PLUGIN = "org.apache.spark.sql.connect.SparkConnectPlugin"
+
+
+@dataclass(frozen=True)
+class Server:
+    """A process that answers by Thrift and by Spark Connect, over one metastore.
+
+    Attributes:
+        thrift, connect: the ports.
+    """
+
+    thrift: int
+    connect: int
+
+
+@contextlib.contextmanager
+def running(folder: Path, settings: Mapping[str, str], jars: str) -> Iterator[Server]:
+    """Run a server until the block ends, or this process does.
+
+    Args:
+        folder: for its metastore, its tables and its log.
+        settings: Spark's settings.
+        jars: Delta's, separated by commas.
+    """
+    server = Server(free_port(), free_port())
+    given = {
+        **settings,
+        "spark.plugins": CONNECT_PLUGIN,
+        "spark.connect.grpc.binding.address": LOOPBACK,
+        "spark.connect.grpc.binding.port": str(server.connect),
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.hadoop.javax.jdo.option.ConnectionURL": (
+            f"jdbc:derby:;databaseName={folder / 'metastore_db'};create=true"
+        ),
+    }
+    command = [str(SUBMIT), "--class", THRIFT, "--jars", jars]
+    # The Thrift server's class loader does not see what --jars or --packages bring. No more than
+    # Delta itself: what it depends on would stand before Spark's own.
+    delta = [each for each in jars.split(",") if Path(each).name.startswith("io.delta_")]
+    command += ["--driver-class-path", ":".join(delta)]
+    for key, value in given.items():
+        command += ["--conf", f"{key}={value}"]
+    command += ["spark-internal"]
+    for key, value in {"port": server.thrift, "bind.host": LOOPBACK}.items():
+        command += ["--hiveconf", f"hive.server2.thrift.{key}={value}"]
+    with watched(command, folder, [server.thrift, server.connect]):
+        yield server
+
+
+@contextlib.contextmanager
+def watched(command: list[str], folder: Path, ports: list[int]) -> Iterator[None]:
+    """Run a command that listens on ports, until the block ends or this process does."""
+    log = folder / "server.log"
+    with log.open("a") as output:
+        process = subprocess.Popen(
+            [sys.executable, str(WATCHED), *command],
+            cwd=folder,
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        for port in ports:
+            wait_for(port, process, log)
+        yield
+    finally:
+        assert process.stdin is not None
+        process.stdin.close()
+        process.wait(timeout=60)
+
+
+def wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
+    """Wait until a port is listened on."""
+    end = time.monotonic() + 180
+    while process.poll() is None and time.monotonic() < end:
+        with contextlib.suppress(OSError), socket.create_connection((LOOPBACK, port), 1):
+            return
+        time.sleep(0.2)
+    raise AssertionError(f"nothing listens at {port}:\n{log.read_text()[-5000:]}")
+
+
+def free_port() -> int:
+    """Find a port that nobody listens on."""
+    with socket.socket() as found:
+        found.bind((LOOPBACK, 0))
+        return int(found.getsockname()[1])
