@@ -15,7 +15,11 @@ demo: $(INSTALLED)  ## Real flights in a table that grows wider, and the same on
 
 .PHONY: test
 test: $(INSTALLED)  ## Our own tests but the slow ones, on real Spark and Delta
-	$(BIN)/pytest tests -m 'not slow' --ignore tests/functional/standard
+	$(BIN)/pytest tests -m 'not slow' --ignore tests/functional/standard --ignore tests/servers
+
+.PHONY: test-servers
+test-servers: $(INSTALLED)  ## Every feature on a Spark Connect and a Thrift server, started by the tests
+	$(BIN)/pytest tests/servers
 
 .PHONY: test-standard
 test-standard: $(INSTALLED)  ## dbt's own test suite
