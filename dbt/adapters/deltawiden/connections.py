@@ -1,7 +1,7 @@
 """Which Spark a profile means: credentials and the connection manager."""
 
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,8 +13,9 @@ from dbt_common.dataclass_schema import StrEnum
 from dbt_common.exceptions import DbtConfigError, DbtDatabaseError, DbtRuntimeError
 
 from dbt.adapters.deltawiden.connect import DEFAULT_PORT, open_connect
-from dbt.adapters.deltawiden.errors import error_text
+from dbt.adapters.deltawiden.errors import error_text, has_java_stack
 from dbt.adapters.deltawiden.session import SessionConnection, get_session
+from dbt.adapters.deltawiden.widening.literals import literal
 
 logger = AdapterLogger("DeltaWiden")
 
@@ -41,6 +42,10 @@ class ConnectionMethod(StrEnum):
     THRIFT = "thrift"
     HTTP = "http"
     ODBC = "odbc"
+
+
+# PyHive quotes a text so that Spark still replaces the `${...}` in it.
+_QUOTED_BY_PYHIVE = (ConnectionMethod.THRIFT, ConnectionMethod.HTTP)
 
 
 @dataclass
@@ -115,13 +120,45 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
         """
         try:
             yield
-        except DbtRuntimeError:
+        except DbtRuntimeError as error:
             logger.debug(f"Error while running:\n{sql}")
-            raise
+            # dbt-spark's own errors have the server's whole answer in them.
+            if not has_java_stack(str(error.msg)):
+                raise
+            logger.debug(str(error.msg))
+            raise DbtDatabaseError(error_text(str(error.msg))) from error
         except Exception as error:
             logger.debug(f"Error while running:\n{sql}")
             logger.debug(str(error))
             raise DbtDatabaseError(error_text(_server_message(error))) from error
+
+    def add_query(
+        self,
+        sql: str,
+        auto_begin: bool = True,
+        bindings: Sequence[Any] | None = None,
+        *arguments: Any,
+        **options: Any,
+    ) -> tuple[Connection, Any]:
+        """Run a statement.
+
+        Args:
+            sql: the statement.
+            auto_begin: whether to begin a transaction; Spark has none.
+            bindings: values for the ``%s`` in it.
+            arguments: as dbt's own takes them.
+            options: as dbt's own takes them.
+
+        Returns:
+            The connection, and a cursor with the result.
+
+        Raises:
+            DbtDatabaseError: Spark or Delta refused the statement.
+        """
+        method = self.get_thread_connection().credentials.method
+        if bindings is not None and method in _QUOTED_BY_PYHIVE:
+            sql, bindings = sql % tuple(literal(each) for each in bindings), None
+        return super().add_query(sql, auto_begin, bindings, *arguments, **options)
 
     @classmethod
     def open(cls, connection: Connection) -> Connection:

@@ -56,6 +56,11 @@ def error_text(error: BaseException | str) -> str:
     return f"{message}\n{advice}" if advice else message
 
 
+def has_java_stack(text: str) -> bool:
+    """Tell whether a text shows where in Java an error happened."""
+    return bool(_JAVA_STACK.search(text))
+
+
 def condition(text: str) -> str | None:
     """Find the error condition that a text names.
 
