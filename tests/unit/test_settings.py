@@ -276,3 +276,26 @@ def test_one_machine_has_a_partition_a_core_and_memory_to_work_with(environment:
     assert int(settings["spark.sql.shuffle.partitions"]) >= (os.cpu_count() or 1)
     memory = settings["spark.driver.memory"]
     assert memory == "1g" or int(memory.removesuffix("m")) >= 1024
+
+
+@pytest.mark.parametrize(
+    ("zone", "java"),
+    [("America/New_York", "America/New_York"), ("+05:30", "GMT+05:30"), ("UTC", "UTC")],
+)
+def test_java_has_the_time_zone_of_the_session(environment: Environment, zone: str, java: str):
+    given = {"spark.sql.session.timeZone": zone, "spark.driver.extraJavaOptions": "-Da=b"}
+    settings = start_settings(given, environment)
+    assert settings["spark.driver.extraJavaOptions"] == f"-Da=b -Duser.timezone={java}"
+    assert settings["spark.executor.extraJavaOptions"] == f"-Duser.timezone={java}"
+
+
+@pytest.mark.parametrize("zone", ["", "a b", "x;-Dy"])
+def test_what_is_no_time_zone_is_left_to_spark(environment: Environment, zone: str):
+    settings = start_settings({"spark.sql.session.timeZone": zone}, environment)
+    assert "spark.driver.extraJavaOptions" not in settings
+
+
+def test_a_time_zone_that_the_user_gives_to_java_stays(environment: Environment):
+    options = "-Duser.timezone=Asia/Tokyo"
+    given = {"spark.sql.session.timeZone": "UTC", "spark.driver.extraJavaOptions": options}
+    assert start_settings(given, environment)["spark.driver.extraJavaOptions"] == options

@@ -41,6 +41,7 @@ def start_settings(parameters: Mapping[str, str], environment: Mapping[str, str]
         "spark.sql.catalogImplementation": "hive",
         **SAFE_WRITES,
         **_delta(given, _spark_home(environment)),
+        **_java_time_zone(given),
     }
     master = given.get("spark.master", environment.get("MASTER", "local[*]"))
     settings["spark.master"] = master
@@ -52,7 +53,27 @@ def start_settings(parameters: Mapping[str, str], environment: Mapping[str, str]
     return {**chosen, **parameters, **joined}
 
 
-_JOINED = ("spark.jars.packages", "spark.sql.extensions")
+_TIME_ZONE = "spark.sql.session.timeZone"
+_JAVA_OPTIONS = ("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions")
+_JOINED = ("spark.jars.packages", "spark.sql.extensions", *_JAVA_OPTIONS)
+
+
+def _java_time_zone(given: Mapping[str, str]) -> dict[str, str]:
+    """Give Java the time zone of the session.
+
+    Where they differ, Delta 3.3 and 4.0 store a timestamp that partitions a table shifted by the
+    difference: they write it as the session shows it, and call that UTC.
+    """
+    zone = given.get(_TIME_ZONE, "")
+    if not re.fullmatch(r"[\w/+:-]+", zone):
+        return {}
+    java_zone = f"GMT{zone}" if zone[0] in "+-" else zone
+    options = {key: given.get(key, "") for key in _JAVA_OPTIONS}
+    return {
+        key: f"{text} -Duser.timezone={java_zone}".strip()
+        for key, text in options.items()
+        if "-Duser.timezone" not in text
+    }
 
 
 def _delta(given: Mapping[str, str], spark_home: Path) -> dict[str, str]:
