@@ -1,0 +1,57 @@
+"""Every test class of dbt's suite is run here, or it is said why not."""
+
+import importlib
+import inspect
+from pathlib import Path
+
+import dbt.tests.adapter
+
+from tests.functional.standard.limits import NOT_APPLICABLE
+
+
+def test_every_class_is_run():
+    assert {each.__name__ for each in suite() - run()} == set(NOT_APPLICABLE)
+
+
+def suite() -> set[type]:
+    """The suite's classes that have tests; those named Test* are its own use of them."""
+    (folder,) = dbt.tests.adapter.__path__
+    found = classes(Path(folder), dbt.tests.adapter.__name__)
+    return {each for each in found if has_tests(each) and not each.__name__.startswith("Test")}
+
+
+def run() -> set[type]:
+    """The classes of the suite that the tests of this folder are made of."""
+    whole = suite()
+    return {
+        base
+        for test in classes(Path(__file__).parent, __package__)
+        if test.__name__.startswith("Test")
+        for base in nearest([base for base in test.__mro__ if base in whole])
+    }
+
+
+def nearest(bases: list[type]) -> list[type]:
+    """Without those that others of them are made of: a class has its models, not its base's."""
+    return [
+        base
+        for base in bases
+        if not any(issubclass(other, base) for other in bases if other is not base)
+    ]
+
+
+def has_tests(found: type) -> bool:
+    """Tell whether pytest would find a test in a class."""
+    return any(name.startswith("test_") for name, _ in inspect.getmembers(found, callable))
+
+
+def classes(folder: Path, package: str) -> set[type]:
+    """The classes that the modules of a folder define, its subfolders included."""
+    found = set()
+    for file in folder.rglob("*.py"):
+        # The suite's folders are namespace packages, so pkgutil would not look into them.
+        parts = file.relative_to(folder).with_suffix("").parts
+        module = importlib.import_module(".".join([package, *parts]))
+        members = inspect.getmembers(module, inspect.isclass)
+        found.update(each for _, each in members if each.__module__ == module.__name__)
+    return found
