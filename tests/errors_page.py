@@ -1,0 +1,40 @@
+"""The table of refusals in `docs/errors.md`, from the code.
+
+    python -m tests.errors_page
+
+writes it anew; a unit test holds the page against the code.
+"""
+
+import string
+from pathlib import Path
+
+from dbt.adapters.deltawiden.widening.refusals import Reason
+
+PAGE = Path(__file__).parents[1] / "docs" / "errors.md"
+PLACEHOLDERS = {
+    "column": "*column*",
+    "table": "*table*",
+    "name": "*name*",
+    "from_type": "*the table's type*",
+    "detail": "*detail*",
+    "by_hand": "`dbt run-operation widen_columns --args ...`",
+}
+_BEFORE, _AFTER = "|---|---|\n", "<!-- end -->"
+
+
+def page() -> str:
+    """Render the page: what it has, with the code's texts in its first table."""
+    text = PAGE.read_text(encoding="utf-8")
+    before, _, rest = text.partition(_BEFORE)
+    _, _, after = rest.partition(_AFTER)
+    rows = (f"| {_cell(each.meaning)} | {_cell(each.remedy)} |\n" for each in Reason)
+    return "".join([before, _BEFORE, *rows, _AFTER, after])
+
+
+def _cell(text: str) -> str:
+    return string.Formatter().vformat(text, (), PLACEHOLDERS).replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
+    print(f"wrote {PAGE}")

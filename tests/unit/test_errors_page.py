@@ -1,0 +1,7 @@
+"""The page of errors is that of the code."""
+
+from tests.errors_page import PAGE, page
+
+
+def test_the_page_is_up_to_date():
+    assert PAGE.read_text(encoding="utf-8") == page()
