@@ -181,3 +181,29 @@ select cast(1 as {{ var('type') }}) as n, timestamp'2024-01-01 12:00:00' as at
         run = dbt("run", *ONE_DAY, type="bigint")
         assert "requires a `partition_by` config" in run.message("batches")
         assert table("batches").version == version
+
+
+class TestUniqueKey:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "keyed.sql": """
+{{ config(materialized='incremental', incremental_strategy='merge', unique_key=var('key'),
+          on_schema_change='append_new_columns', type_widening=true) }}
+select 1 as Id, cast(1 as {{ 'bigint' if is_incremental() else 'int' }}) as amount
+"""
+        }
+
+    @pytest.mark.parametrize("key", ["orderid", ["id", "orderid"]])
+    def test_that_the_model_lacks_is_refused_before_the_table_is_widened(self, project, table, key):
+        dbt("run", "--full-refresh", key="id")
+        said = dbt("run", key=key).message("keyed")
+        assert "unique_key: the model has no column orderid; it has Id, amount" in said
+        assert table("keyed").types["amount"] == "int"
+
+    @pytest.mark.parametrize(("key", "rows"), [("ID", 1), ("", 2), ([], 2)])
+    def test_in_any_case_or_none(self, project, table, key, rows):
+        dbt("run", "--full-refresh", key="id")
+        run = dbt("run", key=key)
+        assert run.status("keyed") == "success", run.message("keyed")
+        assert len(table("keyed").rows()) == rows

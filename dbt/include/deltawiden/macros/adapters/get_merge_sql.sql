@@ -7,7 +7,7 @@
 #}
 {% macro deltawiden__get_merge_sql(target, source, unique_key, dest_columns, incremental_predicates) %}
   {%- set predicates = [] if incremental_predicates is none else [] + incremental_predicates -%}
-  {%- set keys = [unique_key] if unique_key is string else (unique_key or []) -%}
+  {%- set keys = ([unique_key] if unique_key is string else (unique_key or [])) | select | list -%}
   {%- for key in keys -%}
     {%- set name = deltawiden__quote_once(key) -%}
     {%- do predicates.append('DBT_INTERNAL_SOURCE.' ~ name ~ ' = DBT_INTERNAL_DEST.' ~ name) -%}

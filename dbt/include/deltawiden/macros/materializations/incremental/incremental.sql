@@ -101,6 +101,9 @@
   {%- endif -%}
 
   {%- set plan = adapter.plan_schema_changes(tmp_relation, existing_relation, config) -%}
+  {%- if strategy == 'merge' -%}
+    {%- do _deltawiden_check_unique_key(plan) -%}
+  {%- endif -%}
   {%- do _deltawiden_follow_plan(plan) -%}
 
   {%- call statement('main') -%}

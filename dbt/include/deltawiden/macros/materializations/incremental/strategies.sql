@@ -23,6 +23,21 @@
 {% endmacro %}
 
 
+{#- Delta's own error for a column that is not there is "Cannot find main error class". -#}
+{% macro _deltawiden_check_unique_key(plan) %}
+  {%- set unique_key = config.get('unique_key') -%}
+  {%- set names = plan.write.columns | selectattr('in_source') | map(attribute='name') | list -%}
+  {%- set folded = names | map('lower') | list -%}
+  {%- for key in ([unique_key] if unique_key is string else (unique_key or [])) -%}
+    {#- What is no plain name (a path, an expression, a quoted name) is Delta's to read. -#}
+    {%- if modules.re.fullmatch('\\w+', key) and key | lower not in folded -%}
+      {% do exceptions.raise_compiler_error(
+        'unique_key: the model has no column ' ~ key ~ '; it has ' ~ names | join(', ')) %}
+    {%- endif -%}
+  {%- endfor -%}
+{% endmacro %}
+
+
 {% macro deltawiden__predicates() %}
   {% do return(config.get('predicates', none) or config.get('incremental_predicates', none)) %}
 {% endmacro %}
