@@ -66,5 +66,5 @@ class TestCatalog:
             "n": "int",
             "s": "struct<x:bigint>",
         }
-        assert [each["index"] for each in columns.values()] == [0, 1]
+        assert [each["index"] for each in columns.values()] == [1, 2]
         assert list(catalog["turned_off"]["columns"]) == ["n", "text"]

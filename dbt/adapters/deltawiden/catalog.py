@@ -1,6 +1,12 @@
-"""What `dbt docs generate` tells of a table besides its columns."""
+"""What `dbt docs generate` tells of a relation."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
 
 from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.spark.column import SparkColumn
+from dbt.adapters.spark.impl import SparkAdapter
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
 
@@ -12,6 +18,47 @@ from dbt.adapters.deltawiden.widening.rules import FEATURE
 logger = AdapterLogger("DeltaWiden")
 
 Statistics = dict[str, str | bool]
+
+
+def catalog_rows(reader: Reader, relation: SparkRelation) -> Iterator[dict[str, Any]]:
+    """Tell of a relation and each of its columns, with the comments of both.
+
+    Args:
+        reader: reads the relation; it needs a session.
+        relation: a table or view.
+
+    Returns:
+        The rows of dbt's catalog, one a column; none where the relation can't be read.
+    """
+    information = relation.information or ""
+    owner = re.search(SparkAdapter.INFORMATION_OWNER_REGEX, information)
+    # The metastore does not count the rows of a Delta table, and says 0.
+    counted = not relation.is_delta and re.search(
+        SparkAdapter.INFORMATION_STATISTICS_REGEX, information
+    )
+    try:
+        schema, comment = reader.schema(relation), reader.comment(relation)
+    except DbtRuntimeError as error:
+        logger.warning(f"The catalog has nothing of {quoted(relation)}: {error.msg}")
+        return
+    shared = {
+        "table_database": None,
+        "table_schema": relation.schema,
+        "table_name": relation.identifier,
+        "table_type": relation.type,
+        "table_owner": owner.group(1) if owner else None,
+        "table_comment": comment,
+        **SparkColumn.convert_table_stats(counted.group(1) if counted else None),
+        **statistics(reader, relation),
+    }
+    for index, field in enumerate(schema.fields, start=1):
+        yield {
+            **shared,
+            "column_name": field.name,
+            "column_index": index,
+            "column_type": field.dataType.simpleString(),
+            "column_comment": field.metadata.get("comment"),
+        }
 
 
 def statistics(reader: Reader, table: SparkRelation) -> Statistics:

@@ -13,7 +13,7 @@ from dbt.adapters.spark.impl import SparkConfig
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.deltawiden.catalog import statistics
+from dbt.adapters.deltawiden.catalog import catalog_rows, statistics
 from dbt.adapters.deltawiden.connections import ConnectionMethod, DeltaWidenResponse
 from dbt.adapters.deltawiden.maintenance import MaintenanceAdapter
 from dbt.adapters.deltawiden.python_models import SessionJob
@@ -100,11 +100,11 @@ class DeltaWidenAdapter(MaintenanceAdapter):
         return response
 
     def _get_columns_for_catalog(self, relation: BaseRelation) -> Iterable[dict[str, Any]]:
-        columns = list(super()._get_columns_for_catalog(relation))
-        if columns and isinstance(relation, SparkRelation):
-            told = statistics(self._reader, relation)
-            columns = [{**each, **told} for each in columns]
-        return columns
+        if isinstance(relation, SparkRelation) and self._has_session():
+            return catalog_rows(self._reader, relation)
+        rows = list(super()._get_columns_for_catalog(relation))
+        told = statistics(self._reader, relation) if isinstance(relation, SparkRelation) else {}
+        return [{**each, **told} for each in rows]
 
     @available
     def plan_schema_changes(self, source: SparkRelation, table: SparkRelation, config: Any) -> Plan:

@@ -56,13 +56,29 @@ class Reader:
         Raises:
             DbtDatabaseError: there is no such relation, or it can't be read.
         """
-        session = self._session()
+        # Not str(relation): under --empty that is a subquery.
+        session, name = self._session(), relation.render()
         if session is not None:
-            return session.schema(str(relation))
+            return session.schema(name)
         # Not DESCRIBE TABLE: it lists partition columns twice, after a row that starts with '#', as
         # a column's name can too.
-        columns = self._describe(f"select * from {relation}")
-        return read_schema(columns, str(relation), self._describe)
+        columns = self._describe(f"select * from {name}")
+        return read_schema(columns, name, self._describe)
+
+    def comment(self, relation: BaseRelation) -> str | None:
+        """Read the comment on a table or view, by the session.
+
+        Args:
+            relation: the table or view.
+
+        Returns:
+            The comment; None where it has none, or there is no session.
+
+        Raises:
+            DbtDatabaseError: there is no such relation.
+        """
+        session = self._session()
+        return session.comment(relation.render()) if session is not None else None
 
     def query_schema(self, query: str) -> StructType:
         """Read the schema of a query's result, without running it.

@@ -177,6 +177,21 @@ class SessionConnection(SparkConnectionWrapper):
         with clear_errors():
             return self.session.table(relation).schema
 
+    def comment(self, relation: str) -> str | None:
+        """Read the comment on a table or view.
+
+        Args:
+            relation: its name, as for a statement.
+
+        Returns:
+            The comment, or None.
+
+        Raises:
+            DbtDatabaseError: there is no such relation.
+        """
+        with clear_errors():
+            return self.session.catalog.getTable(relation).description
+
     def query_schema(self, query: str) -> StructType:
         """Analyse a query, without running it.
 
