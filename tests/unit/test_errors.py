@@ -2,7 +2,13 @@
 
 import pytest
 
-from dbt.adapters.deltawiden.errors import condition, error_text, java_major, start_failure_text
+from dbt.adapters.deltawiden.errors import (
+    condition,
+    error_text,
+    has_java_stack,
+    java_major,
+    start_failure_text,
+)
 
 STACK = """
 \tat org.apache.spark.sql.delta.DeltaErrorsBase.alterTableChangeColumnException(DeltaErrors.scala:838)
@@ -337,3 +343,8 @@ def test_a_launcher_that_printed_nothing_is_said_to_have_printed_nothing():
 )
 def test_the_major_version_of_a_java_is_read(version: str, major: int | None):
     assert java_major(version) == major
+
+
+def test_a_java_stack_is_told_from_a_message():
+    assert has_java_stack("Query failed\n\tat org.apache.Spark$.run(Spark.scala:1)")
+    assert not has_java_stack("[PARSE_SYNTAX_ERROR] Syntax error at or near 'limit'")
