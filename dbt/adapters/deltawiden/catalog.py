@@ -1,13 +1,14 @@
 """What `dbt docs generate` tells of a relation."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.column import SparkColumn
 from dbt.adapters.spark.impl import SparkAdapter
 from dbt.adapters.spark.relation import SparkRelation
+from dbt_common.contracts.metadata import CatalogTable, ColumnMetadata, StatsItem, TableMetadata
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.reader import Reader, quoted
@@ -59,6 +60,46 @@ def catalog_rows(reader: Reader, relation: SparkRelation) -> Iterator[dict[str, 
             "column_type": field.dataType.simpleString(),
             "column_comment": field.metadata.get("comment"),
         }
+
+
+def catalog_table(rows: Sequence[Mapping[str, Any]]) -> CatalogTable:
+    """Make one table of the rows of dbt's catalog.
+
+    Args:
+        rows: those of one relation; at least one.
+
+    Returns:
+        The table.
+    """
+    first = rows[0]
+    return CatalogTable(
+        metadata=TableMetadata(
+            type=str(first["table_type"]),
+            schema=first["table_schema"],
+            name=first["table_name"],
+            comment=first.get("table_comment"),
+            owner=first.get("table_owner"),
+        ),
+        columns={
+            row["column_name"]: ColumnMetadata(
+                type=row["column_type"],
+                index=row["column_index"],
+                name=row["column_name"],
+                comment=row.get("column_comment"),
+            )
+            for row in rows
+        },
+        stats=_stats_items(first),
+    )
+
+
+def _stats_items(row: Mapping[str, Any]) -> dict[str, StatsItem]:
+    names = {key.split(":")[1] for key in row if key.startswith("stats:")}
+    parts = ("label", "value", "include", "description")
+    return {
+        name: StatsItem(id=name, **{each: row[f"stats:{name}:{each}"] for each in parts})
+        for name in sorted(names)
+    }
 
 
 def statistics(reader: Reader, table: SparkRelation) -> Statistics:

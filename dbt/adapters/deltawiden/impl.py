@@ -11,9 +11,10 @@ from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.spark.impl import SparkConfig
 from dbt.adapters.spark.relation import SparkRelation
+from dbt_common.contracts.metadata import CatalogTable
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.deltawiden.catalog import catalog_rows, statistics
+from dbt.adapters.deltawiden.catalog import catalog_rows, catalog_table, statistics
 from dbt.adapters.deltawiden.connections import ConnectionMethod, DeltaWidenResponse
 from dbt.adapters.deltawiden.maintenance import MaintenanceAdapter
 from dbt.adapters.deltawiden.python_models import SessionJob
@@ -105,6 +106,21 @@ class DeltaWidenAdapter(MaintenanceAdapter):
         rows = list(super()._get_columns_for_catalog(relation))
         told = statistics(self._reader, relation) if isinstance(relation, SparkRelation) else {}
         return [{**each, **told} for each in rows]
+
+    def get_catalog_for_single_relation(self, relation: BaseRelation) -> CatalogTable | None:
+        """Tell of one relation what ``dbt docs generate`` tells of all.
+
+        Args:
+            relation: a table or view.
+
+        Returns:
+            It with its columns and statistics; None where it can't be read.
+        """
+        # dbt's cache knows a relation that this process has made by no more than its name.
+        listed = self.list_relations_without_caching(relation.without_identifier())
+        found = next((each for each in listed if each.identifier == relation.identifier), relation)
+        rows = list(self._get_columns_for_catalog(found))
+        return catalog_table(rows) if rows else None
 
     @available
     def plan_schema_changes(self, source: SparkRelation, table: SparkRelation, config: Any) -> Plan:
