@@ -100,8 +100,7 @@ constraints: $(INSTALLED)  ## Pin anew what the tests install
 		--output-file requirements/constraints.txt
 	for lane in $(PINNED_LANES); do $(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.10 \
 		--no-annotate --no-header --extra dev --constraint requirements/matrix/$$lane.in \
-		--override requirements/overrides.in pyproject.toml \
-		--output-file requirements/matrix/$$lane.txt || exit 1; done
+		pyproject.toml --output-file requirements/matrix/$$lane.txt || exit 1; done
 
 .PHONY: clean
 clean:  ## Remove the virtual environment and what the demo made
