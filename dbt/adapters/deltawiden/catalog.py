@@ -12,9 +12,7 @@ from dbt_common.contracts.metadata import CatalogTable, ColumnMetadata, StatsIte
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.reader import Reader, quoted
-from dbt.adapters.deltawiden.widening.change import TypeChange
-from dbt.adapters.deltawiden.widening.facts import ENABLED, WIDENING_FEATURES, is_true
-from dbt.adapters.deltawiden.widening.rules import FEATURE
+from dbt.adapters.deltawiden.widening.facts import ENABLED, is_true, widening_feature
 
 logger = AdapterLogger("DeltaWiden")
 
@@ -127,7 +125,7 @@ def statistics(reader: Reader, table: SparkRelation) -> Statistics:
 
 def _statistics(reader: Reader, table: SparkRelation) -> Statistics:
     properties = reader.properties(table)
-    has_feature = any(FEATURE + each in properties for each in WIDENING_FEATURES)
+    has_feature = bool(widening_feature(properties))
     on = is_true(properties, ENABLED)
     said = "on" if on else "off, with its table feature" if has_feature else "off"
     found = _statistic(
@@ -139,13 +137,9 @@ def _statistics(reader: Reader, table: SparkRelation) -> Statistics:
     # Only the log has the changes, and reading it is worth it only where there can be some.
     changes = reader.facts(table, changes=True).changes if has_feature else ()
     if changes:
-        text = _text(changes)
+        text = "; ".join(each.text for each in changes)
         found |= _statistic("type_changes", "Type changes", text, "Recorded in the table's schema")
     return found
-
-
-def _text(changes: tuple[TypeChange, ...]) -> str:
-    return "; ".join(each.text for each in changes)
 
 
 def _statistic(name: str, label: str, value: str, description: str) -> Statistics:

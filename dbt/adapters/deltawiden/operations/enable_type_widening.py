@@ -4,7 +4,7 @@ The property brings a table feature into the table's protocol, and the feature s
 property goes. Readers that don't know it are locked out at once, before any type has changed.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dbt.adapters.spark.relation import SparkRelation
@@ -16,10 +16,10 @@ from dbt.adapters.deltawiden.widening.facts import (
     ENABLED,
     PREVIEW_FEATURE,
     TYPE_WIDENING_FEATURE,
-    WIDENING_FEATURES,
     is_true,
+    widening_feature,
 )
-from dbt.adapters.deltawiden.widening.rules import FEATURE, Capability
+from dbt.adapters.deltawiden.widening.rules import Capability
 
 _LOST = [each for each in KNOWN_READERS if each.is_lost]
 _UNDOCUMENTED = [each.name for each in KNOWN_READERS if each.can(State.ENABLED) is Access.UNKNOWN]
@@ -115,7 +115,7 @@ def read_switch(reader: Reader, table: SparkRelation, on: bool) -> Switch:
     """
     require_delta(table)
     properties = reader.properties(table)
-    feature = _feature(properties)
+    feature = widening_feature(properties)
     gains = ""
     if on and not feature:
         is_stable = reader.engine().can(Capability.STABLE_TYPE_WIDENING)
@@ -178,7 +178,3 @@ def _tables(switches: list[Switch]) -> str:
     names = ", ".join(each.table for each in switches[:3])
     more = len(switches) - 3
     return f"{names} and {more} more" if more > 0 else names
-
-
-def _feature(properties: Mapping[str, str]) -> str:
-    return next((each for each in WIDENING_FEATURES if FEATURE + each in properties), "")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dbt.adapters.deltawiden.widening.change import TypeChange
-from dbt.adapters.deltawiden.widening.rules import Compatibility, Engine
+from dbt.adapters.deltawiden.widening.rules import FEATURE, Compatibility, Engine
 
 ENABLED = "delta.enableTypeWidening"
 ROW_TRACKING = "delta.enableRowTracking"
@@ -34,6 +34,11 @@ _ICEBERG_FEATURES = frozenset(
 def is_true(properties: Mapping[str, str], name: str) -> bool:
     """Tell whether a boolean table property is true, among properties as Delta shows them."""
     return properties.get(name, "").lower() == "true"
+
+
+def widening_feature(properties: Mapping[str, str]) -> str:
+    """Name the table feature of type widening among properties; empty where there is none."""
+    return next((each for each in WIDENING_FEATURES if FEATURE + each in properties), "")
 
 
 @dataclass(frozen=True)
