@@ -42,3 +42,68 @@ class TestContracts:
         assert kept.status("fail") == "error"
         assert "bigint" in kept.message("fail")
         assert table("fail").version == versions["fail"]
+
+
+CONSTRAINED = """
+{{ config(materialized="incremental", incremental_strategy=var("strategy", "append"),
+          unique_key="id", on_schema_change="append_new_columns", type_widening=true) }}
+select cast({{ var('id', 1) }} as {{ var('output', 'int') }}) as id, {{ var('n', 1) }} as n,
+  "it's \\\\ ${env:HOME}" as `to-day`
+"""
+CONSTRAINTS = """
+models:
+  - name: constrained
+    config: {contract: {enforced: true}}
+    constraints:
+      - {type: check, expression: "n <> 13", name: "no 13"}
+      - {type: primary_key, columns: [id], warn_unsupported: false}
+    columns:
+      - name: id
+        data_type: "{{ var('output', 'int') }}"
+        constraints: [{type: not_null}, {type: unique}]
+      - name: n
+        data_type: int
+        constraints: [{type: check, expression: "n < 100"}]
+      - name: to-day
+        quote: true
+        data_type: string
+        constraints: [{type: check, expression: "`to-day` <> 'it\\\\'s'"}]
+"""
+
+
+class TestConstraints:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"constrained.sql": CONSTRAINED, "constrained.yml": CONSTRAINTS}
+
+    @needs_delta_4
+    def test_no_row_that_breaks_one_is_stored(self, project, table):
+        # At first: without a table to hold anything.
+        assert "which is not_null" in dbt("run", id="null").message("constrained")
+        first = dbt("run")
+        assert first.status("constrained") == "success"
+        assert "Delta has no unique constraint: the one of column id" in first.output
+        assert "primary_key" not in first.output
+
+        version = table("constrained").version
+        for strategy in ("append", "merge"):
+            for bad, told in (
+                ({"id": "null"}, "a null in id, which is not_null in its contract"),
+                ({"n": 100}, "breaks the check of its contract: n < 100"),
+                ({"n": "cast(null as int)"}, "breaks the check no 13 of its contract: n <> 13"),
+                ({"n": 13}, "breaks the check no 13 of its contract: n <> 13"),
+            ):
+                run = dbt("run", strategy=strategy, **bad)
+                assert told in run.message("constrained")
+        # A replaced table too: it stays as it was.
+        assert dbt("run", "--full-refresh", n=13).status("constrained") == "error"
+        assert table("constrained").version == version
+        assert table("constrained").properties["delta.constraints.no 13"] == "n <> 13"
+
+    @needs_delta_4
+    def test_a_constraint_of_a_column_does_not_stop_it_from_widening(self, project, table):
+        assert dbt("run", "--full-refresh").status("constrained") == "success"
+        widened = dbt("run", output="bigint", id=2**40)
+        assert widened.status("constrained") == "success", widened.output
+        assert table("constrained").types["id"] == "bigint"
+        assert (2**40, 1) in table("constrained").rows("id", "n")

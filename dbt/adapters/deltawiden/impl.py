@@ -21,6 +21,7 @@ from dbt.adapters.deltawiden.python_models import SessionJob
 from dbt.adapters.deltawiden.tables import SchemaChangeRefused
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.facts import ENABLED, is_true
+from dbt.adapters.deltawiden.widening.literals import literal
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.policy import OnLossyWrite, OnSchemaChange, Policy
 from dbt.adapters.deltawiden.widening.properties import properties_sql
@@ -223,6 +224,16 @@ class DeltaWidenAdapter(MaintenanceAdapter):
     def properties_sql(self, properties: Mapping[str, Any]) -> str:
         """Render table properties for a statement."""
         return properties_sql(properties)
+
+    @available
+    def literal_sql(self, value: Any) -> str:
+        """Render a value for a statement."""
+        return literal(value)
+
+    @available.parse(lambda *_, **__: False)
+    def has_spark(self, major: int) -> bool:
+        """Tell whether the Spark that runs is of a major version or a later one."""
+        return self._reader.engine().spark >= (major,)
 
     @available
     def has_type_widening(self, table: SparkRelation) -> bool:

@@ -54,19 +54,36 @@ class TestIncrementalConstraintsColumnsEqual(SparkTypes, BaseIncrementalConstrai
     pass
 
 
-class CreatesTable:
-    """Delta takes constraints in statements of their own, after the one that makes the table."""
+def column(name, *constraints):
+    """A contract's column as its table is made: the query holds the constraints."""
+    branches = [
+        f"when ({condition}) is not true then raise_error('{told}')"
+        for condition, told in constraints
+    ]
+    return f"case {' '.join(branches)} else {name} end as {name}" if branches else name
 
-    color = "color"
+
+def not_null(name, quoted=None):
+    told = f"the model has a null in {name}, which is not_null in its contract"
+    return f"{quoted or name} is not null", told
+
+
+def check(expression):
+    escaped = expression.replace("'", "\\'")
+    return expression, f"the model has a row that breaks the check of its contract: {escaped}"
+
+
+class CreatesTable:
+    columns = (column("id", not_null("id"), check("(id > 0)"), check("id >= 1")), "color")
     depends_on = "-- depends_on: <foreign_key_model_identifier>"
 
     @pytest.fixture(scope="class")
     def expected_sql(self):
         return f"""
             create or replace table <model_identifier> using delta as
-            select id, {self.color}, date_day from (
+            select {", ".join(self.columns)}, date_day from (
                 {self.depends_on}
-                select 'blue' as {self.color}, 1 as id, '2019-01-01' as date_day
+                select 'blue' as {self.columns[-1].split()[-1]}, 1 as id, '2019-01-01' as date_day
             ) as model_subq
         """
 
@@ -86,22 +103,25 @@ class TestModelConstraintsRuntimeEnforcement(CreatesTable, BaseModelConstraintsR
 
 
 class TestConstraintQuotedColumn(CreatesTable, BaseConstraintQuotedColumn):
-    color = "`from`"
+    columns = (
+        column("id", not_null("id"), check("(`from` = 'blue')")),
+        column("`from`", not_null("from", "`from`")),
+    )
     depends_on = ""
     spark_sql = {'"from"': "`from`"}
 
 
-class ViolatedCheck:
+class FoundNull:
     @pytest.fixture(scope="class")
     def expected_error_messages(self):
-        return ["CHECK constraint"]
+        return ["the model has a null in id, which is not_null in its contract"]
 
 
-class TestConstraintsRollback(ViolatedCheck, BaseConstraintsRollback):
+class TestConstraintsRollback(FoundNull, BaseConstraintsRollback):
     pass
 
 
-class TestIncrementalConstraintsRollback(ViolatedCheck, BaseIncrementalConstraintsRollback):
+class TestIncrementalConstraintsRollback(FoundNull, BaseIncrementalConstraintsRollback):
     pass
 
 

@@ -41,7 +41,3 @@ class TestPythonUDFNotSupported(udfs.PythonUDFNotSupported):
 
 class TestSqlUDFDefaultArgSupport(udfs.SqlUDFDefaultArgSupport):
     expect_default_arg_support = True
-
-
-class TestCanFindScalarFunctionRelation(udfs.CanFindScalarFunctionRelation):
-    pass

@@ -92,13 +92,14 @@
 
   {%- set tmp_identifier = _deltawiden_session_name('__dbt_tmp') -%}
   {%- set tmp_relation = this.incorporate(path={'identifier': tmp_identifier}).include(database=false, schema=false) -%}
-  {%- call statement('create_tmp_relation') -%}
-    {{ create_table_as(True, tmp_relation, _deltawiden_model_query()) }}
-  {%- endcall -%}
-
+  {%- set query = _deltawiden_model_query() -%}
   {%- if config.get('contract').enforced -%}
-    {{ get_assert_columns_equivalent('select * from ' ~ tmp_relation) }}
+    {{ get_assert_columns_equivalent(query) }}
+    {%- set query = get_select_subquery(query) -%}
   {%- endif -%}
+  {%- call statement('create_tmp_relation') -%}
+    {{ create_table_as(True, tmp_relation, query) }}
+  {%- endcall -%}
 
   {%- set plan = adapter.plan_schema_changes(tmp_relation, existing_relation, config) -%}
   {%- if strategy == 'merge' -%}

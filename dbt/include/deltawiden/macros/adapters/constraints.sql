@@ -1,0 +1,94 @@
+{#
+  The constraints of a contract are held by the query whose rows are written, on every run: a row that breaks
+  one ends the statement before a row is stored, and a table that is replaced stays as it was.
+
+  Delta sets no column of an existing table to NOT NULL, and a CHECK constraint of the table stands in the way
+  of a widening, so the table itself gets no more than dbt-spark gives it: the model's own checks.
+#}
+
+{#- The columns of a contract, for the SELECT that is put around the model's query. -#}
+{% macro deltawiden__get_column_names() %}
+  {%- for column in model['columns'].values() -%}
+    {%- set name = adapter.quote(column['name']) if column.get('quote') else deltawiden__quote_once(column['name']) -%}
+    {%- set conditions = _deltawiden_column_conditions(column, name) -%}
+    {%- if loop.first -%}
+      {%- do conditions.extend(_deltawiden_model_conditions()) -%}
+    {%- endif -%}
+    {%- if conditions %}
+      case
+        {%- for condition, told in conditions %}
+        when ({{ condition }}) is not true then raise_error({{ adapter.literal_sql(told) }})
+        {%- endfor %}
+        else {{ name }} end as {{ name }}
+    {%- else -%}
+      {{ name }}
+    {%- endif -%}
+    {{ ', ' if not loop.last }}
+  {%- endfor -%}
+{% endmacro %}
+
+
+{% macro _deltawiden_column_conditions(column, name) %}
+  {%- set conditions = [] -%}
+  {%- for constraint in column['constraints'] -%}
+    {%- if constraint.type == 'not_null' -%}
+      {%- do conditions.append((name ~ ' is not null', 'the model has a null in ' ~ column['name'] ~ ', which is not_null in its contract')) -%}
+    {%- elif constraint.type == 'check' -%}
+      {%- do conditions.append(_deltawiden_check_condition(constraint)) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {% do return(conditions) %}
+{% endmacro %}
+
+
+{% macro _deltawiden_model_conditions() %}
+  {%- set conditions = [] -%}
+  {%- for constraint in model['constraints'] -%}
+    {%- if constraint.type == 'check' -%}
+      {%- do conditions.append(_deltawiden_check_condition(constraint)) -%}
+    {%- elif constraint.type == 'not_null' -%}
+      {%- for name in constraint.columns -%}
+        {%- do conditions.append((deltawiden__quote_once(name) ~ ' is not null', 'the model has a null in ' ~ name ~ ', which is not_null in its contract')) -%}
+      {%- endfor -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {% do return(conditions) %}
+{% endmacro %}
+
+
+{% macro _deltawiden_check_condition(constraint) %}
+  {%- set named = ' ' ~ constraint.name if constraint.name else '' -%}
+  {% do return((constraint.expression, 'the model has a row that breaks the check' ~ named ~ ' of its contract: ' ~ constraint.expression)) %}
+{% endmacro %}
+
+
+{#- dbt-spark's does not quote the name that it makes up of a hash. -#}
+{% macro deltawiden__alter_table_add_constraints(relation, constraints) %}
+  {%- for constraint in constraints -%}
+    {%- if constraint.type == 'check' -%}
+      {%- set name = constraint.name or 'dbt_' ~ local_md5(constraint.expression) -%}
+      {% do run_query('alter table ' ~ relation ~ ' add constraint ' ~ adapter.quote(name) ~ ' check (' ~ constraint.expression ~ ')') %}
+    {%- else -%}
+      {%- do _deltawiden_warn_unsupported(constraint, 'the model') -%}
+    {%- endif -%}
+  {%- endfor -%}
+{% endmacro %}
+
+
+{#- The query holds those that can be held. -#}
+{% macro deltawiden__alter_column_set_constraints(relation, column_dict) %}
+  {%- for column in column_dict.values() -%}
+    {%- for constraint in column['constraints'] -%}
+      {%- do _deltawiden_warn_unsupported(constraint, 'column ' ~ column['name']) -%}
+    {%- endfor -%}
+  {%- endfor -%}
+{% endmacro %}
+
+
+{% macro _deltawiden_warn_unsupported(constraint, of) %}
+  {%- if constraint.type not in ['check', 'not_null'] and constraint.get('warn_unsupported', true) -%}
+    {% do exceptions.warn(
+      'Delta has no ' ~ constraint.type ~ ' constraint: the one of ' ~ of ~ ' is not enforced. '
+      ~ 'Test it with a data test; `warn_unsupported: false` in the constraint ends this warning.') %}
+  {%- endif -%}
+{% endmacro %}
