@@ -33,8 +33,8 @@ test-slow: $(INSTALLED)  ## The tests that start many processes: a drop that is 
 test-unit: $(INSTALLED)  ## The tests of the pure part, in seconds
 	$(BIN)/pytest tests/unit
 
-# One environment for each lane, from its constraints; all lanes run even where one fails. The lanes named
-# after an engine run what depends on the engine, the others what depends on dbt and Python.
+# One environment for each lane, from its constraints; all lanes run even where one fails. Each runs what
+# depends on what it is named after: the engine, dbt or Python.
 PINNED_LANES := $(basename $(notdir $(wildcard requirements/matrix/*.in)))
 PYTHON_LANES := python-3.10 python-3.12 python-3.13
 LANES := $(PINNED_LANES) $(PYTHON_LANES)
@@ -46,8 +46,13 @@ ENGINE_TESTS := tests/conformance $(addprefix tests/functional/test_, \
 	drop_type_widening.py drop_by_sql.py snapshots.py python_models.py)
 DBT_TESTS := tests/unit $(addprefix tests/functional/test_, \
 	incremental.py type_widening_config.py snapshots.py python_models.py contracts.py tblproperties.py \
-	widen_columns.py report_type_widening.py errors.py start.py catalog.py)
-LANE_TESTS = $(if $(filter spark-%,$(LANE)),$(ENGINE_TESTS),$(DBT_TESTS))
+	widen_columns.py report_type_widening.py check_type_widening.py errors.py start.py catalog.py \
+	seeds.py custom_strategy.py create.py) \
+	$(addprefix tests/functional/standard/test_, basic.py incremental.py dbt_show.py empty.py unit_testing.py)
+PYTHON_TESTS := tests/unit $(addprefix tests/functional/test_, \
+	incremental.py python_models.py widen_columns.py errors.py start.py catalog.py wheel.py)
+LANE_TESTS = $(or $(and $(filter spark-%,$(LANE)),$(ENGINE_TESTS)), \
+	$(and $(filter python-%,$(LANE)),$(PYTHON_TESTS)),$(DBT_TESTS))
 
 .PHONY: test-matrix
 test-matrix: $(INSTALLED)  ## Every supported Spark, Delta, dbt-core and Python; writes docs
@@ -96,11 +101,11 @@ format: $(INSTALLED)  ## Format the code
 constraints: $(INSTALLED)  ## Pin anew what the tests install
 	$(BIN)/pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.10 --no-annotate --no-header \
-		--extra dev --extra demo --constraint requirements/pins.in pyproject.toml \
+		--extra dev --extra demo --constraint requirements/pins.in --override requirements/overrides.in pyproject.toml \
 		--output-file requirements/constraints.txt
 	for lane in $(PINNED_LANES); do $(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.10 \
 		--no-annotate --no-header --extra dev --constraint requirements/matrix/$$lane.in \
-		pyproject.toml --output-file requirements/matrix/$$lane.txt || exit 1; done
+		--override requirements/overrides.in pyproject.toml --output-file requirements/matrix/$$lane.txt || exit 1; done
 
 .PHONY: clean
 clean:  ## Remove the virtual environment and what the demo made
