@@ -18,8 +18,9 @@ test: $(INSTALLED)  ## Our own tests but the slow ones, on real Spark and Delta
 	$(BIN)/pytest tests -m 'not slow' --ignore tests/functional/standard --ignore tests/servers
 
 .PHONY: test-servers
-test-servers: $(INSTALLED)  ## Every feature on a Spark Connect and a Thrift server, started by the tests
-	$(BIN)/pytest tests/servers
+test-servers: $(INSTALLED)  ## Every feature on a Spark Connect and a Thrift server and on a cluster, which the tests start
+	$(BIN)/pytest tests/servers/connect tests/servers/thrift
+	$(BIN)/pytest tests/servers/standalone
 
 .PHONY: test-standard
 test-standard: $(INSTALLED)  ## dbt's own test suite

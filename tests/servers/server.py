@@ -13,6 +13,9 @@ import pyspark
 
 WATCHED = Path(__file__).with_name("watched.py")
 SUBMIT = Path(pyspark.__file__).parent / "bin" / "spark-submit"
+CLASS = SUBMIT.with_name("spark-class")
+MASTER = "org.apache.spark.deploy.master.Master"
+WORKER = "org.apache.spark.deploy.worker.Worker"
 LOOPBACK = "127.0.0.1"
 THRIFT = "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"
 CONNECT_PLUGIN = "org.apache.spark.sql.connect.SparkConnectPlugin"
@@ -62,6 +65,29 @@ def running(folder: Path, settings: Mapping[str, str], jars: str) -> Iterator[Se
         command += ["--hiveconf", f"hive.server2.thrift.{key}={value}"]
     with watched(command, folder, [server.thrift, server.connect]):
         yield server
+
+
+@contextlib.contextmanager
+def cluster(folder: Path, workers: int) -> Iterator[str]:
+    """Run a standalone cluster until the block ends, or this process does; give its master's URL.
+
+    Args:
+        folder: for its logs and what its executors need.
+        workers: how many workers, of one core each.
+    """
+    port = free_port()
+    master = f"spark://{LOOPBACK}:{port}"
+    common = ["--host", LOOPBACK, "--webui-port", "0"]
+    with contextlib.ExitStack() as stack:
+        command = [str(CLASS), MASTER, *common, "--port", str(port)]
+        stack.enter_context(watched(command, folder, [port]))
+        for number in range(workers):
+            own, at = folder / f"worker_{number}", free_port()
+            own.mkdir()
+            command = [str(CLASS), WORKER, *common, "--port", str(at), "--work-dir", str(own)]
+            command += ["--cores", "1", "--memory", "1536m", master]
+            stack.enter_context(watched(command, own, [at]))
+        yield master
 
 
 @contextlib.contextmanager

@@ -15,6 +15,7 @@ from dbt_common.contracts.metadata import CatalogTable
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.catalog import catalog_rows, catalog_table, statistics
+from dbt.adapters.deltawiden.conflicts import until_no_conflict
 from dbt.adapters.deltawiden.connections import ConnectionMethod, DeltaWidenResponse
 from dbt.adapters.deltawiden.maintenance import MaintenanceAdapter
 from dbt.adapters.deltawiden.python_models import SessionJob
@@ -174,6 +175,20 @@ class DeltaWidenAdapter(MaintenanceAdapter):
         )
 
     @available
+    def until_no_conflict(self, write: Callable[..., Any], *arguments: Any) -> None:
+        """Plan and write; where another writer came first, again, a bounded number of times.
+
+        Args:
+            write: a macro that plans and writes once. It is called with the attempts, whose
+                ``remember`` takes its plan, and the arguments.
+            arguments: what else the macro takes.
+
+        Raises:
+            DbtDatabaseError: the engine refused a statement, or other writers came first each time.
+        """
+        until_no_conflict(lambda attempts: write(attempts, *arguments))
+
+    @available
     def schema_changes_text(self, plan: Plan) -> str:
         """Say in one line what a plan changes; empty where it changes nothing."""
         return report.changes_text(plan)
@@ -196,10 +211,11 @@ class DeltaWidenAdapter(MaintenanceAdapter):
         Returns:
             The answer as it was where no type was changed.
         """
-        if not plan.changes:
+        changes = (*plan.made_before, *plan.changes)
+        if not changes:
             return response
         return DeltaWidenResponse(
-            **response.to_dict(), type_changes=[each.value for each in plan.changes]
+            **response.to_dict(), type_changes=[each.value for each in changes]
         )
 
     @available

@@ -20,6 +20,7 @@ from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.__version__ import version
 from dbt.adapters.deltawiden.column import DeltaWidenColumn
+from dbt.adapters.deltawiden.conflicts import SchemaChangeFailed, is_conflict
 from dbt.adapters.deltawiden.connections import ConnectionMethod, DeltaWidenConnectionManager
 from dbt.adapters.deltawiden.reader import Reader, quoted
 from dbt.adapters.deltawiden.widening import report
@@ -104,8 +105,8 @@ class TableAdapter(SparkAdapter):
             changed_by: the unique id of the model, or the name of the operation.
 
         Raises:
-            DbtDatabaseError: the engine refused a statement. A property that was turned on for the
-                type changes is turned off again.
+            SchemaChangeFailed: the engine refused a statement. A property that was turned on for
+                the type changes is turned off again.
         """
         if not plan.statements:
             return
@@ -115,9 +116,11 @@ class TableAdapter(SparkAdapter):
                 for statement in plan.statements:
                     self.execute(statement)
                     done.append(statement)
-            except DbtRuntimeError:
-                self._undo(plan, done)
-                raise
+            except DbtRuntimeError as error:
+                # After a conflict the property may be what another run's changes need.
+                if not is_conflict(error):
+                    self._undo(plan, done)
+                raise SchemaChangeFailed(error.msg) from error
 
     def _plan(self, source: StructType, table: SparkRelation, policy: Policy, config: Any) -> Plan:
         table_schema = self._reader.schema(table)

@@ -3,8 +3,8 @@ import pytest
 from tests.servers.server import LOOPBACK, Server
 
 
-@pytest.fixture(scope="class")
-def dbt_profile_target(server: Server) -> dict[str, object]:
+@pytest.fixture(scope="session")
+def target(server: Server) -> dict[str, object]:
     return {
         "type": "deltawiden",
         "method": "connect",
@@ -12,3 +12,8 @@ def dbt_profile_target(server: Server) -> dict[str, object]:
         "port": server.connect,
         "threads": 2,
     }
+
+
+@pytest.fixture(scope="class")
+def dbt_profile_target(target: dict[str, object]) -> dict[str, object]:
+    return target

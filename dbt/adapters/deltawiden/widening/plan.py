@@ -45,6 +45,7 @@ class Plan:
         table: the table's name, quoted for a statement.
         in_one_statement: whether one statement can change the types of several columns.
         changes: the type changes, one commit where the engine can.
+        made_before: the type changes that an earlier attempt at the same write has made.
         new: the columns and nested fields to add.
         dropped: the columns and nested fields to drop.
         properties: the table properties to set first: those that the model has gained, the
@@ -58,6 +59,7 @@ class Plan:
     table: str
     in_one_statement: bool = True
     changes: tuple[TypeChange, ...] = ()
+    made_before: tuple[TypeChange, ...] = ()
     new: tuple[FieldDifference, ...] = ()
     dropped: tuple[FieldDifference, ...] = ()
     properties: tuple[tuple[str, str], ...] = ()

@@ -34,7 +34,9 @@
       {{ create_table_as(False, target_relation, build_sql) }}
     {% endcall %}
   {% else %}
-    {% do _deltawiden_write_snapshot(strategy, build_sql, target_relation) %}
+    {%- set columns = config.get('snapshot_table_column_names') or get_snapshot_table_column_names() -%}
+    {%- do adapter.assert_valid_snapshot_target_given_strategy(target_relation, columns, strategy) -%}
+    {%- do adapter.until_no_conflict(_deltawiden_write_snapshot, strategy, build_sql, target_relation, columns) -%}
   {% endif %}
 
   {% set should_revoke = should_revoke(target_relation_exists, full_refresh_mode=False) %}
@@ -53,12 +55,10 @@
 {% endmaterialization %}
 
 
-{% macro _deltawiden_write_snapshot(strategy, build_sql, target_relation) %}
-  {%- set columns = config.get('snapshot_table_column_names') or get_snapshot_table_column_names() -%}
-  {%- do adapter.assert_valid_snapshot_target_given_strategy(target_relation, columns, strategy) -%}
+{% macro _deltawiden_write_snapshot(attempts, strategy, build_sql, target_relation, columns) %}
 
   {#- Before the staging view: it compares with the table as it is when the view is made. -#}
-  {%- set plan = adapter.plan_snapshot_changes(build_sql, target_relation, config) -%}
+  {%- set plan = attempts.remember(adapter.plan_snapshot_changes(build_sql, target_relation, config)) -%}
   {%- do _deltawiden_follow_plan(plan) -%}
 
   {%- set source = _deltawiden_snapshot_source(plan, columns.values() | map('lower') | list) -%}

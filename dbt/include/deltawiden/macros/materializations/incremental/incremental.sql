@@ -31,7 +31,8 @@
   {%- if existing_relation is none or existing_relation.is_view or full_refresh_mode -%}
     {%- do _deltawiden_create_table(existing_relation, target_relation, file_format) -%}
   {%- else -%}
-    {%- do _deltawiden_write_to_table(existing_relation, target_relation, strategy) -%}
+    {%- do _deltawiden_check_partitions(strategy) -%}
+    {%- do adapter.until_no_conflict(_deltawiden_write_to_table, existing_relation, target_relation, strategy) -%}
   {%- endif -%}
   {%- do _deltawiden_drop_python_view() -%}
 
@@ -82,13 +83,17 @@
 {% endmacro %}
 
 
-{% macro _deltawiden_write_to_table(existing_relation, target_relation, strategy) %}
-
+{% macro _deltawiden_check_partitions(strategy) %}
   {%- if strategy == 'microbatch' and not config.get('partition_by') -%}
     {% do exceptions.raise_compiler_error(
       "The 'microbatch' incremental strategy requires a `partition_by` config: a column that is of grain "
       ~ config.get('batch_size') ~ '.') %}
   {%- endif -%}
+{% endmacro %}
+
+
+{#- All that another writer's commit may make wrong: the view too, whose columns have the types of the tables it reads. -#}
+{% macro _deltawiden_write_to_table(attempts, existing_relation, target_relation, strategy) %}
 
   {%- set tmp_identifier = _deltawiden_session_name('__dbt_tmp') -%}
   {%- set tmp_relation = this.incorporate(path={'identifier': tmp_identifier}).include(database=false, schema=false) -%}
@@ -101,7 +106,7 @@
     {{ create_table_as(True, tmp_relation, query) }}
   {%- endcall -%}
 
-  {%- set plan = adapter.plan_schema_changes(tmp_relation, existing_relation, config) -%}
+  {%- set plan = attempts.remember(adapter.plan_schema_changes(tmp_relation, existing_relation, config)) -%}
   {%- if strategy == 'merge' -%}
     {%- do _deltawiden_check_unique_key(plan) -%}
   {%- endif -%}

@@ -1,0 +1,209 @@
+"""A run whose table another writer changes in the middle: planned again, and written once."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+from tenacity import wait_none
+
+from dbt.adapters.deltawiden import conflicts
+from tests.functional.support import Table, dbt, needs_delta_4
+
+STARTED = "deltawiden.test.started"
+# The query tells the other writer that it runs, and leaves it the time to commit.
+SLOW = f"""
+from range(1)
+where coalesce(java_method('java.lang.System', 'setProperty', '{STARTED}', 'yes'), '') <> 'x'
+  and coalesce(java_method('java.lang.Thread', 'sleep', 3000L), '') <> 'x'
+"""
+CONFIG = """
+{{ config(materialized='incremental', incremental_strategy=var('strategy', 'append'),
+          unique_key='id', on_schema_change='append_new_columns', type_widening=true) }}
+"""
+SELECT = """
+select {{ var('id', 1) }} as id, cast({{ var('n', 1) }} as {{ var('type', 'smallint') }}) as n
+"""
+MODEL = CONFIG + SELECT + "{% if var('slow', false) %}" + SLOW + "{% endif %}"
+# Another run's commit, between this one's plan and its write.
+MEANWHILE = """
+{% macro deltawiden__insert_into_sql(source, target, plan) %}
+  {%- set names = adapter.get_columns_in_relation(target) | map(attribute='name') | list -%}
+  {%- if var('meanwhile', none) and 'other' not in names -%}
+    {%- for statement in var('meanwhile') -%}
+      {% do run_query(statement.replace('TABLE', target | string)) %}
+    {%- endfor -%}
+  {%- endif -%}
+  insert into {{ target }} {{ deltawiden__column_list_sql(plan) }}
+  select {{ deltawiden__select_list_sql(plan) }} from {{ source }}
+{% endmacro %}
+"""
+ADD = "alter table TABLE add column other string"
+
+
+@contextmanager
+def whenever_it_writes(spark: SparkSession, commit: Callable[[], object]) -> Iterator[None]:
+    """Run another writer's commit each time that the model's query has started."""
+    java, over = spark._jvm.System, threading.Event()
+    java.clearProperty(STARTED)
+
+    def watch() -> None:
+        while not over.is_set():
+            if java.getProperty(STARTED):
+                java.clearProperty(STARTED)
+                commit()
+            time.sleep(0.02)
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+class TestConflicts:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"t.sql": MODEL}
+
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"meanwhile.sql": MEANWHILE}
+
+    @pytest.fixture
+    def t(self, project, table) -> Table:
+        assert dbt("run", "--full-refresh").status("t") == "success"
+        return table("t")
+
+    @pytest.mark.parametrize("strategy", ["append", "merge"])
+    @needs_delta_4
+    def test_a_metadata_change_while_it_writes(self, spark, t, strategy):
+        changes = iter(["set tblproperties ('k' = 'v')", "set tblproperties ('k' = 'w')"])
+        with whenever_it_writes(
+            spark,
+            lambda: spark.sql(
+                f"alter table {t.name} {next(changes, 'unset tblproperties if exists (x)')}"
+            ),
+        ):
+            run = dbt("run", slow=True, id=2, n=70000, type="int", strategy=strategy)
+        assert run.status("t") == "success", run.output
+        assert "Another writer came first (DELTA_METADATA_CHANGED)" in run.output
+        assert t.rows() == [(1, 1), (2, 70000)]
+        # The first attempt had widened; the last one's plan had nothing to change.
+        assert [each["path"] for each in run.response("t")["type_changes"]] == [["n"]]
+        assert t.operations(since=0).count("CHANGE COLUMN") == 1
+
+    def test_it_gives_up_and_writes_nothing(self, spark, t, monkeypatch):
+        monkeypatch.setattr(conflicts, "MAX_ATTEMPTS", 2)
+        monkeypatch.setattr(conflicts, "_WAIT", wait_none())
+        commits = iter(range(100))
+        with whenever_it_writes(
+            spark,
+            lambda: spark.sql(f"alter table {t.name} set tblproperties ('k' = '{next(commits)}')"),
+        ):
+            run = dbt("run", slow=True, id=2)
+        assert "Other writers came first in each of 2 attempts; nothing was written" in run.message(
+            "t"
+        )
+        assert "DELTA_METADATA_CHANGED" in run.message("t")
+        assert t.rows() == [(1, 1)]
+
+    @needs_delta_4
+    def test_another_run_widens_and_adds_a_column_after_the_plan(self, t):
+        widened = "alter table TABLE alter column n type bigint"
+        enabled = "alter table TABLE set tblproperties ('delta.enableTypeWidening' = 'true')"
+        run = dbt("run", id=2, n=2, meanwhile=[enabled, widened, ADD])
+        assert run.status("t") == "success", run.output
+        assert t.types == {"id": "int", "n": "bigint", "other": "string"}
+        assert t.rows() == [(1, 1, None), (2, 2, None)]
+
+    def test_a_write_that_fails_for_a_reason_of_its_own_fails_once(self, t):
+        run = dbt("run", id=2, n="raise_error('no such luck')")
+        assert "no such luck" in run.message("t")
+        assert "Another writer" not in run.output
+        assert t.rows() == [(1, 1)]
+
+
+class TestWriter:
+    """Somebody else's program inserts, one row after the other, while models widen its table."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"t.sql": MODEL}
+
+    @needs_delta_4
+    def test_no_row_is_lost_and_none_is_there_twice(self, project, spark, table):
+        assert dbt("run", id=-1).status("t") == "success"
+        over, written, errors = threading.Event(), [], []
+
+        def insert() -> None:
+            # A MERGE that reads the whole table would never come between inserts without a pause.
+            while not over.wait(2):
+                try:
+                    spark.sql(f"insert into {table('t').name} values ({len(written)}, 7)")
+                    written.append(len(written))
+                except Exception as error:
+                    errors.append(str(error))
+
+        thread = threading.Thread(target=insert)
+        thread.start()
+        try:
+            for step, (kind, strategy) in enumerate(
+                (("int", "append"), ("bigint", "merge"), ("bigint", "merge")), start=2
+            ):
+                run = dbt("run", id=-step, n=-step, type=kind, strategy=strategy)
+                assert run.status("t") == "success", run.output
+        finally:
+            over.set()
+            thread.join()
+        t = table("t")
+        assert t.types["n"] == "bigint"
+        assert len(written) > 3
+        # A plain INSERT is not tried again when a widening has come first: that is its program's.
+        assert [each for each in errors if "DELTA_METADATA_CHANGED" not in each] == []
+        ours = [(-1, 1), (-2, -2), (-3, -3), (-4, -4)]
+        assert t.rows() == sorted([(each, 7) for each in written] + ours, key=repr)
+
+
+class TestStream:
+    """A structured stream appends while models widen its table."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"t.sql": MODEL}
+
+    @needs_delta_4
+    def test_no_row_is_lost_and_none_is_there_twice(self, project, spark, table, tmp_path: Path):
+        assert dbt("run", id=-1).status("t") == "success"
+        rates = spark.readStream.format("rate").option("rowsPerSecond", 20).load()
+        rows = rates.selectExpr("cast(value as int) as id", "cast(value % 7 as smallint) as n")
+
+        def start():
+            writer = rows.writeStream.format("delta").option("checkpointLocation", str(tmp_path))
+            return writer.trigger(processingTime="200 milliseconds").toTable(table("t").name)
+
+        stream, restarts = start(), 0
+        for step, kind in enumerate(("int", "bigint"), start=2):
+            run = dbt("run", id=-step, n=-step, type=kind)
+            assert run.status("t") == "success", run.output
+            time.sleep(2)
+            if (
+                not stream.isActive
+            ):  # A stream does not try again what a metadata change has stopped.
+                assert "DELTA_METADATA_CHANGED" in str(stream.exception())
+                stream, restarts = start(), restarts + 1
+        time.sleep(2)
+        stream.stop()
+
+        t = table("t")
+        assert t.types["n"] == "bigint"
+        ids = [row[0] for row in t.rows("id")]
+        streamed = sorted(each for each in ids if each >= 0)
+        assert streamed == list(range(len(streamed))), f"after {restarts} restarts"
+        assert len(streamed) > 20
+        assert sorted(each for each in ids if each < 0) == [-3, -2, -1]
