@@ -27,7 +27,7 @@ test-standard: $(INSTALLED)  ## dbt's own test suite
 	$(BIN)/pytest tests/functional/standard
 
 .PHONY: test-slow
-test-slow: $(INSTALLED)  ## The tests that start many processes: a drop that is killed at each of its commits
+test-slow: $(INSTALLED)  ## The tests that start many processes: a drop killed at each commit, a run killed at each statement
 	$(BIN)/pytest tests -m slow
 
 .PHONY: test-unit

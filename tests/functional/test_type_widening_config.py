@@ -94,9 +94,7 @@ class TestTrueTurnsThePropertyOnWhenItIsFirstNeeded:
             "WRITE",
         ]
 
-    def test_it_is_turned_off_again_when_the_engine_refuses_the_change(self, project, table):
-        dbt("run", "--full-refresh", step=1, type="int")
-        before, version = table("late").rows(), table("late").version
+    def refused(self, project, table) -> str:
         # No plan asks for this change; it stands for a refusal that nobody has foreseen.
         to_string = TypeChange(("amount",), IntegerType(), StringType())
         plan = Plan(table("late").name, changes=(to_string,), properties=((ENABLED, "true"),))
@@ -105,12 +103,25 @@ class TestTrueTurnsThePropertyOnWhenItIsFirstNeeded:
             pytest.raises(DbtDatabaseError, match="DELTA_UNSUPPORTED_ALTER_TABLE") as refused,
         ):
             project.adapter.run_schema_changes(plan, "test")
-        assert "\tat " not in str(refused.value)
+        return str(refused.value)
+
+    def test_it_is_turned_off_again_when_the_engine_refuses_the_change(self, project, table):
+        dbt("run", "--full-refresh", step=1, type="int")
+        before, version = table("late").rows(), table("late").version
+        assert "\tat " not in self.refused(project, table)
         operations = table("late").operations(since=version)
         assert operations == ["SET TBLPROPERTIES", "UNSET TBLPROPERTIES"]
         assert table("late").properties.get(ENABLED) is None
         assert table("late").types["amount"] == "int"
         assert table("late").rows() == before
+
+    def test_it_stays_on_where_another_run_has_widened_since_the_plan(self, project, spark, table):
+        dbt("run", "--full-refresh", step=1, type="int")
+        name = table("late").name
+        spark.sql(f"alter table {name} set tblproperties ('{ENABLED}' = 'true')")
+        spark.sql(f"alter table {name} alter column amount type bigint")
+        self.refused(project, table)
+        assert table("late").properties[ENABLED] == "true"
 
 
 @needs_delta_4

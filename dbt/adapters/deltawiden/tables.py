@@ -34,6 +34,7 @@ from dbt.adapters.deltawiden.widening.policy import (
     read_policy,
 )
 from dbt.adapters.deltawiden.widening.properties import gained_properties
+from dbt.adapters.deltawiden.widening.request import InvalidRequest, find_leaf
 
 logger = AdapterLogger("DeltaWiden")
 
@@ -196,8 +197,18 @@ class TableAdapter(SparkAdapter):
             self.execute(f"reset {USER_METADATA}")
 
     def _undo(self, plan: Plan, done: Iterable[str]) -> None:
-        for statement in plan.undo(done):
+        statements = plan.undo(done)
+        if statements and not self._has_planned_types(plan):
+            return  # Another run has changed them, by the property that this one has set.
+        for statement in statements:
             try:
                 self.execute(statement)
             except DbtRuntimeError as error:
                 logger.warning(f"Could not take back a change of {plan.table}: {error}")
+
+    def _has_planned_types(self, plan: Plan) -> bool:
+        now = self._reader.query_schema(f"select * from {plan.table}")
+        try:
+            return all(find_leaf(each.path, now)[1] == each.from_type for each in plan.changes)
+        except InvalidRequest:
+            return False
