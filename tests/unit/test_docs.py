@@ -1,0 +1,212 @@
+"""What the pages say is there: links, profiles, settings, operations, configuration."""
+
+import ast
+import dataclasses
+import os
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import yaml
+from dbt.artifacts.resources import NodeConfig, SnapshotConfig
+from dbt.config.renderer import ProfileRenderer
+from dbt.include.global_project import PACKAGE_PATH as GLOBAL_PROJECT
+from dbt.include.spark import PACKAGE_PATH as SPARK_PROJECT
+from dbt_common.context import set_invocation_context
+
+from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager, DeltaWidenCredentials
+from dbt.adapters.deltawiden.impl import DeltaWidenConfig
+from dbt.adapters.deltawiden.settings import start_settings
+from dbt.include.deltawiden import PACKAGE_PATH
+from tests.unit.pages import DOCS, ROOT, every_page, in_code, read, table, tables
+
+OPERATIONS = Path(PACKAGE_PATH) / "macros" / "operations"
+
+# Links
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors that GitHub gives to a page's headings."""
+    text, _ = read(page)
+    found: set[str] = set()
+    for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE):
+        plain = re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+        repeated = (f"{plain}-{number}" for number in range(1, 100))
+        found.add(next(each for each in (plain, *repeated) if each not in found))
+    return found
+
+
+def links(page: Path) -> list[str]:
+    text, _ = read(page)
+    without_code = re.sub(r"(?<!`)`[^`\n]+`(?!`)", "", text)
+    return re.findall(r"\]\(([^)\s]+)\)", without_code)
+
+
+@every_page
+def test_relative_links_point_to_files_and_headings(page: Path):
+    wrong = []
+    for link in links(page):
+        if re.match(r"\w+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            wrong.append(link)
+    assert wrong == []
+
+
+def test_every_page_can_be_reached_from_the_readme():
+    linked = {link.partition("#")[0] for link in links(ROOT / "README.md")}
+    assert {f"docs/{page.name}" for page in DOCS.glob("*.md")} <= linked
+
+
+# Profiles
+
+PROFILES = [
+    pytest.param(output, id=f"{number}-{name}")
+    for number, block in enumerate(read(DOCS / "connections.md")[1])
+    if block.language == "yaml"
+    for profile in yaml.safe_load(block.text).values()
+    for name, output in profile["outputs"].items()
+]
+
+
+def test_there_is_a_profile_for_every_method():
+    methods = {each.values[0].get("method", "session") for each in PROFILES}
+    assert methods == {"session", "connect", "thrift", "http", "odbc"}
+
+
+@pytest.mark.parametrize("output", PROFILES)
+def test_a_profile_is_accepted(output: dict[str, Any], monkeypatch: pytest.MonkeyPatch):
+    # It needs an ODBC manager, which a profile's check does not use.
+    monkeypatch.setitem(sys.modules, "pyodbc", ModuleType("pyodbc"))
+    set_invocation_context(os.environ)
+    assert output["type"] == DeltaWidenConnectionManager.TYPE
+    rendered = ProfileRenderer({}).render_data(output)
+    known = {field.name for field in dataclasses.fields(DeltaWidenCredentials)}
+    # What dbt does not know it does not complain about.
+    assert rendered.keys() - known == rendered.keys() & {"type", "threads"}
+    given = {key: value for key, value in rendered.items() if key in known}
+    DeltaWidenCredentials.validate(given)
+    credentials = DeltaWidenCredentials.from_dict(given)
+    assert credentials.method == output.get("method", "session")
+    assert all(key.startswith("spark.") for key in credentials.server_side_parameters)
+    if credentials.method == "session":
+        start_settings(credentials.server_side_parameters, {})
+
+
+def test_the_settings_of_the_embedded_spark_are_the_ones_in_the_table():
+    rows = table("connections.md", "setting|value|where")
+    chosen = start_settings({}, {})
+    assert {key for row in rows for key in in_code(row[0])} == chosen.keys()
+    cluster = start_settings({"spark.master": "yarn"}, {}).keys()
+    for keys, value, where in rows:
+        for key in in_code(keys):
+            set_on = "everywhere" if key in cluster else "one machine"
+            assert where == ("" if key == "spark.master" else set_on), key
+            literal = re.fullmatch(r"`([^`]+)`", value.partition(":")[0].partition(",")[0])
+            if literal:
+                assert chosen[key] == literal.group(1), key
+
+
+# Operations
+
+
+def operations() -> dict[str, set[str]]:
+    """The operations, each with its arguments."""
+    described = yaml.safe_load((OPERATIONS / "operations.yml").read_text(encoding="utf-8"))
+    return {
+        each["name"]: {argument["name"] for argument in each["arguments"]}
+        for each in described["macros"]
+    }
+
+
+def macros_of_dbt() -> set[str]:
+    """The names of the macros that dbt and dbt-spark bring."""
+    files = [f for each in (GLOBAL_PROJECT, SPARK_PROJECT) for f in Path(each).rglob("*.sql")]
+    text = "\n".join(file.read_text(encoding="utf-8") for file in files)
+    return set(re.findall(r"\{%-?\s*macro\s+(\w+)", text))
+
+
+def test_the_operations_are_described():
+    files = {file.stem for file in OPERATIONS.glob("[a-z]*.sql")}
+    assert files == operations().keys()
+
+
+@every_page
+def test_the_operations_that_a_page_runs_exist_with_their_arguments(page: Path):
+    text = page.read_text(encoding="utf-8").replace("\\\n", " ")
+    call = re.compile(
+        r"dbt [^\n`]*?run-operation\s+([a-z_]\w*)(?:[^\n`]*?--args\s+(?:'([^']*)'|\"([^\"]*)\"))?"
+    )
+    for name, single, double in call.findall(text):
+        if name not in operations():
+            assert name in macros_of_dbt(), name
+        elif single or double:
+            assert yaml.safe_load(single or double).keys() <= operations()[name], single or double
+
+
+def test_every_operation_has_a_section_in_maintenance():
+    assert operations().keys() <= anchors(DOCS / "maintenance.md")
+
+
+# Configuration
+
+
+def model_configuration() -> set[str]:
+    """The keys that a model's configuration can have: declared, or read by some macro."""
+    declared = {
+        field.name
+        for each in (DeltaWidenConfig, NodeConfig, SnapshotConfig)
+        for field in dataclasses.fields(each)
+    }
+    folders = (PACKAGE_PATH, GLOBAL_PROJECT, SPARK_PROJECT)
+    texts = (f.read_text(encoding="utf-8") for each in folders for f in Path(each).rglob("*.sql"))
+    read_by_macros = re.findall(r"config\.(?:get|require)\(['\"](\w+)['\"]", "\n".join(texts))
+    # dbt reads this one in Python, from a snapshot's configuration that has no field for it.
+    return declared | set(read_by_macros) | {"hard_deletes"}
+
+
+def profile_keys() -> set[str]:
+    fields = {field.name for field in dataclasses.fields(DeltaWidenCredentials)}
+    return fields | {"type", "threads"}
+
+
+@every_page
+def test_the_configuration_that_a_page_shows_exists(page: Path):
+    _, blocks = read(page)
+    for block in blocks:
+        for call in re.findall(r"\{\{ (config\(.*?\)) \}\}", block.text, re.DOTALL):
+            parsed = ast.parse(call, mode="eval").body
+            assert isinstance(parsed, ast.Call)
+            assert {each.arg for each in parsed.keywords} <= model_configuration(), call
+
+
+@every_page
+def test_a_key_and_its_value_in_a_sentence_exist(page: Path):
+    arguments = {each for names in operations().values() for each in names}
+    known = model_configuration() | profile_keys() | arguments
+    text, _ = read(page)
+    keys = (re.match(r"\{?([a-z_]+): [^ ]", each) for each in in_code(text))
+    unknown = {key.group(1) for key in keys if key} - known
+    assert unknown == set()
+
+
+HEADED = {
+    "model config": model_configuration,
+    "profile": profile_keys,
+    "argument": lambda: {each for names in operations().values() for each in names},
+    "operation": operations,
+}
+
+
+@every_page
+def test_the_names_in_the_first_column_of_a_table_exist(page: Path):
+    text, _ = read(page)
+    for heading, *rows in tables(text):
+        if heading[0] in HEADED:
+            named = {name for row in rows for name in in_code(row[0])}
+            assert named <= set(HEADED[heading[0]]()), heading
