@@ -50,6 +50,10 @@ class DeltaTable:
         text = self.files.log_schema()
         return StructType.fromJson(json.loads(text)), read_metadata(text).changes
 
+    def remove_recorded_changes(self) -> None:
+        """Take the recorded type changes out of its schema: ``Reader.remove_recorded_changes``."""
+        self.reader.remove_recorded_changes(self.relation)
+
     def count(self, version: int) -> int:
         """Count its rows at a version; from statistics, where Delta has them."""
         query = f"select count(*) from {self.name} version as of {version}"

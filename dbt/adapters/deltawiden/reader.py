@@ -146,6 +146,25 @@ class Reader:
         }
         return FilesBySql(name, self._ask, partitioned_by)
 
+    def remove_recorded_changes(self, table: SparkRelation) -> None:
+        """Take the recorded type changes out of a table's schema, by the session's JVM.
+
+        Args:
+            table: a Delta table, each of whose files holds the types of its schema.
+
+        Raises:
+            DbtRuntimeError: SQL has no statement for it, and there is no JVM here.
+        """
+        session = self._session()
+        if session is None or not session.has_jvm:
+            raise DbtRuntimeError(
+                "This server's Delta can't remove type widening on a cluster: its DROP FEATURE "
+                "asks the executors for a session, https://github.com/delta-io/delta/pull/5697. "
+                "All files have been rewritten. Run the operation again with method: session on "
+                "the same metastore: that needs no rewrite of Delta's."
+            )
+        FilesBySession(session.session, quoted(table)).remove_recorded_changes()
+
 
 def quoted(relation: BaseRelation) -> str:
     """Render a relation's name for a statement."""

@@ -89,6 +89,26 @@ class FilesBySession:
             for batch in _batches([each.file for each in stale]):
                 self._rewrite(batch)
 
+    def remove_recorded_changes(self) -> None:
+        """Take the recorded type changes out of the schema, as DROP FEATURE does after its rewrite.
+
+        Every file must hold the types of the schema already.
+
+        Raises:
+            DbtDatabaseError: Delta refused the commit, because others changed the table meanwhile.
+        """
+        with self._active():
+            transaction = self._transaction()
+            metadata = transaction.metadata()
+            cleaned = self._delta.TypeWideningMetadata.removeTypeWideningMetadata(metadata.schema())
+            values = json.loads(metadata.json())
+            values["metaData"]["schemaString"] = cleaned._1().json()
+            operation = getattr(self._delta, "DeltaOperations$UpdateColumnMetadata")
+            transaction.commit(
+                self._seq([self._delta.actions.Action.fromJson(json.dumps(values))]),
+                operation("DROP FEATURE", cleaned._2()),
+            )
+
     @contextmanager
     def _active(self) -> Iterator[None]:
         """Let Delta's classes take their settings from this session."""

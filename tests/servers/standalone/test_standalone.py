@@ -1,8 +1,20 @@
 """A standalone cluster: every feature of the embedded session, the work done by its executors."""
 
-from tests.functional.test_drop_type_widening import TestWhatDeltaLeaves  # noqa: F401
+import pytest
+from py4j.protocol import Py4JJavaError
+
+from tests.functional import test_drop_type_widening as drop
 from tests.functional.test_python_models import TestPythonModels  # noqa: F401
 from tests.servers.features import *  # noqa: F403
+
+
+class TestDrop(drop.TestWhatDeltaLeaves):
+    def test_deltas_own_command_leaves_two_types_in_the_files(self, project, table, spark, engine):
+        """It does nothing on a cluster: https://github.com/delta-io/delta/pull/5697."""
+        drop.create(spark, table("own").name, drop.COLLECTIONS)
+        statement = f"alter table {table('own').name} drop feature `typeWidening`"
+        with pytest.raises(Py4JJavaError, match="No active or default Spark session found"):
+            spark.sql(statement)
 
 
 def test_the_executors_are_the_workers(spark):

@@ -37,6 +37,10 @@ _TRUNCATING = ("delta.dropFeatureTruncateHistory.retentionDuration", "interval 2
 _EXPIRING = ("delta.logRetentionDuration", "interval 30 days")
 _TELL_EVERY = 1_000
 
+# Delta 4.4 looks for a session on the executors, which have one only where they are the driver:
+# https://github.com/delta-io/delta/pull/5697.
+_FAILS_ON_CLUSTERS = "No active or default Spark session found"
+
 
 @dataclass(frozen=True)
 class _State:
@@ -173,6 +177,10 @@ def _drop(
         _run(table, _drop_statement(before.facts, feature, truncate), work)
         work.truncated |= truncate
     except DbtRuntimeError as error:
+        if _FAILS_ON_CLUSTERS in str(error.msg):
+            _do_what_delta_does(table, work)
+            _drop(table, before, feature, truncate_history, work)
+            return
         if condition(str(error.msg)) not in _WAITING:
             raise
         if truncate and truncate_history is None:
@@ -180,6 +188,15 @@ def _drop(
             _drop(table, before, feature, False, work)
         else:
             work.waits_for = _TRUNCATING if truncate else _EXPIRING
+
+
+def _do_what_delta_does(table: DeltaTable, work: _Work) -> None:
+    """Rewrite and clean up as DROP FEATURE does; it then finds nothing left to rewrite."""
+    stale = _look(table).stale
+    if stale:
+        _rewrite(table, stale, work)
+    table.remove_recorded_changes()
+    work.statements.append("remove the recorded type changes from the schema")
 
 
 def _run(table: DeltaTable, statement: str, work: _Work) -> None:
