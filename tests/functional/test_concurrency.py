@@ -18,7 +18,7 @@ STARTED = "deltawiden.test.started"
 SLOW = f"""
 from range(1)
 where coalesce(java_method('java.lang.System', 'setProperty', '{STARTED}', 'yes'), '') <> 'x'
-  and coalesce(java_method('java.lang.Thread', 'sleep', 3000L), '') <> 'x'
+  and coalesce(java_method('java.lang.Thread', 'sleep', 6000L), '') <> 'x'
 """
 CONFIG = """
 {{ config(materialized='incremental', incremental_strategy=var('strategy', 'append'),
@@ -140,28 +140,26 @@ class TestWriter:
     @needs_delta_4
     def test_no_row_is_lost_and_none_is_there_twice(self, project, spark, table):
         assert dbt("run", id=-1).status("t") == "success"
-        over, written, errors = threading.Event(), [], []
+        written, errors = [], []
 
         def insert() -> None:
-            # A MERGE that reads the whole table would never come between inserts without a pause.
-            while not over.wait(2):
+            # A MERGE of the whole table never comes between inserts that go on and on.
+            for _ in range(5):
                 try:
                     spark.sql(f"insert into {table('t').name} values ({len(written)}, 7)")
                     written.append(len(written))
                 except Exception as error:
                     errors.append(str(error))
+                time.sleep(1)
 
-        thread = threading.Thread(target=insert)
-        thread.start()
-        try:
-            for step, (kind, strategy) in enumerate(
-                (("int", "append"), ("bigint", "merge"), ("bigint", "merge")), start=2
-            ):
-                run = dbt("run", id=-step, n=-step, type=kind, strategy=strategy)
-                assert run.status("t") == "success", run.output
-        finally:
-            over.set()
+        for step, (kind, strategy) in enumerate(
+            (("int", "append"), ("bigint", "merge"), ("bigint", "merge")), start=2
+        ):
+            thread = threading.Thread(target=insert)
+            thread.start()
+            run = dbt("run", id=-step, n=-step, type=kind, strategy=strategy)
             thread.join()
+            assert run.status("t") == "success", run.output
         t = table("t")
         assert t.types["n"] == "bigint"
         assert len(written) > 3
