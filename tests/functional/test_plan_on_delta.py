@@ -10,10 +10,11 @@ from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.table_facts import read_facts
 from dbt.adapters.deltawiden.widening.diff import compare
+from dbt.adapters.deltawiden.widening.names import quote
 from dbt.adapters.deltawiden.widening.plan import Plan, plan_changes
 from dbt.adapters.deltawiden.widening.policy import Policy
 from dbt.adapters.deltawiden.widening.rules import Engine
-from dbt.adapters.deltawiden.widening.types import quote, type_sql
+from dbt.adapters.deltawiden.widening.types import type_sql
 from tests.functional.support import needs_delta_4
 from tests.unit.strategies import automatic_policies, tables_with_sources, widenable_tables
 

@@ -8,11 +8,12 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructT
 from dbt.adapters.deltawiden.widening.change import TypeChange
 from dbt.adapters.deltawiden.widening.diff import compare
 from dbt.adapters.deltawiden.widening.facts import TableFacts
+from dbt.adapters.deltawiden.widening.names import Path
 from dbt.adapters.deltawiden.widening.plan import Plan, plan_by_hand, plan_changes
 from dbt.adapters.deltawiden.widening.policy import OnSchemaChange, Policy
 from dbt.adapters.deltawiden.widening.refusals import Reason
 from dbt.adapters.deltawiden.widening.rules import Engine
-from dbt.adapters.deltawiden.widening.types import Path, parse_type, type_text
+from dbt.adapters.deltawiden.widening.types import parse_type, type_text
 
 DELTA_4_4 = Engine(spark=(4, 1, 4), delta=(4, 4, 0))
 DELTA_4_0 = Engine(spark=(4, 0, 2), delta=(4, 0, 1))

@@ -14,7 +14,8 @@ from dbt.adapters.deltawiden.widening.diff import (
     compare,
 )
 from dbt.adapters.deltawiden.widening.exactness import Storage, storage
-from dbt.adapters.deltawiden.widening.types import Path, type_text
+from dbt.adapters.deltawiden.widening.names import Path
+from dbt.adapters.deltawiden.widening.types import type_text
 from tests.unit.schemas import schema
 from tests.unit.strategies import tables_with_sources
 

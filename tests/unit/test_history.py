@@ -12,7 +12,8 @@ from dbt.adapters.deltawiden.widening.history import (
     TypeChange,
     read_metadata,
 )
-from dbt.adapters.deltawiden.widening.types import Path, UnknownType
+from dbt.adapters.deltawiden.widening.names import Path
+from dbt.adapters.deltawiden.widening.types import UnknownType
 from tests.unit.schemas import data_type
 from tests.unit.strategies import names
 

@@ -9,10 +9,11 @@ from pyspark.sql.types import StructField, StructType
 
 from dbt.adapters.deltawiden.widening.diff import compare
 from dbt.adapters.deltawiden.widening.facts import TableFacts
+from dbt.adapters.deltawiden.widening.names import Path, path_sql
 from dbt.adapters.deltawiden.widening.plan import Plan, plan_no_change
 from dbt.adapters.deltawiden.widening.refusals import Reason
 from dbt.adapters.deltawiden.widening.rules import Engine
-from dbt.adapters.deltawiden.widening.types import Path, UnreadableType, path_sql
+from dbt.adapters.deltawiden.widening.types import UnreadableType
 from tests.unit.schemas import (
     AUTOMATIC_MODES,
     DELTA_3_3,

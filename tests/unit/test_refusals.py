@@ -6,8 +6,8 @@ import string
 import pytest
 from pyspark.sql.types import DataType
 
+from dbt.adapters.deltawiden.widening.names import Path
 from dbt.adapters.deltawiden.widening.refusals import Reason, Refusal
-from dbt.adapters.deltawiden.widening.types import Path
 from tests.unit.schemas import data_type
 
 INT, DECIMAL = data_type("int"), data_type("decimal(12,2)")

@@ -11,6 +11,7 @@ from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.widening.change import TypeChange
 from dbt.adapters.deltawiden.widening.diff import compare
+from dbt.adapters.deltawiden.widening.names import parse_path, path_sql
 from dbt.adapters.deltawiden.widening.plan import Plan, plan_no_change
 from dbt.adapters.deltawiden.widening.refusals import Reason
 from dbt.adapters.deltawiden.widening.report import (
@@ -19,7 +20,6 @@ from dbt.adapters.deltawiden.widening.report import (
     lossy_text,
     refusals_text,
 )
-from dbt.adapters.deltawiden.widening.types import parse_path, path_sql
 from tests.unit.schemas import MAPPED, data_type, facts, plan, policy, schema
 from tests.unit.strategies import policies, tables_with_sources
 

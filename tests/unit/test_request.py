@@ -6,8 +6,8 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from dbt.adapters.deltawiden.widening.change import TypeChange
 from dbt.adapters.deltawiden.widening.described import CHAR_VARCHAR_KEY
+from dbt.adapters.deltawiden.widening.names import path_sql
 from dbt.adapters.deltawiden.widening.request import InvalidRequest, find_leaf, read_request
-from dbt.adapters.deltawiden.widening.types import path_sql
 from tests.unit.schemas import data_type, schema
 from tests.unit.strategies import names
 

@@ -1,24 +1,19 @@
-"""Type and path texts, both ways."""
+"""Type texts, both ways."""
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import given
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType
 
 from dbt.adapters.deltawiden.widening.types import (
     UnknownType,
     UnreadableType,
-    parse_path,
     parse_type,
-    path_sql,
-    path_text,
-    quote,
     type_sql,
     type_text,
 )
 from tests.unit.schemas import data_type
-from tests.unit.strategies import atoms, decimals, paths
+from tests.unit.strategies import atoms, decimals
 
 SPELLINGS = {
     "tinyint": spark.ByteType(),
@@ -136,75 +131,3 @@ def test_an_unreadable_type_shows_its_text_and_equals_only_the_same_text():
     assert UnreadableType("struct<a b:int>") == UnreadableType("struct<a b:int>")
     assert UnreadableType("struct<a b:int>") != UnreadableType("struct<a b:bigint>")
     assert UnreadableType("int") != spark.IntegerType()
-
-
-@pytest.mark.parametrize(
-    ("name", "quoted"),
-    [("a", "`a`"), ("a.b", "`a.b`"), ("my col", "`my col`"), ("`", "````"), ("a`b", "`a``b`")],
-)
-def test_a_name_is_quoted_in_backticks_and_its_backticks_are_doubled(name: str, quoted: str):
-    assert quote(name) == quoted
-
-
-@settings(max_examples=200)
-@given(paths)
-@example(("`", "``", "a`.`b"))
-def test_a_path_can_be_read_back_from_its_sql(path: tuple[str, ...]):
-    assert parse_path(path_sql(path)) == path
-
-
-@settings(max_examples=200)
-@given(paths)
-@example((" a ", "1", "select"))
-def test_a_path_can_be_read_back_from_its_text(path: tuple[str, ...]):
-    assert parse_path(path_text(path)) == path
-
-
-@given(st.text("`"))
-def test_a_name_of_backticks_alone_is_quoted_into_an_even_number_of_them(backticks: str):
-    assert quote(backticks) == "`" * (2 * len(backticks) + 2)
-
-
-@pytest.mark.parametrize(
-    ("text", "path"),
-    [
-        ("amount", ("amount",)),
-        ("s.x", ("s", "x")),
-        ("m.value.`my col`", ("m", "value", "my col")),
-        ("`a.b`.c", ("a.b", "c")),
-        ("straße.größe", ("straße", "größe")),
-        ("my col", ("my col",)),
-        ("s . x", ("s", "x")),
-    ],
-)
-def test_a_path_is_read_as_people_write_it(text: str, path: tuple[str, ...]):
-    assert parse_path(text) == path
-
-
-@pytest.mark.parametrize("text", ["", ".", "a.", ".a", "a..b", "`a", "a`b`", "`a`b", "``", "` ``"])
-def test_a_text_that_is_not_a_path_is_refused_and_named(text: str):
-    with pytest.raises(ValueError, match="is not a name") as refused:
-        parse_path(text)
-    assert f"'{text}'" in str(refused.value)
-
-
-@pytest.mark.parametrize("text", [" ", "a. ", " .a", "a. .b"])
-def test_a_part_of_spaces_alone_is_an_empty_part_and_refused(text: str):
-    with pytest.raises(ValueError, match="is not a name"):
-        parse_path(text)
-
-
-@pytest.mark.parametrize(
-    ("path", "text"),
-    [
-        (("amount",), "amount"),
-        (("s", "x_1"), "s.x_1"),
-        (("a.b", "c"), "`a.b`.c"),
-        (("my col",), "`my col`"),
-        (("1st",), "`1st`"),
-        (("größe",), "`größe`"),
-        (("a`b",), "`a``b`"),
-    ],
-)
-def test_a_path_is_shown_with_quotes_only_where_a_part_needs_them(path, text: str):
-    assert path_text(path) == text

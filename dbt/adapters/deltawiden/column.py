@@ -3,6 +3,8 @@
 from dbt.adapters.base.column import Column
 from dbt.adapters.spark.column import SparkColumn
 
+from dbt.adapters.deltawiden.widening.names import quote
+
 _STRINGS = frozenset({"string", "char", "varchar"})
 _INTEGERS = frozenset({"tinyint", "smallint", "int", "bigint"})
 _FLOATS = frozenset({"float", "double"})
@@ -35,6 +37,11 @@ class DeltaWidenColumn(SparkColumn):
     def is_numeric(self) -> bool:
         """Tell whether the values are decimals."""
         return self._kind == _DECIMAL
+
+    @property
+    def quoted(self) -> str:
+        """The name for a statement, whatever is in it."""
+        return quote(self.column)
 
     def can_expand_to(self, other_column: Column) -> bool:
         """Say no: a column's type is changed by the plan of a model, and by nothing else."""

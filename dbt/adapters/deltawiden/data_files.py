@@ -11,8 +11,8 @@ from pyspark.sql.types import StructType
 from dbt.adapters.deltawiden.delta_log import Ask, file_sql, newest_schema
 from dbt.adapters.deltawiden.widening.described import read_schema
 from dbt.adapters.deltawiden.widening.literals import literal
+from dbt.adapters.deltawiden.widening.names import quote
 from dbt.adapters.deltawiden.widening.stored import StaleLeaf
-from dbt.adapters.deltawiden.widening.types import quote
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.deltawiden.widening.types import quote
+from dbt.adapters.deltawiden.widening.names import quote
 
 Ask = Callable[[str], Sequence[Any]]
 """Runs a query; gives its rows, whose values can be had by position and by name."""

@@ -1,6 +1,6 @@
 """The adapter: what dbt and the macros of models call."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -23,6 +23,7 @@ from dbt.adapters.deltawiden.tables import SchemaChangeRefused
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.facts import ENABLED, is_true
 from dbt.adapters.deltawiden.widening.literals import literal
+from dbt.adapters.deltawiden.widening.names import names_sql
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.policy import OnLossyWrite, OnSchemaChange, Policy
 from dbt.adapters.deltawiden.widening.properties import properties_sql
@@ -240,6 +241,11 @@ class DeltaWidenAdapter(MaintenanceAdapter):
     def properties_sql(self, properties: Mapping[str, Any]) -> str:
         """Render table properties for a statement."""
         return properties_sql(properties)
+
+    @available
+    def names_sql(self, names: str | Sequence[str]) -> str:
+        """Render the columns that a configuration lists, for a statement."""
+        return names_sql(names)
 
     @available
     def literal_sql(self, value: Any) -> str:

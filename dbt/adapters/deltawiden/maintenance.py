@@ -23,9 +23,9 @@ from dbt.adapters.deltawiden.operations.report_type_widening import report_table
 from dbt.adapters.deltawiden.operations.widen_columns import of_plan
 from dbt.adapters.deltawiden.reader import quoted, require_delta
 from dbt.adapters.deltawiden.tables import SchemaChangeRefused, TableAdapter
+from dbt.adapters.deltawiden.widening.names import parse_path
 from dbt.adapters.deltawiden.widening.plan import plan_by_hand
 from dbt.adapters.deltawiden.widening.request import InvalidRequest, read_request
-from dbt.adapters.deltawiden.widening.types import parse_path
 
 
 class MaintenanceAdapter(TableAdapter):

@@ -20,8 +20,9 @@ from dbt.adapters.deltawiden.table_facts import (
 )
 from dbt.adapters.deltawiden.widening.described import read_schema
 from dbt.adapters.deltawiden.widening.facts import ROW_TRACKING, TableFacts, is_true
+from dbt.adapters.deltawiden.widening.names import name_sql
 from dbt.adapters.deltawiden.widening.rules import Engine
-from dbt.adapters.deltawiden.widening.types import quote, type_sql
+from dbt.adapters.deltawiden.widening.types import type_sql
 
 
 class Reader:
@@ -168,8 +169,7 @@ class Reader:
 
 def quoted(relation: BaseRelation) -> str:
     """Render a relation's name for a statement."""
-    parts = (relation.schema, relation.identifier)
-    return ".".join(quote(part) for part in parts if part)
+    return name_sql(*(part for part in (relation.schema, relation.identifier) if part))
 
 
 def require_delta(relation: SparkRelation) -> None:

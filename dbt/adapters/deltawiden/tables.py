@@ -23,8 +23,10 @@ from dbt.adapters.deltawiden.column import DeltaWidenColumn
 from dbt.adapters.deltawiden.conflicts import SchemaChangeFailed, is_conflict
 from dbt.adapters.deltawiden.connections import ConnectionMethod, DeltaWidenConnectionManager
 from dbt.adapters.deltawiden.reader import Reader, quoted
+from dbt.adapters.deltawiden.relation import DeltaWidenRelation
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.diff import AmbiguousName, SchemaDifference, compare
+from dbt.adapters.deltawiden.widening.names import quote, quote_once
 from dbt.adapters.deltawiden.widening.plan import Plan, plan_changes, plan_no_change
 from dbt.adapters.deltawiden.widening.policy import (
     CONFIGURATION_KEYS,
@@ -55,6 +57,54 @@ class TableAdapter(SparkAdapter):
 
     ConnectionManager = DeltaWidenConnectionManager
     Column = DeltaWidenColumn
+    Relation = DeltaWidenRelation
+
+    @available
+    @classmethod
+    def quote(cls, identifier: str) -> str:
+        """Quote a name for a statement, whatever is in it."""
+        return quote(identifier)
+
+    @available
+    def quote_once(self, name: str) -> str:
+        """Quote a name of the configuration, unless it reads as one already."""
+        return quote_once(name)
+
+    def quote_seed_column(self, column: str, quote_config: bool | None) -> str:
+        """Quote the name of a seed's column, which is a text of the file's first line.
+
+        Args:
+            column: the name.
+            quote_config: the seed's ``quote_columns``. To Spark a name is the same without quotes.
+
+        Raises:
+            QuoteConfigTypeError: ``quote_columns`` is no boolean.
+        """
+        super().quote_seed_column(column, quote_config)
+        return quote(column)
+
+    def list_relations_without_caching(self, schema_relation: BaseRelation) -> list[BaseRelation]:
+        """List the tables and views of a schema.
+
+        Args:
+            schema_relation: the schema.
+
+        Returns:
+            Its relations, none where there is no such schema.
+        """
+        # dbt-spark's statements have the schema as it stands.
+        schema = quote_once(schema_relation.schema or "")
+        relations: list[BaseRelation] = super().list_relations_without_caching(
+            schema_relation.replace_path(schema=schema)
+        )
+        return relations
+
+    def _get_relation_information_using_describe(self, row: agate.Row) -> tuple[str, str, str]:
+        schema, name, is_temporary = row
+        _, _, information = super()._get_relation_information_using_describe(
+            (quote_once(schema), quote_once(name), is_temporary)
+        )
+        return schema, name, information
 
     def _build_spark_relation_list(
         self, row_list: agate.Table, relation_info_func: Callable[[agate.Row], Any]

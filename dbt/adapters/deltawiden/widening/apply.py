@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
-from dbt.adapters.deltawiden.widening.types import Path
+from dbt.adapters.deltawiden.widening.names import Path
 
 
 @dataclass(frozen=True)

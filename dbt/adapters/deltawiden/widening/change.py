@@ -5,7 +5,8 @@ from typing import Any
 
 from pyspark.sql.types import DataType
 
-from dbt.adapters.deltawiden.widening.types import Path, path_text, type_text
+from dbt.adapters.deltawiden.widening.names import Path, path_text
+from dbt.adapters.deltawiden.widening.types import type_text
 
 
 @dataclass(frozen=True)

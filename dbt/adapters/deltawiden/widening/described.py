@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable
 
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
+from dbt.adapters.deltawiden.widening.names import quote
 from dbt.adapters.deltawiden.widening.types import (
     UnknownType,
     UnreadableType,
     parse_type,
-    quote,
     read_special_type,
 )
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
 from dbt.adapters.deltawiden.widening.exactness import Storage, storage
-from dbt.adapters.deltawiden.widening.types import Path
+from dbt.adapters.deltawiden.widening.names import Path
 
 
 class AmbiguousName(ValueError):

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from dbt.adapters.deltawiden.widening.change import TypeChange
-from dbt.adapters.deltawiden.widening.types import Path, parse_type
+from dbt.adapters.deltawiden.widening.names import Path
+from dbt.adapters.deltawiden.widening.types import parse_type
 
 TYPE_CHANGES = "delta.typeChanges"
 GENERATION_EXPRESSION = "delta.generationExpression"

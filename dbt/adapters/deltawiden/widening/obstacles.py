@@ -11,6 +11,7 @@ from dbt.adapters.deltawiden.widening.facts import (
     TYPE_WIDENING_FEATURE,
     TableFacts,
 )
+from dbt.adapters.deltawiden.widening.names import Path, quote
 from dbt.adapters.deltawiden.widening.references import uses
 from dbt.adapters.deltawiden.widening.refusals import Obstacle, Reason
 from dbt.adapters.deltawiden.widening.rules import (
@@ -19,13 +20,7 @@ from dbt.adapters.deltawiden.widening.rules import (
     Capability,
     Rule,
 )
-from dbt.adapters.deltawiden.widening.types import (
-    Path,
-    every_type,
-    leaves,
-    quote,
-    type_text,
-)
+from dbt.adapters.deltawiden.widening.types import every_type, leaves, type_text
 
 # The protocol change IcebergWriterCompatV1, "Allowed Supported list of features", and the legacy
 # features that may be supported; whether those are active Delta checks when they are made so.

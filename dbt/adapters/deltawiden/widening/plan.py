@@ -13,6 +13,7 @@ from dbt.adapters.deltawiden.widening.diff import (
     TypeDifference,
 )
 from dbt.adapters.deltawiden.widening.facts import ENABLED, TableFacts
+from dbt.adapters.deltawiden.widening.names import Path, path_sql
 from dbt.adapters.deltawiden.widening.obstacles import (
     of_drop,
     of_new_field,
@@ -33,7 +34,7 @@ from dbt.adapters.deltawiden.widening.target import (
     is_decimal_number,
     smallest_type_for_both,
 )
-from dbt.adapters.deltawiden.widening.types import Path, path_sql, type_sql
+from dbt.adapters.deltawiden.widening.types import type_sql
 from dbt.adapters.deltawiden.widening.write import Write, write_of
 
 

@@ -12,7 +12,8 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
 from dbt.adapters.deltawiden.widening.diff import by_folded_name
 from dbt.adapters.deltawiden.widening.exactness import Storage, storage
-from dbt.adapters.deltawiden.widening.types import every_type, quote, type_sql
+from dbt.adapters.deltawiden.widening.names import quote
+from dbt.adapters.deltawiden.widening.types import every_type, type_sql
 
 
 def shaped_sql(value: str, source: DataType, column: DataType) -> str:

@@ -8,7 +8,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from dbt.adapters.deltawiden.widening.types import Path
+from dbt.adapters.deltawiden.widening.names import Path
 
 # It warns of what it parses as an opaque command; such an expression is read word by word here.
 logging.getLogger("sqlglot").setLevel(logging.ERROR)

@@ -4,9 +4,10 @@ import json
 import re
 import shlex
 
+from dbt.adapters.deltawiden.widening.names import parse_path, path_text
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.refusals import Reason, Refusal
-from dbt.adapters.deltawiden.widening.types import parse_path, path_text, type_text
+from dbt.adapters.deltawiden.widening.types import type_text
 
 
 def changes_text(plan: Plan) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from pyspark.sql import types as spark
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
-from dbt.adapters.deltawiden.widening.types import Path
+from dbt.adapters.deltawiden.widening.names import Path
 
 PHYSICAL_NAME = "delta.columnMapping.physicalName"
 

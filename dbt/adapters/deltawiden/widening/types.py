@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType, StructType
 
-Path = tuple[str, ...]
-"""A place in a schema: column name, then field names, ``element``, ``key`` and ``value``."""
+from dbt.adapters.deltawiden.widening.names import path_text, quote
 
 
 class UnknownType(ValueError):
@@ -61,69 +60,6 @@ def _names() -> Iterator[_Name]:
 _BY_SPELLING = {spelling: name.make for name in _names() for spelling in name.spellings}
 _SHOWN_AS: dict[type[DataType], str] = {type(n.make()): n.spellings[0] for n in _names()}
 _WITH_ARGUMENTS = re.compile(r"(\w+)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)")
-_PATH_PART = re.compile(r"`((?:[^`]|``)+)`|([^`.]+)")
-_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-
-
-def quote(name: str) -> str:
-    """Quote one part of a name for Spark SQL.
-
-    Args:
-        name: the raw name of a column, field, table or schema.
-
-    Returns:
-        The name in backticks, with each backtick in it doubled.
-
-    Source:
-        https://spark.apache.org/docs/latest/sql-ref-identifier.html
-    """
-    return "`" + name.replace("`", "``") + "`"
-
-
-def path_sql(path: Path) -> str:
-    """Render a path for a statement: every part quoted, joined by dots."""
-    return ".".join(quote(part) for part in path)
-
-
-def path_text(path: Path) -> str:
-    """Render a path for people: quoted only where a part would not read as a plain name."""
-    return ".".join(part if _PLAIN_NAME.fullmatch(part) else quote(part) for part in path)
-
-
-def parse_path(text: str) -> Path:
-    """Read a path as a person writes it: ``amount``, ``s.x``, ``m.value.`my col```.
-
-    Args:
-        text: parts separated by dots; a part that holds a dot stands in backticks.
-
-    Returns:
-        The path.
-
-    Raises:
-        ValueError: the text is empty, has an empty part, or a backtick is not closed.
-    """
-    path: list[str] = []
-    position = 0
-    while True:
-        match = _PATH_PART.match(text, position)
-        part = _unquoted(match) if match else ""
-        if match is None or not part:
-            raise ValueError(
-                f"'{text}' is not a name: write parts separated by dots, and put a part that "
-                "contains a dot or a backtick in backticks, with each backtick in it doubled"
-            )
-        path.append(part)
-        position = match.end()
-        if position == len(text):
-            return tuple(path)
-        if text[position] != ".":
-            raise ValueError(f"'{text}' is not a name: expected '.' after '{part}'")
-        position += 1
-
-
-def _unquoted(part: re.Match[str]) -> str:
-    quoted, plain = part.groups()
-    return str(quoted.replace("``", "`") if quoted is not None else plain.strip())
 
 
 def type_sql(data_type: DataType) -> str:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pyspark.sql.types import DataType, StructField, StructType
 
 from dbt.adapters.deltawiden.widening.diff import by_folded_name
+from dbt.adapters.deltawiden.widening.names import quote
 from dbt.adapters.deltawiden.widening.project import is_as_is, shaped_sql
-from dbt.adapters.deltawiden.widening.types import quote, type_sql
+from dbt.adapters.deltawiden.widening.types import type_sql
 
 
 @dataclass(frozen=True)

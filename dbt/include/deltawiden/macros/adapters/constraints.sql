@@ -9,7 +9,7 @@
 {#- The columns of a contract, for the SELECT that is put around the model's query. -#}
 {% macro deltawiden__get_column_names() %}
   {%- for column in model['columns'].values() -%}
-    {%- set name = adapter.quote(column['name']) if column.get('quote') else deltawiden__quote_once(column['name']) -%}
+    {%- set name = adapter.quote(column['name']) if column.get('quote') else adapter.quote_once(column['name']) -%}
     {%- set conditions = _deltawiden_column_conditions(column, name) -%}
     {%- if loop.first -%}
       {%- do conditions.extend(_deltawiden_model_conditions()) -%}
@@ -48,7 +48,7 @@
       {%- do conditions.append(_deltawiden_check_condition(constraint)) -%}
     {%- elif constraint.type == 'not_null' -%}
       {%- for name in constraint.columns -%}
-        {%- do conditions.append((deltawiden__quote_once(name) ~ ' is not null', 'the model has a null in ' ~ name ~ ', which is not_null in its contract')) -%}
+        {%- do conditions.append((adapter.quote_once(name) ~ ' is not null', 'the model has a null in ' ~ name ~ ', which is not_null in its contract')) -%}
       {%- endfor -%}
     {%- endif -%}
   {%- endfor -%}

@@ -9,7 +9,7 @@
   {%- set predicates = [] if incremental_predicates is none else [] + incremental_predicates -%}
   {%- set keys = ([unique_key] if unique_key is string else (unique_key or [])) | select | list -%}
   {%- for key in keys -%}
-    {%- set name = deltawiden__quote_once(key) -%}
+    {%- set name = adapter.quote_once(key) -%}
     {%- do predicates.append('DBT_INTERNAL_SOURCE.' ~ name ~ ' = DBT_INTERNAL_DEST.' ~ name) -%}
   {%- endfor -%}
   {%- if not keys -%}
@@ -38,7 +38,7 @@
       {%- set chosen = columns | selectattr('in_source') | map(attribute='quoted') -%}
     {%- endif -%}
     {%- for column in chosen -%}
-      {%- set name = deltawiden__quote_once(column) -%}
+      {%- set name = adapter.quote_once(column) -%}
       {{ name }} = DBT_INTERNAL_SOURCE.{{ name }}{{ ', ' if not loop.last }}
     {%- endfor -%}
   {%- endif -%}
@@ -55,13 +55,4 @@
       {{ ', ' if not loop.last }}
     {%- endfor -%})
   {%- endif -%}
-{% endmacro %}
-
-
-{#-
-  Quote a name of the configuration that is no identifier as it stands (`my-col`). What its author has
-  quoted, or written as a path to a field (`s.id`), stays as it is.
--#}
-{% macro deltawiden__quote_once(name) %}
-  {{- name if modules.re.fullmatch('`.*`|[A-Za-z_]\\w*(\\.\\w+)*', name) else adapter.quote(name) -}}
 {% endmacro %}

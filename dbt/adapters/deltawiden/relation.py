@@ -1,0 +1,32 @@
+"""A relation whose name breaks out of no statement."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dbt.adapters.contracts.relation import ComponentName
+from dbt.adapters.spark.relation import SparkRelation
+
+from dbt.adapters.deltawiden.widening.names import quote, quote_once
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DeltaWidenRelation(SparkRelation):
+    """dbt-spark's relation, which quotes a name that Spark would not read as one.
+
+    A plain name stays as it stands, and so does what its author has quoted or written as a path
+    (``schema: catalog.sales``): the SQL that a project compiles to is what dbt-spark makes of it.
+    """
+
+    def _render_iterator(self) -> Iterator[tuple[ComponentName | None, str | None]]:
+        for key, part in super()._render_iterator():
+            yield key, quote_once(part) if part else part
+
+    def quoted(self, identifier: str) -> str:
+        """Quote a part of the name, which ``quoting`` in a project asks for."""
+        is_quoted = identifier.startswith("`") and quote_once(identifier) == identifier
+        return identifier if is_quoted else quote(identifier)
+
+    @staticmethod
+    def add_ephemeral_prefix(name: str) -> str:
+        """Name the common table expression of an ephemeral model."""
+        return quote_once(SparkRelation.add_ephemeral_prefix(name))

@@ -1,0 +1,128 @@
+"""Names of columns, fields and relations as Spark SQL, whatever characters are in them."""
+
+import re
+from collections.abc import Sequence
+
+Path = tuple[str, ...]
+"""A place in a schema: column name, then field names, ``element``, ``key`` and ``value``."""
+
+_PATH_PART = re.compile(r"`((?:[^`]|``)+)`|([^`.]+)")
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PART = r"(?:[A-Za-z_][A-Za-z0-9_]*|`(?:[^`]|``)+`)"
+_NAME = re.compile(rf"{_PART}(?:\.{_PART})*")
+_ARGUMENT = rf"\s*(?:{_NAME.pattern}|\d+)\s*"
+_COLUMN = re.compile(rf"[A-Za-z]\w*\({_ARGUMENT}(?:,{_ARGUMENT})*\)|{_NAME.pattern}")
+_NAME_LIST = re.compile(rf"\s*(?:{_COLUMN.pattern})\s*(?:,\s*(?:{_COLUMN.pattern})\s*)*")
+
+
+def quote(name: str) -> str:
+    """Quote one part of a name for Spark SQL.
+
+    Args:
+        name: the raw name of a column, field, table or schema.
+
+    Returns:
+        The name in backticks, with each backtick in it doubled.
+
+    Source:
+        https://spark.apache.org/docs/latest/sql-ref-identifier.html
+    """
+    return "`" + name.replace("`", "``") + "`"
+
+
+def path_sql(path: Path) -> str:
+    """Render a path for a statement: every part quoted, joined by dots."""
+    return ".".join(quote(part) for part in path)
+
+
+def path_text(path: Path) -> str:
+    """Render a path for people: quoted only where a part would not read as a plain name."""
+    return ".".join(part if _PLAIN_NAME.fullmatch(part) else quote(part) for part in path)
+
+
+def parse_path(text: str) -> Path:
+    """Read a path as a person writes it: ``amount``, ``s.x``, ``m.value.`my col```.
+
+    Args:
+        text: parts separated by dots; a part that holds a dot stands in backticks.
+
+    Returns:
+        The path.
+
+    Raises:
+        ValueError: the text is empty, has an empty part, or a backtick is not closed.
+    """
+    path: list[str] = []
+    position = 0
+    while True:
+        match = _PATH_PART.match(text, position)
+        part = _unquoted(match) if match else ""
+        if match is None or not part:
+            raise ValueError(
+                f"'{text}' is not a name: write parts separated by dots, and put a part that "
+                "contains a dot or a backtick in backticks, with each backtick in it doubled"
+            )
+        path.append(part)
+        position = match.end()
+        if position == len(text):
+            return tuple(path)
+        if text[position] != ".":
+            raise ValueError(f"'{text}' is not a name: expected '.' after '{part}'")
+        position += 1
+
+
+def _unquoted(part: re.Match[str]) -> str:
+    quoted, plain = part.groups()
+    return str(quoted.replace("``", "`") if quoted is not None else plain.strip())
+
+
+def quote_once(name: str) -> str:
+    """Render a name of a configuration or a profile for a statement.
+
+    Args:
+        name: a name as its author wrote it: plain, quoted by hand, or a path of such parts
+            (``s.id``, ``catalog.schema``, ``delta.`/data/orders```).
+
+    Returns:
+        The name as it stands where Spark reads it as one name, else quoted as a whole.
+    """
+    return name if _NAME.fullmatch(name) else quote(name)
+
+
+def name_sql(*parts: str) -> str:
+    """Render the parts of a relation's name for a statement, each of them quoted.
+
+    Args:
+        parts: schema and identifier, as ``quote_once`` takes them.
+
+    Returns:
+        The quoted parts, joined by dots.
+    """
+    return ".".join(
+        path_sql(parse_path(part)) if _NAME.fullmatch(part) else quote(part) for part in parts
+    )
+
+
+def names_sql(given: str | Sequence[str]) -> str:
+    """Render the columns that a configuration lists, such as those of ``partition_by``.
+
+    Args:
+        given: names as ``quote_once`` takes them, or transforms of columns (``days(ts)``); a text
+            may hold several of them, separated by commas.
+
+    Returns:
+        The list for a statement. What is neither a name nor a list of names is taken for one name.
+
+    Source:
+        https://spark.apache.org/docs/latest/sql-ref-syntax-ddl-create-table-datasource.html
+        (PARTITIONED BY, CLUSTERED BY); transforms:
+        https://iceberg.apache.org/docs/latest/spark-ddl/#partitioned-by
+    """
+    texts = [given] if isinstance(given, str) else given
+    return ", ".join(each for text in texts for each in _columns(text))
+
+
+def _columns(text: str) -> list[str]:
+    if _NAME_LIST.fullmatch(text):
+        return [each.group().strip() for each in _COLUMN.finditer(text)]
+    return [quote(text)]

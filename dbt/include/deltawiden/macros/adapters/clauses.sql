@@ -1,0 +1,52 @@
+{#
+  The clauses of CREATE TABLE that take names and texts of the configuration. dbt-spark puts those into the
+  statement as they are, so that a quote or a bracket in one ends it early.
+#}
+
+{% macro deltawiden__location_clause() %}
+  {%- set location_root = config.get('location_root', validator=validation.any[basestring]) -%}
+  {%- if location_root is not none %}
+    location {{ adapter.literal_sql(location_root ~ '/' ~ model['alias']) }}
+  {%- endif %}
+{%- endmacro %}
+
+
+{% macro deltawiden__options_clause() -%}
+  {%- set options = _deltawiden_options() -%}
+  {%- if options %}
+    options ({{ adapter.properties_sql(options) }})
+  {%- endif %}
+{%- endmacro %}
+
+
+{#- Hudi finds rows by the model's unique key: https://hudi.apache.org/docs/configurations#SPARK_DATASOURCE. -#}
+{% macro _deltawiden_options() %}
+  {%- set options = {} -%}
+  {%- do options.update(config.get('options') or {}) -%}
+  {%- set unique_key = config.get('unique_key') -%}
+  {%- if config.get('file_format') == 'hudi' -%}
+    {%- if options.get('primaryKey', unique_key) != unique_key -%}
+      {% do exceptions.raise_compiler_error("unique_key and options('primaryKey') should be the same column(s).") %}
+    {%- elif unique_key is not none -%}
+      {%- do options.update({'primaryKey': unique_key}) -%}
+    {%- endif -%}
+  {%- endif -%}
+  {% do return(options) %}
+{% endmacro %}
+
+
+{% macro deltawiden__partition_cols(label, required=false) %}
+  {%- set columns = config.get('partition_by', validator=validation.any[list, basestring]) -%}
+  {%- if columns %}
+    {{ label }} ({{ adapter.names_sql(columns) }})
+  {%- endif %}
+{%- endmacro %}
+
+
+{% macro deltawiden__clustered_cols(label, required=false) %}
+  {%- set columns = config.get('clustered_by', validator=validation.any[list, basestring]) -%}
+  {%- set buckets = config.get('buckets', validator=validation.any[int]) -%}
+  {%- if columns and buckets is not none %}
+    {{ label }} ({{ adapter.names_sql(columns) }}) into {{ buckets }} buckets
+  {%- endif %}
+{%- endmacro %}
