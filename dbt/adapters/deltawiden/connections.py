@@ -1,7 +1,7 @@
 """Which Spark a profile means: credentials and the connection manager."""
 
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +14,7 @@ from dbt_common.exceptions import DbtConfigError, DbtDatabaseError, DbtRuntimeEr
 
 from dbt.adapters.deltawiden.connect import DEFAULT_PORT, open_connect
 from dbt.adapters.deltawiden.errors import error_text, has_java_stack
+from dbt.adapters.deltawiden.secrets import find_secrets, hide, scrubbed
 from dbt.adapters.deltawiden.session import SessionConnection, get_session
 from dbt.adapters.deltawiden.widening.literals import literal
 
@@ -81,6 +82,8 @@ class DeltaWidenCredentials(SparkCredentials):
         # dbt-spark turns ANSI mode off whatever the profile says; here the profile wins.
         if given_ansi is not None:
             self.server_side_parameters[ANSI] = str(given_ansi)
+        given = {"token": self.token, "password": self.password}
+        hide(find_secrets(self.server_side_parameters, given, self.connection_string_suffix))
 
     @property
     def type(self) -> str:
@@ -124,13 +127,14 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
             logger.debug(f"Error while running:\n{sql}")
             # dbt-spark's own errors have the server's whole answer in them.
             if not has_java_stack(str(error.msg)):
+                error.msg = scrubbed(error.msg)
                 raise
             logger.debug(str(error.msg))
-            raise DbtDatabaseError(error_text(str(error.msg))) from error
+            raise DbtDatabaseError(scrubbed(error_text(str(error.msg)))) from error
         except Exception as error:
             logger.debug(f"Error while running:\n{sql}")
             logger.debug(str(error))
-            raise DbtDatabaseError(error_text(_server_message(error))) from error
+            raise DbtDatabaseError(scrubbed(error_text(_server_message(error)))) from error
 
     def add_query(
         self,
@@ -176,10 +180,18 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
         """
         credentials = connection.credentials
         if connection.state == ConnectionState.OPEN or not credentials.has_session:
-            return super().open(connection)
+            return _open_server(super().open, connection)
         connection.handle = _open_session(credentials)
         connection.state = ConnectionState.OPEN
         return connection
+
+
+def _open_server(open_it: Callable[[Connection], Connection], connection: Connection) -> Connection:
+    try:
+        return open_it(connection)
+    except DbtRuntimeError as error:
+        error.msg = scrubbed(error.msg)  # A driver's error can have all that it was given.
+        raise
 
 
 def _open_session(credentials: DeltaWidenCredentials) -> SessionConnection:

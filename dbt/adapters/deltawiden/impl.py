@@ -14,18 +14,26 @@ from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.contracts.metadata import CatalogTable
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.deltawiden import model_config
 from dbt.adapters.deltawiden.catalog import catalog_rows, catalog_table, statistics
 from dbt.adapters.deltawiden.conflicts import until_no_conflict
 from dbt.adapters.deltawiden.connections import ConnectionMethod, DeltaWidenResponse
 from dbt.adapters.deltawiden.maintenance import MaintenanceAdapter
 from dbt.adapters.deltawiden.python_models import SessionJob
-from dbt.adapters.deltawiden.tables import SchemaChangeRefused
+from dbt.adapters.deltawiden.tables import SchemaChangeRefused, invalid_configuration
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.facts import ENABLED, is_true
 from dbt.adapters.deltawiden.widening.literals import literal
 from dbt.adapters.deltawiden.widening.names import names_sql
 from dbt.adapters.deltawiden.widening.plan import Plan
-from dbt.adapters.deltawiden.widening.policy import OnLossyWrite, OnSchemaChange, Policy
+from dbt.adapters.deltawiden.widening.policy import (
+    CONFIGURATION_KEYS,
+    InvalidConfiguration,
+    OnLossyWrite,
+    OnSchemaChange,
+    Policy,
+    read_policy,
+)
 from dbt.adapters.deltawiden.widening.properties import properties_sql
 from dbt.adapters.deltawiden.widening.rules import feature_properties
 
@@ -59,7 +67,7 @@ class DeltaWidenAdapter(MaintenanceAdapter):
         Raises:
             DbtConfigError: a value is not accepted.
         """
-        self._policy(config)
+        self._check_configuration(config)
         if config.get("file_format") is None:
             config.model.config["file_format"] = DeltaWidenConfig.file_format
         return super().pre_model_hook(config)
@@ -261,6 +269,15 @@ class DeltaWidenAdapter(MaintenanceAdapter):
     def has_type_widening(self, table: SparkRelation) -> bool:
         """Tell whether a table's property enables type widening."""
         return is_true(self._reader.properties(table), ENABLED)
+
+    def _check_configuration(self, config: Any) -> None:
+        found = model_config.problems({key: config.get(key) for key in model_config.CHECKS})
+        try:
+            read_policy({key: config.get(key) for key in CONFIGURATION_KEYS})
+        except InvalidConfiguration as error:
+            found = [str(error), *found]
+        if found:
+            raise invalid_configuration(config.model.unique_id, found)
 
     def _policy(self, config: Any) -> Policy:
         return self._read_policy(config, config.model.unique_id)

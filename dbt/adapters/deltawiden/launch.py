@@ -19,6 +19,7 @@ from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 
 from dbt.adapters.deltawiden.errors import error_text, start_failure_text
+from dbt.adapters.deltawiden.secrets import scrubbed, without_secrets
 from dbt.adapters.deltawiden.settings import start_settings
 
 logger = AdapterLogger("DeltaWiden")
@@ -49,13 +50,15 @@ def start_spark(parameters: Mapping[str, str]) -> None:
             if "PYSPARK_GATEWAY_PORT" in os.environ:
                 SparkContext(conf=_submitted_conf(parameters))
                 return
-            conf = _conf(start_settings(parameters, os.environ))
-            with _submit_arguments(conf):
-                gateway = launch_gateway(conf, {"stdout": log, "stderr": log})
-            SparkContext(conf=conf, gateway=gateway)
+            settings = start_settings(parameters, os.environ)
+            # Everybody on the machine can read a process's arguments.
+            arguments = _conf(without_secrets(settings))
+            with _submit_arguments(arguments):
+                gateway = launch_gateway(arguments, {"stdout": log, "stderr": log})
+            SparkContext(conf=_conf(settings), gateway=gateway)
         except Exception as error:
             logger.debug(f"{error}\n{_read(log_file)}")
-            raise SparkDidNotStart(_why_not_started(error, log_file)) from error
+            raise SparkDidNotStart(scrubbed(_why_not_started(error, log_file))) from error
 
 
 def _conf(settings: Mapping[str, str], load_defaults: bool = False) -> SparkConf:

@@ -14,6 +14,7 @@ from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.errors import error_text
 from dbt.adapters.deltawiden.launch import SPARK_ERRORS, start_spark
+from dbt.adapters.deltawiden.secrets import scrubbed
 from dbt.adapters.deltawiden.settings import SAFE_WRITES
 from dbt.adapters.deltawiden.widening.literals import literal
 
@@ -219,4 +220,4 @@ def clear_errors() -> Iterator[None]:
         yield
     except SPARK_ERRORS as error:
         logger.debug(str(error))
-        raise DbtDatabaseError(error_text(error)) from error
+        raise DbtDatabaseError(scrubbed(error_text(error))) from error

@@ -26,7 +26,7 @@ from dbt.adapters.deltawiden.reader import Reader, quoted
 from dbt.adapters.deltawiden.relation import DeltaWidenRelation
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.diff import AmbiguousName, SchemaDifference, compare
-from dbt.adapters.deltawiden.widening.names import quote, quote_once
+from dbt.adapters.deltawiden.widening.names import parse_path, quote, quote_once
 from dbt.adapters.deltawiden.widening.plan import Plan, plan_changes, plan_no_change
 from dbt.adapters.deltawiden.widening.policy import (
     CONFIGURATION_KEYS,
@@ -69,6 +69,11 @@ class TableAdapter(SparkAdapter):
     def quote_once(self, name: str) -> str:
         """Quote a name of the configuration, unless it reads as one already."""
         return quote_once(name)
+
+    @available
+    def read_name(self, name: str) -> list[str]:
+        """Read a name of the configuration: its parts without quotes, or itself as the only one."""
+        return list(parse_path(name) if quote_once(name) == name else (name,))
 
     def quote_seed_column(self, column: str, quote_config: bool | None) -> str:
         """Quote the name of a seed's column, which is a text of the file's first line.
@@ -210,7 +215,7 @@ class TableAdapter(SparkAdapter):
         try:
             return read_policy({key: config.get(key) for key in CONFIGURATION_KEYS})
         except InvalidConfiguration as error:
-            raise DbtConfigError(f"The configuration of {name} is not valid.\n{error}") from error
+            raise invalid_configuration(name, [str(error)]) from error
 
     def _has_session(self) -> bool:
         return bool(self.config.credentials.has_session)
@@ -262,3 +267,9 @@ class TableAdapter(SparkAdapter):
             return all(find_leaf(each.path, now)[1] == each.from_type for each in plan.changes)
         except InvalidRequest:
             return False
+
+
+def invalid_configuration(name: str, problems: Iterable[str]) -> DbtConfigError:
+    """Make the error that says what of a node's configuration is not accepted."""
+    lines = [f"The configuration of {name} is not valid.", *problems]
+    return DbtConfigError("\n".join(lines))

@@ -32,13 +32,10 @@
   {%- if dest_columns is none and not only and not except -%}
     *
   {%- else -%}
-    {%- set columns = dest_columns or adapter.get_columns_in_relation(target) -%}
+    {%- set columns = adapter.get_columns_in_relation(target) if dest_columns is none
+      else dest_columns | selectattr('in_source') | list -%}
     {%- set chosen = get_merge_update_columns(only, except, columns) -%}
-    {%- if chosen is none -%}
-      {%- set chosen = columns | selectattr('in_source') | map(attribute='quoted') -%}
-    {%- endif -%}
-    {%- for column in chosen -%}
-      {%- set name = adapter.quote_once(column) -%}
+    {%- for name in (columns | map(attribute='quoted') if chosen is none else chosen) -%}
       {{ name }} = DBT_INTERNAL_SOURCE.{{ name }}{{ ', ' if not loop.last }}
     {%- endfor -%}
   {%- endif -%}

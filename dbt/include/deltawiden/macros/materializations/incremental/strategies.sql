@@ -39,7 +39,8 @@
 
 
 {% macro deltawiden__predicates() %}
-  {% do return(config.get('predicates', none) or config.get('incremental_predicates', none)) %}
+  {%- set predicates = config.get('predicates', none) or config.get('incremental_predicates', none) -%}
+  {% do return([predicates] if predicates is string else predicates) %}
 {% endmacro %}
 
 

@@ -1,0 +1,86 @@
+"""What of a profile nobody may read in a log, an error or an artifact."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from dbt_common.context import get_invocation_context
+from dbt_common.exceptions import scrub_secrets
+
+_SECRET_SETTING = re.compile("secret|password|token|access[.]?key", re.IGNORECASE)
+"""Spark's own rule, ``spark.redaction.regex``:
+https://spark.apache.org/docs/latest/configuration.html#runtime-environment"""
+
+_SECRET_ATTRIBUTE = re.compile(r"(?:PWD|Password|UID_?Token|Auth_AccessToken)\s*=\s*([^;]+)", re.I)
+"""Attributes of an ODBC connection string that hold one."""
+
+_SHORTEST = 3
+"""A secret of one or two characters would take them out of every word."""
+
+
+def is_secret(setting: str) -> bool:
+    """Tell whether a setting's value is a secret, as Spark decides it by the setting's name."""
+    return bool(_SECRET_SETTING.search(setting))
+
+
+def without_secrets(settings: Mapping[str, str]) -> dict[str, str]:
+    """Leave out the settings whose values are secrets."""
+    return {key: value for key, value in settings.items() if not is_secret(key)}
+
+
+def find_secrets(
+    settings: Mapping[str, str], given: Mapping[str, str | None], connection_string: str | None
+) -> tuple[str, ...]:
+    """Collect the secrets of a profile.
+
+    Args:
+        settings: ``server_side_parameters``.
+        given: the profile's own secrets by key, such as its token.
+        connection_string: what an ODBC profile adds to the connection string.
+
+    Returns:
+        The secrets, the longest first, so that none is cut by one that is part of it.
+    """
+    found = filter(_can_be_hidden, _values(settings, given, connection_string))
+    return tuple(sorted(set(found), key=len, reverse=True))
+
+
+def _values(
+    settings: Mapping[str, str], given: Mapping[str, str | None], connection_string: str | None
+) -> Iterator[str]:
+    yield from (value for value in given.values() if value)
+    yield from (value for key, value in settings.items() if is_secret(key))
+    yield from (each.strip() for each in _SECRET_ATTRIBUTE.findall(connection_string or ""))
+
+
+def _can_be_hidden(value: str) -> bool:
+    # `spark.hadoop.fs.s3a.aws.credentials.provider.token.enabled: "true"` is no secret.
+    return len(value) >= _SHORTEST and value.lower() not in ("true", "false", "none")
+
+
+def hide(secrets: Iterable[str]) -> None:
+    """Let dbt write stars in place of secrets, as it does for ``DBT_ENV_SECRET_`` variables.
+
+    Args:
+        secrets: as ``find_secrets`` gives them.
+    """
+    hidden = _hidden()
+    hidden.extend(each for each in secrets if each not in hidden)
+
+
+def scrubbed(text: str) -> str:
+    """Put stars in place of the secrets of this dbt command.
+
+    Args:
+        text: an error's text, which dbt also writes where it does not scrub: in artifacts.
+
+    Returns:
+        The text without them.
+    """
+    return str(scrub_secrets(text, _hidden()))
+
+
+def _hidden() -> list[str]:
+    try:
+        return get_invocation_context().env_secrets
+    except LookupError:
+        return []  # No dbt command runs: this is somebody's own Python.
