@@ -3,85 +3,106 @@
     python -m tests.compatibility FOLDER
 
 reads ``standard/*.xml`` (dbt's own test suite, one for each adapter) and ``*/results.xml`` (one
-for each lane of the matrix) below the folder, as pytest writes them, and writes the page.
+for each lane of the matrix) below the folder, as pytest writes them, keeps a summary of each in
+``docs/compatibility/``, and writes the page from all summaries: the lanes need not run in one go.
 """
 
+import json
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
 PAGE = Path(__file__).parents[1] / "docs" / "compatibility.md"
-OURS, THEIRS = "deltawiden", "spark"
+SUMMARIES = PAGE.with_suffix("")
+OURS, THEIRS = "standard-deltawiden", "standard-spark"
 HEAD = """# Compatibility
 
 `make compatibility` runs dbt's own test suite (dbt-tests-adapter) on dbt-deltawiden and on
-dbt-spark, in the same embedded Spark and Delta, and writes this page; `make test-matrix` runs our
-tests on each supported version.
+dbt-spark, in the same embedded Spark and Delta; `make test-matrix` runs our tests on each supported
+version. Both write this page, from the summaries of the runs in `docs/compatibility/`.
 """
 VERSIONS = ("python", "dbt-core", "dbt-spark", "pyspark", "delta-spark")
-
-
-@dataclass(frozen=True)
-class Case:
-    """One test of a run.
-
-    Attributes:
-        file: the test's file, without its path.
-        name: its class and name.
-        outcome: ``passed``, ``failed`` or ``skipped``.
-        reason: why it was skipped.
-    """
-
-    file: str
-    name: str
-    outcome: str
-    reason: str = ""
+OUTCOMES = ("passed", "failed", "skipped")
 
 
 @dataclass(frozen=True)
 class Results:
-    """What one pytest process has left: the versions that it ran with, and its tests."""
+    """What one pytest process has left.
+
+    Attributes:
+        versions: what it ran with, and the commit of the code.
+        counts: how many tests of each file (without ``test_``) had which outcome.
+        failed: the tests that failed.
+        skipped: how many tests were skipped for which reason.
+    """
 
     versions: dict[str, str]
-    cases: tuple[Case, ...]
+    counts: dict[str, dict[str, int]]
+    failed: list[str]
+    skipped: dict[str, int]
 
     @classmethod
-    def read(cls, file: Path) -> "Results":
+    def of_run(cls, file: Path) -> "Results":
+        """Read what pytest has written with ``--junit-xml``."""
         suite = ElementTree.parse(file).getroot().find("testsuite")
         if suite is None:
             raise ValueError(f"{file} has no test suite")
-        properties = suite.findall("properties/property")
-        return cls(
-            {each.attrib["name"]: each.attrib["value"] for each in properties},
-            tuple(_case(each) for each in suite.findall("testcase")),
-        )
+        versions = {each.attrib["name"]: each.attrib["value"] for each in suite.iter("property")}
+        counts: dict[str, Counter[str]] = {}
+        failed, skipped = [], Counter[str]()
+        for case in suite.findall("testcase"):
+            module, name = _names(case)
+            outcome = _outcome(case)
+            counts.setdefault(module, Counter())[outcome] += 1
+            if outcome == "failed":
+                failed.append(name)
+            if outcome == "skipped":
+                skipped[_reason(case)] += 1
+        plain = {key: dict(each) for key, each in counts.items()}
+        return cls(versions, plain, failed, dict(skipped))
 
-    def of(self, file: str) -> "Results":
-        return Results(self.versions, tuple(each for each in self.cases if each.file == file))
+    @classmethod
+    def of_summary(cls, file: Path) -> "Results":
+        """Read a summary that was kept."""
+        return cls(**json.loads(file.read_text(encoding="utf-8")))
 
-    def count(self, outcome: str) -> int:
-        return sum(each.outcome == outcome for each in self.cases)
+    def keep(self, file: Path) -> None:
+        """Write the summary."""
+        file.write_text(json.dumps(asdict(self), indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
-
-def _case(element: ElementTree.Element) -> Case:
-    module, _, cls = element.attrib["classname"].partition(".Test")
-    file = module.rpartition(".test_")[2]
-    name = f"Test{cls}.{element.attrib['name']}" if cls else element.attrib["name"]
-    skipped = element.find("skipped")
-    if skipped is not None:
-        return Case(file, name, "skipped", skipped.attrib.get("message", ""))
-    is_bad = element.find("failure") is not None or element.find("error") is not None
-    return Case(file, name, "failed" if is_bad else "passed")
+    def count(self, outcome: str, file: str | None = None) -> int:
+        """Count the tests with an outcome, in one file or in all."""
+        files = self.counts if file is None else (file,)
+        return sum(self.counts.get(each, {}).get(outcome, 0) for each in files)
 
 
-def page(standard: dict[str, Results], lanes: dict[str, Results]) -> str:
+def _names(case: ElementTree.Element) -> tuple[str, str]:
+    module, _, cls = case.attrib["classname"].partition(".Test")
+    name = f"Test{cls}.{case.attrib['name']}" if cls else case.attrib["name"]
+    return module.rpartition(".test_")[2], name
+
+
+def _outcome(case: ElementTree.Element) -> str:
+    if case.find("skipped") is not None:
+        return "skipped"
+    is_bad = case.find("failure") is not None or case.find("error") is not None
+    return "failed" if is_bad else "passed"
+
+
+def _reason(case: ElementTree.Element) -> str:
+    skipped = case.find("skipped")
+    return "" if skipped is None else skipped.attrib.get("message", "")
+
+
+def page(results: dict[str, Results]) -> str:
     """Render the page; a part whose runs are missing is left out."""
     parts = [HEAD]
-    if OURS in standard and THEIRS in standard:
-        parts.append("\n".join(_standard(standard[OURS], standard[THEIRS])))
+    if OURS in results and THEIRS in results:
+        parts.append("\n".join(_standard(results[OURS], results[THEIRS])))
+    lanes = {name: each for name, each in results.items() if name not in (OURS, THEIRS)}
     if lanes:
         parts.append("\n".join(_lanes(lanes)))
     return "\n".join(parts)
@@ -89,67 +110,62 @@ def page(standard: dict[str, Results], lanes: dict[str, Results]) -> str:
 
 def _standard(ours: Results, theirs: Results) -> Iterator[str]:
     yield "## dbt's own test suite\n"
-    yield f"{_versions(ours)}.\n"
-    yield "| folder | deltawiden: passed | failed | dbt-spark: passed | failed | skipped on both |"
+    yield f"{', '.join(f'{name} {ours.versions[name]}' for name in VERSIONS)}.\n"
+    yield "| file | deltawiden: passed | failed | dbt-spark: passed | failed | skipped on both |"
     yield "|---|---|---|---|---|---|"
-    for file in sorted({each.file for each in ours.cases}):
-        yield _row(file, ours.of(file), theirs.of(file))
+    for file in sorted(ours.counts):
+        yield _row(file, ours, theirs, file)
     yield _row("**all**", ours, theirs)
     yield "\nSkipped, and whose limit it is:\n"
-    yield from _list(f"{reason}: {n}" for reason, n in _reasons(ours).most_common())
+    yield from _list(f"{reason}: {n}" for reason, n in Counter(ours.skipped).most_common())
     yield from _failed("dbt-deltawiden", ours)
     yield from _failed("dbt-spark", theirs)
     yield ""
 
 
-def _row(name: str, ours: Results, theirs: Results) -> str:
+def _row(name: str, ours: Results, theirs: Results, file: str | None = None) -> str:
     counts = (
-        ours.count("passed"),
-        ours.count("failed"),
-        theirs.count("passed"),
-        theirs.count("failed"),
-        ours.count("skipped"),
+        ours.count("passed", file),
+        ours.count("failed", file),
+        theirs.count("passed", file),
+        theirs.count("failed", file),
+        ours.count("skipped", file),
     )
     return f"| {name} | {' | '.join(str(each) for each in counts)} |"
 
 
-def _reasons(results: Results) -> Counter[str]:
-    return Counter(each.reason for each in results.cases if each.outcome == "skipped")
-
-
-def _failed(adapter: str, results: Results) -> Iterator[str]:
-    names = [f"`{each.name}`" for each in results.cases if each.outcome == "failed"]
-    if names:
-        yield f"\nFailed on {adapter}:\n"
-        yield from _list(names)
+def _failed(of: str, results: Results) -> Iterator[str]:
+    if results.failed:
+        yield f"\nFailed on {of}:\n"
+        yield from _list(f"`{each}`" for each in results.failed)
 
 
 def _list(items: Iterable[str]) -> Iterator[str]:
     return (f"- {each}" for each in items)
 
 
-def _versions(results: Results) -> str:
-    return ", ".join(f"{name} {results.versions[name]}" for name in VERSIONS)
-
-
 def _lanes(lanes: dict[str, Results]) -> Iterator[str]:
     yield "## Versions\n"
-    yield f"| lane | {' | '.join(VERSIONS)} | passed | failed | skipped |"
-    yield "|---" * (len(VERSIONS) + 4) + "|"
+    columns = (*VERSIONS, *OUTCOMES, "commit")
+    yield f"| lane | {' | '.join(columns)} |"
+    yield "|---" * (len(columns) + 1) + "|"
     for lane, results in sorted(lanes.items()):
         cells = [results.versions[name] for name in VERSIONS]
-        cells += [str(results.count(each)) for each in ("passed", "failed", "skipped")]
-        yield f"| {lane} | {' | '.join(cells)} |"
+        cells += [str(results.count(each)) for each in OUTCOMES]
+        yield f"| {lane} | {' | '.join(cells)} | {results.versions.get('commit', '')} |"
     for lane, results in sorted(lanes.items()):
         yield from _failed(f"lane {lane}", results)
     yield ""
 
 
 def main(folder: Path) -> None:
-    """Write the page."""
-    standard = {each.stem: Results.read(each) for each in folder.glob("standard/*.xml")}
-    lanes = {each.parent.name: Results.read(each) for each in folder.glob("*/results.xml")}
-    PAGE.write_text(page(standard, lanes), encoding="utf-8")
+    """Keep a summary of each run that has left something, and write the page."""
+    SUMMARIES.mkdir(exist_ok=True)
+    for file in folder.glob("*/*.xml"):
+        name = f"standard-{file.stem}" if file.parent.name == "standard" else file.parent.name
+        Results.of_run(file).keep(SUMMARIES / f"{name}.json")
+    kept = {file.stem: Results.of_summary(file) for file in SUMMARIES.glob("*.json")}
+    PAGE.write_text(page(kept), encoding="utf-8")
     print(f"wrote {PAGE}")
 
 

@@ -1,8 +1,10 @@
 """One Spark, one metastore and one folder for all tests of a process."""
 
 import platform
+import subprocess
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
@@ -20,6 +22,9 @@ def _versions(record_testsuite_property: Callable[[str, object], None]) -> None:
     record_testsuite_property("python", platform.python_version())
     for package in ("dbt-core", "dbt-spark", "pyspark", "delta-spark"):
         record_testsuite_property(package, version(package))
+    commit = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short", "HEAD"]
+    told = subprocess.run(commit, capture_output=True, text=True, check=False)
+    record_testsuite_property("commit", told.stdout.strip() or "unknown")
 
 
 @pytest.fixture(scope="session")

@@ -85,7 +85,7 @@ def dbt(*arguments: str, **variables: Any) -> Run:
     """Run dbt in this process; a failed node is no error here."""
     command = [*arguments]
     if variables:
-        command += ["--vars", json.dumps(variables)]
+        command += ["--vars", json.dumps(variables, ensure_ascii=False)]
     results, output = run_dbt_and_capture(command, expect_pass=None)
     # The result of an operation has no node.
     nodes = [each for each in results or [] if hasattr(each, "node")]

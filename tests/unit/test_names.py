@@ -129,7 +129,7 @@ def test_every_part_of_a_relation_is_quoted_and_a_path_stays_one():
         ("day", "day"),
         ("day, hour", "day, hour"),
         (["day", "hour"], "day, hour"),
-        (["day,hour"], "day, hour"),
+        (["day,hour"], "`day,hour`"),
         ("`my,day`, hour", "`my,day`, hour"),
         (["my-day", "hour"], "`my-day`, hour"),
         ("days(ts), bucket(16, id)", "days(ts), bucket(16, id)"),

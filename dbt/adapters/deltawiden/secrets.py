@@ -10,7 +10,7 @@ _SECRET_SETTING = re.compile("secret|password|token|access[.]?key", re.IGNORECAS
 """Spark's own rule, ``spark.redaction.regex``:
 https://spark.apache.org/docs/latest/configuration.html#runtime-environment"""
 
-_SECRET_ATTRIBUTE = re.compile(r"(?:PWD|Password|UID_?Token|Auth_AccessToken)\s*=\s*([^;]+)", re.I)
+_SECRET_ATTRIBUTE = re.compile(r"(?:PWD|Password|Auth_AccessToken)\s*=\s*([^;]+)", re.I)
 """Attributes of an ODBC connection string that hold one."""
 
 _SHORTEST = 3

@@ -12,7 +12,7 @@ _PART = r"(?:[A-Za-z_][A-Za-z0-9_]*|`(?:[^`]|``)+`)"
 _NAME = re.compile(rf"{_PART}(?:\.{_PART})*")
 _ARGUMENT = rf"\s*(?:{_NAME.pattern}|\d+)\s*"
 _COLUMN = re.compile(rf"[A-Za-z]\w*\({_ARGUMENT}(?:,{_ARGUMENT})*\)|{_NAME.pattern}")
-_NAME_LIST = re.compile(rf"\s*(?:{_COLUMN.pattern})\s*(?:,\s*(?:{_COLUMN.pattern})\s*)*")
+_COLUMNS = re.compile(rf"\s*(?:{_COLUMN.pattern})\s*(?:,\s*(?:{_COLUMN.pattern})\s*)*")
 
 
 def quote(name: str) -> str:
@@ -107,22 +107,17 @@ def names_sql(given: str | Sequence[str]) -> str:
     """Render the columns that a configuration lists, such as those of ``partition_by``.
 
     Args:
-        given: names as ``quote_once`` takes them, or transforms of columns (``days(ts)``); a text
-            may hold several of them, separated by commas.
+        given: names as ``quote_once`` takes them, or transforms of columns (``days(ts)``); or a
+            text with several of them, separated by commas.
 
     Returns:
-        The list for a statement. What is neither a name nor a list of names is taken for one name.
+        The list for a statement. What does not read as any of these is taken for one name.
 
     Source:
         https://spark.apache.org/docs/latest/sql-ref-syntax-ddl-create-table-datasource.html
         (PARTITIONED BY, CLUSTERED BY); transforms:
         https://iceberg.apache.org/docs/latest/spark-ddl/#partitioned-by
     """
-    texts = [given] if isinstance(given, str) else given
-    return ", ".join(each for text in texts for each in _columns(text))
-
-
-def _columns(text: str) -> list[str]:
-    if _NAME_LIST.fullmatch(text):
-        return [each.group().strip() for each in _COLUMN.finditer(text)]
-    return [quote(text)]
+    if isinstance(given, str):
+        given = _COLUMN.findall(given) if _COLUMNS.fullmatch(given) else [given]
+    return ", ".join(each if _COLUMN.fullmatch(each) else quote(each) for each in given)

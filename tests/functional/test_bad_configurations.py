@@ -1,0 +1,192 @@
+"""A configuration that is not accepted: a clear error before anything runs."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from dbt.cli.main import dbtRunner
+
+from tests.functional.support import dbt
+
+NAMES = "a column's name, or a list of them"
+CONDITIONS = "a condition, or a list of them"
+VALUES = "values (a text, a number, true or false) by name"
+MODES = "ignore, append_new_columns, sync_all_columns, fail"
+DATA_SOURCE = "the name of a data source, such as delta"
+
+BAD_MODELS: list[tuple[str, Any, str]] = [
+    ("on_schema_change", "append_new_column", MODES),
+    ("on_schema_change", True, MODES),
+    ("on_schema_change", ["fail"], MODES),
+    ("type_widening", "yes", "true, false (or leave it out to follow the table)"),
+    ("type_widening", 1, "true, false (or leave it out to follow the table)"),
+    ("type_widening_compatible_with", "iceberg_v2", "a list of iceberg_v2, ducklake"),
+    ("type_widening_compatible_with", ["iceberg"], "a list of iceberg_v2, ducklake"),
+    ("type_widening_compatible_with", [1], "a list of iceberg_v2, ducklake"),
+    ("on_lossy_write", "stop", "warn, error, ignore"),
+    ("on_lossy_write", False, "warn, error, ignore"),
+    ("file_format", "delta; drop table victim", DATA_SOURCE),
+    ("file_format", "delta as select 1 --", DATA_SOURCE),
+    ("file_format", ["delta"], DATA_SOURCE),
+    ("file_format", 1, DATA_SOURCE),
+    ("location_root", ["/tmp"], "a folder's path or URI"),
+    ("location_root", 7, "a folder's path or URI"),
+    ("location_root", " ", "a folder's path or URI"),
+    ("partition_by", 1, NAMES),
+    ("partition_by", {"field": "day"}, NAMES),
+    ("partition_by", ["day", None], NAMES),
+    ("partition_by", ["day", ""], NAMES),
+    ("partition_by", True, NAMES),
+    ("clustered_by", 1.5, NAMES),
+    ("clustered_by", [["day"]], NAMES),
+    ("buckets", "4", "a number of buckets"),
+    ("buckets", 0, "a number of buckets"),
+    ("buckets", -1, "a number of buckets"),
+    ("buckets", 2.5, "a number of buckets"),
+    ("buckets", True, "a number of buckets"),
+    ("options", "header", VALUES),
+    ("options", {"header": ["x"]}, VALUES),
+    ("tblproperties", "delta.appendOnly", VALUES),
+    ("tblproperties", ["delta.appendOnly"], VALUES),
+    ("tblproperties", {"delta.appendOnly": {"value": True}}, VALUES),
+    ("tblproperties", {"delta.appendOnly": None}, VALUES),
+    ("tblproperties", {"": "x"}, VALUES),
+    ("unique_key", 1, NAMES),
+    ("unique_key", ["id", 2], NAMES),
+    ("unique_key", {"column": "id"}, NAMES),
+    ("merge_update_columns", 1, NAMES),
+    ("merge_update_columns", [None], NAMES),
+    ("merge_exclude_columns", {"a": 1}, NAMES),
+    ("predicates", 1, CONDITIONS),
+    ("incremental_predicates", {"a": 1}, CONDITIONS),
+    ("incremental_predicates", [1], CONDITIONS),
+    ("incremental_strategy", 1, "the name of a strategy, such as merge"),
+    ("incremental_strategy", ["merge"], "the name of a strategy, such as merge"),
+]
+TYPES = "Spark types by column"
+BAD_SEEDS: list[Any] = [
+    "int",
+    {"id": 1},
+    {"id": "int) using parquet as select (1"},
+    {"id": "int, other int"},
+    {"id": "struct<a: int"},
+    {"id": "int>"},
+    {"id": "int -- "},
+    {"id": "int; drop table victim"},
+    {"id": ""},
+]
+
+
+def numbered(kind: str, count: int) -> list[str]:
+    return [f"{kind}_{i}" for i in range(count)]
+
+
+class TestModels:
+    @pytest.fixture(scope="class")
+    def models(self):
+        schema = [
+            {"name": f"model_{i}", "config": {key: value}}
+            for i, (key, value, _) in enumerate(BAD_MODELS)
+        ]
+        incremental = "{{ config(materialized='incremental') }} select 1 as id"
+        models = {f"{name}.sql": incremental for name in numbered("model", len(BAD_MODELS))}
+        two = "{{ config(type_widening='no', buckets='x', tblproperties='y') }} select 1 as id"
+        merged = (
+            "{{ config(materialized='incremental', incremental_strategy='merge',"
+            " unique_key='id', KEY=['id', 'nmae']) }} select 1 as id, 2 as name"
+        )
+        return {
+            **models,
+            "schema.yml": yaml.safe_dump({"models": schema}),
+            "two_at_once.sql": two,
+            "misspelt_update.sql": merged.replace("KEY", "merge_update_columns"),
+            "misspelt_exclude.sql": merged.replace("KEY", "merge_exclude_columns"),
+        }
+
+    @pytest.fixture(scope="class")
+    def seeds(self):
+        return {f"{name}.csv": "id\n1\n" for name in numbered("seed", len(BAD_SEEDS))}
+
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        return {
+            "seeds": {
+                "test": {f"seed_{i}": {"+column_types": v} for i, v in enumerate(BAD_SEEDS)},
+            }
+        }
+
+    @pytest.fixture(scope="class")
+    def built(self, project):
+        return dbt("build"), dbt("run", "--select", "misspelt_update", "misspelt_exclude")
+
+    @pytest.mark.parametrize("index", range(len(BAD_MODELS)), ids=lambda i: str(BAD_MODELS[i][:2]))
+    def test_a_model_is_named_with_its_key_what_was_given_and_what_is_accepted(
+        self, project, built, spark, index: int
+    ):
+        run, _ = built
+        key, value, accepted = BAD_MODELS[index]
+        name = f"model_{index}"
+        assert run.status(name) == "error"
+        assert f"The configuration of model.test.{name} is not valid." in run.message(name)
+        assert f"accepted: {accepted}" in run.message(name)
+        wrong = value[0] if key == "type_widening_compatible_with" and value[:1] != "i" else value
+        assert f"{key}: got {wrong!r}; " in run.message(name)
+        assert not spark.catalog.tableExists(f"{project.test_schema}.{name}")
+
+    @pytest.mark.parametrize("index", range(len(BAD_SEEDS)), ids=lambda i: str(BAD_SEEDS[i]))
+    def test_a_seed_is_named_with_the_types_that_are_none(self, project, built, spark, index: int):
+        run, _ = built
+        name = f"seed_{index}"
+        assert run.status(name) == "error"
+        expected = f"column_types: got {BAD_SEEDS[index]!r}; accepted: {TYPES}"
+        assert expected in run.message(name)
+        assert not spark.catalog.tableExists(f"{project.test_schema}.{name}")
+
+    def test_all_wrong_keys_of_a_model_are_told_at_once(self, built):
+        run, _ = built
+        for key in ("type_widening", "buckets", "tblproperties"):
+            assert f"{key}: got " in run.message("two_at_once")
+
+    @pytest.mark.parametrize("what", ["update", "exclude"])
+    def test_a_column_that_is_not_there_is_named(self, built, table, what: str):
+        _, run = built
+        message = run.message(f"misspelt_{what}")
+        assert f"merge_{what}_columns: there is no column nmae; there are id, name" in message
+        assert table(f"misspelt_{what}").rows() == [(1, 2)]
+
+
+GOOD = {"type": "deltawiden", "schema": "x"}
+BAD_PROFILES: list[tuple[dict[str, Any], str]] = [
+    ({"schema": None}, "schema"),
+    ({"method": "sessions"}, "sessions"),
+    ({"method": 7}, "7"),
+    ({"method": "connect"}, "Must specify `host` in profile"),
+    ({"method": "thrift"}, "Must specify `host` in profile"),
+    ({"method": "connect", "host": "localhost", "port": "x"}, "'x' is not"),
+    ({"method": "thrift", "host": "localhost", "port": [1]}, "is not"),
+    ({"server_side_parameters": "spark.master"}, "is not"),
+    ({"server_side_parameters": ["spark.master"]}, "is not"),
+    ({"delta_version": 4.0}, "is not"),
+    ({"delta_version": "four"}, "The profile's delta_version is 'four'"),
+    ({"database": "y"}, "database must be omitted"),
+    ({"threads": "many"}, "is not"),
+    ({"use_ssl": "perhaps"}, "is not"),
+    ({"connect_timeout": "long"}, "is not"),
+    ({"type": "deltawide"}, "deltawide"),
+]
+
+
+@pytest.mark.parametrize(("change", "told"), BAD_PROFILES, ids=lambda value: str(value))
+def test_a_profile_is_refused_by_the_key_that_is_wrong(
+    tmp_path: Path, change: dict[str, Any], told: str
+):
+    output = {key: value for key, value in {**GOOD, **change}.items() if value is not None}
+    profile = {"p": {"target": "dev", "outputs": {"dev": output}}}
+    (tmp_path / "profiles.yml").write_text(yaml.safe_dump(profile))
+    project = {"name": "p", "profile": "p", "flags": {"send_anonymous_usage_stats": False}}
+    (tmp_path / "dbt_project.yml").write_text(yaml.safe_dump(project))
+    folder = str(tmp_path)
+    done = dbtRunner().invoke(["parse", "--project-dir", folder, "--profiles-dir", folder])
+    assert not done.success
+    assert told in str(done.exception)

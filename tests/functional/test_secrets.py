@@ -1,0 +1,74 @@
+"""Secrets of the profile: in no log, no error and no artifact."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.functional.test_start import dbt, set_profile
+from tests.functional.test_start import project as project
+
+SECRET = "correct-horse-battery-staple"
+
+
+def what_dbt_leaves(project: Path, printed: subprocess.CompletedProcess[str]) -> str:
+    files = [*(project / "logs").rglob("*"), *(project / "target").rglob("*")]
+    texts = [each.read_text(errors="replace") for each in files if each.is_file()]
+    return "\n".join([printed.stdout, printed.stderr, *texts])
+
+
+def test_an_error_of_spark_does_not_tell_a_setting(project: Path):
+    settings = {"spark.shop.password": SECRET, "spark.shop.name": "the-shop"}
+    set_profile(project, {"type": "deltawiden", "schema": "x", "server_side_parameters": settings})
+    # Spark puts the settings' values into the statement, and so into its error.
+    (project / "models" / "one.sql").write_text(
+        "select * from `${spark.shop.name}`.`${spark.shop.password}`"
+    )
+    run = dbt(project, "--debug", "run")
+    assert "[TABLE_OR_VIEW_NOT_FOUND]" in run.stdout
+    assert "`the-shop`.`*****`" in run.stdout
+    left = what_dbt_leaves(project, run)
+    assert "run_results.json" in left or "TABLE_OR_VIEW_NOT_FOUND" in left
+    assert SECRET not in left
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        {"method": "connect", "host": "127.0.0.1", "port": 1, "token": SECRET, "user": "me"},
+        {"method": "thrift", "host": "127.0.0.1", "port": 1, "password": SECRET, "user": "me"}
+        | {"auth": "LDAP"},
+        {"method": "http", "host": "127.0.0.1", "port": 1, "token": SECRET, "cluster": "c"}
+        | {"organization": "0"},
+        {"method": "connect", "host": SECRET + ".invalid", "port": 1, "token": SECRET},
+    ],
+    ids=["connect", "thrift", "http", "in_the_host"],
+)
+def test_a_server_that_is_not_there_is_told_without_the_secret(
+    project: Path, output: dict[str, object]
+):
+    set_profile(project, {"type": "deltawiden", "schema": "x", "connect_retries": 0, **output})
+    for command in ("debug", "run"):
+        run = dbt(project, "--debug", command)
+        assert run.returncode != 0
+        assert SECRET not in what_dbt_leaves(project, run)
+
+
+def test_a_secret_is_no_argument_of_the_process(project: Path):
+    settings = {"spark.shop.password": SECRET, "spark.shop.name": "the-shop"}
+    set_profile(project, {"type": "deltawiden", "schema": "x", "server_side_parameters": settings})
+    (project / "models" / "one.py").write_text(
+        "from pathlib import Path\n"
+        "def model(dbt, session):\n"
+        "    files = Path('/proc').glob('[0-9]*/cmdline')\n"
+        "    listed = [file.read_text(errors='replace') for file in files]\n"
+        "    told = session.conf.get('spark.shop.password')\n"
+        "    values = (told, 'spark.shop.name=the-shop')\n"
+        "    rows = [tuple(any(value in each for each in listed) for value in values)]\n"
+        "    return session.createDataFrame(rows, 'secret boolean, other boolean')\n"
+    )
+    (project / "models" / "one.sql").unlink()
+    assert dbt(project, "run").returncode == 0
+    shown = dbt(project, "show", "--inline", "select * from {{ ref('one') }}", "--output", "json")
+    assert '"secret": false' in shown.stdout
+    assert '"other": true' in shown.stdout

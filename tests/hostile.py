@@ -1,0 +1,41 @@
+"""Names that break out of a statement which does not quote them well, or quotes them twice."""
+
+NAMES = {
+    "backtick": "a`b",
+    "backticks": "``",
+    "closed": "a`; drop table victim; --",
+    "all_of_it": "a` bigint) using delta as select 1 as `b",
+    "apostrophe": "a'b",
+    "literal": "a' location '/nowhere",
+    "two_apostrophes": "''",
+    "quotation_mark": 'a"b',
+    "bracket": "a) as select 1 --",
+    "comment": "a--b",
+    "opened": "a/*b",
+    "semicolon": "a; drop table victim",
+    "space": "a b",
+    "comma": "a, b",
+    "dot": "a.b",
+    "path": "victim.id",
+    "equals": "a=b",
+    "backslash": "a\\b",
+    "last_backslash": "a\\",
+    "escaped": "a\\'b",
+    "python": "%s %(a)d {0}",
+    "reserved": "select",
+    "number": "1e5",
+    "hash": "# col_name",
+    "other_letters": "straße",
+    "no_letter": "🙂",
+    "question": "a?:b",
+}
+"""The name by what is hostile in it."""
+
+TEXTS = {
+    **NAMES,
+    # Spark puts a setting's value in place of such a text even between backticks.
+    "setting": "${spark.app.name}",
+    "no_setting": "${no.such.setting}",
+    "lines": "a\nb\tc",
+}
+"""The same as values, and what only a value can be."""
