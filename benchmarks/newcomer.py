@@ -10,9 +10,10 @@ from benchmarks.workspace import OUR_TARGET, OURS, THEIR_TARGET, THEIRS, Program
 from dbt.adapters.deltawiden.settings import start_settings
 
 METHOD = """\
-The same `dbt run` as a newcomer gets it. dbt-deltawiden: a profile with `type` and `schema`. dbt-spark: the
-profile that dbt documents for `method: session`, and in `PYSPARK_SUBMIT_ARGS` the options that Delta's
-documentation gives for PySpark (package, extension, catalog); all else is Spark's default."""
+The same `dbt run` as a newcomer gets it. dbt-deltawiden: a profile with `type` and `schema`.
+dbt-spark: the profile that dbt documents for `method: session`, and in `PYSPARK_SUBMIT_ARGS` the
+options that Delta's documentation gives for PySpark (package, extension, catalog); all else is
+Spark's default."""
 
 # https://docs.delta.io/quick-start/, "PySpark shell"
 _FROM_DELTAS_PAGE = ("spark.sql.extensions", "spark.sql.catalog.spark_catalog")

@@ -84,7 +84,7 @@ def row(comparison: Comparison) -> str:
     met = {True: "met", False: "**not met**", None: ""}[comparison.is_met]
     cells = (
         *(comparison.work, ours.program, _seconds(ours), other.program, _seconds(other)),
-        *(_significant(comparison.ratio, 2), aim, met),
+        *(_significant(comparison.ratio, 3), aim, met),
     )
     return f"| {' | '.join(cells)} |"
 
@@ -92,7 +92,7 @@ def row(comparison: Comparison) -> str:
 def _seconds(sample: Sample) -> str:
     """The median, and the spread in brackets."""
     median, low, high = (_significant(each, 3) for each in (sample.median, *sample.spread))
-    return f"{median} ({low}–{high})"
+    return f"{median} ({low} to {high})"
 
 
 def _significant(value: float, digits: int) -> str:
