@@ -44,7 +44,7 @@ def bars(comparisons: Iterable[Comparison]) -> list[Bar]:
         Bar(
             f"{each.work}\n{each.ours.program} against {each.other.program}".replace("`", ""),
             each.ratio / each.aim,
-            f"{each.ratio:.2g} (aim {each.aim:g})",
+            f"{each.ratio:.3g} (aim {each.aim:g})",
         )
         for each in comparisons
         if each.aim is not None
@@ -68,12 +68,13 @@ def draw(comparisons: Iterable[Comparison], file: Path) -> None:
         axes = figure.add_subplot()
         colors = [_MET if each.is_met else _MISSED for each in shown]
         places = range(len(shown))
-        drawn = axes.barh(places, [each.length for each in shown], color=colors)
+        axes.barh(places, [each.length for each in shown], color=colors)
         axes.set_yticks(places, [each.label for each in shown])
-        axes.bar_label(drawn, [each.text for each in shown], padding=3)
+        for place, each in zip(places, shown, strict=True):
+            axes.text(1.02, place, each.text, va="center", transform=axes.get_yaxis_transform())
         axes.axvline(1, color="black", linewidth=1)
         axes.invert_yaxis()
-        axes.set_xlim(0, 1.35 * max([1.0, *(each.length for each in shown)]))
+        axes.set_xlim(0, 1.05 * max([1.0, *(each.length for each in shown)]))
         axes.set_xlabel("ratio / aim: met up to the line")
         axes.spines[["top", "right"]].set_visible(False)
         figure.savefig(file, format="svg", metadata=_METADATA)

@@ -41,7 +41,8 @@ def page(results: Results, benchmarks: Iterable[Benchmark]) -> str:
         "## Where",
         "\n".join(_where(results)),
         "## How",
-        *(f"**{each.name}** (`make bench ONLY={each.name}`): {each.method}" for each in shown),
+        f"`make bench ONLY={shown[0].name}` runs one of them.",
+        *(f"### {each.name}\n\n{each.method}" for each in shown),
     ]
     return "\n\n".join(parts) + "\n"
 

@@ -93,10 +93,13 @@ class Events:
 
         Raises:
             RunFailed: dbt has failed.
-            WrongResult: the table does not hold the source's rows in the source's types.
+            WrongResult: the table does not hold the source's rows in the source's types, or was
+                not widened in place.
         """
         run = self._workspace.run(PROGRAM, "run", *options, tables=[TABLE])
-        check(f"the table after a run {' '.join(options)}", run.contents[TABLE], self._wanted)
+        check("the table after the run", run.contents[TABLE], self._wanted)
+        alters = [text for text, _ in run.statements if "alter column" in text]
+        check("the number of ALTERs", len(alters), 0 if options else 1)
         return {"change": sum(run.calls.values()), "model": run.models["events"]}
 
 

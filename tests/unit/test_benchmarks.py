@@ -136,7 +136,7 @@ def test_the_page_has_every_result_in_the_order_of_the_benchmarks():
         ["Delta", "4.4.0"],
         ["commit of the adapter", "0123456789"],
     ]
-    assert "**two** (`make bench ONLY=two`): How two is measured." in text
+    assert "### two\n\nHow two is measured.\n" in text
 
 
 def test_there_is_no_page_without_all_results():
