@@ -2,6 +2,7 @@
 
 import pytest
 
+import benchmarks.__main__ as command
 from benchmarks.__main__ import BENCHMARKS, main
 from benchmarks.chart import bars, draw
 from benchmarks.harness import Benchmark, Rounds, in_turns
@@ -183,3 +184,21 @@ def test_a_wrong_command_line_says_what_is_right(arguments, said, capsys):
 def test_every_benchmark_says_how_it_measures():
     assert all(each.method.endswith(".") for each in BENCHMARKS.values())
     assert [*BENCHMARKS] == [each.name for each in BENCHMARKS.values()]
+
+
+def test_a_quick_run_keeps_no_result_and_writes_no_page(monkeypatch, capsys):
+    asked: list[bool] = []
+
+    def measure(quick: bool) -> list[Comparison]:
+        asked.append(quick)
+        return [MET]
+
+    def fail(*_: object) -> None:
+        raise AssertionError("a quick run has written something")
+
+    monkeypatch.setattr(command, "BENCHMARKS", {"one": Benchmark("one", "How.", measure)})
+    monkeypatch.setattr(command, "write_page", fail)
+    monkeypatch.setattr(command.store, "save", fail)
+    assert command.main(["--quick"]) == 0
+    assert asked == [True]
+    assert capsys.readouterr().out.splitlines()[-1] == row(MET)
