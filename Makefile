@@ -2,6 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+INSTALLED_BENCH := $(VENV)/.installed-bench
 
 .DEFAULT_GOAL := help
 
@@ -83,9 +84,8 @@ docs-page: demo  ## A picture of what dbt's docs page tells of a table: docs/cat
 	$(BIN)/python -m examples.flights.docs_page
 
 .PHONY: bench
-bench: $(INSTALLED)  ## Ours against another program, on this machine: ratios
-	$(BIN)/python -m benchmarks.planning
-	$(BIN)/python -m benchmarks.dropping
+bench: $(INSTALLED_BENCH)  ## Ours against another program, on this machine; writes docs; ONLY=merges runs one
+	$(BIN)/python -m benchmarks $(ONLY)
 
 .PHONY: lint
 lint: $(INSTALLED)  ## Format check, lint, types
@@ -102,19 +102,23 @@ format: $(INSTALLED)  ## Format the code
 constraints: $(INSTALLED)  ## Pin anew what the tests install
 	$(BIN)/pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.10 --no-annotate --no-header \
-		--extra dev --extra demo --constraint requirements/pins.in --override requirements/overrides.in pyproject.toml \
+		--extra dev --extra demo --extra bench --constraint requirements/pins.in --override requirements/overrides.in pyproject.toml \
 		--output-file requirements/constraints.txt
 	for lane in $(PINNED_LANES); do $(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.10 \
 		--no-annotate --no-header --extra dev --constraint requirements/matrix/$$lane.in \
 		--override requirements/overrides.in pyproject.toml --output-file requirements/matrix/$$lane.txt || exit 1; done
 
 .PHONY: clean
-clean:  ## Remove the virtual environment and what the demo made
-	rm -rf $(VENV) $(MATRIX) examples/flights/.run
+clean:  ## Remove the virtual environments and what demo and benchmarks made
+	rm -rf $(VENV) $(MATRIX) .bench examples/flights/.run
 
 $(INSTALLED): pyproject.toml requirements/constraints.txt
 	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/pip install --quiet --constraint requirements/constraints.txt --editable '.[dev,demo]'
+	touch $@
+
+$(INSTALLED_BENCH): $(INSTALLED)
+	$(BIN)/pip install --quiet --constraint requirements/constraints.txt --editable '.[bench]'
 	touch $@
 
 # Without dependencies: the pins are all of them.

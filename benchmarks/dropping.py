@@ -1,50 +1,63 @@
-"""What removing the table feature costs, against Delta's own command and against a new table.
+"""What removing the table feature costs, against Delta's own command."""
 
-The table has 40 files, 1 in 10 of which is older than the widening, and at least 2 GB.
-
-python -m benchmarks.dropping
-"""
-
-import statistics
-import tempfile
+import itertools
+import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
 
 from dbt.cli.main import dbtRunner
 from pyspark.sql import SparkSession
 
-from benchmarks.project import project, spark_parameters
+from benchmarks.harness import Benchmark, Measures, Rounds, in_turns
+from benchmarks.processes import apart, work_folder
+from benchmarks.results import Comparison, Sample
+from benchmarks.spark import check, contents
+from benchmarks.workspace import OUR_TARGET
 from dbt.adapters.deltawiden.session import get_session
 
 FILES, STALE = 40, 4
-ROWS_A_FILE = 800_000
-ROUNDS = 3
+ROWS_A_FILE, ROWS_A_FILE_QUICK = 800_000, 1_000
 SHAPES = {
     "a column": ("n smallint", "n", "cast(id % 100 as {0})"),
     "an array's element": ("n array<smallint>", "n.element", "array(cast(id % 100 as {0}))"),
 }
+OURS, DELTAS = "`drop_type_widening`", "`DROP FEATURE`"
+METHOD = f"""\
+A table of {FILES} files, {STALE} of which are older than the widening, about 2 GB; each program
+on a shallow clone of its own, in one Spark session of dbt-deltawiden's settings. Ours includes
+dbt's own start, without Spark's. Of an array's element Delta's command leaves the old files as
+they are ([maintenance](maintenance.md)): it does less."""
 
 
-def make_table(spark: SparkSession, name: str, shape: str) -> int:
-    """Create a table of which only the first files hold the old type; give its size in bytes."""
+def make_table(spark: SparkSession, name: str, shape: str, rows: int) -> None:
+    """Create a table of which only the first files hold the old type.
+
+    Args:
+        spark: the session.
+        name: the table's name.
+        shape: what is widened.
+        rows: the rows of each file.
+    """
     column, path, value = SHAPES[shape]
     spark.sql(
         f"create table {name} (id bigint, payload string, {column}) using delta "
         "tblproperties ('delta.enableTypeWidening' = 'true')"
     )
-    insert(spark, name, 0, STALE, value.format("smallint"))
+    insert(spark, name, range(STALE), value.format("smallint"), rows)
     spark.sql(f"alter table {name} alter column {path} type int")
-    insert(spark, name, STALE, FILES, value.format("int"))
-    detail = spark.sql(f"describe detail {name}").collect()[0]
-    assert detail.numFiles == FILES, detail.numFiles
-    return int(detail.sizeInBytes)
+    insert(spark, name, range(STALE, FILES), value.format("int"), rows)
+    (detail,) = spark.sql(f"describe detail {name}").collect()
+    check(f"the number of files of {name}", detail.numFiles, FILES)
 
 
-def insert(spark: SparkSession, name: str, first: int, end: int, value: str) -> None:
-    rows = f"range({first * ROWS_A_FILE}, {end * ROWS_A_FILE}, 1, {end - first})"
+def insert(spark: SparkSession, name: str, files: range, value: str, rows: int) -> None:
+    """Append files of new rows."""
+    ids = f"range({files.start * rows}, {files.stop * rows}, 1, {len(files)})"
     spark.sql(
         f"insert into {name} select id, concat(sha1(string(id)), sha1(string(-id))), {value} "
-        f"from {rows}"
+        f"from {ids}"
     )
 
 
@@ -53,52 +66,83 @@ def ours(spark: SparkSession, table: str) -> None:
     result = dbtRunner().invoke(
         ["--quiet", "run-operation", "drop_type_widening", "--args", arguments]
     )
-    assert result.success, result.exception
+    check(f"dbt's exit code for {table}", result.success, True)
 
 
 def deltas(spark: SparkSession, table: str) -> None:
     spark.sql(f"alter table {table} drop feature typeWidening")
 
 
-def replaced(spark: SparkSession, table: str) -> None:
-    spark.sql(f"create or replace table {table} using delta as select * from {table}")
+class Drops:
+    """Removals from one table, each on a clone of it.
+
+    Args:
+        spark: the session.
+        base: the table.
+    """
+
+    def __init__(self, spark: SparkSession, base: str) -> None:
+        self._spark = spark
+        self._base = base
+        self._wanted = contents(spark, base)
+        self._copies: Iterator[str] = (f"{base}_{number}" for number in itertools.count())
+
+    def run(self, program: Callable[[SparkSession, str], None]) -> Measures:
+        """Remove the feature from a clone.
+
+        Returns:
+            The seconds that it took.
+
+        Raises:
+            WrongResult: the feature is still there, or a row has changed.
+        """
+        copy = next(self._copies)
+        self._spark.sql(f"create table {copy} shallow clone {self._base}")
+        start = time.perf_counter()
+        program(self._spark, copy)
+        seconds = time.perf_counter() - start
+        (detail,) = self._spark.sql(f"describe detail {copy}").collect()
+        check(f"the feature of {copy}", "typeWidening" in detail.tableFeatures, False)
+        check(copy, contents(self._spark, copy), self._wanted)
+        self._spark.sql(f"drop table {copy}")
+        return {"seconds": seconds}
 
 
-PROGRAMS: dict[str, Callable[[SparkSession, str], None]] = {
-    "drop_type_widening": ours,
-    "DROP FEATURE": deltas,
-    "CREATE OR REPLACE TABLE AS": replaced,
-}
+def measure(quick: bool) -> list[Comparison]:
+    """Measure.
+
+    Args:
+        quick: only show that it works.
+
+    Returns:
+        Our operation against Delta's command, by what is widened.
+
+    Raises:
+        WrongResult: a table is not as it should be.
+    """
+    with work_folder() as folder:
+        work = folder / "work"
+        work.mkdir()
+        return apart(compared, work, quick)
 
 
-def measure(spark: SparkSession, base: str) -> dict[str, float]:
-    """Run each program on a copy of its own, in turns; give the median of its seconds."""
-    times: dict[str, list[float]] = {name: [] for name in PROGRAMS}
-    for number in range(ROUNDS):
-        for name, program in PROGRAMS.items():
-            copy = f"dropping.copy_{number}"
-            spark.sql(f"create table {copy} shallow clone {base}")
-            start = time.perf_counter()
-            program(spark, copy)
-            times[name].append(time.perf_counter() - start)
-            spark.sql(f"drop table {copy}")
-    return {name: statistics.median(each) for name, each in times.items()}
+def compared(quick: bool) -> list[Comparison]:
+    """Measure, in a process that may start Spark and works in an empty folder."""
+    profile = {"bench": {"target": "dev", "outputs": {"dev": {**OUR_TARGET, "schema": "dropping"}}}}
+    Path("profiles.yml").write_text(json.dumps(profile))
+    Path("dbt_project.yml").write_text("{name: bench, profile: bench}")
+    spark = get_session({})
+    spark.sql("create schema dropping")
+    comparisons = []
+    for number, shape in enumerate(SHAPES):
+        base = f"dropping.base_{number}"
+        make_table(spark, base, shape, ROWS_A_FILE_QUICK if quick else ROWS_A_FILE)
+        drops = Drops(spark, base)
+        programs = {OURS: partial(drops.run, ours), DELTAS: partial(drops.run, deltas)}
+        taken = in_turns(programs, Rounds.of(quick))
+        samples = (Sample(name, each["seconds"]) for name, each in taken.items())
+        comparisons.append(Comparison(f"removing the feature after {shape} was widened", *samples))
+    return comparisons
 
 
-def main() -> None:
-    with tempfile.TemporaryDirectory() as folder, project(folder, "dropping"):
-        spark = get_session(spark_parameters(folder))
-        spark.sql("create schema dropping")
-        print("| stale in 1 file of 10 | size | program | seconds | ours / this |")
-        print("|---|---|---|---|---|")
-        for number, shape in enumerate(SHAPES):
-            size = make_table(spark, f"dropping.base_{number}", shape)
-            seconds = measure(spark, f"dropping.base_{number}")
-            for name, each in seconds.items():
-                ratio = seconds["drop_type_widening"] / each
-                print(f"| {shape} | {size / 1e9:.2f} GB | {name} | {each:.1f} | {ratio:.2f} |")
-        spark.stop()
-
-
-if __name__ == "__main__":
-    main()
+BENCHMARK = Benchmark("dropping", METHOD, measure)

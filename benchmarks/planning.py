@@ -1,86 +1,131 @@
-"""What planning a very wide schema costs, against the one ALTER that the plan leads to.
+"""What planning a very wide schema costs, against the one ALTER that the plan leads to."""
 
-python -m benchmarks.planning
-"""
-
-import statistics
-import tempfile
+import itertools
 import time
-from collections.abc import Callable
 
 from pyspark.sql import SparkSession
 from pyspark.sql.types import IntegerType, LongType, StructField, StructType
 
-from benchmarks.project import spark_parameters
+from benchmarks.harness import Benchmark, Measures, Rounds, in_turns
+from benchmarks.processes import apart, work_folder
+from benchmarks.results import Comparison, Sample
+from benchmarks.spark import check
 from dbt.adapters.deltawiden.session import get_session
 from dbt.adapters.deltawiden.table_facts import read_engine, read_facts
 from dbt.adapters.deltawiden.widening.diff import compare
-from dbt.adapters.deltawiden.widening.plan import Plan, plan_changes
+from dbt.adapters.deltawiden.widening.facts import TableFacts
+from dbt.adapters.deltawiden.widening.plan import plan_changes
 from dbt.adapters.deltawiden.widening.policy import OnSchemaChange, Policy
 from dbt.adapters.deltawiden.widening.types import type_sql
 
-STRUCTS, FIELDS = 100, 100
-LEAVES = STRUCTS * FIELDS
-ROUNDS = 5
+FIELDS, FIELDS_QUICK = 100, 10
+"""The fields of each struct; a table has as many structs."""
+WIDENED = (1, 100)
 POLICY = Policy(OnSchemaChange.APPEND_NEW_COLUMNS, type_widening=True)
+METHOD = f"""\
+A table of {FIELDS} structs with {FIELDS} `int` fields each, of which a source has the first as
+`bigint`. The plan is the comparison of the two schemas, the decision and the statement's text,
+from schemas and facts that have been read; the ALTER is what Delta takes to carry it out. Each
+round has a new table, and checks its types afterwards."""
 
 
-def schema(widened: int) -> StructType:
-    """A schema of 10,000 leaves, the first of which are wider."""
-    leaves = [LongType() if number < widened else IntegerType() for number in range(LEAVES)]
-    return StructType(
-        [
-            StructField(
-                f"s{s}",
-                StructType([StructField(f"f{f}", leaves[s * FIELDS + f]) for f in range(FIELDS)]),
-            )
-            for s in range(STRUCTS)
-        ]
+def schema(fields: int, widened: int) -> StructType:
+    """Give a schema whose first leaves are wider.
+
+    Args:
+        fields: the number of structs, and of the fields of each.
+        widened: how many leaves are wider.
+    """
+    types = itertools.chain(itertools.repeat(LongType(), widened), itertools.repeat(IntegerType()))
+    structs = (
+        StructType([StructField(f"f{number}", next(types)) for number in range(fields)])
+        for _ in range(fields)
     )
+    return StructType([StructField(f"s{number}", struct) for number, struct in enumerate(structs)])
 
 
-def seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
+class Wide:
+    """Tables of a wide schema, of which a number of leaves is widened.
+
+    Args:
+        spark: the session.
+        fields: the number of structs, and of the fields of each.
+        widened: how many leaves are widened.
+    """
+
+    def __init__(self, spark: SparkSession, fields: int, widened: int) -> None:
+        self._spark = spark
+        self._table, self._source = schema(fields, 0), schema(fields, widened)
+        self._names = (f"planning.t_{widened}_{number}" for number in itertools.count())
+
+    def run(self) -> Measures:
+        """Plan and alter once, on a new table.
+
+        Returns:
+            The seconds of the plan and of the ALTER.
+
+        Raises:
+            WrongResult: the table has not the source's types afterwards.
+        """
+        name = next(self._names)
+        facts = self._make(name)
+        start = time.perf_counter()
+        difference = compare(self._source, self._table)
+        plan = plan_changes(difference, self._source, self._table, POLICY, facts)
+        (statement,) = plan.statements
+        planned = time.perf_counter()
+        self._spark.sql(statement)
+        altered = time.perf_counter()
+        check(f"the schema of {name}", self._spark.table(name).schema, self._source)
+        self._spark.sql(f"drop table {name}")
+        return {"plan": planned - start, "alter": altered - planned}
+
+    def _make(self, name: str) -> TableFacts:
+        columns = ", ".join(f"{each.name} {type_sql(each.dataType)}" for each in self._table)
+        self._spark.sql(
+            f"create table {name} ({columns}) using delta "
+            "tblproperties ('delta.enableTypeWidening' = 'true')"
+        )
+
+        def ask(query: str) -> list:
+            return self._spark.sql(query).collect()
+
+        return read_facts(name, read_engine(ask), ask)
 
 
-def one_round(spark: SparkSession, widened: int, number: int) -> tuple[float, float]:
-    """Time a plan and its ALTER on a table of its own."""
-    table, source = schema(0), schema(widened)
-    name = f"planning.t_{widened}_{number}"
-    columns = ", ".join(f"{each.name} {type_sql(each.dataType)}" for each in table)
-    spark.sql(
-        f"create table {name} ({columns}) using delta "
-        "tblproperties ('delta.enableTypeWidening' = 'true')"
-    )
+def measure(quick: bool) -> list[Comparison]:
+    """Measure.
 
-    def ask(query: str) -> list:
-        return spark.sql(query).collect()
+    Args:
+        quick: only show that it works.
 
-    facts = read_facts(name, read_engine(ask), ask)
-    plans: list[Plan] = []
+    Returns:
+        The plan against its ALTER, by how many leaves are widened.
 
-    def plan() -> None:
-        made = plan_changes(compare(source, table), source, table, POLICY, facts)
-        plans.append(made)
-        assert len(made.statements) == 1
-
-    return seconds(plan), seconds(lambda: spark.sql(plans[0].statements[0]))
+    Raises:
+        WrongResult: a table is not as it should be.
+    """
+    with work_folder() as folder:
+        work = folder / "work"
+        work.mkdir()
+        return apart(compared, work, quick)
 
 
-def main() -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        spark = get_session(spark_parameters(folder))
-        spark.sql("create schema planning")
-        print(f"| {LEAVES} leaves, of which widen | plan | its ALTER | ratio |")
-        print("|---|---|---|---|")
-        for widened in (1, 100):
-            times = [one_round(spark, widened, number) for number in range(ROUNDS)]
-            plan, alter = (statistics.median(each) for each in zip(*times, strict=True))
-            print(f"| {widened} | {plan:.3f} s | {alter:.3f} s | {plan / alter:.3f} |")
-        spark.stop()
+def compared(quick: bool) -> list[Comparison]:
+    """Measure, in a process that may start Spark."""
+    spark = get_session({})
+    spark.sql("create schema planning")
+    fields = FIELDS_QUICK if quick else FIELDS
+    programs = {
+        f"{fields**2:,} leaves, {widened} widened": Wide(spark, fields, widened).run
+        for widened in WIDENED
+    }
+    return [
+        Comparison(
+            name, Sample("plan", taken["plan"]), Sample("its ALTER", taken["alter"]), aim=0.05
+        )
+        for name, taken in in_turns(programs, Rounds.of(quick)).items()
+    ]
 
 
-if __name__ == "__main__":
-    main()
+BENCHMARK = Benchmark("planning", METHOD, measure)

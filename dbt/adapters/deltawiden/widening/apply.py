@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
@@ -22,6 +23,12 @@ class SchemaChanges:
     new: Mapping[Path, tuple[StructField, ...]] = field(default_factory=dict)
     dropped: frozenset[Path] = frozenset()
 
+    @cached_property
+    def touched(self) -> frozenset[Path]:
+        """The paths at or below which something changes: the rest of a schema stays as it is."""
+        changed = (*self.types, *self.new, *self.dropped)
+        return frozenset(path[:end] for path in changed for end in range(1, len(path) + 1))
+
 
 def schema_after(changes: SchemaChanges, schema: StructType) -> StructType:
     """Apply changes to a schema.
@@ -38,11 +45,17 @@ def schema_after(changes: SchemaChanges, schema: StructType) -> StructType:
 
 def _struct(changes: SchemaChanges, struct: StructType, path: Path) -> StructType:
     kept = [
-        StructField(each.name, _type(changes, each.dataType, (*path, each.name)), each.nullable)
+        _field(changes, each, (*path, each.name))
         for each in struct.fields
         if (*path, each.name) not in changes.dropped
     ]
     return StructType([*kept, *changes.new.get(path, ())])
+
+
+def _field(changes: SchemaChanges, before: StructField, path: Path) -> StructField:
+    if path not in changes.touched:
+        return before
+    return StructField(before.name, _type(changes, before.dataType, path), before.nullable)
 
 
 def _type(changes: SchemaChanges, before: DataType, path: Path) -> DataType:

@@ -1,0 +1,132 @@
+"""Twenty incremental models that merge into tables whose types stay as they are."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.spark import Contents, check, contents
+from benchmarks.workspace import SCHEMA, Program, Run, Workspace
+from dbt.adapters.deltawiden.session import get_session
+
+FILES = 4
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much there is to merge.
+
+    Attributes:
+        models: how many models one run has.
+        rows: how many rows each table has; the merge updates a tenth of them, and adds as many.
+    """
+
+    models: int
+    rows: int
+
+    @classmethod
+    def of(cls, quick: bool) -> "Size":
+        return cls(3, 1_000) if quick else cls(20, 10_000)
+
+    @property
+    def names(self) -> list[str]:
+        return [f"m{number:02}" for number in range(self.models)]
+
+
+def rows_sql(note: str, first: int, end: int, files: int) -> str:
+    """Give a query for the rows of a range of ids."""
+    return f"""
+        select id, cast(id % 7 as int) as kind, cast(id * 0.25 as decimal(12, 2)) as amount,
+            concat('{note} ', id) as note, date_add(date '2026-01-01', cast(id % 365 as int)) as day
+        from range({first}, {end}, 1, {files})"""
+
+
+def merged(size: Size) -> tuple[int, int]:
+    """Give the first id that the merge has, and the one after the last."""
+    return size.rows - size.rows // 10, size.rows + size.rows // 10
+
+
+def model_sql(size: Size) -> str:
+    return (
+        "{{ config(materialized='incremental', incremental_strategy='merge', unique_key='id', "
+        f"file_format='delta') }}}}\n{rows_sql('new', *merged(size), files=2)}"
+    )
+
+
+def make_tables(size: Size) -> Contents:
+    """Make the tables that are merged into.
+
+    Returns:
+        What each has to hold after the merge.
+    """
+    spark = get_session({})
+    spark.sql(f"create schema {SCHEMA}")
+    for name in size.names:
+        rows = rows_sql("old", 0, size.rows, FILES)
+        spark.sql(f"create table {SCHEMA}.{name} using delta as {rows}")
+        (detail,) = spark.sql(f"describe detail {SCHEMA}.{name}").collect()
+        check(f"the number of files of {name}", detail.numFiles, FILES)
+    first, end = merged(size)
+    kept, given = rows_sql("old", 0, first, 1), rows_sql("new", first, end, 1)
+    return contents(spark, f"({kept} union all {given})")
+
+
+class Merges:
+    """The models in a workspace.
+
+    Args:
+        folder: where to make it.
+        size: how much there is to merge.
+    """
+
+    def __init__(self, folder: Path, size: Size) -> None:
+        self._size = size
+        self._workspace = Workspace(folder, dict.fromkeys(size.names, model_sql(size)))
+        self._wanted: Contents = self._workspace.build(make_tables, size)
+
+    def run(self, program: Program) -> Run:
+        """Merge once, and hold the tables against what they have to hold.
+
+        Raises:
+            RunFailed: dbt has failed.
+            WrongResult: a table does not hold the rows that it should, in the types it had.
+        """
+        tables = [f"{SCHEMA}.{name}" for name in self._size.names]
+        run = self._workspace.run(program, "run", tables=tables)
+        for table, found in run.contents.items():
+            check(f"{table} after a merge by {program.name}", found, self._wanted)
+        return run
+
+
+def merge_seconds(run: Run) -> dict[str, float]:
+    """Give the seconds that Spark took for the MERGE of each model of a run."""
+    merges = {_model(text): seconds for text, seconds in run.statements if is_merge(text)}
+    check("the models that have merged", sorted(merges), sorted(run.models))
+    return merges
+
+
+def is_merge(statement: str) -> bool:
+    """Tell whether a statement, which may begin with comments, is a MERGE."""
+    comment = r"/\*.*?\*/|--[^\n]*"
+    return re.match(rf"(\s|{comment})*merge\s+into\s", statement, re.DOTALL | re.I) is not None
+
+
+def _model(statement: str) -> str:
+    """Read from dbt's comment which model a statement is of."""
+    match = re.search(r'"node_id": "model\.\w+\.(\w+)"', statement)
+    return match.group(1) if match else ""
+
+
+def outside_merge(run: Run) -> list[float]:
+    """Give the seconds that each model of a run takes beside its own MERGE."""
+    merges = merge_seconds(run)
+    return [seconds - merges[name] for name, seconds in run.models.items()]
+
+
+# What is another in every process.
+_VOLATILE = ("spark.app.", "spark.driver.port", "spark.driver.appUIAddress")
+
+
+def lasting(settings: Mapping[str, str]) -> dict[str, str]:
+    """Give those settings of a session that two processes can have in common."""
+    return {key: value for key, value in settings.items() if not key.startswith(_VOLATILE)}

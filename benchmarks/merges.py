@@ -1,0 +1,66 @@
+"""Merges where no type changed, in the same Spark: what the adapters themselves take."""
+
+import statistics
+
+from benchmarks.harness import Benchmark, Measures, Rounds, in_turns
+from benchmarks.merge_models import Merges, Size, lasting, outside_merge
+from benchmarks.processes import work_folder
+from benchmarks.results import Comparison, Sample
+from benchmarks.spark import check
+from benchmarks.workspace import OURS, THEIRS, Program, with_the_same_spark
+
+FULL = Size.of(quick=False)
+METHOD = f"""\
+One `dbt run` of {FULL.models} incremental models (`merge`; `on_schema_change` is not set), each
+into a Delta table of {FULL.rows:,} rows in four files, on tables that are put back before every
+run. The Spark settings are the same to the letter: `spark-defaults.conf` has those that
+dbt-deltawiden starts with. A model's time is what dbt took to execute it (`run_results.json`);
+its MERGE is what `SparkSession.sql`, which runs it and which both adapters call, took for it. Of
+each run the median model counts; the mean is higher, because the first model of a process waits
+for the JVM to load and compile code. The whole run counts from the start of the process."""
+
+
+def measure(quick: bool) -> list[Comparison]:
+    """Measure.
+
+    Args:
+        quick: only show that it works.
+
+    Returns:
+        The time beside the MERGE, and the whole run.
+
+    Raises:
+        RunFailed: dbt has failed.
+        WrongResult: a table is not as it should be, or the settings were not the same.
+    """
+    with work_folder() as folder:
+        merges = Merges(folder / "merges", Size.of(quick))
+        settings: dict[str, dict[str, str]] = {}
+
+        def one(program: Program) -> Measures:
+            run = merges.run(program)
+            settings[program.name] = lasting(run.settings)
+            check("Spark's settings", settings[program.name], next(iter(settings.values())))
+            outside = outside_merge(run)
+            return {
+                "median": statistics.median(outside),
+                "mean": statistics.mean(outside),
+                "whole": run.whole,
+            }
+
+        programs = {each.name: lambda each=each: one(each) for each in with_the_same_spark()}
+        taken = in_turns(programs, Rounds.of(quick))
+
+    def compared(work: str, measure: str, aim: float | None) -> Comparison:
+        ours, theirs = (Sample(name, taken[name][measure]) for name in (OURS, THEIRS))
+        return Comparison(work, ours, theirs, aim)
+
+    models = Size.of(quick).models
+    return [
+        compared(f"{models} merges, no type changed: a model beside its MERGE", "median", aim=0.5),
+        compared("the same, the mean of the models", "mean", aim=None),
+        compared("the same run, whole, start-up included", "whole", aim=0.9),
+    ]
+
+
+BENCHMARK = Benchmark("merges", METHOD, measure)

@@ -1,0 +1,64 @@
+"""The same merges with nothing configured that need not be."""
+
+import shlex
+
+from benchmarks.harness import Benchmark, Measures, Rounds, in_turns
+from benchmarks.merge_models import Merges, Size
+from benchmarks.processes import work_folder
+from benchmarks.results import Comparison, Sample
+from benchmarks.workspace import OUR_TARGET, OURS, THEIR_TARGET, THEIRS, Program
+from dbt.adapters.deltawiden.settings import start_settings
+
+METHOD = """\
+The same `dbt run` as a newcomer gets it. dbt-deltawiden: a profile with `type` and `schema`.
+dbt-spark: the profile that dbt documents for `method: session`, and in `PYSPARK_SUBMIT_ARGS` the
+options that Delta's documentation gives for PySpark (package, extension, catalog); all else is
+Spark's default."""
+
+# https://docs.delta.io/quick-start/, "PySpark shell"
+_FROM_DELTAS_PAGE = ("spark.sql.extensions", "spark.sql.catalog.spark_catalog")
+
+
+def programs() -> tuple[Program, Program]:
+    """Give both adapters, each with no more configuration than it needs for Delta."""
+    settings = start_settings({}, {})
+    options = ["--packages", settings["spark.jars.packages"]]
+    for key in _FROM_DELTAS_PAGE:
+        options += ["--conf", f"{key}={settings[key]}"]
+    submit = shlex.join([*options, "pyspark-shell"])
+    return Program(OURS, OUR_TARGET), Program(THEIRS, THEIR_TARGET, submit_arguments=submit)
+
+
+def measure(quick: bool) -> list[Comparison]:
+    """Measure.
+
+    Args:
+        quick: only show that it works.
+
+    Returns:
+        The whole run.
+
+    Raises:
+        RunFailed: dbt has failed.
+        WrongResult: a table is not as it should be.
+    """
+    with work_folder() as folder:
+        merges = Merges(folder / "newcomer", Size.of(quick))
+
+        def one(program: Program) -> Measures:
+            return {"whole": merges.run(program).whole}
+
+        taken = in_turns(
+            {each.name: lambda each=each: one(each) for each in programs()}, Rounds.of(quick)
+        )
+    return [
+        Comparison(
+            "the same run as a newcomer gets it, whole",
+            Sample(OURS, taken[OURS]["whole"]),
+            Sample(THEIRS, taken[THEIRS]["whole"]),
+            aim=0.4,
+        )
+    ]
+
+
+BENCHMARK = Benchmark("newcomer", METHOD, measure)

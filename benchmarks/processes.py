@@ -1,0 +1,82 @@
+"""Processes of their own: each has its own Spark, which is gone when the process is."""
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import ParamSpec, TypeVar
+
+from benchmarks.spark import end_spark
+
+ROOT = Path(__file__).parents[1]
+BENCH = ROOT / ".bench"
+"""Where results are kept and benchmarks work; git ignores it."""
+
+# They would give one program's Spark, or both, settings that the page does not tell of.
+_SPARK_VARIABLES = ("PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "SPARK_HOME", "MASTER")
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Give the variables of a benchmark's processes.
+
+    Args:
+        folder: the benchmark's folder, where temporary files go, too.
+
+    Returns:
+        The variables of this process, without those that configure Spark.
+    """
+    temporary = folder / "tmp"
+    temporary.mkdir(exist_ok=True)
+    inherited = {key: value for key, value in os.environ.items() if key not in _SPARK_VARIABLES}
+    return {
+        **inherited,
+        "PYTHONPATH": str(ROOT),
+        "TMPDIR": str(temporary),
+        "DBT_SEND_ANONYMOUS_USAGE_STATS": "0",
+    }
+
+
+@contextmanager
+def work_folder() -> Iterator[Path]:
+    """Make a folder on the disk of the repository, which is removed at the end."""
+    BENCH.mkdir(exist_ok=True)
+    with TemporaryDirectory(dir=BENCH, prefix="work-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+def apart(
+    function: Callable[Arguments, Result],
+    folder: Path,
+    *arguments: Arguments.args,
+    **options: Arguments.kwargs,
+) -> Result:
+    """Call a function in a new process that works in a folder, and wait for its Spark to end.
+
+    Args:
+        function: a function of a module.
+        folder: the folder to work in; its parent is the benchmark's.
+        arguments: what the function takes.
+        options: what it takes by name.
+
+    Returns:
+        What the function returns.
+    """
+    spawn = multiprocessing.get_context("spawn")
+    start = (environment(folder.parent), folder)
+    with ProcessPoolExecutor(1, spawn, initializer=_start, initargs=start) as pool:
+        try:
+            return pool.submit(function, *arguments, **options).result()
+        finally:
+            pool.submit(end_spark).result()
+
+
+def _start(variables: dict[str, str], folder: Path) -> None:
+    os.environ.clear()
+    os.environ.update(variables)
+    os.chdir(folder)

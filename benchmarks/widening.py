@@ -1,0 +1,170 @@
+"""A run that widens a column: whether its size costs anything, and what writing it anew would."""
+
+import shutil
+from functools import partial
+from pathlib import Path
+
+from benchmarks.harness import Benchmark, Measures, Rounds, in_turns
+from benchmarks.processes import BENCH, work_folder
+from benchmarks.results import Comparison, Sample
+from benchmarks.spark import Contents, check, contents
+from benchmarks.workspace import OUR_TARGET, OURS, SCHEMA, Program, Workspace
+from dbt.adapters.deltawiden.session import get_session
+
+FULL = {"1 M rows": 1_000_000, "10 M rows": 10_000_000, "50 M rows": 50_000_000}
+QUICK = {"10 k rows": 10_000, "20 k rows": 20_000, "40 k rows": 40_000}
+ROWS_A_FILE, MOST_ROWS_IN_A_SMALL_FILE = 500_000, 2_500
+NEW_ROWS, NEW_ROWS_QUICK = 1_000, 10
+ROOM = 20e9  # bytes; the tables of 50 M rows, their source, and what a full refresh writes
+
+REFRESH = "--full-refresh"
+METHOD = f"""\
+An incremental model (`append`, `append_new_columns`) over a source that has {NEW_ROWS:,} new rows
+and in which an `int` column has become `bigint`; tables of seven narrow columns, {ROWS_A_FILE:,}
+rows a file, are put back before every run. The plan and the ALTER are what `plan_schema_changes`
+and `run_schema_changes` of the adapter take in the run, with all that they ask of Delta; each run
+is a process of its own, and its Spark as cold as any. The run against `--full-refresh` is the
+time that dbt took to execute the model (`run_results.json`), which leaves out the same start-up
+of both."""
+
+MODEL = f"""\
+{{{{ config(materialized='incremental', incremental_strategy='append', file_format='delta',
+    on_schema_change='append_new_columns', type_widening=true) }}}}
+select * from {SCHEMA}.source
+{{% if is_incremental() %}} where day >= date_add(date '2025-01-01', 365) {{% endif %}}
+"""
+TABLE = f"{SCHEMA}.events"
+PROGRAM = Program(OURS, OUR_TARGET)
+
+
+def rows_sql(quantity: str, old: int, end: int, files: int) -> str:
+    """Give a query for rows, of which those after the old ones are of the last day and wide."""
+    return f"""
+        select id, pmod(hash(id), 100000) as customer, pmod(hash(id, 1), 2000) as product,
+            cast(id % 100 + if(id < {old}, 0, 5000000000) as {quantity}) as quantity,
+            cast(pmod(hash(id, 2), 1000000) / 100 as decimal(10, 2)) as amount,
+            date_add(date '2025-01-01', cast(id * 365 div {old} as int)) as day,
+            elt(1 + pmod(hash(id, 3), 4), 'AT', 'BE', 'CH', 'DE') as country
+        from range(0, {end}, 1, {files})"""
+
+
+def make_tables(rows: int, new: int, files: int) -> Contents:
+    """Make the model's source, and its table as it was when the source was narrower.
+
+    Returns:
+        What the table has to hold after a run.
+    """
+    spark = get_session({})
+    spark.sql(f"create schema {SCHEMA}")
+    for name, quantity, end in (("source", "bigint", rows + new), ("events", "int", rows)):
+        spark.sql(
+            f"create table {SCHEMA}.{name} using delta "
+            "tblproperties ('delta.enableTypeWidening' = 'true') "
+            f"as {rows_sql(quantity, rows, end, files)}"
+        )
+    (detail,) = spark.sql(f"describe detail {TABLE}").collect()
+    check("the number of the table's files", detail.numFiles, files)
+    return contents(spark, f"{SCHEMA}.source")
+
+
+class Events:
+    """The model and its tables, in one size.
+
+    Args:
+        folder: where to make them.
+        rows: how many rows the table has.
+        quick: whether it is only to be shown that it works.
+    """
+
+    def __init__(self, folder: Path, rows: int, quick: bool) -> None:
+        new = NEW_ROWS_QUICK if quick else NEW_ROWS
+        files = rows // (MOST_ROWS_IN_A_SMALL_FILE if quick else ROWS_A_FILE)
+        self._workspace = Workspace(folder, {"events": MODEL})
+        self._wanted: Contents = self._workspace.build(make_tables, rows, new, files)
+
+    def run(self, *options: str) -> Measures:
+        """Run the model once, and hold its table against its source.
+
+        Args:
+            options: dbt's.
+
+        Returns:
+            The seconds of the plan and the ALTER together, and of the model.
+
+        Raises:
+            RunFailed: dbt has failed.
+            WrongResult: the table does not hold the source's rows in the source's types, or was
+                not widened in place.
+        """
+        run = self._workspace.run(PROGRAM, "run", *options, tables=[TABLE])
+        check("the table after the run", run.contents[TABLE], self._wanted)
+        alters = [text for text, _ in run.statements if "alter column" in text]
+        check("the number of ALTERs", len(alters), 0 if options else 1)
+        return {"change": sum(run.calls.values()), "model": run.models["events"]}
+
+
+def measure(quick: bool) -> list[Comparison]:
+    """Measure.
+
+    Args:
+        quick: only show that it works.
+
+    Returns:
+        The growth of the plan and the ALTER with the table, and the run against a full refresh.
+
+    Raises:
+        RunFailed: dbt has failed.
+        WrongResult: a table is not as it should be.
+        NoRoom: there is not enough room on the disk.
+    """
+    sizes = QUICK if quick else FULL
+    smallest, *_, largest = sizes
+    with work_folder() as folder:
+        need_room(folder, 0 if quick else ROOM)
+        events = {
+            name: Events(folder / f"rows_{rows}", rows, quick) for name, rows in sizes.items()
+        }
+        programs = {name: each.run for name, each in events.items()}
+        programs[REFRESH] = partial(events[largest].run, REFRESH)
+        taken = in_turns(programs, Rounds.of(quick))
+    first = Sample(smallest, taken[smallest]["change"])
+    return [
+        *(
+            Comparison(
+                "a widening: plan and ALTER", Sample(name, taken[name]["change"]), first, 1.2
+            )
+            for name in sizes
+            if name != smallest
+        ),
+        Comparison(
+            f"a widening incremental run, {largest}",
+            Sample("incremental run", taken[largest]["model"]),
+            Sample(f"`{REFRESH}`", taken[REFRESH]["model"]),
+            aim=0.1,
+        ),
+    ]
+
+
+class NoRoom(Exception):
+    """There is not enough room on the disk."""
+
+
+def need_room(folder: Path, needed: float) -> None:
+    """Make sure that there is room on the disk.
+
+    Args:
+        folder: a folder on that disk.
+        needed: how many bytes.
+
+    Raises:
+        NoRoom: there is less.
+    """
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise NoRoom(
+            f"The tables need {needed / 1e9:.0f} GB on the disk that {BENCH} is on, "
+            f"and {free / 1e9:.0f} GB are free."
+        )
+
+
+BENCHMARK = Benchmark("widening", METHOD, measure)

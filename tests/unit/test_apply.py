@@ -1,0 +1,32 @@
+"""The schema after a plan."""
+
+from pyspark.sql.types import LongType, StructField
+
+from dbt.adapters.deltawiden.widening.apply import SchemaChanges, schema_after
+from tests.unit.schemas import schema
+
+BEFORE = schema(
+    {"id": "int", "s": {"x": "int", "a": [{"y": "int", "z": "int"}]}, "m": ("int", {"v": "int"})}
+)
+
+
+def test_every_change_is_made_at_its_place():
+    changes = SchemaChanges(
+        types={("s", "a", "element", "y"): LongType(), ("m", "key"): LongType()},
+        new={("m", "value"): (StructField("w", LongType()),)},
+        dropped=frozenset({("s", "x")}),
+    )
+    assert schema_after(changes, BEFORE) == schema(
+        {
+            "id": "int",
+            "s": {"a": [{"y": "bigint", "z": "int"}]},
+            "m": ("bigint", {"v": "int", "w": "bigint"}),
+        }
+    )
+
+
+def test_columns_without_a_change_are_not_built_anew():
+    after = schema_after(SchemaChanges(types={("id",): LongType()}), BEFORE)
+    assert after["id"].dataType == LongType()
+    assert after["s"] is BEFORE["s"]
+    assert after["m"] is BEFORE["m"]

@@ -1,0 +1,204 @@
+"""The parts of the benchmarks that measure nothing: turns, statistics, results, the page."""
+
+import pytest
+
+import benchmarks.__main__ as command
+from benchmarks.__main__ import BENCHMARKS, main
+from benchmarks.chart import bars, draw
+from benchmarks.harness import Benchmark, Rounds, in_turns
+from benchmarks.machine import Environment
+from benchmarks.merge_models import is_merge
+from benchmarks.page import page
+from benchmarks.results import HEADING, Comparison, Sample, row
+from benchmarks.store import DifferentEnvironment, Incomplete, Results, load, save
+from tests.unit.pages import tables
+
+HERE = Environment({"cores": "2"}, {"Spark": "4.1.4", "Delta": "4.4.0"}, "0123456789")
+MET = Comparison("merges", Sample("ours", (1.0, 3.0, 2.0)), Sample("theirs", (4.0,) * 3), aim=0.5)
+MISSED = Comparison("start", Sample("ours", (0.0301, 0.02)), Sample("theirs", (0.02,)), aim=1.2)
+WITHOUT_AIM = Comparison("drop", Sample("`a`", (123.456,)), Sample("`b`", (61.728,)))
+TWO = [Benchmark(name, f"How {name} is measured.", lambda quick: []) for name in ("one", "two")]
+RESULTS = Results(HERE).with_result("two", [MISSED, WITHOUT_AIM]).with_result("one", [MET])
+
+
+def cells(comparison: Comparison) -> list[str]:
+    ((_, only),) = tables("\n".join([HEADING, row(comparison), ""]))
+    return only
+
+
+# Turns
+
+
+def test_the_programs_take_turns_and_the_warm_up_does_not_count():
+    ran: list[str] = []
+
+    def program(name: str):
+        def run() -> dict[str, float]:
+            ran.append(name)
+            return {"whole": float(len(ran)), "part": len(ran) / 10}
+
+        return run
+
+    taken = in_turns({name: program(name) for name in "AB"}, Rounds(measured=2, warm_up=1))
+    assert "".join(ran) == "ABABAB"
+    assert taken == {
+        "A": {"whole": (3.0, 5.0), "part": (0.3, 0.5)},
+        "B": {"whole": (4.0, 6.0), "part": (0.4, 0.6)},
+    }
+
+
+def test_a_full_run_has_five_rounds_after_a_warm_up():
+    assert Rounds.of(quick=False) == Rounds(measured=5, warm_up=1)
+
+
+# Statistics
+
+
+def test_a_ratio_is_that_of_the_medians():
+    assert (MET.ours.median, MET.ours.spread) == (2.0, (1.0, 3.0))
+    assert (MET.ratio, MET.is_met) == (0.5, True)
+    assert MISSED.is_met is False
+    assert WITHOUT_AIM.is_met is None
+
+
+def test_what_was_not_measured_is_no_sample():
+    with pytest.raises(ValueError, match="ours was not measured"):
+        Sample("ours", ())
+
+
+def test_a_row_has_medians_spreads_ratio_and_aim():
+    assert cells(MET) == [
+        *("merges", "ours", "2.00 (1.00 to 3.00)", "theirs", "4.00 (4.00 to 4.00)"),
+        *("0.500", "<= 0.5", "met"),
+    ]
+    assert cells(MISSED)[2] == "0.0250 (0.0200 to 0.0301)"
+    assert cells(MISSED)[5:] == ["1.25", "<= 1.2", "**not met**"]
+    assert cells(WITHOUT_AIM)[2] == "123 (123 to 123)"
+    assert cells(WITHOUT_AIM)[5:] == ["2.00", "", ""]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "merge into t",
+        "\n /* {} */\n-- kept for old arguments\n  MERGE INTO t",
+        "-- a\n/* b\n c */ merge\ninto t",
+    ],
+)
+def test_a_merge_is_known_behind_comments(statement: str):
+    assert is_merge(statement)
+
+
+@pytest.mark.parametrize("statement", ["select 1 -- merge into t", "/* merge into t */ select 1"])
+def test_what_only_speaks_of_a_merge_is_none(statement: str):
+    assert not is_merge(statement)
+
+
+# The file of results
+
+
+def test_results_of_several_sittings_are_kept_together(tmp_path):
+    file = tmp_path / "new" / "results.json"
+    save(load(HERE, file).with_result("two", [MISSED, WITHOUT_AIM]), file)
+    save(load(HERE, file).with_result("one", [MET]), file)
+    assert load(HERE, file) == RESULTS
+    save(load(HERE, file).with_result("one", [MISSED]), file)
+    assert load(HERE, file).comparisons["one"] == (MISSED,)
+
+
+@pytest.mark.parametrize(
+    ("other", "difference"),
+    [
+        (Environment({"cores": "8"}, HERE.versions, HERE.commit), "cores: 2, not 8"),
+        (
+            Environment(HERE.machine, {**HERE.versions, "Delta": "4.0.1"}, HERE.commit),
+            "Delta: 4.4.0, not 4.0.1",
+        ),
+        (Environment(HERE.machine, HERE.versions, "fedcba"), "commit: 0123456789, not fedcba"),
+    ],
+)
+def test_results_of_another_machine_version_or_commit_are_not_mixed(tmp_path, other, difference):
+    file = tmp_path / "results.json"
+    save(RESULTS, file)
+    with pytest.raises(DifferentEnvironment, match=difference):
+        load(other, file)
+
+
+# The page
+
+
+def test_the_page_has_every_result_in_the_order_of_the_benchmarks():
+    text = page(RESULTS, TWO)
+    results, where = tables(text)
+    assert [each[0] for each in results[1:]] == ["merges", "start", "drop"]
+    assert where[1:] == [
+        ["cores", "2"],
+        ["Spark", "4.1.4"],
+        ["Delta", "4.4.0"],
+        ["commit of the adapter", "0123456789"],
+    ]
+    assert "### two\n\nHow two is measured.\n" in text
+
+
+def test_there_is_no_page_without_all_results():
+    with pytest.raises(Incomplete, match="no result yet of: one"):
+        page(Results(HERE).with_result("two", [MET]), TWO)
+
+
+def test_a_bar_is_the_ratio_as_a_part_of_its_aim():
+    shown = bars([MET, MISSED, WITHOUT_AIM])
+    assert [(each.length, each.is_met) for each in shown] == [
+        (1.0, True),
+        (pytest.approx(1.2525 / 1.2), False),
+    ]
+    assert shown[0].text == "0.5 (aim 0.5)"
+
+
+def test_the_same_results_draw_the_same_chart(tmp_path):
+    pytest.importorskip("matplotlib")
+    files = [tmp_path / name for name in ("a.svg", "b.svg")]
+    for file in files:
+        draw([MET, MISSED, MET], file)
+    first, second = (file.read_text() for file in files)
+    assert first == second
+    assert first.count("ours against theirs") == 3
+
+
+# The command line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["merge"], "no benchmark merge; there are merges, "),
+        (["--page", "merges"], "--page stands alone"),
+        (["--page", "--quick"], "--page stands alone"),
+    ],
+)
+def test_a_wrong_command_line_says_what_is_right(arguments, said, capsys):
+    with pytest.raises(SystemExit):
+        main(arguments)
+    assert said in capsys.readouterr().err
+
+
+def test_every_benchmark_says_how_it_measures():
+    assert all(each.method.endswith(".") for each in BENCHMARKS.values())
+    assert [*BENCHMARKS] == [each.name for each in BENCHMARKS.values()]
+
+
+def test_a_quick_run_keeps_no_result_and_writes_no_page(monkeypatch, capsys):
+    asked: list[bool] = []
+
+    def measure(quick: bool) -> list[Comparison]:
+        asked.append(quick)
+        return [MET]
+
+    def fail(*_: object) -> None:
+        raise AssertionError("a quick run has written something")
+
+    monkeypatch.setattr(command, "BENCHMARKS", {"one": Benchmark("one", "How.", measure)})
+    monkeypatch.setattr(command, "write_page", fail)
+    monkeypatch.setattr(command.store, "save", fail)
+    assert command.main(["--quick"]) == 0
+    assert asked == [True]
+    assert capsys.readouterr().out.splitlines()[-1] == row(MET)
