@@ -17,8 +17,6 @@ DATA_SOURCE = "the name of a data source, such as delta"
 
 BAD_MODELS: list[tuple[str, Any, str]] = [
     ("on_schema_change", "append_new_column", MODES),
-    ("on_schema_change", True, MODES),
-    ("on_schema_change", ["fail"], MODES),
     ("type_widening", "yes", "true, false (or leave it out to follow the table)"),
     ("type_widening", 1, "true, false (or leave it out to follow the table)"),
     ("type_widening_compatible_with", "iceberg_v2", "a list of iceberg_v2, ducklake"),
@@ -52,21 +50,24 @@ BAD_MODELS: list[tuple[str, Any, str]] = [
     ("tblproperties", {"delta.appendOnly": {"value": True}}, VALUES),
     ("tblproperties", {"delta.appendOnly": None}, VALUES),
     ("tblproperties", {"": "x"}, VALUES),
-    ("unique_key", 1, NAMES),
-    ("unique_key", ["id", 2], NAMES),
-    ("unique_key", {"column": "id"}, NAMES),
     ("merge_update_columns", 1, NAMES),
     ("merge_update_columns", [None], NAMES),
     ("merge_exclude_columns", {"a": 1}, NAMES),
     ("predicates", 1, CONDITIONS),
     ("incremental_predicates", {"a": 1}, CONDITIONS),
     ("incremental_predicates", [1], CONDITIONS),
-    ("incremental_strategy", 1, "the name of a strategy, such as merge"),
-    ("incremental_strategy", ["merge"], "the name of a strategy, such as merge"),
+]
+REFUSED_BY_DBT: list[tuple[str, Any]] = [
+    ("on_schema_change", True),
+    ("on_schema_change", ["fail"]),
+    ("incremental_strategy", 1),
+    ("incremental_strategy", ["merge"]),
+    ("unique_key", 1),
+    ("unique_key", ["id", 2]),
+    ("unique_key", {"column": "id"}),
 ]
 TYPES = "Spark types by column"
 BAD_SEEDS: list[Any] = [
-    "int",
     {"id": 1},
     {"id": "int) using parquet as select (1"},
     {"id": "int, other int"},
@@ -177,16 +178,32 @@ BAD_PROFILES: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("change", "told"), BAD_PROFILES, ids=lambda value: str(value))
+def parse(folder: Path, output: dict[str, Any], config: dict[str, Any] | None = None) -> str:
+    """What dbt says of a profile and a model's configuration that it refuses to parse."""
+    profile = {"p": {"target": "dev", "outputs": {"dev": output}}}
+    (folder / "profiles.yml").write_text(yaml.safe_dump(profile))
+    project = {"name": "p", "profile": "p", "flags": {"send_anonymous_usage_stats": False}}
+    (folder / "dbt_project.yml").write_text(yaml.safe_dump(project))
+    (folder / "models").mkdir()
+    (folder / "models" / "m.sql").write_text("select 1 as id")
+    schema = {"models": [{"name": "m", "config": config or {}}]}
+    (folder / "models" / "m.yml").write_text(yaml.safe_dump(schema))
+    where = str(folder)
+    done = dbtRunner().invoke(["parse", "--project-dir", where, "--profiles-dir", where])
+    assert not done.success
+    return str(done.exception)
+
+
+@pytest.mark.parametrize(("key", "value"), REFUSED_BY_DBT, ids=str)
+def test_what_dbt_refuses_is_refused_by_its_key(tmp_path: Path, key: str, value: Any):
+    told = parse(tmp_path, GOOD, {key: value, "materialized": "incremental"})
+    assert key in told
+    assert str(value) in told
+
+
+@pytest.mark.parametrize(("change", "told"), BAD_PROFILES, ids=str)
 def test_a_profile_is_refused_by_the_key_that_is_wrong(
     tmp_path: Path, change: dict[str, Any], told: str
 ):
     output = {key: value for key, value in {**GOOD, **change}.items() if value is not None}
-    profile = {"p": {"target": "dev", "outputs": {"dev": output}}}
-    (tmp_path / "profiles.yml").write_text(yaml.safe_dump(profile))
-    project = {"name": "p", "profile": "p", "flags": {"send_anonymous_usage_stats": False}}
-    (tmp_path / "dbt_project.yml").write_text(yaml.safe_dump(project))
-    folder = str(tmp_path)
-    done = dbtRunner().invoke(["parse", "--project-dir", folder, "--profiles-dir", folder])
-    assert not done.success
-    assert told in str(done.exception)
+    assert told in parse(tmp_path, output)

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from dbt.adapters.deltawiden.errors import error_text
 from dbt.adapters.deltawiden.launch import SPARK_ERRORS
+from dbt.adapters.deltawiden.secrets import scrubbed
 from dbt.adapters.deltawiden.versions import read_version
 
 
@@ -47,7 +48,7 @@ class SessionJob(PythonJobHelper):
         except PythonModelFailed:
             raise
         except Exception as error:
-            raise PythonModelFailed(self._text(error, compiled_code)) from error
+            raise PythonModelFailed(scrubbed(self._text(error, compiled_code))) from error
 
     def _text(self, error: Exception, code: str) -> str:
         if isinstance(error, SyntaxError):

@@ -1,9 +1,11 @@
 """What of a profile nobody may read in a log, an error or an artifact."""
 
+import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
-from dbt_common.context import get_invocation_context
+from dbt_common.events.event_manager_client import get_event_manager
 from dbt_common.exceptions import scrub_secrets
 
 _SECRET_SETTING = re.compile("secret|password|token|access[.]?key", re.IGNORECASE)
@@ -29,7 +31,7 @@ def without_secrets(settings: Mapping[str, str]) -> dict[str, str]:
 
 def find_secrets(
     settings: Mapping[str, str], given: Mapping[str, str | None], connection_string: str | None
-) -> tuple[str, ...]:
+) -> frozenset[str]:
     """Collect the secrets of a profile.
 
     Args:
@@ -38,10 +40,10 @@ def find_secrets(
         connection_string: what an ODBC profile adds to the connection string.
 
     Returns:
-        The secrets, the longest first, so that none is cut by one that is part of it.
+        The secrets.
     """
-    found = filter(_can_be_hidden, _values(settings, given, connection_string))
-    return tuple(sorted(set(found), key=len, reverse=True))
+    found = _values(settings, given, connection_string)
+    return frozenset(each for each in found if _can_be_hidden(each))
 
 
 def _values(
@@ -57,18 +59,37 @@ def _can_be_hidden(value: str) -> bool:
     return len(value) >= _SHORTEST and value.lower() not in ("true", "false", "none")
 
 
+_hidden: tuple[str, ...] = ()
+
+
 def hide(secrets: Iterable[str]) -> None:
-    """Let dbt write stars in place of secrets, as it does for ``DBT_ENV_SECRET_`` variables.
+    """Let dbt's log and terminal show stars in place of secrets, as dbt does for its own.
 
     Args:
-        secrets: as ``find_secrets`` gives them.
+        secrets: as ``find_secrets`` gives them. They stay hidden as long as the process lives.
     """
-    hidden = _hidden()
-    hidden.extend(each for each in secrets if each not in hidden)
+    global _hidden
+    # In a log of JSON they stand as JSON.
+    shown = {each for secret in secrets for each in (secret, json.dumps(secret)[1:-1])}
+    # The longest first, so that none is cut by one that is part of it.
+    _hidden = tuple(sorted({*_hidden, *shown}, key=len, reverse=True))
+    for each in get_event_manager().loggers:
+        if not isinstance(each.scrubber, _Scrubber):
+            each.scrubber = _Scrubber(each.scrubber)
+
+
+@dataclass(frozen=True)
+class _Scrubber:
+    """What a logger of dbt's does to a line, and ours after it."""
+
+    own: Callable[[str], str]
+
+    def __call__(self, line: str) -> str:
+        return scrubbed(self.own(line))
 
 
 def scrubbed(text: str) -> str:
-    """Put stars in place of the secrets of this dbt command.
+    """Put stars in place of the secrets that are hidden.
 
     Args:
         text: an error's text, which dbt also writes where it does not scrub: in artifacts.
@@ -76,11 +97,4 @@ def scrubbed(text: str) -> str:
     Returns:
         The text without them.
     """
-    return str(scrub_secrets(text, _hidden()))
-
-
-def _hidden() -> list[str]:
-    try:
-        return get_invocation_context().env_secrets
-    except LookupError:
-        return []  # No dbt command runs: this is somebody's own Python.
+    return str(scrub_secrets(text, list(_hidden)))

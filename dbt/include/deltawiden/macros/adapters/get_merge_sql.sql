@@ -32,10 +32,12 @@
   {%- if dest_columns is none and not only and not except -%}
     *
   {%- else -%}
-    {%- set columns = adapter.get_columns_in_relation(target) if dest_columns is none
-      else dest_columns | selectattr('in_source') | list -%}
+    {%- set columns = adapter.get_columns_in_relation(target) if dest_columns is none else dest_columns -%}
     {%- set chosen = get_merge_update_columns(only, except, columns) -%}
-    {%- for name in (columns | map(attribute='quoted') if chosen is none else chosen) -%}
+    {%- if chosen is none -%}
+      {%- set chosen = columns | selectattr('in_source') | map(attribute='quoted') -%}
+    {%- endif -%}
+    {%- for name in chosen -%}
       {{ name }} = DBT_INTERNAL_SOURCE.{{ name }}{{ ', ' if not loop.last }}
     {%- endfor -%}
   {%- endif -%}

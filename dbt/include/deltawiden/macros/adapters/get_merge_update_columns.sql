@@ -7,11 +7,14 @@
   {%- if merge_update_columns and merge_exclude_columns -%}
     {% do exceptions.raise_compiler_error(
       'Model cannot specify merge_update_columns and merge_exclude_columns. Please update model to use only one config') %}
-  {%- elif merge_update_columns -%}
-    {% do return(_deltawiden_named_columns('merge_update_columns', merge_update_columns, dest_columns)) %}
+  {%- endif -%}
+  {#- What the model lacks can't be updated, but may well be excluded. dbt's own columns do not say. -#}
+  {%- set in_source = dest_columns | rejectattr('in_source', 'sameas', false) | list -%}
+  {%- if merge_update_columns -%}
+    {% do return(_deltawiden_named_columns('merge_update_columns', merge_update_columns, in_source)) %}
   {%- elif merge_exclude_columns -%}
     {%- set excluded = _deltawiden_named_columns('merge_exclude_columns', merge_exclude_columns, dest_columns) -%}
-    {% do return(dest_columns | map(attribute='quoted') | reject('in', excluded) | list) %}
+    {% do return(in_source | map(attribute='quoted') | reject('in', excluded) | list) %}
   {%- endif -%}
   {% do return(none) %}
 {% endmacro %}
