@@ -207,3 +207,46 @@ select 1 as Id, cast(1 as {{ 'bigint' if is_incremental() else 'int' }}) as amou
         run = dbt("run", key=key)
         assert run.status("keyed") == "success", run.message("keyed")
         assert len(table("keyed").rows()) == rows
+
+
+UPDATED = """
+{{ config(materialized='incremental', incremental_strategy='merge', unique_key='id',
+          on_schema_change='append_new_columns', merge_exclude_columns=var('excluded', none),
+          merge_update_columns=var('updated', none)) }}
+select 1 as id, named_struct('x', {{ var('n', 1) }}, 'y', {{ var('n', 1) }}) as s,
+  {{ var('n', 1) }} as n {%- if not var('gone', false) %}, {{ var('n', 1) }} as gone{% endif %}
+"""
+
+
+class TestMergedColumns:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"merged.sql": UPDATED}
+
+    @pytest.fixture(autouse=True)
+    def _first(self, project):
+        dbt("run", "--full-refresh")
+
+    @pytest.mark.parametrize(
+        ("variables", "stored"),
+        [
+            ({"excluded": "n"}, ((2, 2), 1, 2)),
+            ({"excluded": ["`N`", "gone"]}, ((2, 2), 1, 1)),
+            ({"excluded": ["gone"], "gone": True}, ((2, 2), 2, 1)),
+            ({"excluded": ["n"], "gone": True}, ((2, 2), 1, 1)),
+            ({"updated": "n"}, ((1, 1), 2, 1)),
+            ({"updated": ["s.x", "gone"]}, ((2, 1), 1, 2)),
+        ],
+        ids=str,
+    )
+    def test_only_those_are_updated(self, table, variables, stored):
+        run = dbt("run", n=2, **variables)
+        assert run.status("merged") == "success", run.message("merged")
+        assert table("merged").rows("s", "n", "gone") == [stored]
+
+    def test_one_that_the_model_lacks_can_not_be_updated(self, table):
+        run = dbt("run", n=2, updated=["gone"], gone=True)
+        assert "merge_update_columns: there is no column gone; there are id, s, n" in run.message(
+            "merged"
+        )
+        assert table("merged").rows("s", "n", "gone") == [((1, 1), 1, 1)]

@@ -91,6 +91,6 @@ def problems(config: Mapping[str, Any]) -> list[str]:
 def _problems(config: Mapping[str, Any]) -> Iterable[str]:
     for key, (is_accepted, accepted) in CHECKS.items():
         given = config.get(key)
-        if given in (None, [], {}, ()) or is_accepted(given):
+        if given in (None, "", [], {}, ()) or is_accepted(given):
             continue
         yield f"{key}: got {given!r}; accepted: {accepted}"

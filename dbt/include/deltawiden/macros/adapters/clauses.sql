@@ -5,7 +5,7 @@
 
 {% macro deltawiden__location_clause() %}
   {%- set location_root = config.get('location_root', validator=validation.any[basestring]) -%}
-  {%- if location_root is not none %}
+  {%- if location_root %}
     location {{ adapter.literal_sql(location_root ~ '/' ~ model['alias']) }}
   {%- endif %}
 {%- endmacro %}
