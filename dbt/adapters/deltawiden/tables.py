@@ -63,7 +63,8 @@ class TableAdapter(SparkAdapter):
     @classmethod
     def quote(cls, identifier: str) -> str:
         """Quote a name for a statement, whatever is in it."""
-        return quote(identifier)
+        # As dbt-spark: dbt's own callers ask for the name of a database, and Spark has none.
+        return quote(str(identifier))
 
     @available
     def quote_once(self, name: str) -> str:
