@@ -50,7 +50,7 @@ class Results:
         suite = ElementTree.parse(file).getroot().find("testsuite")
         if suite is None:
             raise ValueError(f"{file} has no test suite")
-        versions = {each.attrib["name"]: each.attrib["value"] for each in suite.iter("property")}
+        told = {each.attrib["name"]: each.attrib["value"] for each in suite.iter("property")}
         counts: dict[str, Counter[str]] = {}
         failed, skipped = [], Counter[str]()
         for case in suite.findall("testcase"):
@@ -61,6 +61,8 @@ class Results:
                 failed.append(name)
             if outcome == "skipped":
                 skipped[_reason(case)] += 1
+        # Others than ours leave properties, too.
+        versions = {key: told[key] for key in (*VERSIONS, "commit") if key in told}
         plain = {key: dict(each) for key, each in counts.items()}
         return cls(versions, plain, failed, dict(skipped))
 

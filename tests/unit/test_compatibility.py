@@ -7,7 +7,7 @@ import pytest
 from tests.compatibility import OURS, THEIRS, VERSIONS, Results, page
 
 RUN = """<testsuites><testsuite name="pytest"><properties>
-{properties}<property name="commit" value="abc1234"/></properties>
+{properties}<property name="commit" value="abc1234"/><property name="other" value="x"/></properties>
 <testcase classname="tests.functional.standard.test_basic.TestBasic" name="test_it"/>
 <testcase classname="tests.functional.standard.test_basic.TestBasic" name="test_other">
 <failure message="no"/></testcase>
@@ -33,7 +33,7 @@ def test_a_run_is_counted_by_file_and_outcome(results: Results):
     }
     assert results.failed == ["TestBasic.test_other", "TestEmpty.test_setup"]
     assert results.skipped == {"Spark has no such thing": 1}
-    assert results.versions["commit"] == "abc1234"
+    assert results.versions == {**dict.fromkeys(VERSIONS, "1.2"), "commit": "abc1234"}
 
 
 def test_a_summary_is_the_run(results: Results, tmp_path: Path):
