@@ -39,3 +39,6 @@ TEXTS = {
     "lines": "a\nb\tc",
 }
 """The same as values, and what only a value can be."""
+
+FEW = {key: NAMES[key] for key in ("backtick", "closed", "literal", "opened", "semicolon", "dot")}
+"""Some of them, where each needs a dbt command of its own."""

@@ -10,9 +10,10 @@ from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import DataFrame, SparkSession
 
 from tests.functional.support import dbt, needs_delta_4
-from tests.hostile import NAMES, TEXTS
+from tests.hostile import FEW, NAMES, TEXTS
 
 EACH_NAME = pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
+A_FEW_NAMES = pytest.mark.parametrize("name", FEW.values(), ids=FEW)
 EACH_TEXT = pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 PROPERTIES = {"delta.columnMapping.mode": "name", "delta.enableTypeWidening": "true"}
 
@@ -377,7 +378,7 @@ class TestRelations:
         assert spark.table(f"{project.test_schema}.{node}").collect() == [(index,)]
         assert (root / [*NAMES.values()][index] / node / "_delta_log").is_dir()
 
-    @EACH_NAME
+    @A_FEW_NAMES
     def test_a_schema_has_its_name_or_spark_says_that_it_can_not(
         self, project, spark: SparkSession, root, name: str
     ):
@@ -386,7 +387,7 @@ class TestRelations:
         if not any(each in output for each in NOT_ALLOWED):
             assert spark.table(f"{in_backticks(schema)}.elsewhere").collect() == [(1,)], output
 
-    @EACH_NAME
+    @A_FEW_NAMES
     def test_an_operation_finds_no_other_table(self, project, root, name: str):
         arguments = {"relations": f"hostile_victim.{in_backticks(name)}"}
         output = told(
@@ -394,7 +395,7 @@ class TestRelations:
         )
         assert f"there is no table 'hostile_victim.{name}'" in output
 
-    @EACH_NAME
+    @A_FEW_NAMES
     def test_an_operation_finds_no_other_schema(self, project, root, name: str):
         arguments = {"schema": f"victim {name}"}
         output = told(
