@@ -2,7 +2,6 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
-INSTALLED_BENCH := $(VENV)/.installed-bench
 
 .DEFAULT_GOAL := help
 
@@ -84,7 +83,7 @@ docs-page: demo  ## A picture of what dbt's docs page tells of a table: docs/cat
 	$(BIN)/python -m examples.flights.docs_page
 
 .PHONY: bench
-bench: $(INSTALLED_BENCH)  ## Ours against another program, on this machine; writes docs; ONLY=merges runs one
+bench: $(INSTALLED)  ## Ours against another program, on this machine; writes docs; ONLY=merges runs one
 	$(BIN)/python -m benchmarks $(ONLY)
 
 .PHONY: lint
@@ -114,11 +113,7 @@ clean:  ## Remove the virtual environments and what demo and benchmarks made
 
 $(INSTALLED): pyproject.toml requirements/constraints.txt
 	$(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/pip install --quiet --constraint requirements/constraints.txt --editable '.[dev,demo]'
-	touch $@
-
-$(INSTALLED_BENCH): $(INSTALLED)
-	$(BIN)/pip install --quiet --constraint requirements/constraints.txt --editable '.[bench]'
+	$(BIN)/pip install --quiet --constraint requirements/constraints.txt --editable '.[dev,demo,bench]'
 	touch $@
 
 # Without dependencies: the pins are all of them.

@@ -358,11 +358,11 @@ class TestRelations:
         return run("run", "--exclude", "elsewhere", root=str(root))
 
     @pytest.mark.parametrize("index", range(len(NAMES)), ids=NAMES)
-    @pytest.mark.parametrize(("kind", "prefix"), [("table", ""), ("view", "v")])
+    @pytest.mark.parametrize(("kind", "start"), [("table", ""), ("view", "v")])
     def test_a_relation_has_its_name_or_spark_says_that_it_can_not(
-        self, project, built, spark: SparkSession, kind: str, prefix: str, index: int
+        self, project, built, spark: SparkSession, kind: str, start: str, index: int
     ):
-        node, name = f"{kind}_{index}", prefix + [*NAMES.values()][index]
+        node, name = f"{kind}_{index}", start + [*NAMES.values()][index]
         if built.status(node) == "success":
             found = spark.table(f"{project.test_schema}.{in_backticks(name)}")
             assert found.collect() == [(index,)]
