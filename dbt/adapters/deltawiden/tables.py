@@ -85,8 +85,14 @@ class TableAdapter(SparkAdapter):
 
         Raises:
             QuoteConfigTypeError: ``quote_columns`` is no boolean.
+            DbtRuntimeError: ``quote_columns`` is false, and the name is none without quotes.
         """
         super().quote_seed_column(column, quote_config)
+        if quote_config is False and quote_once(column) != column:
+            raise DbtRuntimeError(
+                f"Syntax error in the seed's first line: {column!r} is no column's name without "
+                "quotes. Check the seed's delimiter, or leave quote_columns out."
+            )
         return quote(column)
 
     def list_relations_without_caching(self, schema_relation: BaseRelation) -> list[BaseRelation]:
