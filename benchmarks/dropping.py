@@ -11,7 +11,7 @@ from dbt.cli.main import dbtRunner
 from pyspark.sql import SparkSession
 
 from benchmarks.harness import Benchmark, Measures, Rounds, in_turns
-from benchmarks.processes import apart, work_folder
+from benchmarks.processes import apart_in_work_folder
 from benchmarks.results import Comparison, Sample
 from benchmarks.spark import check, contents
 from benchmarks.workspace import OUR_TARGET
@@ -120,10 +120,7 @@ def measure(quick: bool) -> list[Comparison]:
     Raises:
         WrongResult: a table is not as it should be.
     """
-    with work_folder() as folder:
-        work = folder / "work"
-        work.mkdir()
-        return apart(compared, work, quick)
+    return apart_in_work_folder(compared, quick)
 
 
 def compared(quick: bool) -> list[Comparison]:

@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import IntegerType, LongType, StructField, StructType
 
 from benchmarks.harness import Benchmark, Measures, Rounds, in_turns
-from benchmarks.processes import apart, work_folder
+from benchmarks.processes import apart_in_work_folder
 from benchmarks.results import Comparison, Sample
 from benchmarks.spark import check
 from dbt.adapters.deltawiden.session import get_session
@@ -105,10 +105,7 @@ def measure(quick: bool) -> list[Comparison]:
     Raises:
         WrongResult: a table is not as it should be.
     """
-    with work_folder() as folder:
-        work = folder / "work"
-        work.mkdir()
-        return apart(compared, work, quick)
+    return apart_in_work_folder(compared, quick)
 
 
 def compared(quick: bool) -> list[Comparison]:

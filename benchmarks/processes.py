@@ -7,7 +7,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from benchmarks.spark import end_spark
 
@@ -74,6 +74,14 @@ def apart(
             return pool.submit(function, *arguments, **options).result()
         finally:
             pool.submit(end_spark).result()
+
+
+def apart_in_work_folder(function: Callable[..., Result], *arguments: Any) -> Result:
+    """Call a function as ``apart`` does, in an empty folder that is removed at the end."""
+    with work_folder() as folder:
+        work = folder / "work"
+        work.mkdir()
+        return apart(function, work, *arguments)
 
 
 def _start(variables: dict[str, str], folder: Path) -> None:

@@ -1,8 +1,10 @@
 """The configuration that dbt-spark's clauses and strategies read, checked before anything runs."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
+
+from dbt.adapters.deltawiden.widening.policy import problem
 
 Check = tuple[Callable[[Any], bool], str]
 
@@ -85,12 +87,8 @@ def problems(config: Mapping[str, Any]) -> list[str]:
     Returns:
         A line a wrong value: its key, what was given and what is accepted.
     """
-    return list(_problems(config))
-
-
-def _problems(config: Mapping[str, Any]) -> Iterable[str]:
-    for key, (is_accepted, accepted) in CHECKS.items():
-        given = config.get(key)
-        if given in (None, "", [], {}, ()) or is_accepted(given):
-            continue
-        yield f"{key}: got {given!r}; accepted: {accepted}"
+    return [
+        problem(key, given, accepted)
+        for key, (is_accepted, accepted) in CHECKS.items()
+        if (given := config.get(key)) not in (None, "", [], {}, ()) and not is_accepted(given)
+    ]

@@ -26,7 +26,7 @@ from dbt.adapters.deltawiden.reader import Reader, quoted
 from dbt.adapters.deltawiden.relation import DeltaWidenRelation
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.diff import AmbiguousName, SchemaDifference, compare
-from dbt.adapters.deltawiden.widening.names import parse_path, quote, quote_once
+from dbt.adapters.deltawiden.widening.names import quote, quote_once, read_name
 from dbt.adapters.deltawiden.widening.plan import Plan, plan_changes, plan_no_change
 from dbt.adapters.deltawiden.widening.policy import (
     CONFIGURATION_KEYS,
@@ -74,7 +74,7 @@ class TableAdapter(SparkAdapter):
     @available
     def read_name(self, name: str) -> list[str]:
         """Read a name of the configuration: its parts without quotes, or itself as the only one."""
-        return list(parse_path(name) if quote_once(name) == name else (name,))
+        return list(read_name(name))
 
     def quote_seed_column(self, column: str, quote_config: bool | None) -> str:
         """Quote the name of a seed's column, which is a text of the file's first line.

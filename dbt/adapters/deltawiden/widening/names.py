@@ -8,7 +8,7 @@ Path = tuple[str, ...]
 
 _PATH_PART = re.compile(r"`((?:[^`]|``)+)`|([^`.]+)")
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_PART = r"(?:[A-Za-z_][A-Za-z0-9_]*|`(?:[^`]|``)+`)"
+_PART = rf"(?:{_PLAIN_NAME.pattern}|`(?:[^`]|``)+`)"
 _NAME = re.compile(rf"{_PART}(?:\.{_PART})*")
 _ARGUMENT = rf"\s*(?:{_NAME.pattern}|\d+)\s*"
 _COLUMN = re.compile(rf"[A-Za-z]\w*\({_ARGUMENT}(?:,{_ARGUMENT})*\)|{_NAME.pattern}")
@@ -89,6 +89,18 @@ def quote_once(name: str) -> str:
     return name if _NAME.fullmatch(name) else quote(name)
 
 
+def read_name(name: str) -> Path:
+    """Read a name of a configuration or a profile.
+
+    Args:
+        name: as ``quote_once`` takes it.
+
+    Returns:
+        Its parts without quotes, or itself as the only one where Spark does not read it as a name.
+    """
+    return parse_path(name) if _NAME.fullmatch(name) else (name,)
+
+
 def name_sql(*parts: str) -> str:
     """Render the parts of a relation's name for a statement, each of them quoted.
 
@@ -98,9 +110,7 @@ def name_sql(*parts: str) -> str:
     Returns:
         The quoted parts, joined by dots.
     """
-    return ".".join(
-        path_sql(parse_path(part)) if _NAME.fullmatch(part) else quote(part) for part in parts
-    )
+    return ".".join(path_sql(read_name(part)) for part in parts)
 
 
 def names_sql(given: str | Sequence[str]) -> str:

@@ -105,7 +105,7 @@ def _member(config: Mapping[str, Any], key: str, default: _Member, problems: lis
     try:
         return accepted(given)
     except ValueError:
-        problems.append(_problem(key, given, _list(accepted)))
+        problems.append(problem(key, given, _list(accepted)))
         return default
 
 
@@ -113,7 +113,7 @@ def _flag(config: Mapping[str, Any], key: str, problems: list[str]) -> bool | No
     given = config.get(key)
     if given is None or isinstance(given, bool):
         return given
-    problems.append(_problem(key, given, "true, false (or leave it out to follow the table)"))
+    problems.append(problem(key, given, "true, false (or leave it out to follow the table)"))
     return None
 
 
@@ -124,13 +124,13 @@ def _members(
     if given is None:
         return frozenset()
     if not isinstance(given, (list, tuple)):
-        problems.append(_problem(key, given, f"a list of {_list(accepted)}"))
+        problems.append(problem(key, given, f"a list of {_list(accepted)}"))
         return frozenset()
     known = {member.value: member for member in accepted}
     names = [each for each in given if isinstance(each, str) and each in known]
     for each in given:
         if each not in names:
-            problems.append(_problem(key, each, f"a list of {_list(accepted)}"))
+            problems.append(problem(key, each, f"a list of {_list(accepted)}"))
     return frozenset(known[each] for each in names)
 
 
@@ -138,5 +138,6 @@ def _list(accepted: Iterable[Enum]) -> str:
     return ", ".join(str(member.value) for member in accepted)
 
 
-def _problem(key: str, given: object, accepted: str) -> str:
+def problem(key: str, given: object, accepted: str) -> str:
+    """Say in a line that a value is not accepted: its key, what was given, what is accepted."""
     return f"{key}: got {given!r}; accepted: {accepted}"
