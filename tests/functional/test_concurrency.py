@@ -30,14 +30,14 @@ select {{ var('id', 1) }} as id, cast({{ var('n', 1) }} as {{ var('type', 'small
 MODEL = CONFIG + SELECT + "{% if var('slow', false) %}" + SLOW + "{% endif %}"
 # Another run's commit, between this one's plan and its write.
 MEANWHILE = """
-{% macro deltawiden__insert_into_sql(source, target, plan) %}
+{% macro deltawiden__insert_into_sql(source, target, existing, plan) %}
   {%- set names = adapter.get_columns_in_relation(target) | map(attribute='name') | list -%}
   {%- if var('meanwhile', none) and 'other' not in names -%}
     {%- for statement in var('meanwhile') -%}
       {% do run_query(statement.replace('TABLE', target | string)) %}
     {%- endfor -%}
   {%- endif -%}
-  insert into {{ target }} {{ deltawiden__column_list_sql(plan) }}
+  insert into {{ target }} {{ deltawiden__column_list_sql(existing, plan) }}
   select {{ deltawiden__select_list_sql(plan) }} from {{ source }}
 {% endmacro %}
 """
@@ -122,6 +122,12 @@ class TestConflicts:
         assert run.status("t") == "success", run.output
         assert t.types == {"id": "int", "n": "bigint", "other": "string"}
         assert t.rows() == [(1, 1, None), (2, 2, None)]
+
+    def test_another_run_moves_a_column_after_the_plan(self, t):
+        run = dbt("run", id=2, n=3, meanwhile=["alter table TABLE alter column n first"])
+        assert run.status("t") == "success", run.output
+        assert list(t.types) == ["n", "id"]
+        assert t.rows() == [(1, 1), (3, 2)]
 
     def test_a_write_that_fails_for_a_reason_of_its_own_fails_once(self, t):
         run = dbt("run", id=2, n="raise_error('no such luck')")

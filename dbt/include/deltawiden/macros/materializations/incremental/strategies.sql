@@ -1,7 +1,7 @@
 {#- The statement that writes a model's output to its table, by strategy. -#}
 {% macro deltawiden__get_incremental_sql(strategy, source, target, existing, plan) %}
   {%- if strategy == 'append' -%}
-    {{ deltawiden__insert_into_sql(source, target, plan) }}
+    {{ deltawiden__insert_into_sql(source, target, existing, plan) }}
   {%- elif strategy in ['insert_overwrite', 'microbatch'] -%}
     {{ deltawiden__insert_overwrite_sql(source, target, existing, plan) }}
   {%- elif strategy == 'merge' -%}
@@ -65,8 +65,8 @@
 {% endmacro %}
 
 
-{% macro deltawiden__insert_into_sql(source, target, plan) %}
-    insert into table {{ target }} {{ deltawiden__column_list_sql(plan) }}
+{% macro deltawiden__insert_into_sql(source, target, existing, plan) %}
+    insert into table {{ target }} {{ deltawiden__column_list_sql(existing, plan) }}
     select {{ deltawiden__select_list_sql(plan) }} from {{ source }}
 {% endmacro %}
 
@@ -78,7 +78,7 @@
     insert overwrite table {{ target }}
     {{ partition_cols(label="partition") }}
     {%- endif %}
-    {{ deltawiden__column_list_sql(plan) }}
+    {{ deltawiden__column_list_sql(existing, plan) }}
     select {{ deltawiden__select_list_sql(plan) }} from {{ source }}
 {% endmacro %}
 
@@ -94,9 +94,13 @@
 {% endmacro %}
 
 
-{#- Only where the table has columns that it makes itself: without a list, every column must be given. -#}
-{% macro deltawiden__column_list_sql(plan) %}
-  {%- if plan.write.leaves_out -%}
+{#-
+  Without a list an INSERT goes by position: a column that another writer moved after the plan would take
+  another one's values, and a column that the table makes itself would have to be given.
+  https://spark.apache.org/docs/latest/sql-ref-syntax-dml-insert-table.html (column_list)
+-#}
+{% macro deltawiden__column_list_sql(existing, plan) %}
+  {%- if existing.is_delta -%}
     ({{ plan.write.columns | map(attribute='quoted') | join(', ') }})
   {%- endif -%}
 {% endmacro %}
