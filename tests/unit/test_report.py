@@ -13,6 +13,7 @@ from dbt.adapters.deltawiden.widening.change import TypeChange
 from dbt.adapters.deltawiden.widening.diff import compare
 from dbt.adapters.deltawiden.widening.names import parse_path, path_sql
 from dbt.adapters.deltawiden.widening.plan import Plan, plan_no_change
+from dbt.adapters.deltawiden.widening.policy import OnLossyWrite
 from dbt.adapters.deltawiden.widening.refusals import Reason
 from dbt.adapters.deltawiden.widening.report import (
     by_hand_command,
@@ -144,12 +145,24 @@ def test_the_command_means_its_column_where_the_name_has_an_emoji():
     assert [parse_path(each) for each in found["columns"]] == [("s", "🙂")]
 
 
-def test_the_warning_of_a_lossy_write_names_every_leaf_and_the_ways_out():
+def lossy(action):
     table = schema({"a": "int", "s": {"my col": "decimal(12,2)"}, "ok": "bigint"})
     source = schema({"a": "bigint", "s": {"my col": "decimal(12,4)"}, "ok": "int"})
-    text = lossy_text(plan_no_change(compare(source, table), source, table, "`s`.`t`"))
+    return lossy_text(plan_no_change(compare(source, table), source, table, "`s`.`t`"), action)
+
+
+@pytest.mark.parametrize("action", [OnLossyWrite.WARN, OnLossyWrite.ERROR])
+def test_the_text_of_a_lossy_write_names_every_leaf_and_the_ways_out(action):
+    text = lossy(action)
     assert text.startswith("`s`.`t` does not store every value of the model's output exactly: ")
     assert "a (bigint into int), s.`my col` (decimal(12,4) into decimal(12,2))." in text
-    assert "ok" not in text.split(". Values")[0]
-    for way_out in ("append_new_columns", "sync_all_columns", "on_lossy_write: error"):
+    assert "ok" not in text.split(". ")[0]
+    for way_out in ("append_new_columns", "sync_all_columns", "cast in the model"):
         assert way_out in text
+
+
+def test_the_text_of_a_lossy_write_does_not_advise_what_is_set():
+    assert "on_lossy_write: error" in lossy(OnLossyWrite.WARN)
+    error = lossy(OnLossyWrite.ERROR)
+    assert "on_lossy_write: error" not in error
+    assert "Nothing was changed or written." in error

@@ -152,7 +152,7 @@ class DeltaWidenAdapter(MaintenanceAdapter):
         policy = self._policy(config)
         plan = self._unless_refused(self._plan(self._reader.schema(source), table, policy, config))
         if plan.lossy and policy.on_lossy_write is OnLossyWrite.ERROR:
-            raise SchemaChangeRefused(report.lossy_text(plan))
+            raise SchemaChangeRefused(report.lossy_text(plan, policy.on_lossy_write))
         return plan
 
     @available
@@ -205,9 +205,8 @@ class DeltaWidenAdapter(MaintenanceAdapter):
     @available
     def lossy_write_text(self, plan: Plan, config: Any) -> str:
         """Say what a write would not store exactly; empty where nobody has to be warned."""
-        if plan.lossy and self._policy(config).on_lossy_write is OnLossyWrite.WARN:
-            return report.lossy_text(plan)
-        return ""
+        action = self._policy(config).on_lossy_write
+        return report.lossy_text(plan, action) if plan.lossy and action is OnLossyWrite.WARN else ""
 
     @available
     def response_with_changes(self, response: AdapterResponse, plan: Plan) -> AdapterResponse:

@@ -17,7 +17,7 @@ def of_check(model: str, plan: Plan, policy: Policy) -> Outcome:
     Returns:
         The outcome: a failure where the run would stop because its write is not exact.
     """
-    lossy = report.lossy_text(plan) if plan.lossy else ""
+    lossy = report.lossy_text(plan, policy.on_lossy_write) if plan.lossy else ""
     if lossy and policy.on_lossy_write is OnLossyWrite.ERROR:
         return Outcome(model, error=lossy)
     return Outcome(

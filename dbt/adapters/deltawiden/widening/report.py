@@ -6,6 +6,7 @@ import shlex
 
 from dbt.adapters.deltawiden.widening.names import parse_path, path_text
 from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.widening.policy import OnLossyWrite
 from dbt.adapters.deltawiden.widening.refusals import Reason, Refusal
 from dbt.adapters.deltawiden.widening.types import type_text
 
@@ -84,11 +85,12 @@ def _plain(quoted: str) -> str:
     return path_text(parse_path(quoted))
 
 
-def lossy_text(plan: Plan) -> str:
+def lossy_text(plan: Plan, action: OnLossyWrite) -> str:
     """Say which columns a write under ``on_schema_change: ignore`` would not store exactly.
 
     Args:
         plan: a plan from ``plan_no_change`` with lossy leaves.
+        action: what is done about it.
 
     Returns:
         One text that names every such column and the ways out.
@@ -97,9 +99,14 @@ def lossy_text(plan: Plan) -> str:
         f"{path_text(each.path)} ({type_text(each.source)} into {type_text(each.table)})"
         for each in plan.lossy
     )
+    if action is OnLossyWrite.ERROR:
+        result = "Nothing was changed or written."
+        other = "set on_lossy_write: warn to write all the same"
+    else:
+        result = "Values can be rounded, truncated or refused."
+        other = "set on_lossy_write: error to stop such runs; ignore hides this warning"
     return (
         f"{plan.table} does not store every value of the model's output exactly: {subjects}. "
-        "Values can be rounded, truncated or refused. Set on_schema_change to append_new_columns "
-        "or sync_all_columns to widen the table, cast in the model, or set on_lossy_write: error "
-        "to stop such runs (on_lossy_write: ignore hides this warning)."
+        f"{result} Set on_schema_change to append_new_columns or sync_all_columns to widen the "
+        f"table, cast in the model, or {other}."
     )
