@@ -21,7 +21,7 @@ from dbt.adapters.deltawiden.widening.literals import literal
 logger = AdapterLogger("DeltaWiden")
 
 _lock = threading.Lock()
-_applied: Mapping[str, str] | None = None
+_last: tuple[SparkSession, Mapping[str, str]] | None = None
 
 
 def get_session(parameters: Mapping[str, str]) -> SparkSession:
@@ -40,17 +40,25 @@ def get_session(parameters: Mapping[str, str]) -> SparkSession:
         SparkDidNotStart: no Java, a Java too old, jars that can't be resolved, or any other
             reason for which the JVM did not start.
     """
-    global _applied
+    global _last
     with _lock:
+        if _last is not None and _is_running(_last[0]) and _last[1] == parameters:
+            return _last[
+                0
+            ]  # dbt asks for each model, and PySpark's own way asks the JVM each time.
         _hush_pyspark()
         if SparkContext._active_spark_context is None:
             start_spark(parameters)
         builder = SparkSession.builder
-        if _applied != parameters:
-            for key, value in {**SAFE_WRITES, **parameters}.items():
-                builder = builder.config(key, value)
-            _applied = dict(parameters)
-        return builder.getOrCreate()
+        for key, value in {**SAFE_WRITES, **parameters}.items():
+            builder = builder.config(key, value)
+        session = builder.getOrCreate()
+        _last = session, dict(parameters)
+        return session
+
+
+def _is_running(session: SparkSession) -> bool:
+    return session.sparkContext is SparkContext._active_spark_context
 
 
 def _hush_pyspark() -> None:
