@@ -24,6 +24,7 @@ ONE_MACHINE = {
     "spark.ui.showConsoleProgress",
     "spark.sql.shuffle.partitions",
     "spark.databricks.delta.snapshotPartitions",
+    "spark.databricks.delta.allFilesInCrc.enabled",
 }
 PACKAGES = "spark.jars.packages"
 EXTENSIONS = "spark.sql.extensions"
