@@ -112,7 +112,8 @@ def page(results: dict[str, Results]) -> str:
 
 def _standard(ours: Results, theirs: Results) -> Iterator[str]:
     yield "## dbt's own test suite\n"
-    yield f"{', '.join(f'{name} {ours.versions[name]}' for name in VERSIONS)}.\n"
+    told = [f"{name} {ours.versions[name]}" for name in (*VERSIONS, "commit")]
+    yield f"{', '.join(told)}.\n"
     yield "| file | deltawiden: passed | failed | dbt-spark: passed | failed | skipped on both |"
     yield "|---|---|---|---|---|---|"
     for file in sorted(ours.counts):
