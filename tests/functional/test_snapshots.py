@@ -23,6 +23,7 @@ def grown(before: str, after: str) -> str:
     return "{% if var('grown', false) %}" + after + "{% else %}" + before + "{% endif %}"
 
 
+@needs_delta_4
 class TestGrowth:
     @pytest.fixture(scope="class")
     def snapshots(self):
@@ -71,7 +72,6 @@ class TestGrowth:
             assert {each.status.value for each in run.results.values()} == {"success"}, run.output
         return [second, *again]
 
-    @needs_delta_4
     def test_five_runs_on_an_unchanged_source_make_one_version(self, table):
         assert table("checked").types["amount"] == "decimal(12,4)"
         versions = [(row[0], str(row[1])) for row in table("checked").rows("id", "amount")]
@@ -83,13 +83,11 @@ class TestGrowth:
             (3, "3.3333"),
         ]
 
-    @needs_delta_4
     def test_the_type_changes_are_told_once(self, grown):
         (change,) = grown[0].response("checked")["type_changes"]
         assert change == {"path": ["amount"], "from": "decimal(10,2)", "to": "decimal(12,4)"}
         assert "type_changes" not in grown[1].response("checked")
 
-    @needs_delta_4
     def test_leaves_of_nested_columns_too(self, table):
         assert table("nested").types["s"] == "struct<a:bigint,b:string>"
         assert table("nested").rows("s.a", "s.b", "arr") == [
@@ -97,7 +95,6 @@ class TestGrowth:
             (3000000000, "x", [70000]),
         ]
 
-    @needs_delta_4
     @pytest.mark.parametrize("name", ["stamped", "until"])
     def test_by_time_stamp(self, table, name):
         frame = table(name).spark.sql(f"select n, string(dbt_valid_to) from {table(name).name}")
@@ -107,13 +104,11 @@ class TestGrowth:
             (3000000000, current),
         ]
 
-    @needs_delta_4
     def test_deleted_rows_are_closed(self, table):
         assert table("closed").types["n"] == "bigint"
         rows = table("closed").rows("id", "n", "dbt_valid_to")
         assert [(row[0], row[1], row[2] is None) for row in rows] == [(1, 1, True), (2, 2, False)]
 
-    @needs_delta_4
     def test_deleted_rows_are_recorded(self, table):
         rows = table("recorded").rows("id", "n", "dbt_is_deleted")
         assert rows == [(1, 1, "False"), (2, 2, "False"), (2, 2, "True")]

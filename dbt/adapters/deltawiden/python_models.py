@@ -99,7 +99,9 @@ def _of_pandas(frame: Any, spark: SparkSession) -> DataFrame:
         import pyarrow
         from pyspark.sql.pandas.types import from_arrow_schema
     except ImportError as error:
-        raise PythonModelFailed("A model that returns a pandas data frame needs pyarrow") from error
+        raise PythonModelFailed(
+            f"A model that returns a pandas data frame needs pyarrow, which can't be used: {error}"
+        ) from error
     table = pyarrow.Table.from_pandas(frame, preserve_index=False)
     if read_version(spark.version) >= (4, 0):
         return spark.createDataFrame(table)
