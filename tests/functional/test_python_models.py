@@ -23,6 +23,12 @@ def model(dbt, spark):
         'at': [pandas.Timestamp('2024-01-02 03:04:05.123456'), None],
     })
 """
+NANOSECONDS = """
+import pandas
+
+def model(dbt, spark):
+    return pandas.DataFrame({'at': [pandas.Timestamp('2024-01-02 03:04:05.123456789')]})
+"""
 INCREMENTAL = """
 def model(dbt, spark):
     dbt.config(materialized='incremental', unique_key='id', type_widening=True,
@@ -57,6 +63,7 @@ class TestPythonModels:
             "parent.sql": PARENT,
             "as_table.py": TABLE,
             "of_pandas.py": PANDAS,
+            "nanoseconds.py": NANOSECONDS,
             "merged.py": INCREMENTAL,
             "appended.py": INCREMENTAL,
             "fails.py": FAILS,
@@ -101,6 +108,7 @@ class TestPythonModels:
         ("name", "said"),
         [
             ("fails", ["IndexError: list index out of range", "models/fails.py: return rows[7]"]),
+            ("nanoseconds", ["ArrowInvalid", "timestamp[ns] to timestamp[us] would lose data"]),
             ("no_frame", ["must return a data frame of Spark or pandas; it returned", "list"]),
             (
                 "no_table",

@@ -103,6 +103,26 @@ def _of_pandas(frame: Any, spark: SparkSession) -> DataFrame:
             f"A model that returns a pandas data frame needs pyarrow, which can't be used: {error}"
         ) from error
     table = pyarrow.Table.from_pandas(frame, preserve_index=False)
+    zone = str(spark.conf.get("spark.sql.session.timeZone"))
+    columns = [_as_spark_stores(each, zone) for each in table.columns]
+    table = pyarrow.Table.from_arrays(columns, names=table.column_names)
     if read_version(spark.version) >= (4, 0):
         return spark.createDataFrame(table)
     return spark.createDataFrame(table.to_pylist(), from_arrow_schema(table.schema))
+
+
+def _as_spark_stores(column: Any, zone: str) -> Any:
+    """Give a column's times the microseconds of Spark, and the time zone of the session.
+
+    Spark 4 drops nanoseconds; here, where there are some to lose, Arrow's cast is an error. Spark 3.5
+    takes a time without a zone as one of Python's own zone.
+    """
+    import pyarrow
+    from pyarrow import compute, types
+
+    if types.is_duration(column.type):
+        return column.cast(pyarrow.duration("us"))
+    if not types.is_timestamp(column.type):
+        return column
+    exact = column.cast(pyarrow.timestamp("us", column.type.tz))
+    return exact if column.type.tz else compute.assume_timezone(exact, zone)
