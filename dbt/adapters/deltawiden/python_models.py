@@ -114,8 +114,8 @@ def _of_pandas(frame: Any, spark: SparkSession) -> DataFrame:
 def _as_spark_stores(column: Any, zone: str) -> Any:
     """Give a column's times the microseconds of Spark, and the time zone of the session.
 
-    Spark 4 drops nanoseconds; here, where there are some to lose, Arrow's cast is an error. Spark 3.5
-    takes a time without a zone as one of Python's own zone.
+    Spark 4 drops nanoseconds; here, where there are some to lose, Arrow's cast is an error.
+    Spark 3.5 takes a time without a zone as one of Python's own zone.
     """
     import pyarrow
     from pyarrow import compute, types
