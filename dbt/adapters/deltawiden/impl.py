@@ -205,8 +205,9 @@ class DeltaWidenAdapter(MaintenanceAdapter):
     @available
     def lossy_write_text(self, plan: Plan, config: Any) -> str:
         """Say what a write would not store exactly; empty where nobody has to be warned."""
-        action = self._policy(config).on_lossy_write
-        return report.lossy_text(plan, action) if plan.lossy and action is OnLossyWrite.WARN else ""
+        if plan.lossy and self._policy(config).on_lossy_write is OnLossyWrite.WARN:
+            return report.lossy_text(plan, OnLossyWrite.WARN)
+        return ""
 
     @available
     def response_with_changes(self, response: AdapterResponse, plan: Plan) -> AdapterResponse:

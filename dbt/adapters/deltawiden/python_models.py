@@ -103,26 +103,28 @@ def _of_pandas(frame: Any, spark: SparkSession) -> DataFrame:
             f"A model that returns a pandas data frame needs pyarrow, which can't be used: {error}"
         ) from error
     table = pyarrow.Table.from_pandas(frame, preserve_index=False)
-    zone = str(spark.conf.get("spark.sql.session.timeZone"))
-    columns = [_as_spark_stores(each, zone) for each in table.columns]
-    table = pyarrow.Table.from_arrays(columns, names=table.column_names)
+    columns = [_in_microseconds(each) for each in table.columns]
     if read_version(spark.version) >= (4, 0):
-        return spark.createDataFrame(table)
+        return spark.createDataFrame(pyarrow.Table.from_arrays(columns, table.column_names))
+    # Spark 3.5 would take a time without a zone as one of Python's own zone.
+    zone = str(spark.conf.get("spark.sql.session.timeZone"))
+    zoned = [_in_zone(each, zone) for each in columns]
+    table = pyarrow.Table.from_arrays(zoned, table.column_names)
     return spark.createDataFrame(table.to_pylist(), from_arrow_schema(table.schema))
 
 
-def _as_spark_stores(column: Any, zone: str) -> Any:
-    """Give a column's times the microseconds of Spark, and the time zone of the session.
+def _in_microseconds(column: Any) -> Any:
+    """Give a column's times Spark's unit; nanoseconds, which Spark cuts off, are an error."""
+    from pyarrow import duration, timestamp, types
 
-    Spark 4 drops nanoseconds; here, where there are some to lose, Arrow's cast is an error.
-    Spark 3.5 takes a time without a zone as one of Python's own zone.
-    """
-    import pyarrow
+    if types.is_timestamp(column.type):
+        return column.cast(timestamp("us", column.type.tz))
+    return column.cast(duration("us")) if types.is_duration(column.type) else column
+
+
+def _in_zone(column: Any, zone: str) -> Any:
     from pyarrow import compute, types
 
-    if types.is_duration(column.type):
-        return column.cast(pyarrow.duration("us"))
-    if not types.is_timestamp(column.type):
-        return column
-    exact = column.cast(pyarrow.timestamp("us", column.type.tz))
-    return exact if column.type.tz else compute.assume_timezone(exact, zone)
+    if types.is_timestamp(column.type) and column.type.tz is None:
+        return compute.assume_timezone(column, zone)
+    return column

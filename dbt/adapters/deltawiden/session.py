@@ -42,10 +42,9 @@ def get_session(parameters: Mapping[str, str]) -> SparkSession:
     """
     global _last
     with _lock:
+        # dbt asks for every model, and PySpark's own way asks the JVM each time.
         if _last is not None and _is_running(_last[0]) and _last[1] == parameters:
-            return _last[
-                0
-            ]  # dbt asks for each model, and PySpark's own way asks the JVM each time.
+            return _last[0]
         _hush_pyspark()
         if SparkContext._active_spark_context is None:
             start_spark(parameters)
