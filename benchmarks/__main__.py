@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from benchmarks import dropping, many_tables, merges, newcomer, planning, store, widening
 from benchmarks.chart import draw
 from benchmarks.harness import Benchmark
-from benchmarks.machine import this_environment
+from benchmarks.machine import commit, this_environment
 from benchmarks.page import CHART, PAGE, page
 from benchmarks.results import HEADING, Comparison, row
 from benchmarks.spark import WrongResult
@@ -48,10 +48,11 @@ def main(arguments: list[str]) -> int:
                 _print_measured(name, quick=True)
         elif options.page:
             write_page()
+        elif options.names:
+            _measure(options.names)
         else:
-            _measure(options.names or [*BENCHMARKS])
-            if not options.names:
-                write_page()
+            _measure_all()
+            write_page()
     except ERRORS as error:
         print(error, file=sys.stderr)
         return 1
@@ -72,13 +73,28 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     return options
 
 
+def _measure_all() -> None:
+    """Measure all, and keep each result as soon as it is there, in place of the earlier ones."""
+    results = store.Results(this_environment())
+    for name in BENCHMARKS:
+        results = results.with_result(name, _measured(name))
+        store.save(results)
+
+
 def _measure(names: Iterable[str]) -> None:
-    """Measure, and keep each result as soon as it is there."""
+    """Measure some, and keep each result beside the others, if they can stand on one page."""
     environment = this_environment()
-    store.load(environment)
     for name in names:
-        comparisons = _print_measured(name, quick=False)
-        store.save(store.load(environment).with_result(name, comparisons))
+        measured = _measured(name)
+        try:
+            store.save(store.load(environment).with_result(name, measured))
+        except store.DifferentEnvironment as error:
+            print(f"Not kept. {error}", file=sys.stderr)
+
+
+def _measured(name: str) -> store.Measured:
+    at = commit()
+    return store.Measured(at, tuple(_print_measured(name, quick=False)))
 
 
 def _print_measured(name: str, quick: bool) -> list[Comparison]:
@@ -97,7 +113,7 @@ def write_page() -> None:
     """
     results = store.load(this_environment()).in_order(BENCHMARKS)
     PAGE.write_text(page(results, BENCHMARKS.values()), encoding="utf-8")
-    draw([each for some in results.comparisons.values() for each in some], CHART)
+    draw(results.comparisons, CHART)
     print(f"wrote {PAGE} and {CHART}")
 
 

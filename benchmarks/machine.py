@@ -4,10 +4,9 @@ import os
 import platform
 import re
 import subprocess
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from benchmarks.processes import ROOT
 
@@ -27,20 +26,14 @@ class Environment:
     Attributes:
         machine: processor, cores, memory and operating system.
         versions: by program.
-        commit: the last commit that changed the adapter, and whether it has been changed since.
     """
 
     machine: dict[str, str]
     versions: dict[str, str]
-    commit: str
-
-    def to_json(self) -> dict[str, Any]:
-        """Give the environment as values that JSON has."""
-        return asdict(self)
 
     def differences(self, other: "Environment") -> list[str]:
         """Say in what another environment differs, a line each."""
-        ours, others = _flat(self), _flat(other)
+        ours, others = ({**each.machine, **each.versions} for each in (self, other))
         return [
             f"{key}: {ours.get(key, 'none')}, not {others.get(key, 'none')}"
             for key in sorted(ours.keys() | others.keys())
@@ -48,15 +41,11 @@ class Environment:
         ]
 
 
-def _flat(environment: Environment) -> dict[str, str]:
-    return {**environment.machine, **environment.versions, "commit": environment.commit}
-
-
 def this_environment() -> Environment:
     """Find out what this machine is and which versions it has."""
     languages = {"Python": platform.python_version(), "Java": java_version()}
     packages = {name: version(package) for name, package in PACKAGES.items()}
-    return Environment(machine(), {**languages, **packages}, commit())
+    return Environment(machine(), {**languages, **packages})
 
 
 def machine() -> dict[str, str]:
@@ -94,7 +83,7 @@ def java_version() -> str:
 
 
 def commit() -> str:
-    """Name the last commit that changed the adapter; no other changes its results."""
+    """Name the last commit that changed the adapter, and say whether it has been changed since."""
     last = _git("log", "-1", "--format=%h", "--abbrev=10", "--", "dbt")
     return f"{last} with changes" if _git("status", "--porcelain", "--", "dbt") else last
 

@@ -42,15 +42,14 @@ def page(results: Results, benchmarks: Iterable[Benchmark]) -> str:
         "\n".join(_where(results)),
         "## How",
         f"`make bench ONLY={shown[0].name}` runs one of them.",
-        *(f"### {each.name}\n\n{each.method}" for each in shown),
+        *(_how(each, results.measured[each.name].commit) for each in shown),
     ]
     return "\n\n".join(parts) + "\n"
 
 
 def _table(results: Results) -> Iterator[str]:
     yield HEADING
-    for comparisons in results.comparisons.values():
-        yield from (row(each) for each in comparisons)
+    yield from (row(each) for each in results.comparisons)
 
 
 def _where(results: Results) -> Iterator[str]:
@@ -58,4 +57,7 @@ def _where(results: Results) -> Iterator[str]:
     yield "|---|---|"
     for name, value in {**results.environment.machine, **results.environment.versions}.items():
         yield f"| {name} | {value} |"
-    yield f"| commit of the adapter | {results.environment.commit} |"
+
+
+def _how(benchmark: Benchmark, commit: str) -> str:
+    return f"### {benchmark.name}\n\n{benchmark.method}\n\nMeasured at {commit}."

@@ -1,7 +1,8 @@
 """What a benchmark measured: the seconds of two programs, and their ratio against an aim."""
 
 import statistics
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -58,13 +59,9 @@ class Comparison:
         """Whether the ratio is within the aim; None where there is no aim."""
         return None if self.aim is None else self.ratio <= self.aim
 
-    def to_json(self) -> dict[str, Any]:
-        """Give the comparison as values that JSON has."""
-        return asdict(self)
-
     @classmethod
-    def from_json(cls, values: dict[str, Any]) -> "Comparison":
-        """Read what ``to_json`` gave."""
+    def from_json(cls, values: Mapping[str, Any]) -> "Comparison":
+        """Read what ``dataclasses.asdict`` gave."""
         ours, other = (
             Sample(each["program"], tuple(each["seconds"]))
             for each in (values["ours"], values["other"])

@@ -1,15 +1,16 @@
-"""The results so far, in a file: a full run can be made in several sittings."""
+"""The results of each benchmark, in a file that the repository has: not all need one sitting."""
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from benchmarks.machine import Environment
-from benchmarks.processes import BENCH
+from benchmarks.processes import ROOT
 from benchmarks.results import Comparison
 
-FILE = BENCH / "results.json"
+FILE = ROOT / "docs" / "benchmarks.json"
 
 
 class DifferentEnvironment(Exception):
@@ -21,16 +22,40 @@ class Incomplete(Exception):
 
 
 @dataclass(frozen=True)
+class Measured:
+    """What one benchmark has measured.
+
+    Attributes:
+        commit: the last commit that had changed the adapter.
+        comparisons: its comparisons.
+    """
+
+    commit: str
+    comparisons: tuple[Comparison, ...]
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> "Measured":
+        """Read what ``dataclasses.asdict`` gave."""
+        comparisons = tuple(Comparison.from_json(each) for each in values["comparisons"])
+        return cls(values["commit"], comparisons)
+
+
+@dataclass(frozen=True)
 class Results:
     """Results of one machine and one set of versions.
 
     Attributes:
         environment: the machine and the versions.
-        comparisons: by benchmark.
+        measured: by benchmark.
     """
 
     environment: Environment
-    comparisons: Mapping[str, tuple[Comparison, ...]] = field(default_factory=dict)
+    measured: Mapping[str, Measured] = field(default_factory=dict)
+
+    @property
+    def comparisons(self) -> list[Comparison]:
+        """The comparisons of all benchmarks."""
+        return [each for one in self.measured.values() for each in one.comparisons]
 
     def require(self, environment: Environment) -> None:
         """Make sure that new results may stand beside these.
@@ -47,12 +72,12 @@ class Results:
                 f"The results in {FILE} are of another machine or other versions, and can't stand "
                 "on one page with new ones:\n  "
                 + "\n  ".join(differences)
-                + "\nRemove that file and run all benchmarks again, or go back to what it has."
+                + "\nA run of all benchmarks replaces them."
             )
 
-    def with_result(self, name: str, comparisons: Iterable[Comparison]) -> "Results":
+    def with_result(self, name: str, measured: Measured) -> "Results":
         """Give the results with those of one benchmark, in place of its earlier ones."""
-        return replace(self, comparisons={**self.comparisons, name: tuple(comparisons)})
+        return replace(self, measured={**self.measured, name: measured})
 
     def in_order(self, names: Iterable[str]) -> "Results":
         """Give the results of all benchmarks, in their order.
@@ -64,34 +89,24 @@ class Results:
             Incomplete: one has not been run.
         """
         wanted = [*names]
-        missing = [name for name in wanted if name not in self.comparisons]
+        missing = [name for name in wanted if name not in self.measured]
         if missing:
             raise Incomplete(
                 f"There is no result yet of: {', '.join(missing)}. "
                 f"Run: python -m benchmarks {' '.join(missing)}"
             )
-        return replace(self, comparisons={name: self.comparisons[name] for name in wanted})
+        return replace(self, measured={name: self.measured[name] for name in wanted})
 
     def to_text(self) -> str:
         """Render the results for a file."""
-        document = {
-            "environment": self.environment.to_json(),
-            "comparisons": {
-                name: [each.to_json() for each in comparisons]
-                for name, comparisons in self.comparisons.items()
-            },
-        }
-        return json.dumps(document, indent=2) + "\n"
+        return json.dumps(asdict(self), indent=2) + "\n"
 
     @classmethod
     def from_text(cls, text: str) -> "Results":
         """Read what ``to_text`` gave."""
         document = json.loads(text)
-        comparisons = {
-            name: tuple(Comparison.from_json(each) for each in values)
-            for name, values in document["comparisons"].items()
-        }
-        return cls(Environment(**document["environment"]), comparisons)
+        measured = {name: Measured.from_json(each) for name, each in document["measured"].items()}
+        return cls(Environment(**document["environment"]), measured)
 
 
 def load(environment: Environment, file: Path = FILE) -> Results:

@@ -10,15 +10,19 @@ from benchmarks.machine import Environment
 from benchmarks.merge_models import is_merge
 from benchmarks.page import page
 from benchmarks.results import HEADING, Comparison, Sample, row
-from benchmarks.store import DifferentEnvironment, Incomplete, Results, load, save
+from benchmarks.store import DifferentEnvironment, Incomplete, Measured, Results, load, save
 from tests.unit.pages import tables
 
-HERE = Environment({"cores": "2"}, {"Spark": "4.1.4", "Delta": "4.4.0"}, "0123456789")
+HERE = Environment({"cores": "2"}, {"Spark": "4.1.4", "Delta": "4.4.0"})
 MET = Comparison("merges", Sample("ours", (1.0, 3.0, 2.0)), Sample("theirs", (4.0,) * 3), aim=0.5)
 MISSED = Comparison("start", Sample("ours", (0.0301, 0.02)), Sample("theirs", (0.02,)), aim=1.2)
 WITHOUT_AIM = Comparison("drop", Sample("`a`", (123.456,)), Sample("`b`", (61.728,)))
 TWO = [Benchmark(name, f"How {name} is measured.", lambda quick: []) for name in ("one", "two")]
-RESULTS = Results(HERE).with_result("two", [MISSED, WITHOUT_AIM]).with_result("one", [MET])
+RESULTS = (
+    Results(HERE)
+    .with_result("two", Measured("c2", (MISSED, WITHOUT_AIM)))
+    .with_result("one", Measured("c1", (MET,)))
+)
 
 
 def cells(comparison: Comparison) -> list[str]:
@@ -99,25 +103,25 @@ def test_what_only_speaks_of_a_merge_is_none(statement: str):
 
 def test_results_of_several_sittings_are_kept_together(tmp_path):
     file = tmp_path / "new" / "results.json"
-    save(load(HERE, file).with_result("two", [MISSED, WITHOUT_AIM]), file)
-    save(load(HERE, file).with_result("one", [MET]), file)
+    for name, measured in RESULTS.measured.items():
+        save(load(HERE, file).with_result(name, measured), file)
     assert load(HERE, file) == RESULTS
-    save(load(HERE, file).with_result("one", [MISSED]), file)
-    assert load(HERE, file).comparisons["one"] == (MISSED,)
+    newer = Measured("c3", (MISSED,))
+    save(load(HERE, file).with_result("one", newer), file)
+    assert load(HERE, file).measured["one"] == newer
 
 
 @pytest.mark.parametrize(
     ("other", "difference"),
     [
-        (Environment({"cores": "8"}, HERE.versions, HERE.commit), "cores: 2, not 8"),
+        (Environment({"cores": "8"}, HERE.versions), "cores: 2, not 8"),
         (
-            Environment(HERE.machine, {**HERE.versions, "Delta": "4.0.1"}, HERE.commit),
+            Environment(HERE.machine, {**HERE.versions, "Delta": "4.0.1"}),
             "Delta: 4.4.0, not 4.0.1",
         ),
-        (Environment(HERE.machine, HERE.versions, "fedcba"), "commit: 0123456789, not fedcba"),
     ],
 )
-def test_results_of_another_machine_version_or_commit_are_not_mixed(tmp_path, other, difference):
+def test_results_of_another_machine_or_version_are_not_mixed(tmp_path, other, difference):
     file = tmp_path / "results.json"
     save(RESULTS, file)
     with pytest.raises(DifferentEnvironment, match=difference):
@@ -135,14 +139,13 @@ def test_the_page_has_every_result_in_the_order_of_the_benchmarks():
         ["cores", "2"],
         ["Spark", "4.1.4"],
         ["Delta", "4.4.0"],
-        ["commit of the adapter", "0123456789"],
     ]
-    assert "### two\n\nHow two is measured.\n" in text
+    assert "### two\n\nHow two is measured.\n\nMeasured at c2.\n" in text
 
 
 def test_there_is_no_page_without_all_results():
     with pytest.raises(Incomplete, match="no result yet of: one"):
-        page(Results(HERE).with_result("two", [MET]), TWO)
+        page(Results(HERE).with_result("two", RESULTS.measured["two"]), TWO)
 
 
 def test_a_bar_is_the_ratio_as_a_part_of_its_aim():
@@ -202,3 +205,23 @@ def test_a_quick_run_keeps_no_result_and_writes_no_page(monkeypatch, capsys):
     assert command.main(["--quick"]) == 0
     assert asked == [True]
     assert capsys.readouterr().out.splitlines()[-1] == row(MET)
+
+
+def test_one_result_of_another_machine_is_told_and_not_kept(monkeypatch, tmp_path, capsys):
+    file = tmp_path / "results.json"
+    save(Results(Environment({"cores": "8"}, {})).with_result("two", RESULTS.measured["two"]), file)
+    before = file.read_text()
+    benchmarks = {each.name: Benchmark(each.name, "How.", lambda quick: [MET]) for each in TWO}
+    monkeypatch.setattr(command, "BENCHMARKS", benchmarks)
+    monkeypatch.setattr(command, "this_environment", lambda: HERE)
+    monkeypatch.setattr(command.store, "load", lambda environment: load(environment, file))
+    monkeypatch.setattr(command.store, "save", lambda results: save(results, file))
+    monkeypatch.setattr(command, "write_page", lambda: None)
+    assert command.main(["one"]) == 0
+    told = capsys.readouterr()
+    assert row(MET) in told.out
+    assert "Not kept. The results in " in told.err
+    assert "cores: 8, not 2" in told.err
+    assert file.read_text() == before
+    assert command.main([]) == 0
+    assert [*load(HERE, file).measured] == ["one", "two"]
