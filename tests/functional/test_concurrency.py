@@ -42,6 +42,7 @@ MEANWHILE = """
 {% endmacro %}
 """
 ADD = "alter table TABLE add column other string"
+READS_SOURCE = CONFIG + "select id, n from {{ schema }}.source"
 
 
 @contextmanager
@@ -69,7 +70,7 @@ def whenever_it_writes(spark: SparkSession, commit: Callable[[], object]) -> Ite
 class TestConflicts:
     @pytest.fixture(scope="class")
     def models(self):
-        return {"t.sql": MODEL}
+        return {"t.sql": MODEL, "u.sql": READS_SOURCE}
 
     @pytest.fixture(scope="class")
     def macros(self):
@@ -77,7 +78,7 @@ class TestConflicts:
 
     @pytest.fixture
     def t(self, project, table) -> Table:
-        assert dbt("run", "--full-refresh").status("t") == "success"
+        assert dbt("run", "--full-refresh", "-s", "t").status("t") == "success"
         return table("t")
 
     @pytest.mark.parametrize("strategy", ["append", "merge"])
@@ -128,6 +129,23 @@ class TestConflicts:
         assert run.status("t") == "success", run.output
         assert list(t.types) == ["n", "id"]
         assert t.rows() == [(1, 1), (3, 2)]
+
+    @needs_delta_4
+    def test_another_run_widens_the_models_source_after_the_plan(self, project, spark, table):
+        source = f"{project.test_schema}.source"
+        spark.sql(
+            f"create table {source} using delta "
+            "tblproperties ('delta.enableTypeWidening' = 'true') as select 1 as id, 2S as n"
+        )
+        assert dbt("run", "-s", "u").status("u") == "success"
+        later = [
+            f"alter table {source} alter column n type int",
+            f"insert into {source} values (2, 70000)",
+        ]
+        run = dbt("run", "-s", "u", meanwhile=[*later, ADD])
+        assert run.status("u") == "success", run.output
+        assert table("u").types == {"id": "int", "n": "int", "other": "string"}
+        assert table("u").rows() == [(1, 2, None), (1, 2, None), (2, 70000, None)]
 
     def test_a_write_that_fails_for_a_reason_of_its_own_fails_once(self, t):
         run = dbt("run", id=2, n="raise_error('no such luck')")

@@ -40,6 +40,7 @@ https://docs.delta.io/latest/concurrency-control.html#conflict-exceptions."""
 
 _SCHEMA_IS_ANOTHER = frozenset(
     {
+        "CANNOT_UP_CAST_DATATYPE",  # of the view: a table that it reads has become wider
         "DELTA_FAILED_TO_MERGE_FIELDS",
         "DELTA_INSERT_COLUMN_ARITY_MISMATCH",
         "DELTA_MERGE_UNRESOLVED_EXPRESSION",
@@ -49,8 +50,8 @@ _SCHEMA_IS_ANOTHER = frozenset(
         "UNRESOLVED_COLUMN",
     }
 )
-"""Conditions that a statement ends with before it writes, where the table's schema is not the one
-that it was made for."""
+"""Conditions that a statement ends with before it writes, where the schema of the table, or of one
+that it reads, is not the one that it was made for."""
 
 
 class SchemaChangeFailed(DbtDatabaseError):

@@ -60,7 +60,9 @@ class Reader:
         # Not str(relation): under --empty that is a subquery.
         session, name = self._session(), relation.render()
         if session is not None:
-            return session.schema(name)
+            # Only a temporary view has a name without a schema.
+            view = None if relation.schema else session.view_schema(relation.identifier or "")
+            return view or session.schema(name)
         # Not DESCRIBE TABLE: it lists partition columns twice, after a row that starts with '#', as
         # a column's name can too.
         columns = self._describe(f"select * from {name}")

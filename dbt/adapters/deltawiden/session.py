@@ -1,6 +1,7 @@
 """The one PySpark session of a run, and a dbt connection over it."""
 
 import contextlib
+import json
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -184,6 +185,27 @@ class SessionConnection(SparkConnectionWrapper):
         """
         with clear_errors():
             return self.session.table(relation).schema
+
+    def view_schema(self, name: str) -> StructType | None:
+        """Read the schema that Spark keeps of a temporary view since it was created.
+
+        A statement that reads the view gets just those columns and types. To read them as those of
+        a table would analyse the view's query anew, which takes long for a long one.
+
+        Args:
+            name: the view's name, without quotes.
+
+        Returns:
+            The schema; None where there is no such view, or the JVM does not tell.
+        """
+        if not self.has_jvm:
+            return None
+        with contextlib.suppress(*SPARK_ERRORS):
+            catalog = self.session._jsparkSession.sessionState().catalog()
+            found = catalog.getRawTempView(name)
+            if found.isDefined():
+                return StructType.fromJson(json.loads(found.get().tableMeta().schema().json()))
+        return None
 
     def comment(self, relation: str) -> str | None:
         """Read the comment on a table or view.
