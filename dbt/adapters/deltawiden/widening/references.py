@@ -2,19 +2,13 @@
 
 import logging
 import re
-from collections.abc import Iterator
-
-import sqlglot
-from sqlglot import exp
-from sqlglot.errors import SqlglotError
+from collections.abc import Iterable, Iterator
 
 from dbt.adapters.deltawiden.widening.names import Path
 
 # It warns of what it parses as an opaque command; such an expression is read word by word here.
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
-# What a column named `values` or `table` is read as.
-_NEVER_IN_AN_EXPRESSION = (exp.Values, exp.Table, exp.Subquery, exp.Command)
 _WORD = re.compile(r"`((?:[^`]|``)+)`|(\w+)")
 
 
@@ -32,16 +26,26 @@ def referenced_paths(expression: str) -> frozenset[Path]:
     Source:
         Delta's protocol, "CHECK Constraints" and "Generated Columns".
     """
+    found = _parsed_paths(expression)
+    return frozenset(_words(expression) if found is None else found)
+
+
+def _parsed_paths(expression: str) -> Iterable[Path] | None:
+    # Its import takes half a second, of every dbt command, and few tables have such expressions.
+    import sqlglot
+    from sqlglot import exp
+    from sqlglot.errors import SqlglotError
+
     try:
         # As an expression: alone, one that begins with a column named `vacuum` is a statement.
         parsed = sqlglot.parse_one(f"select ({expression}\n)", read="spark")
     except (SqlglotError, RecursionError, LookupError):
-        return frozenset(_words(expression))
-    if parsed.find(*_NEVER_IN_AN_EXPRESSION):
-        return frozenset(_words(expression))
-    return frozenset(
-        tuple(part.name.lower() for part in column.parts) for column in parsed.find_all(exp.Column)
-    )
+        return None
+    # What a column named `values` or `table` is read as is never in an expression.
+    if parsed.find(exp.Values, exp.Table, exp.Subquery, exp.Command):
+        return None
+    columns = parsed.find_all(exp.Column)
+    return [tuple(part.name.lower() for part in column.parts) for column in columns]
 
 
 def _words(expression: str) -> Iterator[Path]:
