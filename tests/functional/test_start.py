@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -133,3 +134,51 @@ def test_settings_in_the_profile_win_over_pyspark_submit_args(project: Path):
     assert "1100m" in run.stdout, run.stdout
     # Delta is there all the same.
     assert dbt(project, "run", "--vars", "type: int").returncode == 0
+
+
+BROKEN = "{{ config("
+
+
+def test_spark_starts_while_dbt_reads_the_project_and_ends_with_it(project: Path):
+    (project / "models" / "broken.sql").write_text(BROKEN)
+    run = dbt(project, "run", "--vars", "type: int")
+    assert run.returncode == 2
+    assert "Compilation Error in model broken" in run.stdout
+    assert run.stderr == ""
+    assert (project / "logs" / "spark.log").exists()
+    assert ended(project)
+    # Half a metastore would stop all later runs.
+    assert not (project / "metastore_db").exists()
+
+
+@pytest.mark.parametrize("command", [["parse"], ["ls"], ["compile", "--no-introspect"]])
+def test_a_command_that_may_need_no_spark_starts_none_early(project: Path, command: list[str]):
+    (project / "models" / "broken.sql").write_text(BROKEN)
+    run = dbt(project, *command, "--vars", "type: int")
+    assert "Compilation Error in model broken" in run.stdout
+    assert not (project / "logs" / "spark.log").exists()
+
+
+def test_a_cluster_is_asked_for_nothing_before_the_project_is_read(project: Path):
+    (project / "models" / "broken.sql").write_text(BROKEN)
+    cluster = {"spark.master": "spark://127.0.0.1:1"}
+    set_profile(project, {"type": "deltawiden", "schema": "x", "server_side_parameters": cluster})
+    run = dbt(project, "run", "--vars", "type: int")
+    assert "Compilation Error in model broken" in run.stdout
+    assert not (project / "logs" / "spark.log").exists()
+
+
+def ended(folder: Path) -> bool:
+    """Wait for every process that works in a folder to end."""
+    for _ in range(600):
+        if not any(works_in(folder, process) for process in Path("/proc").glob("[0-9]*")):
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def works_in(folder: Path, process: Path) -> bool:
+    try:
+        return (process / "cwd").resolve() == folder.resolve()
+    except OSError:  # it has ended, or is not ours
+        return False

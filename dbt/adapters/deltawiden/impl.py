@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from multiprocessing.context import SpawnContext
 from typing import Any
 
 from dbt.adapters.base import available
@@ -18,6 +19,7 @@ from dbt.adapters.deltawiden import model_config
 from dbt.adapters.deltawiden.catalog import catalog_rows, catalog_table, statistics
 from dbt.adapters.deltawiden.conflicts import until_no_conflict
 from dbt.adapters.deltawiden.connections import ConnectionMethod, DeltaWidenResponse
+from dbt.adapters.deltawiden.early_start import start_early
 from dbt.adapters.deltawiden.maintenance import MaintenanceAdapter
 from dbt.adapters.deltawiden.python_models import SessionJob
 from dbt.adapters.deltawiden.tables import SchemaChangeRefused, invalid_configuration
@@ -54,6 +56,11 @@ class DeltaWidenAdapter(MaintenanceAdapter):
     """dbt-spark's adapter, with a plan before every write to an existing table."""
 
     AdapterSpecificConfigs = DeltaWidenConfig
+
+    def __init__(self, config: Any, mp_context: SpawnContext) -> None:
+        super().__init__(config, mp_context)
+        if config.credentials.method == ConnectionMethod.SESSION:
+            start_early(config.credentials.server_side_parameters)
 
     def pre_model_hook(self, config: Any) -> Any:
         """Check a node's configuration and default its file format, before anything runs.

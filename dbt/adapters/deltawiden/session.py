@@ -1,6 +1,7 @@
 """The one PySpark session of a run, and a dbt connection over it."""
 
 import contextlib
+import contextvars
 import json
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,6 +24,7 @@ logger = AdapterLogger("DeltaWiden")
 
 _lock = threading.Lock()
 _last: tuple[SparkSession, Mapping[str, str]] | None = None
+_failed_early: tuple[Exception, Mapping[str, str]] | None = None
 
 
 def get_session(parameters: Mapping[str, str]) -> SparkSession:
@@ -41,20 +43,50 @@ def get_session(parameters: Mapping[str, str]) -> SparkSession:
         SparkDidNotStart: no Java, a Java too old, jars that can't be resolved, or any other
             reason for which the JVM did not start.
     """
-    global _last
+    global _failed_early
     with _lock:
-        # dbt asks for every model, and PySpark's own way asks the JVM each time.
-        if _last is not None and _is_running(_last[0]) and _last[1] == parameters:
-            return _last[0]
-        _hush_pyspark()
-        if SparkContext._active_spark_context is None:
-            start_spark(parameters)
-        builder = SparkSession.builder
-        for key, value in {**SAFE_WRITES, **parameters}.items():
-            builder = builder.config(key, value)
-        session = builder.getOrCreate()
-        _last = session, dict(parameters)
-        return session
+        failed, _failed_early = _failed_early, None
+        if failed is not None and failed[1] == parameters:
+            raise failed[0]
+        return _get_session(parameters)
+
+
+def start_session_early(parameters: Mapping[str, str]) -> None:
+    """Begin to start Spark, and return at once; ``get_session`` waits for it.
+
+    Args:
+        parameters: ``server_side_parameters`` of the profile.
+    """
+    # A daemon: dbt may end before it needs Spark. The context is what dbt's log events read.
+    run = contextvars.copy_context().run
+    threading.Thread(target=run, args=(_start_early, dict(parameters)), daemon=True).start()
+
+
+def _start_early(parameters: Mapping[str, str]) -> None:
+    # Not the metastore too: where dbt ends early, its database would be left half made.
+    global _failed_early
+    with _lock:
+        try:
+            _get_session(parameters)
+        except Exception as error:
+            # For whoever asks for the session: that thread can tell people.
+            _failed_early = error, parameters
+
+
+def _get_session(parameters: Mapping[str, str]) -> SparkSession:
+    global _last
+    # dbt asks for every model, and PySpark's own way asks the JVM each time.
+    if _last is not None and _is_running(_last[0]) and _last[1] == parameters:
+        return _last[0]
+    _hush_pyspark()
+    if SparkContext._active_spark_context is None:
+        start_spark(parameters)
+    builder = SparkSession.builder
+    for key, value in {**SAFE_WRITES, **parameters}.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    _last = session, dict(parameters)
+    return session
 
 
 def _is_running(session: SparkSession) -> bool:

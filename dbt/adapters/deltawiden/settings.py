@@ -34,7 +34,7 @@ def start_settings(parameters: Mapping[str, str], environment: Mapping[str, str]
     Returns:
         Settings for a SparkConf.
     """
-    given = {**_spark_defaults(environment), **_submit_arguments(environment), **parameters}
+    given = _given(parameters, environment)
     settings = {
         "spark.app.name": "dbt-deltawiden",
         # Tables outlive the process, as they do with dbt-spark.
@@ -43,14 +43,28 @@ def start_settings(parameters: Mapping[str, str], environment: Mapping[str, str]
         **_delta(given, _spark_home(environment)),
         **_java_time_zone(given),
     }
-    master = given.get("spark.master", environment.get("MASTER", "local[*]"))
-    settings["spark.master"] = master
-    if master.startswith("local"):
+    settings["spark.master"] = environment.get("MASTER", "local[*]")
+    if is_on_one_machine(parameters, environment):
         settings.update(_one_machine())
     chosen = {key: value for key, value in settings.items() if key not in given}
     # What has to be joined with the user's own values stands in _delta's answer, whole.
     joined = {key: settings[key] for key in _JOINED if key in settings}
     return {**chosen, **parameters, **joined}
+
+
+def is_on_one_machine(parameters: Mapping[str, str], environment: Mapping[str, str]) -> bool:
+    """Tell whether Spark will be no more than one process.
+
+    Args:
+        parameters: as for ``start_settings``.
+        environment: as for ``start_settings``.
+    """
+    default = environment.get("MASTER", "local[*]")
+    return _given(parameters, environment).get("spark.master", default).startswith("local")
+
+
+def _given(parameters: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
+    return {**_spark_defaults(environment), **_submit_arguments(environment), **parameters}
 
 
 _TIME_ZONE = "spark.sql.session.timeZone"
