@@ -13,7 +13,7 @@ from benchmarks.spark import end_spark
 
 ROOT = Path(__file__).parents[1]
 BENCH = ROOT / ".bench"
-"""Where results are kept and benchmarks work; git ignores it."""
+"""Where benchmarks work; git ignores it."""
 
 # They would give one program's Spark, or both, settings that the page does not tell of.
 _SPARK_VARIABLES = ("PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "SPARK_HOME", "MASTER")

@@ -43,8 +43,8 @@ def start_settings(parameters: Mapping[str, str], environment: Mapping[str, str]
         **_delta(given, _spark_home(environment)),
         **_java_time_zone(given),
     }
-    settings["spark.master"] = environment.get("MASTER", "local[*]")
-    if is_on_one_machine(parameters, environment):
+    settings["spark.master"] = _master(given, environment)
+    if _is_local(settings["spark.master"]):
         settings.update(_one_machine())
     chosen = {key: value for key, value in settings.items() if key not in given}
     # What has to be joined with the user's own values stands in _delta's answer, whole.
@@ -58,9 +58,19 @@ def is_on_one_machine(parameters: Mapping[str, str], environment: Mapping[str, s
     Args:
         parameters: as for ``start_settings``.
         environment: as for ``start_settings``.
+
+    Returns:
+        Whether its master is a local one.
     """
-    default = environment.get("MASTER", "local[*]")
-    return _given(parameters, environment).get("spark.master", default).startswith("local")
+    return _is_local(_master(_given(parameters, environment), environment))
+
+
+def _master(given: Mapping[str, str], environment: Mapping[str, str]) -> str:
+    return given.get("spark.master", environment.get("MASTER", "local[*]"))
+
+
+def _is_local(master: str) -> bool:
+    return master.startswith("local")
 
 
 def _given(parameters: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
