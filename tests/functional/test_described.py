@@ -1,10 +1,10 @@
-"""Schemas read by SQL alone, as over thrift, and those kept of views, are those that Spark has."""
+"""Schemas read by SQL alone, as over thrift, or in the session's JVM, are those that Spark has."""
 
 import pytest
 from pyspark.sql import SparkSession, types
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
-from dbt.adapters.deltawiden.session import SessionConnection
+from dbt.adapters.deltawiden.session_catalog import delta_schema, view_schema
 from dbt.adapters.deltawiden.widening.described import read_schema
 from dbt.adapters.deltawiden.widening.types import type_sql
 
@@ -70,15 +70,14 @@ def test_by_sql_alone_as_by_session(spark: SparkSession, schema: str, columns: d
     found = read_schema(describe(f"select * from {table}"), table, describe)
     assert found.json() == expected.json()
     spark.sql(f"create or replace temporary view `Described View` as select * from {table}")
-    view = SessionConnection(spark).view_schema("described view")
+    view = view_schema(spark, "described view")
     assert view is not None
     assert view.json() == spark.table("`Described View`").schema.json()
+    at_hand = delta_schema(spark, schema, "t")
+    assert at_hand is not None
+    assert at_hand.json() == spark.table(table).schema.json()
     # What is rendered as SQL reads back to the same type.
     rendered = ", ".join(
         f"`{each.name.replace('`', '``')}` {type_sql(each.dataType)}" for each in found.fields
     )
     assert all_nullable(spark.createDataFrame([], rendered).schema) == expected
-
-
-def test_a_view_that_is_not_there_has_no_schema(spark: SparkSession):
-    assert SessionConnection(spark).view_schema("no such view") is None

@@ -11,6 +11,7 @@ from pyspark.sql.types import StructType
 from dbt.adapters.deltawiden.data_files import DataFiles, FilesBySql
 from dbt.adapters.deltawiden.delta_log import Ask
 from dbt.adapters.deltawiden.session import SessionConnection
+from dbt.adapters.deltawiden.session_catalog import delta_schema, view_schema
 from dbt.adapters.deltawiden.session_files import FilesBySession
 from dbt.adapters.deltawiden.table_facts import (
     read_engine,
@@ -20,7 +21,7 @@ from dbt.adapters.deltawiden.table_facts import (
 )
 from dbt.adapters.deltawiden.widening.described import read_schema
 from dbt.adapters.deltawiden.widening.facts import ROW_TRACKING, TableFacts, is_true
-from dbt.adapters.deltawiden.widening.names import name_sql
+from dbt.adapters.deltawiden.widening.names import name_sql, read_name
 from dbt.adapters.deltawiden.widening.rules import Engine
 from dbt.adapters.deltawiden.widening.types import type_sql
 
@@ -60,9 +61,7 @@ class Reader:
         # Not str(relation): under --empty that is a subquery.
         session, name = self._session(), relation.render()
         if session is not None:
-            # Only a temporary view has a name without a schema.
-            view = None if relation.schema else session.view_schema(relation.identifier or "")
-            return view or session.schema(name)
+            return _schema_at_hand(relation, session) or session.schema(name)
         # Not DESCRIBE TABLE: it lists partition columns twice, after a row that starts with '#', as
         # a column's name can too.
         columns = self._describe(f"select * from {name}")
@@ -167,6 +166,20 @@ class Reader:
                 "the same metastore: that needs no rewrite of Delta's."
             )
         FilesBySession(session.session, quoted(table)).remove_recorded_changes()
+
+
+def _schema_at_hand(relation: BaseRelation, session: SessionConnection) -> StructType | None:
+    """Read the schema from the session's JVM, if it can be had without analysing a query."""
+    if not session.has_jvm:
+        return None
+    names = [read_name(each or "") for each in (relation.schema, relation.identifier)]
+    if any(len(parts) > 1 for parts in names):
+        return None  # It is in another catalog.
+    (schema,), (name,) = names
+    # Only a temporary view has a name without a schema, though dbt's relation has one all the same.
+    if schema and relation.include_policy.schema:
+        return delta_schema(session.session, schema, name)
+    return view_schema(session.session, name)
 
 
 def quoted(relation: BaseRelation) -> str:

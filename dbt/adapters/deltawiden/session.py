@@ -2,7 +2,6 @@
 
 import contextlib
 import contextvars
-import json
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -218,27 +217,6 @@ class SessionConnection(SparkConnectionWrapper):
         with clear_errors():
             return self.session.table(relation).schema
 
-    def view_schema(self, name: str) -> StructType | None:
-        """Read the schema that Spark keeps of a temporary view since it was created.
-
-        A statement that reads the view gets just those columns and types. To read them as those of
-        a table would analyse the view's query anew, which takes long for a long one.
-
-        Args:
-            name: the view's name, without quotes.
-
-        Returns:
-            The schema; None where there is no such view, or the JVM does not tell.
-        """
-        if not self.has_jvm:
-            return None
-        with contextlib.suppress(*SPARK_ERRORS):
-            catalog = self.session._jsparkSession.sessionState().catalog()
-            found = catalog.getRawTempView(name)
-            if found.isDefined():
-                return StructType.fromJson(json.loads(found.get().tableMeta().schema().json()))
-        return None
-
     def comment(self, relation: str) -> str | None:
         """Read the comment on a table or view.
 
@@ -268,6 +246,24 @@ class SessionConnection(SparkConnectionWrapper):
         """
         with clear_errors():
             return self.session.sql(query).schema
+
+
+@contextlib.contextmanager
+def as_active(session: SparkSession) -> Iterator[None]:
+    """Let Spark's and Delta's classes, called without a statement, take a session's settings.
+
+    Args:
+        session: a session with a JVM.
+    """
+    own = session._jsparkSession
+    sessions: Any = getattr(session._jvm, own.getClass().getName())
+    before = sessions.getActiveSession()
+    sessions.setActiveSession(own)
+    try:
+        yield
+    finally:
+        # The thread's own goes on: Delta refuses to work where there is none.
+        sessions.setActiveSession(before.get() if before.isDefined() else own)
 
 
 @contextlib.contextmanager

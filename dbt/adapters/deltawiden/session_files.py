@@ -10,7 +10,6 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.data_files import DataFile, StaleFile
-from dbt.adapters.deltawiden.session import clear_errors
+from dbt.adapters.deltawiden.session import as_active, clear_errors
 from dbt.adapters.deltawiden.widening.literals import literal
 
 _READERS = 8
@@ -53,17 +52,17 @@ class FilesBySession:
 
     def version(self) -> int:
         """Read the number of the newest version."""
-        with self._active():
+        with as_active(self.session), clear_errors():
             return int(self._snapshot().version())
 
     def log_schema(self) -> str:
         """Read the schema as the log has it."""
-        with self._active():
+        with as_active(self.session), clear_errors():
             return str(self._snapshot().metadata().schemaString())
 
     def list(self) -> Sequence[DataFile]:
         """List the files of the newest version."""
-        with self._active():
+        with as_active(self.session), clear_errors():
             files = self._snapshot().allFiles().toDF()
             rows = DataFrame(files, self.session).select("path", "size").collect()
         return [DataFile(row.path, row.size) for row in rows]
@@ -85,7 +84,7 @@ class FilesBySession:
             DbtDatabaseError: Delta refused a commit, because others changed the files meanwhile;
                 what was committed before is complete.
         """
-        with self._active():
+        with as_active(self.session), clear_errors():
             for batch in _batches([each.file for each in stale]):
                 self._rewrite(batch)
 
@@ -97,7 +96,7 @@ class FilesBySession:
         Raises:
             DbtDatabaseError: Delta refused the commit, because others changed the table meanwhile.
         """
-        with self._active():
+        with as_active(self.session), clear_errors():
             transaction = self._transaction()
             metadata = transaction.metadata()
             cleaned = self._delta.TypeWideningMetadata.removeTypeWideningMetadata(metadata.schema())
@@ -108,19 +107,6 @@ class FilesBySession:
                 self._seq([self._delta.actions.Action.fromJson(json.dumps(values))]),
                 operation("DROP FEATURE", cleaned._2()),
             )
-
-    @contextmanager
-    def _active(self) -> Iterator[None]:
-        """Let Delta's classes take their settings from this session."""
-        sessions = getattr(self._jvm, self._spark.getClass().getName())
-        before = sessions.getActiveSession()
-        sessions.setActiveSession(self._spark)
-        try:
-            with clear_errors():
-                yield
-        finally:
-            # The thread's own goes on: Delta refuses to work where there is none.
-            sessions.setActiveSession(before.get() if before.isDefined() else self._spark)
 
     def _rewrite(self, files: Sequence[DataFile]) -> None:
         transaction = self._transaction()

@@ -1,0 +1,94 @@
+"""What the session's JVM has at hand of tables and views, and that a run makes use of it."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from dbt.adapters.deltawiden.session import SessionConnection
+from dbt.adapters.deltawiden.session_catalog import delta_schema, view_schema
+from tests.functional.support import dbt
+
+MODEL = """
+{{ config(materialized='incremental', incremental_strategy='merge', unique_key='id') }}
+select cast(1 as bigint) as id, cast(1.25 as decimal(12, 2)) as amount"""
+
+
+class TestTables:
+    @pytest.fixture(scope="class")
+    def schema(self, spark: SparkSession):
+        spark.sql("create schema at_hand")
+        yield "at_hand"
+        spark.sql("drop schema at_hand cascade")
+
+    def test_a_delta_table_has_its_newest_schema(self, spark: SparkSession, schema: str):
+        table = f"{schema}.grows"
+        spark.sql(
+            f"create table {table} (id byte not null comment 'no.', day date, ch char(2), "
+            "s struct<n: byte, t: array<byte>>, y int generated always as (year(day))) using delta "
+            "tblproperties ('delta.columnMapping.mode' = 'name', "
+            "'delta.enableTypeWidening' = true, 'delta.feature.allowColumnDefaults' = 'supported')"
+        )
+        spark.sql(f"alter table {table} alter column id type smallint")
+        spark.sql(f"alter table {table} alter column s.n type smallint")
+        spark.sql(f"alter table {table} alter column s.t.element type smallint")
+        spark.sql(f"alter table {table} add columns (note string)")
+        spark.sql(f"alter table {table} alter column note set default 'none'")
+        found = delta_schema(spark, schema, "Grows")
+        assert found is not None
+        assert found.json() == spark.table(table).schema.json()
+        assert found["s"].dataType.simpleString() == "struct<n:smallint,t:array<smallint>>"
+
+    def test_a_thread_that_has_run_no_statement_reads_it_too(
+        self, spark: SparkSession, schema: str
+    ):
+        spark.sql(f"create table {schema}.threads (id int) using delta")
+        with ThreadPoolExecutor(1) as threads:
+            found = threads.submit(delta_schema, spark, schema, "threads").result()
+        assert found == spark.table(f"{schema}.threads").schema
+
+    @pytest.mark.parametrize(
+        "statement",
+        [
+            "create table {0}.other (id int) using parquet",
+            "create view {0}.other as select 1 as id",
+            "select 1",
+        ],
+        ids=["parquet", "view", "nothing"],
+    )
+    def test_of_what_is_no_delta_table_nothing_is_at_hand(
+        self, spark: SparkSession, schema: str, statement: str
+    ):
+        spark.sql(statement.format(schema))
+        try:
+            assert delta_schema(spark, schema, "other") is None
+        finally:
+            kind = "view" if "view" in statement else "table"
+            spark.sql(f"drop {kind} if exists {schema}.other")
+
+    def test_a_view_keeps_its_schema_when_its_table_is_gone(self, spark: SparkSession, schema: str):
+        spark.sql(f"create table {schema}.gone (id int) using delta")
+        spark.sql(f"create or replace temporary view keeps as select * from {schema}.gone")
+        spark.sql(f"drop table {schema}.gone")
+        found = view_schema(spark, "keeps")
+        assert found is not None
+        assert found.simpleString() == "struct<id:int>"
+
+    def test_a_view_that_is_not_there_has_no_schema(self, spark: SparkSession):
+        assert view_schema(spark, "no such view") is None
+
+
+class TestARunThatChangesNoType:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"merged.sql": MODEL}
+
+    def test_analyses_no_query_for_its_plan(self, project: Any, monkeypatch: pytest.MonkeyPatch):
+        assert dbt("run").status("merged") == "success"
+
+        def refuse(connection: SessionConnection, relation: str) -> None:
+            raise AssertionError(f"{relation} was read as a query")
+
+        monkeypatch.setattr(SessionConnection, "schema", refuse)
+        assert dbt("run").status("merged") == "success"
