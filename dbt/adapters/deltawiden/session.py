@@ -255,15 +255,14 @@ def as_active(session: SparkSession) -> Iterator[None]:
     Args:
         session: a session with a JVM.
     """
-    own = session._jsparkSession
-    sessions: Any = getattr(session._jvm, own.getClass().getName())
-    before = sessions.getActiveSession()
-    sessions.setActiveSession(own)
+    own: Any = session._jsparkSession
+    before = own.getActiveSession()
+    own.setActiveSession(own)
     try:
         yield
     finally:
         # The thread's own goes on: Delta refuses to work where there is none.
-        sessions.setActiveSession(before.get() if before.isDefined() else own)
+        own.setActiveSession(before.get() if before.isDefined() else own)
 
 
 @contextlib.contextmanager

@@ -14,7 +14,8 @@ from pyspark.sql.types import StructType
 from dbt.adapters.deltawiden.launch import SPARK_ERRORS
 from dbt.adapters.deltawiden.session import as_active
 
-_SPARKS_OWN = ("spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
+_SESSION_CATALOG = "spark_catalog"
+_DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 
 # The classes used here are no interface of Spark's or Delta's: another version can have others.
 # What is not there is a package to py4j, which can't be called.
@@ -54,22 +55,26 @@ def delta_schema(session: SparkSession, schema: str, name: str) -> StructType | 
         not tell.
     """
     with _not_at_hand, as_active(session):
-        state = _state(session)
-        catalog = state.catalogManager().currentCatalog()
         # Another implementation can have its tables elsewhere than in the metastore.
-        if (catalog.name(), catalog.getClass().getName()) != _SPARKS_OWN:
+        if not _is_deltas_catalog_in_use(session):
             return None
-        table = state.catalog().externalCatalog().getTable(schema, name)
-        provider = table.provider()
-        if provider.isDefined() and provider.get().lower() == "delta":
+        table = _state(session).catalog().externalCatalog().getTable(schema, name)
+        if table.provider().contains("delta"):
             return _read(_newest_snapshot(session, table).schema())
     return None
 
 
+def _is_deltas_catalog_in_use(session: SparkSession) -> bool:
+    return (
+        session.conf.get(f"spark.sql.catalog.{_SESSION_CATALOG}", None) == _DELTA_CATALOG
+        and session.catalog.currentCatalog() == _SESSION_CATALOG
+    )
+
+
 def _newest_snapshot(session: SparkSession, table: Any) -> Any:
-    jvm: Any = session._jvm
-    log = jvm.org.apache.spark.sql.delta.DeltaLog
-    no_options = getattr(getattr(jvm.scala.collection.immutable, "Map$"), "MODULE$").empty()
+    # By its whole name: py4j asks the JVM about each part of one that is written with dots.
+    log = getattr(session._jvm, "org.apache.spark.sql.delta.DeltaLog")
+    no_options = table.properties().empty()
     return log.forTableWithSnapshot(session._jsparkSession, table, no_options)._2()
 
 
