@@ -13,9 +13,9 @@ from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.launch import SPARK_ERRORS
 from dbt.adapters.deltawiden.session import as_active
+from dbt.adapters.deltawiden.settings import CATALOG
 
 _SESSION_CATALOG = "spark_catalog"
-_DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 
 # The classes used here are no interface of Spark's or Delta's: another version can have others.
 # What is not there is a package to py4j, which can't be called.
@@ -66,7 +66,7 @@ def delta_schema(session: SparkSession, schema: str, name: str) -> StructType | 
 
 def _is_deltas_catalog_in_use(session: SparkSession) -> bool:
     return (
-        session.conf.get(f"spark.sql.catalog.{_SESSION_CATALOG}", None) == _DELTA_CATALOG
+        session.conf.get(f"spark.sql.catalog.{_SESSION_CATALOG}", None) == CATALOG
         and session.catalog.currentCatalog() == _SESSION_CATALOG
     )
 
