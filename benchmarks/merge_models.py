@@ -125,8 +125,10 @@ def outside_merge(run: Run) -> list[float]:
 
 # What is another in every process.
 _VOLATILE = ("spark.app.", "spark.driver.port", "spark.driver.appUIAddress")
+# The same jars, resolved at this start or at an earlier one.
+_JARS = ("spark.jars", "spark.files", "spark.submit.pyFiles", "spark.repl.local.jars")
 
 
 def lasting(settings: Mapping[str, str]) -> dict[str, str]:
     """Give those settings of a session that two processes can have in common."""
-    return {key: value for key, value in settings.items() if not key.startswith(_VOLATILE)}
+    return {key: value for key, value in settings.items() if not key.startswith(_VOLATILE + _JARS)}

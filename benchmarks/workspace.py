@@ -51,10 +51,12 @@ THEIR_TARGET = {"type": "spark", "method": "session", "host": "NA", "schema": SC
 def with_the_same_spark() -> tuple[Program, Program]:
     """Give both adapters with one Spark configuration, the one that ours starts by default.
 
-    It is in ``spark-defaults.conf``, where it costs neither of them anything at a statement.
+    It is in ``spark-defaults.conf``, where it costs neither of them anything at a statement. Which
+    jars Delta needs is said to dbt-spark only: dbt-deltawiden sees to that itself.
     """
     settings = start_settings({}, {})
-    return Program(OURS, OUR_TARGET, settings), Program(THEIRS, THEIR_TARGET, settings)
+    without_jars = {key: value for key, value in settings.items() if key != "spark.jars.packages"}
+    return Program(OURS, OUR_TARGET, without_jars), Program(THEIRS, THEIR_TARGET, settings)
 
 
 @dataclass(frozen=True)

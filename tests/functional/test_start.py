@@ -1,5 +1,6 @@
 """What a newcomer sees: embedded Spark that starts by itself, quietly, or says what it lacks."""
 
+import json
 import os
 import re
 import subprocess
@@ -134,6 +135,35 @@ def test_settings_in_the_profile_win_over_pyspark_submit_args(project: Path):
     assert "1100m" in run.stdout, run.stdout
     # Delta is there all the same.
     assert dbt(project, "run", "--vars", "type: int").returncode == 0
+
+
+RESOLVED = ":: resolving dependencies ::"
+
+
+def test_delta_is_looked_for_at_the_first_start_only(project: Path, tmp_path: Path):
+    cache = tmp_path / "cache"
+
+    def spark_log_of_run(column_type: str) -> str:
+        run = dbt(project, "run", "--vars", f"type: {column_type}", XDG_CACHE_HOME=str(cache))
+        assert run.returncode == 0, run.stdout
+        return (project / "logs" / "spark.log").read_text()
+
+    assert RESOLVED in spark_log_of_run("int")
+    assert RESOLVED not in spark_log_of_run("bigint")
+    (kept,) = (cache / "dbt-deltawiden").iterdir()
+    sizes = json.loads(kept.read_text())
+    kept.write_text(json.dumps({jar: size + 1 for jar, size in sizes.items()}))
+    assert RESOLVED in spark_log_of_run("bigint")
+    assert json.loads(kept.read_text()) == sizes
+
+
+def test_a_start_that_failed_lets_spark_look_for_delta_again(project: Path, tmp_path: Path):
+    cache = tmp_path / "cache"
+    assert dbt(project, "run", "--vars", "type: int", XDG_CACHE_HOME=str(cache)).returncode == 0
+    bad = {"spark.driver.memory": "none"}
+    set_profile(project, {"type": "deltawiden", "schema": "x", "server_side_parameters": bad})
+    assert dbt(project, "run", "--vars", "type: int", XDG_CACHE_HOME=str(cache)).returncode != 0
+    assert [*(cache / "dbt-deltawiden").iterdir()] == []
 
 
 BROKEN = "{{ config("

@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TextIO
 
 import pyspark
 from dbt.adapters.events.logging import AdapterLogger
@@ -19,8 +20,9 @@ from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 
 from dbt.adapters.deltawiden.errors import error_text, start_failure_text
+from dbt.adapters.deltawiden.found_jars import FoundJars, beside_own
 from dbt.adapters.deltawiden.secrets import scrubbed, without_secrets
-from dbt.adapters.deltawiden.settings import start_settings
+from dbt.adapters.deltawiden.settings import own_jars, own_packages, start_settings
 
 logger = AdapterLogger("DeltaWiden")
 
@@ -50,15 +52,46 @@ def start_spark(parameters: Mapping[str, str]) -> None:
             if "PYSPARK_GATEWAY_PORT" in os.environ:
                 SparkContext(conf=_submitted_conf(parameters))
                 return
-            settings = start_settings(parameters, os.environ)
-            # Everybody on the machine can read a process's arguments.
-            arguments = _conf(without_secrets(settings))
-            with _submit_arguments(arguments):
-                gateway = launch_gateway(arguments, {"stdout": log, "stderr": log})
-            SparkContext(conf=_conf(settings), gateway=gateway)
+            with _found_jars(parameters) as found:
+                _start(start_settings(parameters, os.environ), found, log)
         except Exception as error:
             logger.debug(f"{error}\n{_read(log_file)}")
             raise SparkDidNotStart(scrubbed(_why_not_started(error, log_file))) from error
+
+
+def _start(settings: Mapping[str, str], found: FoundJars | None, log: TextIO) -> None:
+    """Start a JVM, and Spark in it.
+
+    Args:
+        settings: what to start with.
+        found: the jars of its packages, if they need not be resolved anew.
+        log: where the JVM writes its lines to.
+    """
+    jars = found.read() if found is not None else []
+    if jars:
+        settings = {**settings, "spark.jars": ",".join(beside_own(jars, own_jars(os.environ)))}
+        del settings["spark.jars.packages"]
+    # Everybody on the machine can read a process's arguments.
+    arguments = _conf(without_secrets(settings))
+    with _submit_arguments(arguments):
+        gateway = launch_gateway(arguments, {"stdout": log, "stderr": log})
+    if found is not None and not jars:
+        found.write(SparkConf(_jvm=gateway.jvm).get("spark.jars", "").split(","))
+    SparkContext(conf=_conf(settings), gateway=gateway)
+
+
+@contextlib.contextmanager
+def _found_jars(parameters: Mapping[str, str]) -> Iterator[FoundJars | None]:
+    """Give the jars of the packages, if only this adapter says what Spark is to resolve."""
+    packages = own_packages(parameters, os.environ)
+    found = FoundJars(packages, os.environ) if packages else None
+    try:
+        yield found
+    except Exception:
+        # Whatever it was, a file among them can have been the cause.
+        if found is not None:
+            found.forget()
+        raise
 
 
 def _conf(settings: Mapping[str, str], load_defaults: bool = False) -> SparkConf:

@@ -40,7 +40,7 @@ def start_settings(parameters: Mapping[str, str], environment: Mapping[str, str]
         # Tables outlive the process, as they do with dbt-spark.
         "spark.sql.catalogImplementation": "hive",
         **SAFE_WRITES,
-        **_delta(given, _spark_home(environment)),
+        **_delta(given, own_jars(environment)),
         **_java_time_zone(given),
     }
     settings["spark.master"] = _master(given, environment)
@@ -63,6 +63,29 @@ def is_on_one_machine(parameters: Mapping[str, str], environment: Mapping[str, s
         Whether its master is a local one.
     """
     return _is_local(_master(_given(parameters, environment), environment))
+
+
+def own_packages(parameters: Mapping[str, str], environment: Mapping[str, str]) -> str | None:
+    """Give the packages that Spark will resolve, where nobody else says which jars there are.
+
+    Args:
+        parameters: as for ``start_settings``.
+        environment: as for ``start_settings``.
+
+    Returns:
+        The value of ``spark.jars.packages``; None where the user sets anything about jars, where
+        there are none to resolve, and on a cluster, whose executors need them too.
+    """
+    if any(key.startswith("spark.jars") for key in _given(parameters, environment)):
+        return None
+    if not is_on_one_machine(parameters, environment):
+        return None
+    return start_settings(parameters, environment).get("spark.jars.packages")
+
+
+def own_jars(environment: Mapping[str, str]) -> Path:
+    """Give the folder with the jars that Spark itself consists of."""
+    return _spark_home(environment) / "jars"
 
 
 def _master(given: Mapping[str, str], environment: Mapping[str, str]) -> str:
@@ -100,7 +123,7 @@ def _java_time_zone(given: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _delta(given: Mapping[str, str], spark_home: Path) -> dict[str, str]:
+def _delta(given: Mapping[str, str], own: Path) -> dict[str, str]:
     """Wire Delta in: jars that match the installed packages, the extension, the catalog."""
     extensions = _items(given.get("spark.sql.extensions", ""))
     if EXTENSION not in extensions:
@@ -111,7 +134,7 @@ def _delta(given: Mapping[str, str], spark_home: Path) -> dict[str, str]:
     }
     packages = _items(given.get("spark.jars.packages", ""))
     named = any(_DELTA_PACKAGE.match(each) for each in packages)
-    if not named and not _has_delta_jars(given, spark_home):
+    if not named and not _has_delta_jars(given, own):
         settings["spark.jars.packages"] = _packages_with_delta(packages)
     return settings
 
@@ -123,10 +146,9 @@ def _packages_with_delta(packages: list[str]) -> str:
     return str(builder._options["spark.jars.packages"])
 
 
-def _has_delta_jars(given: Mapping[str, str], spark_home: Path) -> bool:
+def _has_delta_jars(given: Mapping[str, str], own: Path) -> bool:
     jars = [item for key in _CLASS_PATH_SETTINGS for item in _items(given.get(key, ""))]
-    folder = spark_home / "jars"
-    jars += os.listdir(folder) if folder.is_dir() else []
+    jars += os.listdir(own) if own.is_dir() else []
     return any(_DELTA_JAR.search(each) for each in jars)
 
 
@@ -142,7 +164,9 @@ def _one_machine() -> dict[str, str]:
         # The defaults, 200 and 50, are made for clusters: most of a small statement's time would
         # go into starting empty tasks.
         "spark.sql.shuffle.partitions": str(max(cores, 2)),
-        "spark.databricks.delta.snapshotPartitions": "2",
+        # Each of these tasks generates the code for the log's rows anew. Two are no faster than one
+        # for a table of 20,000 files.
+        "spark.databricks.delta.snapshotPartitions": "1",
         # The list of files in each commit's checksum. Unless the time zone is UTC, Delta reads the
         # table's whole state after every commit to verify it: four fifths of a small commit's time.
         "spark.databricks.delta.allFilesInCrc.enabled": "false",

@@ -29,7 +29,7 @@ SETTINGS = {
     "spark.sql.legacy.createHiveTableByDefault": "false",
     # Time: the suite's tables have a few rows.
     "spark.sql.shuffle.partitions": "2",
-    "spark.databricks.delta.snapshotPartitions": "2",
+    "spark.databricks.delta.snapshotPartitions": "1",
 }
 
 

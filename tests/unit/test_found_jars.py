@@ -1,0 +1,129 @@
+"""Jars that are remembered from one start of Spark to the next, and when they are not."""
+
+from pathlib import Path
+
+import pytest
+
+from dbt.adapters.deltawiden.found_jars import FoundJars, beside_own
+from dbt.adapters.deltawiden.settings import own_packages, start_settings
+
+PACKAGES = "io.delta:delta-spark_4.1_2.13:4.4.0"
+
+
+@pytest.fixture
+def jars(tmp_path: Path) -> list[Path]:
+    """Two jars, in a folder whose name has to be escaped in a URI."""
+    folder = tmp_path / "Ivy's jars"
+    folder.mkdir()
+    files = [folder / "io.delta_delta-spark-4.4.0.jar", folder / "org.x_own-1.0.jar"]
+    for file in files:
+        file.write_bytes(b"jar")
+    return files
+
+
+@pytest.fixture
+def found(tmp_path: Path) -> FoundJars:
+    return FoundJars(PACKAGES, {"XDG_CACHE_HOME": str(tmp_path / "cache")})
+
+
+def uris(jars: list[Path]) -> list[str]:
+    return [each.as_uri() for each in jars]
+
+
+def test_at_the_first_start_there_are_none(found: FoundJars):
+    assert found.read() == []
+
+
+def test_what_was_found_is_there_at_the_next_start(found: FoundJars, jars: list[Path]):
+    found.write(uris(jars))
+    assert found.read() == uris(jars)
+
+
+def test_other_packages_have_other_jars(found: FoundJars, jars: list[Path], tmp_path: Path):
+    found.write(uris(jars))
+    other = FoundJars(f"{PACKAGES}-SNAPSHOT", {"XDG_CACHE_HOME": str(tmp_path / "cache")})
+    assert other.read() == []
+
+
+def test_a_jar_that_is_gone_lets_ivy_look_again(found: FoundJars, jars: list[Path]):
+    found.write(uris(jars))
+    jars[1].unlink()
+    assert found.read() == []
+
+
+def test_a_jar_of_another_size_lets_ivy_look_again(found: FoundJars, jars: list[Path]):
+    found.write(uris(jars))
+    jars[1].write_bytes(b"")
+    assert found.read() == []
+
+
+def test_what_is_forgotten_is_gone(found: FoundJars, jars: list[Path]):
+    found.write(uris(jars))
+    found.forget()
+    found.forget()
+    assert found.read() == []
+
+
+@pytest.mark.parametrize("jar", ["hdfs://name/io.delta_x.jar", "file:///not/there.jar", ""])
+def test_what_is_no_file_here_is_not_kept(found: FoundJars, jars: list[Path], jar: str):
+    found.write([*uris(jars), jar])
+    assert found.read() == []
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "1", '{"file:///x.jar": 1}', '{"x": 1}', "\udcff"])
+def test_a_broken_file_lets_ivy_look_again(found: FoundJars, jars: list[Path], text: str):
+    found.write(uris(jars))
+    found._file.write_bytes(text.encode("utf-8", "surrogateescape"))
+    assert found.read() == []
+
+
+def test_where_nothing_can_be_written_nothing_is_kept(jars: list[Path], tmp_path: Path):
+    no_folder = tmp_path / "file"
+    no_folder.touch()
+    found = FoundJars(PACKAGES, {"XDG_CACHE_HOME": str(no_folder)})
+    found.write(uris(jars))
+    assert found.read() == []
+
+
+def test_nothing_else_is_left_beside_the_file(found: FoundJars, jars: list[Path]):
+    found.write(uris(jars))
+    assert [*found._file.parent.iterdir()] == [found._file]
+
+
+def test_a_jar_that_spark_has_itself_is_left_out(jars: list[Path], tmp_path: Path):
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "own-1.0.jar").touch()
+    (own / "delta-spark-4.3.0.jar").touch()
+    assert beside_own(uris(jars), own) == uris(jars[:1])
+    assert beside_own(uris(jars), tmp_path / "none") == uris(jars)
+
+
+# Whose packages they are
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    return {"SPARK_CONF_DIR": str(tmp_path)}
+
+
+def test_packages_that_only_the_adapter_names_are_its_own(environment: dict[str, str]):
+    packages = start_settings({}, environment)["spark.jars.packages"]
+    assert own_packages({"spark.driver.memory": "2g"}, environment) == packages
+
+
+@pytest.mark.parametrize(
+    "key", ["spark.jars", "spark.jars.packages", "spark.jars.ivySettings", "spark.jars.excludes"]
+)
+def test_where_the_user_says_anything_of_jars_spark_looks_itself(
+    environment: dict[str, str], key: str, tmp_path: Path
+):
+    assert own_packages({key: "a:b:1"}, environment) is None
+    arguments = {"PYSPARK_SUBMIT_ARGS": f"--conf {key}=a:b:1 pyspark-shell"}
+    assert own_packages({}, {**environment, **arguments}) is None
+    (tmp_path / "spark-defaults.conf").write_text(f"{key} a:b:1\n")
+    assert own_packages({}, environment) is None
+
+
+def test_a_cluster_gets_all_jars_by_spark(environment: dict[str, str]):
+    assert own_packages({"spark.master": "yarn"}, environment) is None
