@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dbt.adapters.deltawiden.found_jars import FoundJars, beside_own
-from dbt.adapters.deltawiden.settings import own_packages, start_settings
+from dbt.adapters.deltawiden.settings import jars_are_ours, start_settings
 
 PACKAGES = "io.delta:delta-spark_4.1_2.13:4.4.0"
 
@@ -108,8 +108,9 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 def test_packages_that_only_the_adapter_names_are_its_own(environment: dict[str, str]):
-    packages = start_settings({}, environment)["spark.jars.packages"]
-    assert own_packages({"spark.driver.memory": "2g"}, environment) == packages
+    parameters = {"spark.driver.memory": "2g"}
+    assert "spark.jars.packages" in start_settings(parameters, environment)
+    assert jars_are_ours(parameters, environment)
 
 
 @pytest.mark.parametrize(
@@ -118,12 +119,12 @@ def test_packages_that_only_the_adapter_names_are_its_own(environment: dict[str,
 def test_where_the_user_says_anything_of_jars_spark_looks_itself(
     environment: dict[str, str], key: str, tmp_path: Path
 ):
-    assert own_packages({key: "a:b:1"}, environment) is None
+    assert not jars_are_ours({key: "a:b:1"}, environment)
     arguments = {"PYSPARK_SUBMIT_ARGS": f"--conf {key}=a:b:1 pyspark-shell"}
-    assert own_packages({}, {**environment, **arguments}) is None
+    assert not jars_are_ours({}, {**environment, **arguments})
     (tmp_path / "spark-defaults.conf").write_text(f"{key} a:b:1\n")
-    assert own_packages({}, environment) is None
+    assert not jars_are_ours({}, environment)
 
 
 def test_a_cluster_gets_all_jars_by_spark(environment: dict[str, str]):
-    assert own_packages({"spark.master": "yarn"}, environment) is None
+    assert not jars_are_ours({"spark.master": "yarn"}, environment)

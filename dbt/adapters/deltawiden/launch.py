@@ -22,7 +22,7 @@ from pyspark.java_gateway import launch_gateway
 from dbt.adapters.deltawiden.errors import error_text, start_failure_text
 from dbt.adapters.deltawiden.found_jars import FoundJars, beside_own
 from dbt.adapters.deltawiden.secrets import scrubbed, without_secrets
-from dbt.adapters.deltawiden.settings import own_jars, own_packages, start_settings
+from dbt.adapters.deltawiden.settings import jars_are_ours, own_jars, start_settings
 
 logger = AdapterLogger("DeltaWiden")
 
@@ -52,8 +52,10 @@ def start_spark(parameters: Mapping[str, str]) -> None:
             if "PYSPARK_GATEWAY_PORT" in os.environ:
                 SparkContext(conf=_submitted_conf(parameters))
                 return
-            with _found_jars(parameters) as found:
-                _start(start_settings(parameters, os.environ), found, log)
+            settings = start_settings(parameters, os.environ)
+            ours = jars_are_ours(parameters, os.environ)
+            with _found_jars(settings.get("spark.jars.packages") if ours else None) as found:
+                _start(settings, found, log)
         except Exception as error:
             logger.debug(f"{error}\n{_read(log_file)}")
             raise SparkDidNotStart(scrubbed(_why_not_started(error, log_file))) from error
@@ -81,9 +83,8 @@ def _start(settings: Mapping[str, str], found: FoundJars | None, log: TextIO) ->
 
 
 @contextlib.contextmanager
-def _found_jars(parameters: Mapping[str, str]) -> Iterator[FoundJars | None]:
-    """Give the jars of the packages, if only this adapter says what Spark is to resolve."""
-    packages = own_packages(parameters, os.environ)
+def _found_jars(packages: str | None) -> Iterator[FoundJars | None]:
+    """Give the packages' jars; forget them if the start fails."""
     found = FoundJars(packages, os.environ) if packages else None
     try:
         yield found

@@ -65,22 +65,19 @@ def is_on_one_machine(parameters: Mapping[str, str], environment: Mapping[str, s
     return _is_local(_master(_given(parameters, environment), environment))
 
 
-def own_packages(parameters: Mapping[str, str], environment: Mapping[str, str]) -> str | None:
-    """Give the packages that Spark will resolve, where nobody else says which jars there are.
+def jars_are_ours(parameters: Mapping[str, str], environment: Mapping[str, str]) -> bool:
+    """Tell whether this adapter alone says which jars Spark is to add.
 
     Args:
         parameters: as for ``start_settings``.
         environment: as for ``start_settings``.
 
     Returns:
-        The value of ``spark.jars.packages``; None where the user sets anything about jars, where
-        there are none to resolve, and on a cluster, whose executors need them too.
+        False where the user sets anything about jars, and on a cluster, whose executors need them.
     """
-    if any(key.startswith("spark.jars") for key in _given(parameters, environment)):
-        return None
-    if not is_on_one_machine(parameters, environment):
-        return None
-    return start_settings(parameters, environment).get("spark.jars.packages")
+    given = _given(parameters, environment)
+    on_one_machine = _is_local(_master(given, environment))
+    return on_one_machine and not any(key.startswith("spark.jars") for key in given)
 
 
 def own_jars(environment: Mapping[str, str]) -> Path:
