@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from dbt.adapters.deltawiden import session_catalog
 from dbt.adapters.deltawiden.session import SessionConnection
-from dbt.adapters.deltawiden.session_catalog import delta_schema, view_schema
+from dbt.adapters.deltawiden.session_catalog import delta_schema, descriptions, view_schema
 from tests.functional.support import dbt
 
 MODEL = """
@@ -84,6 +85,70 @@ class TestTables:
         assert view_schema(spark, "no such view") is None
 
 
+class TestDescriptions:
+    @pytest.fixture(scope="class")
+    def schema(self, spark: SparkSession):
+        spark.sql("create schema described comment 'Type: VIEW'")
+        for statement in (
+            "create table described.deltas (id int, `a.b` string) using delta "
+            "comment 'one\nType: VIEW\nProvider: hudi' tblproperties ('x' = 'y)\nTable: other')",
+            "create table described.parts (id int, day date) using parquet partitioned by (day)",
+            "create table described.buckets (id int) using csv clustered by (id) into 2 buckets",
+            "create table described.hives (id int) stored as parquet",
+            "create view described.views (n comment 'of it') as select id from described.parts",
+            "insert into described.parts values (1, date '2025-01-01')",
+            "analyze table described.parts compute statistics",
+        ):
+            spark.sql(statement)
+        spark.sql("create or replace temporary view not_described as select 1 as id")
+        yield "described"
+        spark.sql("drop view not_described")
+        spark.sql("drop schema described cascade")
+
+    @staticmethod
+    def shown(spark: SparkSession, schema: str) -> list[tuple[str, str, str]]:
+        rows = spark.sql(f"show table extended in {schema} like '*'").collect()
+        return sorted((row[0], row[1], row[3]) for row in rows if not row.isTemporary)
+
+    def test_are_those_of_sparks_statement(self, spark: SparkSession, schema: str):
+        found = descriptions(spark, "Described")
+        assert found is not None
+        assert sorted(found) == self.shown(spark, schema)
+        assert [name for _, name, _ in sorted(found)] == [
+            "buckets",
+            "deltas",
+            "hives",
+            "parts",
+            "views",
+        ]
+
+    def test_come_in_several_answers_for_many_tables(
+        self, spark: SparkSession, schema: str, monkeypatch: pytest.MonkeyPatch
+    ):
+        monkeypatch.setattr(session_catalog, "_TABLES_AT_ONCE", 2)
+        found = descriptions(spark, schema)
+        assert found is not None
+        assert sorted(found) == self.shown(spark, schema)
+
+    def test_of_an_empty_schema_there_are_none(self, spark: SparkSession):
+        spark.sql("create schema undescribed")
+        try:
+            assert descriptions(spark, "undescribed") == []
+        finally:
+            spark.sql("drop schema undescribed")
+
+    def test_of_no_schema_nothing_is_at_hand(self, spark: SparkSession):
+        assert descriptions(spark, "no such schema") is None
+
+    def test_a_thread_that_has_run_no_statement_has_them_too(
+        self, spark: SparkSession, schema: str
+    ):
+        with ThreadPoolExecutor(1) as threads:
+            found = threads.submit(descriptions, spark, schema).result()
+        assert found is not None
+        assert sorted(found) == self.shown(spark, schema)
+
+
 class TestARunThatChangesNoType:
     @pytest.fixture(scope="class")
     def models(self):
@@ -97,3 +162,40 @@ class TestARunThatChangesNoType:
 
         monkeypatch.setattr(SessionConnection, "schema", refuse)
         assert dbt("run").status("merged") == "success"
+
+    def test_lists_its_schema_without_a_statement(
+        self, project: Any, monkeypatch: pytest.MonkeyPatch
+    ):
+        asked: list[str] = []
+        execute = SessionConnection.execute
+
+        def watch(connection: SessionConnection, sql: str, bindings: Any = None) -> None:
+            asked.append(sql)
+            execute(connection, sql, bindings)
+
+        monkeypatch.setattr(SessionConnection, "execute", watch)
+        assert dbt("run").status("merged") == "success"
+        assert any("merge into" in sql for sql in asked)
+        assert not [sql for sql in asked if "show table" in sql.lower()]
+
+
+class TestATableWhoseCommentSaysThatItIsAView:
+    @pytest.fixture(scope="class")
+    def models(self):
+        properties = """
+            models:
+              - name: merged
+                description: "Type: VIEW"
+                config: {persist_docs: {relation: true}}"""
+        return {"merged.sql": MODEL, "properties.yml": properties}
+
+    def test_is_kept(self, project: Any, spark: SparkSession):
+        assert dbt("run").status("merged") == "success"
+        table = f"{project.test_schema}.merged"
+        ((*_, information),) = spark.sql(
+            f"show table extended in {project.test_schema} like 'merged'"
+        ).collect()
+        assert "Comment: Type: VIEW" in information
+        spark.sql(f"insert into {table} values (2, 2.5)")
+        assert dbt("run").status("merged") == "success"
+        assert spark.table(table).count() == 2

@@ -11,7 +11,7 @@ from pyspark.sql.types import StructType
 from dbt.adapters.deltawiden.data_files import DataFiles, FilesBySql
 from dbt.adapters.deltawiden.delta_log import Ask
 from dbt.adapters.deltawiden.session import SessionConnection
-from dbt.adapters.deltawiden.session_catalog import delta_schema, view_schema
+from dbt.adapters.deltawiden.session_catalog import delta_schema, descriptions, view_schema
 from dbt.adapters.deltawiden.session_files import FilesBySession
 from dbt.adapters.deltawiden.table_facts import (
     read_engine,
@@ -66,6 +66,20 @@ class Reader:
         # a column's name can too.
         columns = self._describe(f"select * from {name}")
         return read_schema(columns, name, self._describe)
+
+    def descriptions(self, schema: str) -> list[tuple[str, str, str]] | None:
+        """Describe each table and view of a schema, without a statement.
+
+        Args:
+            schema: the schema, as dbt's relations have it.
+
+        Returns:
+            Of each, its schema, name and information; None where that statement has to be run.
+        """
+        session, names = self._session(), read_name(schema)
+        if session is None or not session.has_jvm or len(names) > 1:
+            return None
+        return descriptions(session.session, names[0])
 
     def comment(self, relation: BaseRelation) -> str | None:
         """Read the comment on a table or view, by the session.

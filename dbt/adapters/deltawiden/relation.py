@@ -1,12 +1,15 @@
 """A relation whose name breaks out of no statement."""
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from dbt.adapters.contracts.relation import ComponentName
+from dbt.adapters.contracts.relation import ComponentName, RelationType
 from dbt.adapters.spark.relation import SparkRelation
 
 from dbt.adapters.deltawiden.widening.names import quote, quote_once
+
+_KIND = re.compile(r"^Type: (\w+)(?:\nProvider: (\w+))?$", re.MULTILINE)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -20,6 +23,27 @@ class DeltaWidenRelation(SparkRelation):
     def _render_iterator(self) -> Iterator[tuple[ComponentName | None, str | None]]:
         for key, part in super()._render_iterator():
             yield key, quote_once(part) if part else part
+
+    def as_described(self) -> "DeltaWidenRelation":
+        """Give it as the lines of its description say that mean it.
+
+        dbt-spark looks for what they say in the whole text, where a comment can say it too. Of
+        SHOW TABLE EXTENDED, these two lines come before everything that a user can write.
+
+        Returns:
+            The same relation, if the description has no such lines.
+        """
+        kind = _KIND.search(self.information or "")
+        if kind is None:
+            return self
+        provider = (kind[2] or "").lower()
+        return replace(
+            self,
+            type=RelationType.View if kind[1] == "VIEW" else RelationType.Table,
+            is_delta=provider == "delta",
+            is_hudi=provider == "hudi",
+            is_iceberg=provider == "iceberg",
+        )
 
     def quoted(self, identifier: str) -> str:
         """Quote a part of the name, which ``quoting`` in a project asks for."""

@@ -1,11 +1,14 @@
-"""Schemas as the session's JVM has them at hand: nothing is analysed for them.
+"""Tables and views as the session's JVM has them at hand: no statement is run for them.
 
 To read a table by its name, Spark asks the metastore three times and analyses a query. Beside a
-write that changes no schema, this would be most of what the adapter itself takes.
+write that changes no schema, this would be most of what the adapter itself takes. To list a
+schema's tables, Spark asks the metastore once for each of them.
 """
 
 import contextlib
 import json
+import re
+import uuid
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -16,6 +19,15 @@ from dbt.adapters.deltawiden.session import as_active
 from dbt.adapters.deltawiden.settings import CATALOG
 
 _SESSION_CATALOG = "spark_catalog"
+
+_TABLES_AT_ONCE = 100
+"""How many tables the metastore is asked for at once: some databases under one take no more than a
+thousand values in a condition."""
+_DESCRIBED = re.compile(
+    r"CatalogTable\(\n"
+    r"(?P<information>(?:Catalog: .*\n)?Database: (?P<schema>.*)\nTable: (?P<name>.*)\n(?s:.*))\)"
+)
+"""A table as Spark writes it, which SHOW TABLE EXTENDED shows without its first and last line."""
 
 # The classes used here are no interface of Spark's or Delta's: another version can have others.
 # What is not there is a package to py4j, which can't be called.
@@ -62,6 +74,42 @@ def delta_schema(session: SparkSession, schema: str, name: str) -> StructType | 
         if table.provider().contains("delta"):
             return _read(_newest_snapshot(session, table).schema())
     return None
+
+
+def descriptions(session: SparkSession, schema: str) -> list[tuple[str, str, str]] | None:
+    """Describe each table and view that the metastore has in a schema.
+
+    Args:
+        session: a session with a JVM.
+        schema: the schema, without quotes.
+
+    Returns:
+        Of each, the schema, the name and the information that SHOW TABLE EXTENDED has; None where
+        there is no such schema in Spark's own catalog, or the JVM does not tell.
+    """
+    with _not_at_hand, as_active(session):
+        if not _is_deltas_catalog_in_use(session):
+            return None
+        catalog = _state(session).catalog()
+        names = catalog.listTables(schema, "*", False)  # not the temporary views
+        starts = range(0, names.size(), _TABLES_AT_ONCE)
+        slices = (names.slice(start, start + _TABLES_AT_ONCE) for start in starts)
+        tables = (catalog.getTablesByName(each) for each in slices)
+        return [_row(text) for each in tables for text in _texts(each)]
+    return None
+
+
+def _texts(tables: Any) -> list[str]:
+    # All in one text: py4j takes longer to hand over each than the JVM to write them.
+    end = uuid.uuid4().hex
+    return str(tables.mkString("", end, end)).split(end)[:-1]
+
+
+def _row(text: str) -> tuple[str, str, str]:
+    described = _DESCRIBED.fullmatch(text)
+    if described is None:
+        raise TypeError(f"This describes no table: {text}")
+    return described["schema"], described["name"], described["information"] + "\n"
 
 
 def _is_deltas_catalog_in_use(session: SparkSession) -> bool:

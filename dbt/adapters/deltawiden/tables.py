@@ -104,6 +104,9 @@ class TableAdapter(SparkAdapter):
         Returns:
             Its relations, none where there is no such schema.
         """
+        described = self._reader.descriptions(schema_relation.schema or "")
+        if described is not None:
+            return self._build_relations(described)
         # dbt-spark's statements have the schema as it stands.
         schema = quote_once(schema_relation.schema or "")
         relations: list[BaseRelation] = super().list_relations_without_caching(
@@ -123,10 +126,17 @@ class TableAdapter(SparkAdapter):
     ) -> list[BaseRelation]:
         # SHOW TABLES lists the temporary views of the session in every schema.
         stored = row_list.where(lambda row: str(row[2]).lower() != "true")
+        if relation_info_func == self._get_relation_information:
+            return self._build_relations(map(relation_info_func, stored))
         relations: list[BaseRelation] = super()._build_spark_relation_list(
             stored, relation_info_func
         )
         return relations
+
+    def _build_relations(self, described: Iterable[tuple[str, str, str]]) -> list[BaseRelation]:
+        """Build relations of what SHOW TABLE EXTENDED says: schema, name and information."""
+        relations = super()._build_spark_relation_list(described, tuple)
+        return [each.as_described() for each in relations if isinstance(each, DeltaWidenRelation)]
 
     def get_columns_in_relation(self, relation: BaseRelation) -> list[SparkColumn]:
         """List a relation's columns; in a session without a statement.
