@@ -15,8 +15,8 @@ MODEL = "{{ config(materialized='table', file_format='delta') }}\nselect 1 as id
 METHOD = f"""\
 `dbt run` of one model in a schema that has {TABLES:,} Delta tables, in the Spark settings of
 `merges`, where Delta's jars come in two ways: from the start of the process to the time at which
-`run_results.json` says that the model was begun. In between dbt asks for
-all relations of the schema."""
+`run_results.json` says that the model was begun. In between dbt asks for all relations of the
+schema."""
 
 
 def make_tables(tables: int) -> None:

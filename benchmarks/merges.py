@@ -15,11 +15,11 @@ One `dbt run` of {FULL.models} incremental models (`merge`; `on_schema_change` i
 into a Delta table of {FULL.rows:,} rows in four files, on tables that are put back before every
 run. The Spark settings are the same to the letter: `spark-defaults.conf` has those that
 dbt-deltawiden starts with. Only Delta's jars come in two ways: dbt-spark has `spark.jars.packages`,
-which Spark resolves at every start; dbt-deltawiden remembers what Spark has found at the first.
-A model's time is what dbt took to execute it (`run_results.json`);
-its MERGE is what `SparkSession.sql`, which runs it and which both adapters call, took for it. Of
-each run the median model counts; the mean is higher, because the first model of a process waits
-for the JVM to load and compile code. The whole run counts from the start of the process."""
+which Spark resolves at every start; dbt-deltawiden remembers what Spark has found at the first. A
+model's time is what dbt took to execute it (`run_results.json`); its MERGE is what
+`SparkSession.sql`, which runs it and which both adapters call, took for it. Of each run the median
+model counts; the mean is higher, because the first model of a process waits for the JVM to load and
+compile code. The whole run counts from the start of the process."""
 
 
 def measure(quick: bool) -> list[Comparison]:
