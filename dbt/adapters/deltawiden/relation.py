@@ -1,4 +1,4 @@
-"""A relation whose name breaks out of no statement."""
+"""A relation whose name breaks out of no statement, and of which no comment says what it is."""
 
 import re
 from collections.abc import Iterator
