@@ -12,7 +12,12 @@ from dbt.adapters.base import available
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.column import SparkColumn
-from dbt.adapters.spark.impl import TABLE_OR_VIEW_NOT_FOUND_MESSAGES, SparkAdapter
+from dbt.adapters.spark.impl import (
+    LIST_RELATIONS_SHOW_TABLES_MACRO_NAME,
+    SCHEMA_NOT_FOUND_MESSAGES,
+    TABLE_OR_VIEW_NOT_FOUND_MESSAGES,
+    SparkAdapter,
+)
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import CompilationError, DbtConfigError, DbtRuntimeError
 from dbt_common.invocation import get_invocation_id
@@ -20,7 +25,7 @@ from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.__version__ import version
 from dbt.adapters.deltawiden.column import DeltaWidenColumn
-from dbt.adapters.deltawiden.conflicts import SchemaChangeFailed, is_conflict
+from dbt.adapters.deltawiden.conflicts import MAX_ATTEMPTS, SchemaChangeFailed, is_conflict
 from dbt.adapters.deltawiden.connections import ConnectionMethod, DeltaWidenConnectionManager
 from dbt.adapters.deltawiden.reader import Reader, quoted
 from dbt.adapters.deltawiden.relation import DeltaWidenRelation
@@ -103,16 +108,44 @@ class TableAdapter(SparkAdapter):
 
         Returns:
             Its relations, none where there is no such schema.
+
+        Raises:
+            DbtRuntimeError: they can't be listed, as others drop tables of the schema.
         """
         described = self._reader.descriptions(schema_relation.schema or "")
         if described is not None:
             return self._build_relations(described)
         # dbt-spark's statements have the schema as it stands.
         schema = quote_once(schema_relation.schema or "")
-        relations: list[BaseRelation] = super().list_relations_without_caching(
-            schema_relation.replace_path(schema=schema)
+        return self._list_by_statement(schema_relation.replace_path(schema=schema))
+
+    def _list_by_statement(self, schema_relation: BaseRelation) -> list[BaseRelation]:
+        """List a schema by SHOW TABLE EXTENDED.
+
+        The statement fails where a table is dropped while it runs (TABLE_OR_VIEW_NOT_FOUND).
+        dbt-spark then takes the schema to be empty, and dbt replaces every incremental table in it.
+        """
+        for _ in range(MAX_ATTEMPTS):
+            relations: list[BaseRelation] = super().list_relations_without_caching(schema_relation)
+            if relations or not self._has_relations(schema_relation):
+                return relations
+        raise DbtRuntimeError(
+            f"The tables of the schema {schema_relation.schema} could not be listed: "
+            f"{MAX_ATTEMPTS} times one of them was not found when Spark was about to describe it. "
+            "Nothing was changed. Run dbt again while nobody drops tables there; dbt's debug log "
+            "names the table."
         )
-        return relations
+
+    def _has_relations(self, schema_relation: BaseRelation) -> bool:
+        try:
+            rows = self.execute_macro(
+                LIST_RELATIONS_SHOW_TABLES_MACRO_NAME, kwargs={"schema_relation": schema_relation}
+            )
+        except DbtRuntimeError as error:
+            if any(message in error.msg for message in SCHEMA_NOT_FOUND_MESSAGES):
+                return False
+            raise
+        return len(_stored(rows).rows) > 0
 
     def _get_relation_information_using_describe(self, row: agate.Row) -> tuple[str, str, str]:
         schema, name, is_temporary = row
@@ -124,8 +157,7 @@ class TableAdapter(SparkAdapter):
     def _build_spark_relation_list(
         self, row_list: agate.Table, relation_info_func: Callable[[agate.Row], Any]
     ) -> list[BaseRelation]:
-        # SHOW TABLES lists the temporary views of the session in every schema.
-        stored = row_list.where(lambda row: str(row[2]).lower() != "true")
+        stored = _stored(row_list)
         if relation_info_func == self._get_relation_information:
             return self._build_relations(map(relation_info_func, stored))
         relations: list[BaseRelation] = super()._build_spark_relation_list(
@@ -290,3 +322,8 @@ def invalid_configuration(name: str, problems: Iterable[str]) -> DbtConfigError:
     """Make the error that says what of a node's configuration is not accepted."""
     lines = [f"The configuration of {name} is not valid.", *problems]
     return DbtConfigError("\n".join(lines))
+
+
+def _stored(rows: agate.Table) -> agate.Table:
+    """Leave out the temporary views of the session, which SHOW TABLES lists in every schema."""
+    return rows.where(lambda row: str(row[2]).lower() != "true")

@@ -1,0 +1,116 @@
+"""A schema is listed whole, or the run stops: what is not listed, dbt would create anew."""
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from dbt_common.exceptions import DbtRuntimeError
+from pyspark.sql import SparkSession
+
+from dbt.adapters.deltawiden import tables
+from dbt.adapters.deltawiden.reader import Reader
+from dbt.adapters.deltawiden.session import SessionConnection
+
+TABLES = {f"kept_{number}" for number in range(6)}
+SECONDS = 120  # the longest that a failure of the statement is waited for
+
+
+@contextlib.contextmanager
+def another_drops_tables(spark: SparkSession, schema: str) -> Iterator[None]:
+    """Let another thread create and drop a table, again and again."""
+    ended = threading.Event()
+
+    def create_and_drop() -> None:
+        while not ended.is_set():
+            spark.sql(f"create table {schema}.zz (id int) using parquet")
+            spark.sql(f"drop table {schema}.zz")
+
+    thread = threading.Thread(target=create_and_drop)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+class TestASchemaInWhichAnotherDropsTables:
+    @pytest.fixture(scope="class")
+    def schema(self, project: Any, spark: SparkSession) -> str:
+        schema: str = project.test_schema
+        for name in TABLES:
+            spark.sql(f"create table {schema}.{name} (id int) using delta")
+        return schema
+
+    @pytest.fixture(autouse=True)
+    def by_statement(self, monkeypatch: pytest.MonkeyPatch):
+        """Let the session list tables as a server has to."""
+        monkeypatch.setattr(Reader, "descriptions", lambda reader, schema: None)
+
+    @pytest.fixture
+    def failures(self, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+        """Note how often the statement failed."""
+        failures: list[str] = []
+        execute = SessionConnection.execute
+
+        def watch(connection: SessionConnection, sql: str, bindings: Any = None) -> None:
+            try:
+                execute(connection, sql, bindings)
+            except Exception as error:
+                failures.append(str(error))
+                raise
+
+        monkeypatch.setattr(SessionConnection, "execute", watch)
+        return failures
+
+    @staticmethod
+    def listed(project: Any, schema: str) -> set[str]:
+        adapter = project.adapter
+        with adapter.connection_named("lists"):
+            found = adapter.list_relations_without_caching(
+                adapter.Relation.create(schema=schema).without_identifier()
+            )
+        return {each.identifier for each in found}
+
+    def listings(self, project: Any, schema: str, failures: list[str]) -> Iterator[set[str]]:
+        """List the schema until the statement has failed."""
+        end = time.monotonic() + SECONDS
+        while not failures and time.monotonic() < end:
+            yield self.listed(project, schema)
+
+    def test_is_listed_whole(
+        self, project: Any, spark: SparkSession, schema: str, failures: list[str]
+    ):
+        with another_drops_tables(spark, schema):
+            for found in self.listings(project, schema, failures):
+                assert found - {"zz"} == TABLES
+        assert "TABLE_OR_VIEW_NOT_FOUND" in failures[0]
+
+    def test_stops_the_run_if_it_never_can_be(
+        self,
+        project: Any,
+        spark: SparkSession,
+        schema: str,
+        failures: list[str],
+        monkeypatch: pytest.MonkeyPatch,
+    ):
+        monkeypatch.setattr(tables, "MAX_ATTEMPTS", 1)
+        with another_drops_tables(spark, schema), pytest.raises(DbtRuntimeError) as raised:
+            list(self.listings(project, schema, failures))
+        assert "TABLE_OR_VIEW_NOT_FOUND" in failures[0]
+        assert f"The tables of the schema {schema} could not be listed" in str(raised.value)
+
+    def test_none_are_listed_of_an_empty_schema_and_of_none(
+        self, project: Any, spark: SparkSession
+    ):
+        spark.sql("create schema nothing_to_list")
+        spark.sql("create or replace temporary view in_every_schema as select 1 as id")
+        try:
+            assert self.listed(project, "nothing_to_list") == set()
+        finally:
+            spark.sql("drop view in_every_schema")
+            spark.sql("drop schema nothing_to_list")
+        assert self.listed(project, "nothing_to_list") == set()
