@@ -74,7 +74,8 @@ class Reader:
             schema: the schema, as dbt's relations have it.
 
         Returns:
-            Of each, its schema, name and information; None where that statement has to be run.
+            Of each, the schema, the name and the information that SHOW TABLE EXTENDED has; None
+            where that statement has to be run.
         """
         session, names = self._session(), read_name(schema)
         if session is None or not session.has_jvm or len(names) > 1:

@@ -107,7 +107,7 @@ def _texts(tables: Any) -> list[str]:
 
 def _row(text: str) -> tuple[str, str, str]:
     described = _DESCRIBED.fullmatch(text)
-    if described is None:
+    if described is None:  # written by another version: not at hand either
         raise TypeError(f"This describes no table: {text}")
     return described["schema"], described["name"], described["information"] + "\n"
 

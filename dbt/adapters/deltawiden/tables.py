@@ -158,6 +158,7 @@ class TableAdapter(SparkAdapter):
         self, row_list: agate.Table, relation_info_func: Callable[[agate.Row], Any]
     ) -> list[BaseRelation]:
         stored = _stored(row_list)
+        # Of DESCRIBE TABLE EXTENDED the columns come first, and a line of theirs says anything.
         if relation_info_func == self._get_relation_information:
             return self._build_relations(map(relation_info_func, stored))
         relations: list[BaseRelation] = super()._build_spark_relation_list(
