@@ -1,6 +1,9 @@
 """What the functional tests ask of Delta, and how they run dbt."""
 
 import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
@@ -79,6 +82,24 @@ class Run:
 
     def response(self, node: str) -> dict[str, Any]:
         return dict(self.results[node].adapter_response)
+
+
+@contextmanager
+def again_and_again(step: Callable[[], object]) -> Iterator[None]:
+    """Take a step again and again, in another thread."""
+    ended = threading.Event()
+
+    def take_steps() -> None:
+        while not ended.is_set():
+            step()
+
+    thread = threading.Thread(target=take_steps)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 def dbt(*arguments: str, **variables: Any) -> Run:

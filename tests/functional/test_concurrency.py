@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from tenacity import wait_none
 
 from dbt.adapters.deltawiden import conflicts
-from tests.functional.support import Table, dbt, needs_delta_4
+from tests.functional.support import Table, again_and_again, dbt, needs_delta_4
 
 STARTED = "deltawiden.test.started"
 # The query tells the other writer that it runs, and leaves it the time to commit.
@@ -48,23 +48,17 @@ READS_SOURCE = CONFIG + "select id, n from {{ schema }}.source"
 @contextmanager
 def whenever_it_writes(spark: SparkSession, commit: Callable[[], object]) -> Iterator[None]:
     """Run another writer's commit each time that the model's query has started."""
-    java, over = spark._jvm.System, threading.Event()
+    java = spark._jvm.System
     java.clearProperty(STARTED)
 
     def watch() -> None:
-        while not over.is_set():
-            if java.getProperty(STARTED):
-                java.clearProperty(STARTED)
-                commit()
-            time.sleep(0.02)
+        if java.getProperty(STARTED):
+            java.clearProperty(STARTED)
+            commit()
+        time.sleep(0.02)
 
-    thread = threading.Thread(target=watch)
-    thread.start()
-    try:
+    with again_and_again(watch):
         yield
-    finally:
-        over.set()
-        thread.join()
 
 
 class TestConflicts:

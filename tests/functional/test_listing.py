@@ -1,7 +1,6 @@
 """A schema is listed whole, or the run stops: what is not listed, dbt would create anew."""
 
 import contextlib
-import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -13,6 +12,7 @@ from pyspark.sql import SparkSession
 from dbt.adapters.deltawiden import tables
 from dbt.adapters.deltawiden.reader import Reader
 from dbt.adapters.deltawiden.session import SessionConnection
+from tests.functional.support import again_and_again
 
 TABLES = {f"kept_{number}" for number in range(6)}
 SECONDS = 120  # the longest that a failure of the statement is waited for
@@ -21,20 +21,13 @@ SECONDS = 120  # the longest that a failure of the statement is waited for
 @contextlib.contextmanager
 def another_drops_tables(spark: SparkSession, schema: str) -> Iterator[None]:
     """Let another thread create and drop a table, again and again."""
-    ended = threading.Event()
 
     def create_and_drop() -> None:
-        while not ended.is_set():
-            spark.sql(f"create table {schema}.zz (id int) using parquet")
-            spark.sql(f"drop table {schema}.zz")
+        spark.sql(f"create table {schema}.zz (id int) using parquet")
+        spark.sql(f"drop table {schema}.zz")
 
-    thread = threading.Thread(target=create_and_drop)
-    thread.start()
-    try:
+    with again_and_again(create_and_drop):
         yield
-    finally:
-        ended.set()
-        thread.join()
 
 
 class TestASchemaInWhichAnotherDropsTables:
