@@ -22,8 +22,9 @@ METHOD = f"""\
 An incremental model (`append`, `append_new_columns`) over a source that has {NEW_ROWS:,} new rows
 and in which an `int` column has become `bigint`; tables of seven narrow columns, {ROWS_A_FILE:,}
 rows a file, are put back before every run. The plan and the ALTER are what `plan_schema_changes`
-and `run_schema_changes` of the adapter take in the run, with all that they ask of Delta; each run
-is a process of its own, and its Spark as cold as any. The run against `--full-refresh` is the
+and `run_schema_changes` of the adapter take in the run, with all that they ask of Delta, beside
+the table's schema, which is read while the model's view is created; each run is a process of its
+own, and its Spark as cold as any. The run against `--full-refresh` is the
 time that dbt took to execute the model (`run_results.json`), which leaves out the same start-up
 of both."""
 

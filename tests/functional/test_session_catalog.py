@@ -1,13 +1,17 @@
 """What the session's JVM has at hand of tables and views, and that a run makes use of it."""
 
 import re
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from dbt_common.exceptions import DbtDatabaseError
 from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden import session_catalog
+from dbt.adapters.deltawiden.reader import Reader
+from dbt.adapters.deltawiden.relation import DeltaWidenRelation
 from dbt.adapters.deltawiden.session import SessionConnection
 from dbt.adapters.deltawiden.session_catalog import delta_schema, descriptions, view_schema
 from tests.functional.support import dbt
@@ -177,6 +181,51 @@ class TestARunThatChangesNoType:
         assert dbt("run").status("merged") == "success"
         assert any("merge into" in sql for sql in asked)
         assert not [sql for sql in asked if "show table" in sql.lower()]
+
+
+class TestATableThatIsReadBesideAStatement:
+    """``Reader.begin_schema`` gives what ``schema`` does, an error too only when it is asked."""
+
+    @pytest.fixture
+    def reader(self, spark: SparkSession) -> Reader:
+        return Reader(
+            lambda query: spark.sql(query).collect(), lambda: SessionConnection(spark), None
+        )
+
+    @staticmethod
+    def relation(project: Any, name: str) -> DeltaWidenRelation:
+        return DeltaWidenRelation.create(schema=project.test_schema, identifier=name)
+
+    @pytest.mark.parametrize("provider", ["delta", "parquet"])
+    def test_has_its_schema(self, project: Any, spark: SparkSession, reader: Reader, provider: str):
+        relation = self.relation(project, f"beside_{provider}")
+        spark.sql(f"create table {relation} (id smallint, s struct<n: byte>) using {provider}")
+        table_schema = reader.begin_schema(relation)
+        spark.sql("create or replace temporary view beside_view as select 1 as id")
+        assert table_schema() == reader.schema(relation) == spark.table(str(relation)).schema
+        spark.sql("drop view beside_view")
+
+    def test_does_not_hold_up_the_statement(
+        self, project: Any, spark: SparkSession, reader: Reader, monkeypatch: pytest.MonkeyPatch
+    ):
+        relation = self.relation(project, "held")
+        spark.sql(f"create table {relation} (id smallint) using delta")
+        statement_has_run = threading.Event()
+
+        def late(*arguments: Any) -> Any:
+            assert statement_has_run.wait(timeout=60)
+            return delta_schema(*arguments)
+
+        monkeypatch.setattr("dbt.adapters.deltawiden.reader.delta_schema", late)
+        table_schema = reader.begin_schema(relation)
+        spark.sql(f"insert into {relation} values (1)")
+        statement_has_run.set()
+        assert table_schema().simpleString() == "struct<id:smallint>"
+
+    def test_is_missed_only_when_it_is_asked_for(self, project: Any, reader: Reader):
+        table_schema = reader.begin_schema(self.relation(project, "not_there"))
+        with pytest.raises(DbtDatabaseError, match="TABLE_OR_VIEW_NOT_FOUND"):
+            table_schema()
 
 
 class TestATableWhoseCommentSaysThatItIsAView:

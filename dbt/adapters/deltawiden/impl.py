@@ -14,6 +14,7 @@ from dbt.adapters.spark.impl import SparkConfig
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.contracts.metadata import CatalogTable
 from dbt_common.exceptions import DbtRuntimeError
+from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden import model_config
 from dbt.adapters.deltawiden.catalog import catalog_rows, catalog_table, statistics
@@ -141,12 +142,31 @@ class DeltaWidenAdapter(MaintenanceAdapter):
         return catalog_table(rows) if rows else None
 
     @available
-    def plan_schema_changes(self, source: SparkRelation, table: SparkRelation, config: Any) -> Plan:
+    def begin_to_read(self, table: SparkRelation) -> Callable[[], StructType]:
+        """Begin to read the schema of an existing table, beside the statements that come next.
+
+        Args:
+            table: the table.
+
+        Returns:
+            What ``plan_schema_changes`` takes.
+        """
+        return self._reader.begin_schema(table)
+
+    @available
+    def plan_schema_changes(
+        self,
+        source: SparkRelation,
+        table: SparkRelation,
+        table_schema: Callable[[], StructType],
+        config: Any,
+    ) -> Plan:
         """Decide what an existing table needs before a model's output is written to it.
 
         Args:
             source: the relation with the model's output.
             table: the existing table.
+            table_schema: waits for the table's schema, and gives it.
             config: the model's configuration.
 
         Returns:
@@ -157,7 +177,9 @@ class DeltaWidenAdapter(MaintenanceAdapter):
             DbtConfigError: a configuration value is not accepted.
         """
         policy = self._policy(config)
-        plan = self._unless_refused(self._plan(self._reader.schema(source), table, policy, config))
+        plan = self._unless_refused(
+            self._plan(self._reader.schema(source), table, table_schema(), policy, config)
+        )
         if plan.lossy and policy.on_lossy_write is OnLossyWrite.ERROR:
             raise SchemaChangeRefused(report.lossy_text(plan, policy.on_lossy_write))
         return plan
@@ -186,9 +208,8 @@ class DeltaWidenAdapter(MaintenanceAdapter):
             snapshot query?"
         """
         policy = replace(self._policy(config), on_schema_change=OnSchemaChange.APPEND_NEW_COLUMNS)
-        return self._unless_refused(
-            self._plan(self._reader.query_schema(query), table, policy, config)
-        )
+        source, table_schema = self._reader.query_schema(query), self._reader.schema(table)
+        return self._unless_refused(self._plan(source, table, table_schema, policy, config))
 
     @available
     def until_no_conflict(self, write: Callable[..., Any], *arguments: Any) -> None:

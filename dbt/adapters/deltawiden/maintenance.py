@@ -92,7 +92,8 @@ class MaintenanceAdapter(TableAdapter):
         if table is None:
             return of_new_table(name)
         policy = self._read_policy(model["config"], name)
-        plan = self._plan(self._reader.schema(built), table, policy, model["config"])
+        source, table_schema = self._reader.schema(built), self._reader.schema(table)
+        plan = self._plan(source, table, table_schema, policy, model["config"])
         self._unless_refused(plan)
         return of_check(name, plan, policy)
 

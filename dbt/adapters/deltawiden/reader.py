@@ -2,6 +2,9 @@
 
 import re
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from functools import cached_property, partial
 
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.spark.relation import SparkRelation
@@ -66,6 +69,27 @@ class Reader:
         # a column's name can too.
         columns = self._describe(f"select * from {name}")
         return read_schema(columns, name, self._describe)
+
+    def begin_schema(self, table: BaseRelation) -> Callable[[], StructType]:
+        """Begin to read the schema of a table, beside the statements that the caller runs next.
+
+        Args:
+            table: the table.
+
+        Returns:
+            A function that waits for the schema and gives it, or raises what ``schema`` does. Where
+            the connection has no JVM here, the schema is read only then: a cursor is one thread's.
+        """
+        session = self._session()
+        if session is None or not session.has_jvm:
+            return partial(self.schema, table)
+        # With the thread's context: dbt's log says by it which model a line is of.
+        reading = self._beside.submit(copy_context().run, _schema_at_hand, table, session)
+        return lambda: reading.result() or session.schema(table.render())
+
+    @cached_property
+    def _beside(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(thread_name_prefix="reader")
 
     def descriptions(self, schema: str) -> list[tuple[str, str, str]] | None:
         """Describe each table and view of a schema, without a statement.

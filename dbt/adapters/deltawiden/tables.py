@@ -228,8 +228,14 @@ class TableAdapter(SparkAdapter):
                     self._undo(plan, done)
                 raise SchemaChangeFailed(error.msg) from error
 
-    def _plan(self, source: StructType, table: SparkRelation, policy: Policy, config: Any) -> Plan:
-        table_schema = self._reader.schema(table)
+    def _plan(
+        self,
+        source: StructType,
+        table: SparkRelation,
+        table_schema: StructType,
+        policy: Policy,
+        config: Any,
+    ) -> Plan:
         try:
             difference = compare(source, table_schema)
         except AmbiguousName as error:

@@ -102,11 +102,14 @@
     {{ get_assert_columns_equivalent(query) }}
     {%- set query = get_select_subquery(query) -%}
   {%- endif -%}
+  {#- The metastore and the table's log are asked while Spark analyses the model's query. -#}
+  {%- set table_schema = adapter.begin_to_read(existing_relation) -%}
   {%- call statement('create_tmp_relation') -%}
     {{ create_table_as(True, tmp_relation, query) }}
   {%- endcall -%}
 
-  {%- set plan = attempts.remember(adapter.plan_schema_changes(tmp_relation, existing_relation, config)) -%}
+  {%- set plan = adapter.plan_schema_changes(tmp_relation, existing_relation, table_schema, config) -%}
+  {%- set plan = attempts.remember(plan) -%}
   {%- if strategy == 'merge' -%}
     {%- do _deltawiden_check_unique_key(plan) -%}
   {%- endif -%}
