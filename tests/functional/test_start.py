@@ -181,6 +181,49 @@ def test_spark_starts_while_dbt_reads_the_project_and_ends_with_it(project: Path
     assert not (project / "metastore_db").exists()
 
 
+def test_a_metastore_that_was_left_half_made_is_told_as_what_it_is(project: Path):
+    # As a process leaves it that is killed in its first second of making it.
+    (project / "metastore_db" / "seg0").mkdir(parents=True)
+    run = dbt(project, "run", "--vars", "type: int")
+    assert run.returncode == 2
+    folder = project / "metastore_db"
+    assert f"The embedded metastore ({folder}) has no service.properties" in run.stdout
+    assert "Delete that folder, and run again." in run.stdout
+    # The stack is kept for whoever looks for it.
+    assert "Caused by: ERROR XBM0A" in (project / "logs" / "dbt.log").read_text()
+
+
+SLOW = """
+{{ config(materialized='table') }}
+select java_method('java.lang.Thread', 'sleep', 300000L) as x
+"""
+
+
+def test_a_metastore_that_another_run_has_open_is_told_as_what_it_is(project: Path):
+    (project / "models" / "slow.sql").write_text(SLOW)
+    command = [DBT, "run", "-s", "slow", "--log-path", "other_logs", "--vars", "type: int"]
+    with subprocess.Popen(command, cwd=project, stdout=subprocess.PIPE, text=True) as other:
+        try:
+            assert other.stdout is not None
+            assert any("START sql table model x.slow" in line for line in other.stdout)
+            run = dbt(project, "run", "-s", "one", "--vars", "type: int")
+        finally:
+            other.kill()
+    assert run.returncode == 2
+    folder = project / "metastore_db"
+    assert f"The embedded metastore ({folder}) is in use by another process" in run.stdout
+    assert ended(project)
+
+
+def test_a_metastore_server_that_does_not_answer_is_told_with_the_setting(project: Path):
+    nobody = {"spark.hadoop.hive.metastore.uris": "thrift://127.0.0.1:9"}
+    set_profile(project, {"type": "deltawiden", "schema": "x", "server_side_parameters": nobody})
+    run = dbt(project, "run", "--vars", "type: int")
+    assert run.returncode == 2
+    assert "Spark can't open its Hive metastore: Connection refused." in run.stdout
+    assert "spark.hadoop.hive.metastore.uris" in run.stdout
+
+
 @pytest.mark.parametrize("command", [["parse"], ["ls"], ["compile", "--no-introspect"]])
 def test_a_command_that_may_need_no_spark_starts_none_early(project: Path, command: list[str]):
     (project / "models" / "broken.sql").write_text(BROKEN)

@@ -8,6 +8,7 @@ from dbt.adapters.deltawiden.errors import (
     has_java_stack,
     java_major,
     start_failure_text,
+    whole_text,
 )
 
 STACK = """
@@ -203,23 +204,61 @@ def test_a_cause_that_leaves_no_next_step_gets_one():
     assert "delta.enableTypeWidening = true" in error_text(raw)
 
 
-def test_a_locked_derby_metastore_is_told_as_what_it_is():
-    raw = from_py4j(
-        "org.apache.spark.sql.AnalysisException: org.apache.hadoop.hive.ql.metadata.HiveException: "
-        "java.lang.RuntimeException: Unable to instantiate "
-        "org.apache.hadoop.hive.ql.metadata.SessionHiveMetaStoreClient",
-        "java.lang.reflect.InvocationTargetException",
-        "ERROR XJ040: Failed to start database 'metastore_db' with class loader "
-        "jdk.internal.loader.ClassLoaders$AppClassLoader@5ffd2b27, see the next exception for "
-        "details.",
-        "ERROR XSDB6: Another instance of Derby may have already booted the database "
-        "/home/anna/shop/metastore_db.",
-    )
+HIVE = (
+    "org.apache.hadoop.hive.ql.metadata.HiveException: java.lang.RuntimeException: Unable to "
+    "instantiate org.apache.hadoop.hive.ql.metadata.SessionHiveMetaStoreClient"
+)
+LOCKED = "Another instance of Derby may have already booted the database /home/anna/metastore_db."
+HALF_MADE = (
+    "The database directory '/home/anna/metastore_db' exists. However, it does not contain the "
+    "expected 'service.properties' file. Perhaps Derby was brought down in the middle of creating "
+    "this database."
+)
+
+
+@pytest.mark.parametrize(
+    ("cause", "told"),
+    [
+        (
+            f"ERROR XSDB6: {LOCKED}",
+            "The embedded metastore (/home/anna/metastore_db) is in use by another process",
+        ),
+        (
+            f"ERROR XBM0A: {HALF_MADE}",
+            "The embedded metastore (/home/anna/metastore_db) has no service.properties",
+        ),
+        (
+            "java.net.ConnectException: Connection refused",
+            "Spark can't open its Hive metastore: Connection refused. Where it is, "
+            "spark.hadoop.hive.metastore.uris",
+        ),
+    ],
+)
+def test_a_metastore_that_can_not_be_opened_is_told_with_its_reason(cause: str, told: str):
+    raw = from_py4j(HIVE, "java.lang.reflect.InvocationTargetException", cause)
     text = error_text(raw)
-    assert "metastore_db" in text
-    assert "in use by another process" in text
-    assert "wait for the other dbt run to end" in text
+    assert text.startswith(told)
     assert "\n" not in text
+
+
+class Captured(Exception):
+    """An exception of PySpark's, which has the causes in an attribute of its own."""
+
+
+@pytest.mark.parametrize("attribute", ["_stackTrace", "stackTrace"])
+def test_the_causes_that_pyspark_keeps_apart_are_read(attribute: str):
+    error = Captured(HIVE)
+    stack = from_py4j(HIVE, f"ERROR XSDB6: {LOCKED}")
+    setattr(error, attribute, stack)
+    assert "is in use by another process" in error_text(error)
+    assert whole_text(error).startswith(HIVE)
+    assert whole_text(error).endswith(stack)
+
+
+def test_a_stack_that_is_in_the_text_already_is_not_added_again():
+    error = Captured(OVERFLOW + STACK)
+    error._stackTrace = STACK
+    assert whole_text(error) == OVERFLOW + STACK
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Spark and Delta conditions as one clear error: the condition and its message, no Java stack."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 _CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*)\]")
 _JAVA_STACK = re.compile(r"\n\s*at [\w.$/<>]+\(.*|\n+JVM stacktrace:.*", re.DOTALL)
@@ -26,7 +26,18 @@ _ADVICE: Mapping[str, str] = {
     ),
 }
 
-_METASTORE_LOCKED = "Another instance of Derby may have already booted the database"
+_NO_METASTORE = re.compile(r"Unable to instantiate \S*MetaStoreClient")
+# By what Derby says at the end of a long chain of causes.
+_EMBEDDED_METASTORE: Mapping[re.Pattern[str], str] = {
+    re.compile(r"Another instance of Derby may have already booted the database (.+?)\.?$", re.M): (
+        "The embedded metastore ({folder}) is in use by another process: wait for the other dbt "
+        "run to end, or use a metastore server."
+    ),
+    re.compile(r"The database directory '(.+?)' exists\. However, it does not contain the"): (
+        "The embedded metastore ({folder}) has no service.properties: the process that began to "
+        "make it was stopped before any table was in it. Delete that folder, and run again."
+    ),
+}
 
 
 def error_text(error: BaseException | str) -> str:
@@ -37,23 +48,49 @@ def error_text(error: BaseException | str) -> str:
 
     Returns:
         The message with its condition, then, where it says more, the message of the deepest cause
-        that has a condition. Java stacks and logical plans are left out.
+        that has a condition. Java stacks and logical plans are left out. Where the metastore can't
+        be opened, what stands in the way.
 
     Source:
         https://spark.apache.org/docs/latest/sql-error-conditions.html
     """
-    raw = str(error)
-    if _METASTORE_LOCKED in raw:
-        return (
-            "The embedded metastore (metastore_db in this folder) is in use by another process: "
-            "wait for the other dbt run to end, or use a metastore server."
-        )
+    raw = whole_text(error)
+    causes = [_message(each) for each in _CAUSED_BY.findall(raw)]
+    if _NO_METASTORE.search(raw):
+        return _metastore_text(raw, causes)
     message = _message(raw)
-    cause = _deepest_condition(raw)
-    if cause and cause not in message:
+    cause = next((each for each in reversed(causes) if condition(each)), "")
+    if cause not in message:
         message = f"{message}\nCaused by: {cause}"
     advice = _ADVICE.get(condition(message) or "")
     return f"{message}\n{advice}" if advice else message
+
+
+def whole_text(error: BaseException | str) -> str:
+    """Give an error's text with its causes, which PySpark keeps apart from the message.
+
+    Args:
+        error: any exception that came from Spark, or its text.
+
+    Returns:
+        The text, and after it the Java stack, if there is one.
+    """
+    text = str(error)
+    # No public way leads to the causes. PySpark 3.5 has the name without the underscore.
+    stack = getattr(error, "_stackTrace", None) or getattr(error, "stackTrace", None)
+    return text if not stack or stack in text else f"{text}\n\nJVM stacktrace:\n{stack}"
+
+
+def _metastore_text(raw: str, causes: Sequence[str]) -> str:
+    for pattern, text in _EMBEDDED_METASTORE.items():
+        found = pattern.search(raw)
+        if found:
+            return text.format(folder=found[1])
+    why = causes[-1] if causes else _message(raw)
+    return (
+        f"Spark can't open its Hive metastore: {why}. Where it is, "
+        "spark.hadoop.hive.metastore.uris in the server_side_parameters says, or hive-site.xml."
+    )
 
 
 def has_java_stack(text: str) -> bool:
@@ -79,12 +116,6 @@ def _message(raw: str) -> str:
     text = _JAVA_STACK.sub("", text)
     text = _EXCEPTION_CLASS.sub("", text)
     return _LOGICAL_PLAN.sub("", text).strip()
-
-
-def _deepest_condition(raw: str) -> str:
-    causes = [_message(each) for each in _CAUSED_BY.findall(raw)]
-    with_condition = [each for each in causes if condition(each)]
-    return with_condition[-1] if with_condition else ""
 
 
 def start_failure_text(log: str, java_version: str | None, minimum_java: int) -> str:

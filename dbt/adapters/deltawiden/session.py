@@ -13,7 +13,7 @@ from pyspark import SparkContext
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.types import StructType
 
-from dbt.adapters.deltawiden.errors import error_text
+from dbt.adapters.deltawiden.errors import error_text, whole_text
 from dbt.adapters.deltawiden.launch import SPARK_ERRORS, start_spark
 from dbt.adapters.deltawiden.secrets import scrubbed
 from dbt.adapters.deltawiden.settings import SAFE_WRITES
@@ -275,5 +275,5 @@ def clear_errors() -> Iterator[None]:
     try:
         yield
     except SPARK_ERRORS as error:
-        logger.debug(str(error))
+        logger.debug(whole_text(error))
         raise DbtDatabaseError(scrubbed(error_text(error))) from error
