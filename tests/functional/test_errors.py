@@ -16,6 +16,9 @@ class TestErrors:
             # Refused while the statement is analysed, while it runs, and by Delta.
             "analysed.sql": TABLE + "select nothing_of_the_kind from range(1)",
             "running.sql": TABLE + "select cast(raise_error('stop here') as string) as x",
+            # Java's own error, below Spark's.
+            "in_java.sql": TABLE
+            + "select java_method('java.lang.Integer', 'parseInt', 'a' || id) as x from range(1)",
             "by_delta.sql": """
 {{ config(materialized='incremental', tblproperties={'delta.appendOnly': 'true'},
           incremental_strategy='insert_overwrite') }}
@@ -29,6 +32,7 @@ select 1 as id
         assert "[UNRESOLVED_COLUMN" in run.message("analysed")
         assert "nothing_of_the_kind" in run.message("analysed")
         assert "stop here" in run.message("running")
+        assert 'Caused by: For input string: "a0"' in run.message("in_java")
         assert "[DELTA_CANNOT_MODIFY_APPEND_ONLY]" in run.message("by_delta")
         for java in ("\tat ", "Py4J", "py4j", "java.lang", "org.apache.spark", "Traceback"):
             assert java not in run.output

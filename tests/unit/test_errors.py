@@ -89,7 +89,7 @@ JOB_ABORTED = (
         (
             f"org.apache.spark.SparkException: {JOB_ABORTED}",
             [f"org.apache.spark.SparkException: {WRITE_FAILED}", "java.io.IOException: disk full"],
-            JOB_ABORTED,
+            f"{JOB_ABORTED}\nCaused by: disk full",
         ),
         (
             f"org.apache.spark.SparkArithmeticException: {OVERFLOW}",
@@ -98,12 +98,20 @@ JOB_ABORTED = (
         ),
         (
             f"org.apache.spark.SparkException: {WRITE_FAILED}",
+            [
+                f"org.apache.spark.SparkArithmeticException: {OVERFLOW}",
+                "java.io.IOException: No space left on device",
+            ],
+            f"{WRITE_FAILED}\nCaused by: {OVERFLOW}\nCaused by: No space left on device",
+        ),
+        (
+            f"org.apache.spark.SparkException: {WRITE_FAILED}",
             ["java.io.IOException: No space left on device"],
-            WRITE_FAILED,
+            f"{WRITE_FAILED}\nCaused by: No space left on device",
         ),
     ],
 )
-def test_the_deepest_cause_with_a_condition_is_told_where_it_says_more(first, causes, text):
+def test_the_deepest_causes_are_told_where_they_say_more(first, causes, text):
     assert error_text(from_py4j(first, *causes)) == text
 
 

@@ -47,9 +47,9 @@ def error_text(error: BaseException | str) -> str:
         error: any exception that came from Spark, or its text.
 
     Returns:
-        The message with its condition, then, where it says more, the message of the deepest cause
-        that has a condition. Java stacks and logical plans are left out. Where the metastore can't
-        be opened, what stands in the way.
+        The message with its condition, then, where they say more, the messages of the deepest cause
+        that has a condition and of the deepest of all. Java stacks and logical plans are left out.
+        Where the metastore can't be opened, what stands in the way.
 
     Source:
         https://spark.apache.org/docs/latest/sql-error-conditions.html
@@ -59,9 +59,10 @@ def error_text(error: BaseException | str) -> str:
     if _NO_METASTORE.search(raw):
         return _metastore_text(raw, causes)
     message = _message(raw)
-    cause = next((each for each in reversed(causes) if condition(each)), "")
-    if cause not in message:
-        message = f"{message}\nCaused by: {cause}"
+    deepest = next((each for each in reversed(causes) if condition(each)), "")
+    for cause in (deepest, *causes[-1:]):
+        if cause not in message:
+            message = f"{message}\nCaused by: {cause}"
     advice = _ADVICE.get(condition(message) or "")
     return f"{message}\n{advice}" if advice else message
 
