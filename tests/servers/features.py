@@ -3,6 +3,7 @@
 from tests.functional.test_check_type_widening import TestCheck
 from tests.functional.test_contracts import TestContracts
 from tests.functional.test_custom_strategy import TestStrategyOfTheProject
+from tests.functional.test_errors import TestErrors
 from tests.functional.test_incremental import (
     TestDecimals,
     TestNames,
@@ -22,6 +23,7 @@ __all__ = [
     "TestCheck",
     "TestContracts",
     "TestDecimals",
+    "TestErrors",
     "TestGainedProperties",
     "TestGrowth",
     "TestNames",

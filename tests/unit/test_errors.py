@@ -263,6 +263,15 @@ def test_the_causes_that_pyspark_keeps_apart_are_read(attribute: str):
     assert whole_text(error).endswith(stack)
 
 
+@pytest.mark.parametrize("before", ["[CAST_OVERFLOW_IN_TABLE_INSERT] ", ""])
+def test_what_a_thrift_server_puts_before_a_message_is_left_out(before: str):
+    raw = (
+        f"org.apache.hive.service.cli.HiveSQLException: Error running query: {before}"
+        f"org.apache.spark.SparkArithmeticException: {OVERFLOW}{STACK}"
+    )
+    assert error_text(raw) == OVERFLOW
+
+
 def test_a_stack_that_is_in_the_text_already_is_not_added_again():
     error = Captured(OVERFLOW + STACK)
     error._stackTrace = STACK

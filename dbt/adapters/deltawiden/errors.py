@@ -6,6 +6,10 @@ from collections.abc import Mapping, Sequence
 _CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*)\]")
 _JAVA_STACK = re.compile(r"\n\s*at [\w.$/<>]+\(.*|\n+JVM stacktrace:.*", re.DOTALL)
 _PY4J_PREFIX = re.compile(r"\AAn error occurred while calling [^\n]*\n:\s*")
+# A Thrift server puts an error's condition before its class and message, which has it too.
+_THRIFT_PREFIX = re.compile(
+    r"\A(?:[\w.]+\.HiveSQLException: )?Error running query: (?:\[[A-Z0-9_.]+\] )?"
+)
 _EXCEPTION_CLASS = re.compile(r"\A(?:[a-z][\w]*\.)+[A-Z][\w$.]*(?:Exception|Error)?:\s*")
 _CAUSED_BY = re.compile(r"^\s*Caused by: (.*?)(?=\n\s*at |\n\s*\.\.\. \d+ more|\Z)", re.M | re.S)
 _LOGICAL_PLAN = re.compile(r";\n(?='|\+- |:- |[A-Z]\w+ ).*", re.DOTALL)
@@ -78,8 +82,8 @@ def whole_text(error: BaseException | str) -> str:
     """
     text = str(error)
     # No public way leads to the causes. PySpark 3.5 has the name without the underscore.
-    stack = getattr(error, "_stackTrace", None) or getattr(error, "stackTrace", None)
-    return text if not stack or stack in text else f"{text}\n\nJVM stacktrace:\n{stack}"
+    stack = getattr(error, "_stackTrace", None) or getattr(error, "stackTrace", None) or ""
+    return text if stack in text else f"{text}\n\nJVM stacktrace:\n{stack}"
 
 
 def _metastore_text(raw: str, causes: Sequence[str]) -> str:
@@ -115,7 +119,7 @@ def condition(text: str) -> str | None:
 def _message(raw: str) -> str:
     text = _PY4J_PREFIX.sub("", raw)
     text = _JAVA_STACK.sub("", text)
-    text = _EXCEPTION_CLASS.sub("", text)
+    text = _EXCEPTION_CLASS.sub("", _THRIFT_PREFIX.sub("", text))
     return _LOGICAL_PLAN.sub("", text).strip()
 
 
