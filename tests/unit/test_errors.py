@@ -216,6 +216,10 @@ HIVE = (
     "org.apache.hadoop.hive.ql.metadata.HiveException: java.lang.RuntimeException: Unable to "
     "instantiate org.apache.hadoop.hive.ql.metadata.SessionHiveMetaStoreClient"
 )
+UNTOLD = (
+    "ERROR XJ040: Failed to start database 'metastore_db' with class loader "
+    "jdk.internal.loader.ClassLoaders$AppClassLoader@5ffd2b27, see the next exception for details."
+)
 LOCKED = "Another instance of Derby may have already booted the database /home/anna/metastore_db."
 HALF_MADE = (
     "The database directory '/home/anna/metastore_db' exists. However, it does not contain the "
@@ -229,24 +233,30 @@ HALF_MADE = (
     [
         (
             f"ERROR XSDB6: {LOCKED}",
-            "The embedded metastore (/home/anna/metastore_db) is in use by another process",
+            "The embedded metastore (/home/anna/metastore_db) is in use by another process: wait "
+            "for the other dbt run to end, or use a metastore server.",
         ),
         (
             f"ERROR XBM0A: {HALF_MADE}",
-            "The embedded metastore (/home/anna/metastore_db) has no service.properties",
+            "The embedded metastore (/home/anna/metastore_db) has no service.properties: the "
+            "process that began to make it was stopped before any table was in it. Delete that "
+            "folder, and run again.",
         ),
         (
             "java.net.ConnectException: Connection refused",
             "Spark can't open its Hive metastore: Connection refused. Where it is, "
-            "spark.hadoop.hive.metastore.uris",
+            "spark.hadoop.hive.metastore.uris in the server_side_parameters says, or "
+            "hive-site.xml.",
         ),
     ],
 )
 def test_a_metastore_that_can_not_be_opened_is_told_with_its_reason(cause: str, told: str):
-    raw = from_py4j(HIVE, "java.lang.reflect.InvocationTargetException", cause)
-    text = error_text(raw)
-    assert text.startswith(told)
-    assert "\n" not in text
+    raw = from_py4j(HIVE, "java.lang.reflect.InvocationTargetException", UNTOLD, cause)
+    assert error_text(raw) == told
+
+
+def test_a_locked_derby_metastore_is_told_whoever_has_opened_it():
+    assert "is in use by another process" in error_text(from_py4j(f"{UNTOLD}\n{LOCKED}"))
 
 
 class Captured(Exception):

@@ -60,8 +60,9 @@ def error_text(error: BaseException | str) -> str:
     """
     raw = whole_text(error)
     causes = [_message(each) for each in _CAUSED_BY.findall(raw)]
-    if _NO_METASTORE.search(raw):
-        return _metastore_text(raw, causes)
+    metastore = _metastore_text(raw, causes)
+    if metastore is not None:
+        return metastore
     message = _message(raw)
     deepest = next((each for each in reversed(causes) if condition(each)), "")
     for cause in (deepest, *causes[-1:]):
@@ -86,11 +87,13 @@ def whole_text(error: BaseException | str) -> str:
     return text if stack in text else f"{text}\n\nJVM stacktrace:\n{stack}"
 
 
-def _metastore_text(raw: str, causes: Sequence[str]) -> str:
+def _metastore_text(raw: str, causes: Sequence[str]) -> str | None:
     for pattern, text in _EMBEDDED_METASTORE.items():
         found = pattern.search(raw)
         if found:
             return text.format(folder=found[1])
+    if not _NO_METASTORE.search(raw):
+        return None
     why = causes[-1] if causes else _message(raw)
     return (
         f"Spark can't open its Hive metastore: {why}. Where it is, "

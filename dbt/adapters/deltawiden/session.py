@@ -275,5 +275,6 @@ def clear_errors() -> Iterator[None]:
     try:
         yield
     except SPARK_ERRORS as error:
-        logger.debug(whole_text(error))
-        raise DbtDatabaseError(scrubbed(error_text(error))) from error
+        text = whole_text(error)
+        logger.debug(text)
+        raise DbtDatabaseError(scrubbed(error_text(text))) from error
