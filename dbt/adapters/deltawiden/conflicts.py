@@ -1,6 +1,8 @@
 """Which errors mean that another writer came first, and how often a write is tried again."""
 
-from collections.abc import Callable
+import contextlib
+import threading
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +17,10 @@ from tenacity import (
 )
 
 from dbt.adapters.deltawiden.errors import condition
+from dbt.adapters.deltawiden.widening.change import TypeChange
+from dbt.adapters.deltawiden.widening.names import path_text
 from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.widening.types import type_text
 
 logger = AdapterLogger("DeltaWiden")
 
@@ -55,7 +60,15 @@ that it reads, is not the one that it was made for."""
 
 
 class SchemaChangeFailed(DbtDatabaseError):
-    """The engine refused a statement that changes a table's schema or properties."""
+    """The engine refused a statement that changes a table's schema or properties.
+
+    Attributes:
+        done: the statements of the plan that have run before it.
+    """
+
+    def __init__(self, message: str, done: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.done = done
 
 
 class _NothingMoved(Exception):
@@ -65,12 +78,48 @@ class _NothingMoved(Exception):
         self.error = error
 
 
+class WidensItsOwnInput(DbtRuntimeError):
+    """A model's output has become wider with the widening of its own table."""
+
+    def __init__(self, table: str, grown: Sequence[tuple[TypeChange, TypeChange]]) -> None:
+        made = ", ".join(made.text for made, _ in grown)
+        more = ", ".join(more.text for _, more in grown)
+        casts = ", ".join(
+            f"cast(... as {type_text(made.to_type)}) as {path_text(made.path)}" for made, _ in grown
+        )
+        super().__init__(
+            f"{table} was widened ({made}), and then the model's output was wider again ({more}). "
+            "No row was written. The model reads its own table, directly or through a view, and "
+            f"computes a wider type from the table's. Cast the column in the model: {casts}"
+        )
+
+
+def _grows(made: TypeChange, more: TypeChange) -> bool:
+    return made.path == more.path and made.to_type == more.from_type
+
+
+def _left(plan: Plan, error: BaseException) -> Plan:
+    """Give what an attempt has left of its plan, where no other writer has changed the table."""
+    if isinstance(error, SchemaChangeFailed):
+        return plan.left_after(error.done)
+    return plan.left_after(plan.statements_before_write)
+
+
 class Attempts:
     """The attempts of one write, each with a plan of its own."""
 
     def __init__(self) -> None:
-        self._last: Plan | None = None
+        self.last: Plan | None = None
         self._stopped_by: BaseException | None = None
+        self.is_last = False
+
+    def make_last(self) -> None:
+        """Make this attempt the last one: what it does next must not be done twice."""
+        self.is_last = True
+
+    def may_follow(self, error: BaseException) -> bool:
+        """Tell whether another attempt may follow one that an error has ended."""
+        return _may_be_conflict(error) and not self.is_last
 
     def remember(self, plan: Plan) -> Plan:
         """Take the plan of an attempt.
@@ -81,15 +130,20 @@ class Attempts:
         Returns:
             The plan, with the type changes that earlier attempts have made.
         """
-        last, error = self._last, self._stopped_by
+        last, error = self.last, self._stopped_by
         if last is not None and error is not None:
-            if not is_conflict(error) and plan == replace(last, made_before=()):
+            if not is_conflict(error) and plan.has_steps_of(_left(last, error)):
                 raise _NothingMoved(error)
             changes = (*last.made_before, *last.changes)
+            grown = [
+                (made, more) for made in changes for more in plan.changes if _grows(made, more)
+            ]
+            if grown:
+                raise WidensItsOwnInput(plan.table, grown)
             plan = replace(
                 plan, made_before=tuple(each for each in changes if each not in plan.changes)
             )
-        self._last = plan
+        self.last = plan
         return plan
 
     def stop(self, error: BaseException) -> None:
@@ -97,7 +151,27 @@ class Attempts:
         self._stopped_by = error
 
 
-def until_no_conflict(write: Callable[[Attempts], Any]) -> None:
+class Turns:
+    """Lets the writers of one table in this process take turns, once two of them have collided.
+
+    Batches of a model that run at once would otherwise go on to stop each other. Where they write
+    to different partitions, they never collide, and write at once.
+    """
+
+    def __init__(self) -> None:
+        self._one = threading.Lock()
+        self._have_collided = False
+
+    def collided(self) -> None:
+        """Take note that another writer came first."""
+        self._have_collided = True
+
+    def turn(self) -> contextlib.AbstractContextManager[Any]:
+        """Wait for this writer's turn, if they have to take turns; enter it to write."""
+        return self._one if self._have_collided else contextlib.nullcontext()
+
+
+def until_no_conflict(write: Callable[[Attempts], Any], turns: Turns | None = None) -> Plan | None:
     """Plan and write; where another writer came first, again, a bounded number of times.
 
     Nothing is written twice: each error after which the write is begun again comes before a commit.
@@ -105,25 +179,33 @@ def until_no_conflict(write: Callable[[Attempts], Any]) -> None:
     Args:
         write: plans and writes once; it hands its plan to ``Attempts.remember`` before it changes
             anything.
+        turns: the table's, if other threads of this process may write to it.
+
+    Returns:
+        The plan of the attempt that has written.
 
     Raises:
         DbtDatabaseError: the engine refused a statement; where another writer came first each time,
             the message says so.
     """
     attempts = Attempts()
+    turns = turns or Turns()
 
     def attempt() -> None:
         try:
-            write(attempts)
+            with turns.turn():
+                write(attempts)
         except DbtRuntimeError as error:
             attempts.stop(error)
+            if is_conflict(error):
+                turns.collided()
             raise
 
     try:
         Retrying(
             stop=stop_after_attempt(MAX_ATTEMPTS),
             wait=_WAIT,
-            retry=retry_if_exception(_may_be_conflict),
+            retry=retry_if_exception(attempts.may_follow),
             before_sleep=_tell,
             reraise=True,
         )(attempt)
@@ -132,10 +214,35 @@ def until_no_conflict(write: Callable[[Attempts], Any]) -> None:
     except DbtDatabaseError as error:
         if not is_conflict(error):
             raise
+        if attempts.is_last:
+            raise DbtDatabaseError(
+                "Another writer came first. The strategy is one of the project's own, which is not "
+                "run again by itself: it may have written something before. Look at the table, "
+                f"then run the model again. The conflict:\n{error.msg}"
+            ) from error
         raise DbtDatabaseError(
             f"Other writers came first in each of {MAX_ATTEMPTS} attempts; nothing was written. "
             f"Run the model again when they are done. The last conflict:\n{error.msg}"
         ) from error
+    return attempts.last
+
+
+def retry_conflicts(commit: Callable[[], Any]) -> None:
+    """Make a commit that needs no new plan; where another writer came first, again.
+
+    Args:
+        commit: makes it.
+
+    Raises:
+        DbtRuntimeError: the engine refused it, or other writers came first each time.
+    """
+    Retrying(
+        stop=stop_after_attempt(MAX_ATTEMPTS),
+        wait=_WAIT,
+        retry=retry_if_exception(is_conflict),
+        before_sleep=_tell,
+        reraise=True,
+    )(commit)
 
 
 def is_conflict(error: BaseException) -> bool:

@@ -11,7 +11,7 @@ from pyspark.sql.types import StructType
 from dbt.adapters.deltawiden.delta_log import Ask, file_sql, newest_schema
 from dbt.adapters.deltawiden.widening.described import read_schema
 from dbt.adapters.deltawiden.widening.literals import literal
-from dbt.adapters.deltawiden.widening.names import quote
+from dbt.adapters.deltawiden.widening.names import Path, quote
 from dbt.adapters.deltawiden.widening.stored import StaleLeaf
 
 
@@ -62,6 +62,16 @@ class DataFiles(Protocol):
 
     def rewrite(self, stale: Sequence[StaleFile]) -> None:
         """Write the rows of files anew, with the types of the table's schema."""
+
+    @property
+    def how_corrected(self) -> str:
+        """How the statistics of files are corrected, for people."""
+
+    def with_float_statistics(self, leaves: Sequence[Path]) -> Sequence[DataFile]:
+        """List the files whose statistics of leaves would be wrong, if these are float in them."""
+
+    def correct_stale(self, stale: Sequence[StaleFile]) -> None:
+        """Correct the statistics of the stale leaves, which are float in files and double now."""
 
 
 _FILES_A_QUERY = 500
@@ -133,6 +143,19 @@ class FilesBySql:
             condition = self._partitions_of(stale[first : first + _FILES_A_QUERY])
             if condition:
                 self.ask(f"{statement} where {condition}")
+
+    @property
+    def how_corrected(self) -> str:
+        """How the statistics of files are corrected, for people."""
+        return self.how
+
+    def with_float_statistics(self, leaves: Sequence[Path]) -> Sequence[DataFile]:
+        """List all files: SQL does not show the statistics."""
+        return self.list()
+
+    def correct_stale(self, stale: Sequence[StaleFile]) -> None:
+        """Write the files anew; the new ones have other statistics."""
+        self.rewrite(stale)
 
     def _partitions_of(self, stale: Sequence[StaleFile]) -> str:
         paths = ", ".join(literal(each.file.path) for each in stale)

@@ -41,9 +41,9 @@ class DeltaTable:
         """Its name, quoted for a statement."""
         return quoted(self.relation)
 
-    def facts(self) -> TableFacts:
-        """Read its properties and features."""
-        return self.reader.facts(self.relation)
+    def facts(self, layout: bool = False) -> TableFacts:
+        """Read its properties and features: ``Reader.facts``."""
+        return self.reader.facts(self.relation, layout=layout)
 
     def schema(self) -> tuple[StructType, tuple[TypeChange, ...]]:
         """Read its schema with Delta's own metadata, and the type changes recorded in that."""

@@ -3,6 +3,14 @@
 import re
 from collections.abc import Mapping, Sequence
 
+from dbt.adapters.deltawiden.widening.batch import ROW_OUTSIDE_BATCH
+from dbt.adapters.deltawiden.widening.report import PARTITION_VALUE_REMEDY, VALUE_REMEDY
+from dbt.adapters.deltawiden.widening.value_check import (
+    END_OF_MESSAGE,
+    LOSSY_PARTITION_VALUE,
+    LOSSY_VALUE,
+)
+
 _CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*)\]")
 _JAVA_STACK = re.compile(r"\n\s*at [\w.$/<>]+\(.*|\n+JVM stacktrace:.*", re.DOTALL)
 _PY4J_PREFIX = re.compile(r"\AAn error occurred while calling [^\n]*\n:\s*")
@@ -25,10 +33,36 @@ _ADVICE: Mapping[str, str] = {
         "io.delta.sql.DeltaSparkSessionExtension and spark.sql.catalog.spark_catalog to "
         "org.apache.spark.sql.delta.catalog.DeltaCatalog."
     ),
+    "CANNOT_UP_CAST_DATATYPE": (
+        "A view that is read here was created before a table became wider: create the view again, "
+        "for a dbt model by dbt run --select NAME."
+    ),
     "DATA_SOURCE_NOT_FOUND": (
         "If it is Delta that is missing, put the Delta jars on the driver's class path."
     ),
 }
+
+# The whole sentence, wherever in the server's answer it stands.
+_REMEDIES = {
+    LOSSY_VALUE: VALUE_REMEDY,
+    LOSSY_PARTITION_VALUE: PARTITION_VALUE_REMEDY,
+    ROW_OUTSIDE_BATCH: (
+        "A batch replaces its own rows, so this one would be there twice after the next run. Set "
+        "event_time for the models and sources that the model reads, so that dbt selects only what "
+        "is in the batch."
+    ),
+}
+_REFUSED_VALUE = re.compile(
+    rf"\[({'|'.join(_REMEDIES)})\] (.*?{re.escape(END_OF_MESSAGE)})", re.DOTALL
+)
+# Spark can't show Delta's own condition, because it looks for it among Spark's.
+_CHAR_IN_MERGE = "DELTA_MERGE_RESOLVED_ATTRIBUTE_MISSING_FROM_INPUT"
+_CHAR_IN_MERGE_TEXT = (
+    "Delta can't run this MERGE. A condition in it uses a char column of the table, whose values "
+    "Spark pads when it reads them. Leave the column out of unique_key and incremental_predicates, "
+    "or make it a string: dbt run-operation widen_columns, then remove the padding: update ... set "
+    "the column = rtrim(the column)."
+)
 
 _NO_METASTORE = re.compile(r"Unable to instantiate \S*MetaStoreClient")
 # By what Derby says at the end of a long chain of causes.
@@ -59,6 +93,11 @@ def error_text(error: BaseException | str) -> str:
         https://spark.apache.org/docs/latest/sql-error-conditions.html
     """
     raw = whole_text(error)
+    refused = _REFUSED_VALUE.search(raw)
+    if refused:
+        return f"{refused[2]}\n{_REMEDIES[refused[1]]}"
+    if _CHAR_IN_MERGE in raw:
+        return _CHAR_IN_MERGE_TEXT
     causes = [_message(each) for each in _CAUSED_BY.findall(raw)]
     metastore = _metastore_text(raw, causes)
     if metastore is not None:

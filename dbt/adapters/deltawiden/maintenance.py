@@ -9,6 +9,7 @@ from dbt.adapters.base import available
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.deltawiden.conflicts import Attempts, until_no_conflict
 from dbt.adapters.deltawiden.delta_table import DeltaTable
 from dbt.adapters.deltawiden.operations.check_type_widening import of_check, of_new_table
 from dbt.adapters.deltawiden.operations.drop_type_widening import drop_type_widening
@@ -19,12 +20,14 @@ from dbt.adapters.deltawiden.operations.enable_type_widening import (
     readers_text,
 )
 from dbt.adapters.deltawiden.operations.outcome import Outcome, Outcomes, attempt, run_on_each
+from dbt.adapters.deltawiden.operations.repair_statistics import repair_statistics
 from dbt.adapters.deltawiden.operations.report_type_widening import report_table
 from dbt.adapters.deltawiden.operations.widen_columns import of_plan
 from dbt.adapters.deltawiden.reader import quoted, require_delta
 from dbt.adapters.deltawiden.tables import SchemaChangeRefused, TableAdapter
+from dbt.adapters.deltawiden.widening.float_statistics import is_float_to_double
 from dbt.adapters.deltawiden.widening.names import parse_path
-from dbt.adapters.deltawiden.widening.plan import plan_by_hand
+from dbt.adapters.deltawiden.widening.plan import Plan, plan_by_hand
 from dbt.adapters.deltawiden.widening.request import InvalidRequest, read_request
 
 
@@ -92,8 +95,8 @@ class MaintenanceAdapter(TableAdapter):
         if table is None:
             return of_new_table(name)
         policy = self._read_policy(model["config"], name)
-        source, table_schema = self._reader.schema(built), self._reader.schema(table)
-        plan = self._plan(source, table, table_schema, policy, model["config"])
+        schemas = self._reader.schema(built), self._reader.table_schema(table)
+        plan = self._plan(schemas, table, policy, model["config"], name)
         self._unless_refused(plan)
         return of_check(name, plan, policy)
 
@@ -119,14 +122,26 @@ class MaintenanceAdapter(TableAdapter):
         )
 
     def _widen(self, table: SparkRelation, columns: Mapping[str, str], dry_run: bool) -> Outcome:
+        if dry_run:
+            return of_plan(self._plan_by_hand(table, columns), dry_run)
+        outcomes = []
+
+        def widen(attempts: Attempts) -> None:
+            plan = attempts.remember(self._plan_by_hand(table, columns))
+            self.run_schema_changes(plan, "widen_columns")
+            outcomes.append(of_plan(plan, dry_run))
+
+        until_no_conflict(widen)
+        return outcomes[-1]
+
+    def _plan_by_hand(self, table: SparkRelation, columns: Mapping[str, str]) -> Plan:
+        schema = self._reader.table_schema(table)
         try:
-            requested = read_request(columns, self._reader.schema(table))
+            requested = read_request(columns, schema)
         except InvalidRequest as error:
             raise SchemaChangeRefused(str(error)) from error
-        plan = self._unless_refused(plan_by_hand(requested, self._reader.facts(table)))
-        if not dry_run:
-            self.run_schema_changes(plan, "widen_columns")
-        return of_plan(plan, dry_run)
+        facts = self._reader.facts(table, layout=any(map(is_float_to_double, requested)))
+        return self._unless_refused(plan_by_hand(requested, replace(facts, schema=schema)))
 
     @available
     def plan_enable_type_widening(
@@ -219,6 +234,31 @@ class MaintenanceAdapter(TableAdapter):
             quoted,
             lambda table: self._drop(table, truncate_history, dry_run),
         )
+
+    @available
+    def repair_statistics(self, relations: Iterable[SparkRelation], dry_run: bool) -> Outcomes:
+        """Correct the statistics of files in which a double column is still float.
+
+        Args:
+            relations: the tables.
+            dry_run: whether to change nothing, and tell what would be done.
+
+        Returns:
+            What became of each table.
+        """
+        return run_on_each(
+            "repair_statistics",
+            relations,
+            quoted,
+            lambda table: self._repair(table, dry_run),
+        )
+
+    def _repair(self, table: SparkRelation, dry_run: bool) -> Outcome:
+        require_delta(table)
+        with self._user_metadata("repair_statistics") as mark:
+            files = self._reader.data_files(table, writes_rows=False)
+            opened = DeltaTable(table, self._reader, self._ask, self.execute, files, mark)
+            return repair_statistics(opened, dry_run)
 
     def _drop(self, table: SparkRelation, truncate_history: bool | None, dry_run: bool) -> Outcome:
         require_delta(table)

@@ -1,9 +1,10 @@
 """The configuration that dbt-spark's clauses and strategies read, checked before anything runs."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from dbt.adapters.deltawiden.widening.names import read_name
 from dbt.adapters.deltawiden.widening.policy import problem
 
 Check = tuple[Callable[[Any], bool], str]
@@ -92,3 +93,16 @@ def problems(config: Mapping[str, Any]) -> list[str]:
         for key, (is_accepted, accepted) in CHECKS.items()
         if (given := config.get(key)) not in (None, "", [], {}, ()) and not is_accepted(given)
     ]
+
+
+def columns_named(configured: str | Sequence[str] | None) -> frozenset[str]:
+    """Name the columns that a key such as ``unique_key`` or ``partition_by`` is about.
+
+    Args:
+        configured: a name, a list of names, or nothing. A name can be a path.
+
+    Returns:
+        The columns, in lower case.
+    """
+    names = [configured] if isinstance(configured, str) else configured or []
+    return frozenset(read_name(name)[0].lower() for name in names if name)

@@ -11,7 +11,9 @@ from pyspark.sql import DataFrame, SparkSession
 from dbt.adapters.deltawiden.errors import error_text
 from dbt.adapters.deltawiden.launch import SPARK_ERRORS
 from dbt.adapters.deltawiden.secrets import scrubbed
+from dbt.adapters.deltawiden.temporary_views import python_view
 from dbt.adapters.deltawiden.versions import read_version
+from dbt.adapters.deltawiden.widening.names import quote
 
 
 class PythonModelFailed(DbtRuntimeError):
@@ -25,13 +27,22 @@ class SessionJob(PythonJobHelper):
         parsed_model: the model's node.
         credential: the profile's credentials.
         session: gives the session of the model's thread, in which its other statements run.
+        check_query: takes a query and the model's configuration, and raises an exception where the
+            model must not have the query's values.
     """
 
     def __init__(
-        self, parsed_model: dict[str, Any], credential: Any, session: Callable[[], SparkSession]
+        self,
+        parsed_model: dict[str, Any],
+        credential: Any,
+        session: Callable[[], SparkSession],
+        check_query: Callable[[str, dict[str, Any]], None],
     ) -> None:
         self._file = str(parsed_model["original_file_path"])
+        self._config = parsed_model["config"]
+        self._view = python_view(parsed_model)
         self._session = session
+        self._check_query = check_query
 
     def submit(self, compiled_code: str) -> None:
         """Run the code.
@@ -42,13 +53,27 @@ class SessionJob(PythonJobHelper):
         Raises:
             PythonModelFailed: the code has raised an exception; the message has the line.
         """
-        names = {"spark": self._session(), "__name__": "__dbt__"}
+        names = {
+            "spark": self._session(),
+            "__name__": "__dbt__",
+            "dbt_table": self._table,
+            "dbt_create_view": self._create_view,
+        }
         try:
             exec(compile(compiled_code, self._file, "exec"), names)
-        except PythonModelFailed:
+        except DbtRuntimeError:
             raise
         except Exception as error:
             raise PythonModelFailed(scrubbed(self._text(error, compiled_code))) from error
+
+    def _table(self, name: str) -> DataFrame:
+        """Read what a ref or a source names; its values may leave Spark by ``toPandas``."""
+        self._check_query(f"select * from {name}", self._config)
+        return self._session().table(name)
+
+    def _create_view(self, returned: Any) -> None:
+        """Make the model's data frame a view of the session, which the write selects from."""
+        as_spark_frame(returned, self._session()).createOrReplaceTempView(quote(self._view))
 
     def _text(self, error: Exception, code: str) -> str:
         if isinstance(error, SyntaxError):

@@ -1,18 +1,20 @@
 """Asks Spark and Delta about relations: by the session where there is one, else by SQL alone."""
 
+import json
 import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from functools import cached_property, partial
+from dataclasses import replace
+from functools import cached_property
 
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
-from pyspark.sql.types import StructType
+from pyspark.sql.types import StringType, StructField, StructType
 
 from dbt.adapters.deltawiden.data_files import DataFiles, FilesBySql
-from dbt.adapters.deltawiden.delta_log import Ask
+from dbt.adapters.deltawiden.delta_log import Ask, newest_schema
 from dbt.adapters.deltawiden.session import SessionConnection
 from dbt.adapters.deltawiden.session_catalog import delta_schema, descriptions, view_schema
 from dbt.adapters.deltawiden.session_files import FilesBySession
@@ -21,12 +23,22 @@ from dbt.adapters.deltawiden.table_facts import (
     read_facts,
     read_partition_columns,
     read_properties,
+    read_spark_version,
 )
-from dbt.adapters.deltawiden.widening.described import read_schema
+from dbt.adapters.deltawiden.versions import read_version
+from dbt.adapters.deltawiden.widening.described import (
+    CHAR_VARCHAR_KEY,
+    partition_names,
+    read_schema,
+)
 from dbt.adapters.deltawiden.widening.facts import ROW_TRACKING, TableFacts, is_true
 from dbt.adapters.deltawiden.widening.names import name_sql, read_name
-from dbt.adapters.deltawiden.widening.rules import Engine
-from dbt.adapters.deltawiden.widening.types import type_sql
+from dbt.adapters.deltawiden.widening.partition_values import (
+    can_lose_values,
+    with_partition_columns,
+)
+from dbt.adapters.deltawiden.widening.rules import Engine, Version
+from dbt.adapters.deltawiden.widening.types import leaves, type_sql
 
 
 class Reader:
@@ -48,6 +60,7 @@ class Reader:
         self._session = session
         self._delta_version = delta_version
         self._engine: Engine | None = None
+        self._spark: Version | None = None
 
     def schema(self, relation: BaseRelation) -> StructType:
         """Read the schema of a table or view.
@@ -70,6 +83,10 @@ class Reader:
         columns = self._describe(f"select * from {name}")
         return read_schema(columns, name, self._describe)
 
+    def table_schema(self, table: BaseRelation) -> StructType:
+        """Read the schema of a table as ``begin_schema`` does, at once."""
+        return self.begin_schema(table)()
+
     def begin_schema(self, table: BaseRelation) -> Callable[[], StructType]:
         """Begin to read the schema of a table, beside the statements that the caller runs next.
 
@@ -77,15 +94,49 @@ class Reader:
             table: the table.
 
         Returns:
-            A function that waits for the schema and gives it, or raises what ``schema`` does. Where
-            the connection has no JVM here, the schema is read only then: a cursor is one thread's.
+            A function that waits for the schema and gives it, or raises what ``schema`` does. The
+            partition columns are marked in it, if they can lose a value. Where the connection has
+            no JVM here, the schema is read only then: a cursor is one thread's.
         """
         session = self._session()
-        if session is None or not session.has_jvm:
-            return partial(self.schema, table)
+        if session is None:
+            return lambda: self._with_partition_columns(table, self._schema_with_char(table))
+        if not session.has_jvm:
+            return lambda: self._with_partition_columns(table, self.schema(table))
         # With the thread's context: dbt's log says by it which model a line is of.
         reading = self._beside.submit(copy_context().run, _schema_at_hand, table, session)
-        return lambda: reading.result() or session.schema(table.render())
+        return lambda: (
+            reading.result() or self._with_partition_columns(table, session.schema(table.render()))
+        )
+
+    def _with_partition_columns(self, table: BaseRelation, schema: StructType) -> StructType:
+        if not any(can_lose_values(column.dataType) for column in schema.fields):
+            return schema
+        rows = self._ask(f"describe table {quoted(table)}")
+        described = [(str(row[0]), str(row[1] or "")) for row in rows]
+        return with_partition_columns(schema, partition_names(described))
+
+    def _schema_with_char(self, table: BaseRelation) -> StructType:
+        """Read a table's schema by SQL alone, with the declarations of its char columns.
+
+        No statement shows them for all columns. Spark pads the values of such a column when it
+        reads them, so a query plan tells whether there is one; only then the log is read.
+        """
+        schema, name = self.schema(table), quoted(table)
+        has_text = any(isinstance(leaf, StringType) for leaf in leaves(schema))
+        if not has_text or not getattr(table, "is_delta", False):
+            return schema
+        if "readSidePadding" not in str(self._ask(f"explain select * from {name}")[0][0]):
+            return schema
+        location = str(self._ask(f"describe detail {name}")[0]["location"])
+        in_log = StructType.fromJson(json.loads(newest_schema(location, self._ask)))
+        declared = {column.name: column.metadata.get(CHAR_VARCHAR_KEY) for column in in_log.fields}
+        return StructType(
+            [
+                StructField(f.name, f.dataType, f.nullable, _declaration(declared.get(f.name)))
+                for f in schema.fields
+            ]
+        )
 
     @cached_property
     def _beside(self) -> ThreadPoolExecutor:
@@ -152,6 +203,17 @@ class Reader:
             self._engine = read_engine(self._ask, self._delta_version)
         return self._engine
 
+    def spark_version(self) -> Version:
+        """Return the version of Spark that runs; a session knows it without a statement."""
+        if self._spark is None:
+            session = self._session()
+            self._spark = (
+                read_spark_version(self._ask)
+                if session is None
+                else read_version(session.session.version)
+            )
+        return self._spark
+
     def facts(
         self, table: SparkRelation, layout: bool = False, changes: bool = False
     ) -> TableFacts:
@@ -159,7 +221,8 @@ class Reader:
 
         Args:
             table: the table.
-            layout: whether its partitioning and clustering columns are wanted.
+            layout: whether its partitioning and clustering columns, and the number of its files,
+                are wanted.
             changes: whether its recorded type changes are wanted.
 
         Returns:
@@ -168,19 +231,41 @@ class Reader:
         name, engine = quoted(table), self.engine()
         if not table.is_delta:
             return TableFacts(name, engine, format=provider(table))
-        return read_facts(name, engine, self._ask, layout, changes)
+        facts = read_facts(name, engine, self._ask, layout, changes)
+        return replace(facts, corrects_statistics=self.has_jvm)
 
     def properties(self, table: SparkRelation) -> dict[str, str]:
         """Read a table's properties, and nothing else."""
         return read_properties(quoted(table), self._ask)
 
-    def data_files(self, table: SparkRelation) -> DataFiles:
-        """Give the data files of a Delta table, by the best way that the connection has."""
-        name, session = quoted(table), self._session()
-        properties = self.properties(table)
-        # Only an UPDATE keeps the ids of rows.
-        if session is not None and session.has_jvm and not is_true(properties, ROW_TRACKING):
-            return FilesBySession(session.session, name)
+    @property
+    def has_jvm(self) -> bool:
+        """Whether the connection is a session whose JVM is at hand."""
+        session = self._session()
+        return session is not None and session.has_jvm
+
+    def session_files(self, name: str) -> FilesBySession:
+        """Give the data files of a Delta table by the session's JVM, which must be at hand.
+
+        Args:
+            name: the table's name, quoted for a statement.
+        """
+        session = self._session()
+        if session is None or not session.has_jvm:
+            raise DbtRuntimeError(f"The connection has no JVM here, by which to change {name}.")
+        return FilesBySession(session.session, name)
+
+    def data_files(self, table: SparkRelation, writes_rows: bool = True) -> DataFiles:
+        """Give the data files of a Delta table, by the best way that the connection has.
+
+        Args:
+            table: the table.
+            writes_rows: whether rows will be written anew, whose ids only an UPDATE keeps.
+        """
+        name = quoted(table)
+        keeps_ids = writes_rows and is_true(self.properties(table), ROW_TRACKING)
+        if self.has_jvm and not keeps_ids:
+            return self.session_files(name)
         types = {field.name: field.dataType for field in self.schema(table)}
         partitioned_by = {
             each: type_sql(types[each]) for each in read_partition_columns(name, self._ask)
@@ -196,15 +281,14 @@ class Reader:
         Raises:
             DbtRuntimeError: SQL has no statement for it, and there is no JVM here.
         """
-        session = self._session()
-        if session is None or not session.has_jvm:
+        if not self.has_jvm:
             raise DbtRuntimeError(
                 "This server's Delta can't remove type widening on a cluster: its DROP FEATURE "
                 "asks the executors for a session, https://github.com/delta-io/delta/pull/5697. "
                 "All files have been rewritten. Run the operation again with method: session on "
                 "the same metastore: that needs no rewrite of Delta's."
             )
-        FilesBySession(session.session, quoted(table)).remove_recorded_changes()
+        self.session_files(quoted(table)).remove_recorded_changes()
 
 
 def _schema_at_hand(relation: BaseRelation, session: SessionConnection) -> StructType | None:
@@ -219,6 +303,10 @@ def _schema_at_hand(relation: BaseRelation, session: SessionConnection) -> Struc
     if schema and relation.include_policy.schema:
         return delta_schema(session.session, schema, name)
     return view_schema(session.session, name)
+
+
+def _declaration(text: str | None) -> dict[str, str]:
+    return {CHAR_VARCHAR_KEY: text} if text else {}
 
 
 def quoted(relation: BaseRelation) -> str:

@@ -115,10 +115,14 @@ class SessionConnection(SparkConnectionWrapper):
         self.session = session
         self._frame: DataFrame | None = None
         self._rows: list[Row] | None = None
+        self._statement = ""
+        self._last_cursor: SessionConnection | None = None
+        self._analysed: tuple[str, DataFrame] | None = None
 
     def cursor(self) -> "SessionConnection":
         """Open a cursor of its own, so that statements can nest."""
-        return SessionConnection(self.session)
+        self._last_cursor = SessionConnection(self.session)
+        return self._last_cursor
 
     def cancel(self) -> None:
         """Stop the statements that this process has running."""
@@ -129,6 +133,8 @@ class SessionConnection(SparkConnectionWrapper):
         """Forget the last result. The session stays: it is the process's."""
         self._frame = None
         self._rows = None
+        self._last_cursor = None
+        self._analysed = None
 
     def rollback(self, *args: Any, **kwargs: Any) -> None:
         """Do nothing: Spark has no transactions over several statements."""
@@ -147,6 +153,7 @@ class SessionConnection(SparkConnectionWrapper):
         if bindings is not None:
             statement = statement % tuple(literal(each) for each in bindings)
         self._rows = None
+        self._statement = statement
         with clear_errors():
             self._frame = self.session.sql(statement)
 
@@ -244,8 +251,41 @@ class SessionConnection(SparkConnectionWrapper):
         Raises:
             DbtDatabaseError: the query is not valid.
         """
+        analysed, self._analysed = self._analysed, None
+        if analysed is not None and analysed[0] == query:
+            return analysed[1].schema
         with clear_errors():
             return self.session.sql(query).schema
+
+    def analysed_plan(self, query: str) -> Any:
+        """Return the plan of a query as Spark has analysed it, in a session with a JVM.
+
+        Where the last statement made a view of the query, that is its plan. Else the query is
+        analysed now, and the next ``query_schema`` of the same query need not do it again.
+
+        Args:
+            query: a SELECT.
+
+        Returns:
+            The logical plan, a Java object.
+
+        Raises:
+            DbtDatabaseError: the query is not valid.
+        """
+        last = self._last_cursor
+        if last is not None and last._frame is not None and last._statement.endswith(query.strip()):
+            plan = _analysed(last._frame)
+            if plan.nodeName() == "CreateViewCommand":
+                return plan.plan()
+        with clear_errors():
+            frame = self.session.sql(query)
+        self._analysed = query, frame
+        return _analysed(frame)
+
+
+def _analysed(frame: DataFrame) -> Any:
+    java: Any = frame._jdf
+    return java.queryExecution().analyzed()
 
 
 @contextlib.contextmanager

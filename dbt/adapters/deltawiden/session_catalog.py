@@ -17,6 +17,7 @@ from pyspark.sql.types import StructType
 from dbt.adapters.deltawiden.launch import SPARK_ERRORS
 from dbt.adapters.deltawiden.session import as_active
 from dbt.adapters.deltawiden.settings import CATALOG
+from dbt.adapters.deltawiden.widening.partition_values import with_partition_columns
 
 _SESSION_CATALOG = "spark_catalog"
 
@@ -63,8 +64,8 @@ def delta_schema(session: SparkSession, schema: str, name: str) -> StructType | 
         name: its name in it, without quotes.
 
     Returns:
-        The table's schema; None where it is no Delta table in Spark's own catalog, or the JVM does
-        not tell.
+        The table's schema, with its partition columns marked; None where it is no Delta table in
+        Spark's own catalog, or the JVM does not tell.
     """
     with _not_at_hand, as_active(session):
         # Another implementation can have its tables elsewhere than in the metastore.
@@ -72,7 +73,10 @@ def delta_schema(session: SparkSession, schema: str, name: str) -> StructType | 
             return None
         table = _state(session).catalog().externalCatalog().getTable(schema, name)
         if table.provider().contains("delta"):
-            return _read(_newest_snapshot(session, table).schema())
+            metadata = _newest_snapshot(session, table).metadata()
+            return with_partition_columns(
+                _read(metadata.schema()), _texts(metadata.partitionColumns())
+            )
     return None
 
 
@@ -99,10 +103,10 @@ def descriptions(session: SparkSession, schema: str) -> list[tuple[str, str, str
     return None
 
 
-def _texts(tables: Any) -> list[str]:
+def _texts(sequence: Any) -> list[str]:
     # All in one text: py4j takes longer to hand over each than the JVM to write them.
     end = uuid.uuid4().hex
-    return str(tables.mkString("", end, end)).split(end)[:-1]
+    return str(sequence.mkString("", end, end)).split(end)[:-1]
 
 
 def _row(text: str) -> tuple[str, str, str]:

@@ -10,7 +10,7 @@ from dbt.adapters.deltawiden.delta_log import Ask, newest_schema
 from dbt.adapters.deltawiden.versions import read_version
 from dbt.adapters.deltawiden.widening.facts import TableFacts
 from dbt.adapters.deltawiden.widening.history import ColumnMetadata, read_metadata
-from dbt.adapters.deltawiden.widening.rules import FEATURE, Engine
+from dbt.adapters.deltawiden.widening.rules import FEATURE, Engine, Version
 
 _FEATURES_IN_METADATA = frozenset({"generatedColumns", "identityColumns"})
 # Delta's protocol, "Valid Feature Names in Table Features": the writer versions that have generated
@@ -31,7 +31,8 @@ def read_facts(
         name: the table's name, quoted for a statement.
         engine: the versions that will run the table's statements.
         ask: runs a query.
-        layout: whether the partitioning and clustering columns are wanted.
+        layout: whether the partitioning and clustering columns, and the number of files, are
+            wanted.
         changes: whether the recorded type changes are wanted.
 
     Returns:
@@ -55,6 +56,7 @@ def read_facts(
         generated=dict(metadata.generated),
         identity=frozenset(metadata.identity),
         changes=metadata.changes,
+        files=_files(detail),
     )
 
 
@@ -82,6 +84,11 @@ def read_partition_columns(name: str, ask: Ask) -> tuple[str, ...]:
         The names; none where the table is not partitioned.
     """
     return _names(_detail(name, ask), "partitionColumns")
+
+
+def _files(detail: Mapping[str, Any]) -> int | None:
+    count = detail.get("numFiles")
+    return int(count) if count is not None else None
 
 
 def _metadata_at(detail: Mapping[str, Any], ask: Ask) -> ColumnMetadata:
@@ -122,7 +129,7 @@ def read_engine(ask: Ask, delta_version: str | None = None) -> Engine:
         https://spark.apache.org/docs/latest/api/sql/ (version, java_method); Delta keeps its
         version in ``io.delta.VERSION``
     """
-    spark = read_version(str(ask("select version()")[0][0]))
+    spark = read_spark_version(ask)
     if delta_version is not None:
         return Engine(spark=spark, delta=read_version(delta_version))
     try:
@@ -134,3 +141,15 @@ def read_engine(ask: Ask, delta_version: str | None = None) -> Engine:
             f"{error.msg}"
         ) from error
     return Engine(spark=spark, delta=read_version(str(answer[0][0])))
+
+
+def read_spark_version(ask: Ask) -> Version:
+    """Ask a server for the version of Spark that it runs.
+
+    Args:
+        ask: runs a query.
+
+    Returns:
+        The version.
+    """
+    return read_version(str(ask("select version()")[0][0]))

@@ -1,15 +1,16 @@
 """The part of the adapter that knows tables: reads them, plans and runs changes of schemas."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import agate
 from dbt.adapters.base import available
 from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.column import SparkColumn
 from dbt.adapters.spark.impl import (
@@ -19,29 +20,53 @@ from dbt.adapters.spark.impl import (
     SparkAdapter,
 )
 from dbt.adapters.spark.relation import SparkRelation
-from dbt_common.exceptions import CompilationError, DbtConfigError, DbtRuntimeError
+from dbt_common.clients.agate_helper import empty_table
+from dbt_common.exceptions import (
+    CompilationError,
+    DbtConfigError,
+    DbtDatabaseError,
+    DbtRuntimeError,
+)
 from dbt_common.invocation import get_invocation_id
-from pyspark.sql.types import StructType
+from pyspark.sql.types import FloatType, StructType
 
 from dbt.adapters.deltawiden.__version__ import version
 from dbt.adapters.deltawiden.column import DeltaWidenColumn
-from dbt.adapters.deltawiden.conflicts import MAX_ATTEMPTS, SchemaChangeFailed, is_conflict
+from dbt.adapters.deltawiden.conflicts import (
+    SchemaChangeFailed,
+    is_conflict,
+    retry_conflicts,
+)
 from dbt.adapters.deltawiden.connections import ConnectionMethod, DeltaWidenConnectionManager
+from dbt.adapters.deltawiden.errors import condition
 from dbt.adapters.deltawiden.reader import Reader, quoted
 from dbt.adapters.deltawiden.relation import DeltaWidenRelation
+from dbt.adapters.deltawiden.seeds import check_seed, seed_values
+from dbt.adapters.deltawiden.views import UP_CAST, Views, view_models
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.diff import AmbiguousName, SchemaDifference, compare
-from dbt.adapters.deltawiden.widening.names import quote, quote_once, read_name
+from dbt.adapters.deltawiden.widening.literals import literal
+from dbt.adapters.deltawiden.widening.names import (
+    parse_path,
+    path_text,
+    quote,
+    quote_once,
+    read_name,
+)
+from dbt.adapters.deltawiden.widening.partition_values import partition_columns
 from dbt.adapters.deltawiden.widening.plan import Plan, plan_changes, plan_no_change
 from dbt.adapters.deltawiden.widening.policy import (
     CONFIGURATION_KEYS,
     InvalidConfiguration,
+    OnLossyWrite,
     OnSchemaChange,
     Policy,
     read_policy,
 )
 from dbt.adapters.deltawiden.widening.properties import gained_properties
 from dbt.adapters.deltawiden.widening.request import InvalidRequest, find_leaf
+from dbt.adapters.deltawiden.widening.value_check import ValueCheck
+from dbt.adapters.deltawiden.widening.views import failing_text, widened_text
 
 logger = AdapterLogger("DeltaWiden")
 
@@ -55,6 +80,10 @@ class SchemaChangeRefused(CompilationError):
 
     A compilation error, as dbt's own refusal under ``on_schema_change: fail`` is.
     """
+
+
+class ViewRefused(DbtDatabaseError):
+    """Spark refuses to read a view that has narrower types than a table that became wider."""
 
 
 class TableAdapter(SparkAdapter):
@@ -100,6 +129,32 @@ class TableAdapter(SparkAdapter):
             )
         return quote(column)
 
+    @available
+    def check_seed(
+        self, seed: Mapping[str, Any], table: agate.Table, types: Mapping[str, str]
+    ) -> None:
+        """Stop a seed whose file has a value that its table would not store as it is.
+
+        Args:
+            seed: the seed's node.
+            table: the file, as dbt has read it.
+            types: the Spark type of each column.
+
+        Raises:
+            SeedRefused: there is such a value.
+        """
+        check_seed(seed, table, types)
+
+    @available
+    def seed_values(self, seed: Mapping[str, Any], table: agate.Table) -> list[list[Any]]:
+        """Give the values of a seed's file to write, numbers as the file has them.
+
+        Args:
+            seed: the seed's node.
+            table: the file, as dbt has read it.
+        """
+        return seed_values(seed, table)
+
     def list_relations_without_caching(self, schema_relation: BaseRelation) -> list[BaseRelation]:
         """List the tables and views of a schema.
 
@@ -108,9 +163,6 @@ class TableAdapter(SparkAdapter):
 
         Returns:
             Its relations, none where there is no such schema.
-
-        Raises:
-            DbtRuntimeError: they can't be listed, as others drop tables of the schema.
         """
         described = self._reader.descriptions(schema_relation.schema or "")
         if described is not None:
@@ -124,28 +176,39 @@ class TableAdapter(SparkAdapter):
 
         The statement fails where a table is dropped while it runs (TABLE_OR_VIEW_NOT_FOUND).
         dbt-spark then takes the schema to be empty, and dbt replaces every incremental table in it.
+        So the tables are then described one by one, and one that is gone by then is left out.
         """
-        for _ in range(MAX_ATTEMPTS):
-            relations: list[BaseRelation] = super().list_relations_without_caching(schema_relation)
-            if relations or not self._has_relations(schema_relation):
-                return relations
-        raise DbtRuntimeError(
-            f"The tables of the schema {schema_relation.schema} could not be listed: "
-            f"{MAX_ATTEMPTS} times one of them was not found when Spark was about to describe it. "
-            "Nothing was changed. Run dbt again while nobody drops tables there; dbt's debug log "
-            "names the table."
+        relations: list[BaseRelation] = super().list_relations_without_caching(schema_relation)
+        if relations:
+            return relations
+        names = self._names_in(schema_relation)
+        return self._build_relations(
+            described for name in names for described in self._described(schema_relation, name)
         )
 
-    def _has_relations(self, schema_relation: BaseRelation) -> bool:
+    def _names_in(self, schema_relation: BaseRelation) -> list[str]:
         try:
             rows = self.execute_macro(
                 LIST_RELATIONS_SHOW_TABLES_MACRO_NAME, kwargs={"schema_relation": schema_relation}
             )
         except DbtRuntimeError as error:
             if any(message in error.msg for message in SCHEMA_NOT_FOUND_MESSAGES):
-                return False
+                return []
             raise
-        return len(_stored(rows).rows) > 0
+        return [str(name) for _, name, _ in _stored(rows).rows]
+
+    def _described(self, schema_relation: BaseRelation, name: str) -> list[tuple[str, str, str]]:
+        try:
+            rows = self._ask(
+                f"show table extended in {schema_relation.schema} like {literal(name)}"
+            )
+        except DbtRuntimeError as error:
+            if any(message in error.msg for message in TABLE_OR_VIEW_NOT_FOUND_MESSAGES):
+                return []
+            raise
+        # The name is a pattern, which others can match.
+        described = [(str(row[0]), str(row[1]), str(row[3])) for row in rows if row[2] is False]
+        return [row for row in described if row[1] == name]
 
     def _get_relation_information_using_describe(self, row: agate.Row) -> tuple[str, str, str]:
         schema, name, is_temporary = row
@@ -202,9 +265,75 @@ class TableAdapter(SparkAdapter):
             if field.name not in self.HUDI_METADATA_COLUMNS
         ]
 
+    @available.parse(lambda *_, **__: ("", empty_table()))
+    def execute(
+        self,
+        sql: str,
+        auto_begin: bool = False,
+        fetch: bool = False,
+        limit: int | None = None,
+    ) -> tuple[AdapterResponse, agate.Table]:
+        """Run a statement.
+
+        Args:
+            sql: the statement.
+            auto_begin: whether to begin a transaction; Spark has none.
+            fetch: whether its rows are wanted.
+            limit: how many of them at most.
+
+        Returns:
+            The answer of the connection, and the rows.
+
+        Raises:
+            ViewRefused: a view that is read has narrower types than its table.
+            DbtDatabaseError: Spark or Delta refused the statement.
+        """
+        try:
+            answer: tuple[AdapterResponse, agate.Table] = super().execute(
+                sql, auto_begin, fetch, limit
+            )
+            return answer
+        except DbtDatabaseError as error:
+            if condition(error.msg) == UP_CAST:
+                self._explain_failing_views(sql, error)
+            raise
+
+    def _explain_failing_views(self, statement: str, error: DbtDatabaseError) -> None:
+        try:
+            failing = self._views.failing(statement)
+        except DbtRuntimeError as unlisted:
+            logger.debug(f"The views could not be listed: {unlisted.msg}")
+            return
+        if failing:
+            text = failing_text(failing, {}, self._views.can_follow)
+            raise ViewRefused(text) from error
+
+    @available
+    def tell_stale_views(self, tables: Iterable[str], graph: Mapping[str, Any]) -> None:
+        """Name the views over widened tables that still have the types from before.
+
+        It is no warning to dbt: the tables are widened already, and ``--warn-error`` would stop a
+        model that has nothing wrong.
+
+        Args:
+            tables: the names of the tables, as for a statement.
+            graph: dbt's graph.
+        """
+        models = view_models(graph.get("nodes", {}).values())
+        for table in map(parse_path, tables):
+            try:
+                stale = self._views.over(table)
+            except DbtRuntimeError as error:
+                logger.warning(f"The views over {path_text(table)} can't be listed: {error.msg}")
+                continue
+            if stale:
+                logger.warning(widened_text(table, stale, models, self._views.can_follow))
+
     @available
     def run_schema_changes(self, plan: Plan, changed_by: str) -> None:
-        """Run a plan's statements; their commits say in the table's history who made them.
+        """Run what a plan has to do before the write.
+
+        The commits say in the table's history who made them.
 
         Args:
             plan: a plan that is not refused.
@@ -214,40 +343,77 @@ class TableAdapter(SparkAdapter):
             SchemaChangeFailed: the engine refused a statement. A property that was turned on for
                 the type changes is turned off again.
         """
-        if not plan.statements:
+        if not plan.statements_before_write:
             return
         with self._user_metadata(changed_by):
             done: list[str] = []
             try:
-                for statement in plan.statements:
-                    self.execute(statement)
+                for statement in plan.statements_before_write:
+                    self._run_schema_change(statement, plan)
                     done.append(statement)
             except DbtRuntimeError as error:
+                self._run_all(plan.undo_before_changes(done), plan)
                 # After a conflict the property may be what another run's changes need.
                 if not is_conflict(error):
                     self._undo(plan, done)
-                raise SchemaChangeFailed(error.msg) from error
+                raise SchemaChangeFailed(error.msg, done) from error
+
+    @available
+    def run_after_write(self, plan: Plan, changed_by: str) -> None:
+        """Run what a plan has to do after the write, which has succeeded.
+
+        Args:
+            plan: the plan.
+            changed_by: as for ``run_schema_changes``.
+
+        Raises:
+            SchemaChangeFailed: the engine refused a statement. The rows are written all the same.
+        """
+        for statement in plan.statements_after_write:
+            with self._user_metadata(changed_by):
+                try:
+                    retry_conflicts(partial(self.execute, statement))
+                except DbtRuntimeError as error:
+                    raise SchemaChangeFailed(
+                        f"The rows were written to {plan.table}, but this failed after it, and the "
+                        f"next run will do it: {statement}\n{error.msg}"
+                    ) from error
+
+    def _run_schema_change(self, statement: str, plan: Plan) -> None:
+        if statement != plan.statement_with_statistics:
+            self.execute(statement)
+            return
+        logger.debug(f"Making, by the session's JVM, the change of {statement}")
+        leaves = [change.path for change in plan.with_statistics]
+        self._reader.session_files(plan.table).widen_floats(leaves)
 
     def _plan(
         self,
-        source: StructType,
+        schemas: tuple[StructType, StructType],
         table: SparkRelation,
-        table_schema: StructType,
         policy: Policy,
         config: Any,
+        model: str,
+        keys: Container[str] = (),
     ) -> Plan:
+        source, table_schema = schemas
         try:
             difference = compare(source, table_schema)
         except AmbiguousName as error:
             raise SchemaChangeRefused(str(error)) from error
+        check = None
+        if policy.on_lossy_write is OnLossyWrite.ERROR:
+            check = ValueCheck(model, quoted(table), partition_columns(table_schema))
         gained = self._gained_properties(table, config.get("tblproperties"))
         if difference and policy.on_schema_change is not OnSchemaChange.IGNORE:
-            facts = self._reader.facts(table, layout=bool(difference.gone) and policy.drops)
+            layout = (bool(difference.gone) and policy.drops) or _has_float(difference)
+            facts = self._reader.facts(table, layout=layout)
             facts = replace(facts, properties={**facts.properties, **gained})
-            plan = plan_changes(difference, source, table_schema, policy, facts)
+            plan = plan_changes(difference, source, table_schema, policy, facts, check, keys)
         else:
+            made_by_table = self._made_by(table, difference)
             plan = plan_no_change(
-                difference, source, table_schema, quoted(table), self._made_by(table, difference)
+                difference, source, table_schema, quoted(table), made_by_table, check, keys
             )
         return plan.with_properties(gained)
 
@@ -291,6 +457,12 @@ class TableAdapter(SparkAdapter):
             self.config.credentials.delta_version,
         )
 
+    @cached_property
+    def _views(self) -> Views:
+        return Views(
+            self._reader, self._ask, lambda: self._handle() if self._has_session() else None
+        )
+
     @contextmanager
     def _user_metadata(self, changed_by: str) -> Iterator[str]:
         """Let the commits made inside say in the table's history who made them; give the text."""
@@ -311,6 +483,9 @@ class TableAdapter(SparkAdapter):
         statements = plan.undo(done)
         if statements and not self._has_planned_types(plan):
             return  # Another run has changed them, by the property that this one has set.
+        self._run_all(statements, plan)
+
+    def _run_all(self, statements: Iterable[str], plan: Plan) -> None:
         for statement in statements:
             try:
                 self.execute(statement)
@@ -329,6 +504,10 @@ def invalid_configuration(name: str, problems: Iterable[str]) -> DbtConfigError:
     """Make the error that says what of a node's configuration is not accepted."""
     lines = [f"The configuration of {name} is not valid.", *problems]
     return DbtConfigError("\n".join(lines))
+
+
+def _has_float(difference: SchemaDifference) -> bool:
+    return any(isinstance(each.table, FloatType) for each in difference.types)
 
 
 def _stored(rows: agate.Table) -> agate.Table:

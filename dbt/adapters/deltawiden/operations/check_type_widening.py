@@ -15,16 +15,15 @@ def of_check(model: str, plan: Plan, policy: Policy) -> Outcome:
         policy: the model's configuration.
 
     Returns:
-        The outcome: a failure where the run would stop because its write is not exact.
+        The outcome.
     """
-    lossy = report.lossy_text(plan, policy.on_lossy_write) if plan.lossy else ""
-    if lossy and policy.on_lossy_write is OnLossyWrite.ERROR:
-        return Outcome(model, error=lossy)
+    told = plan.lossy and policy.on_lossy_write is not OnLossyWrite.IGNORE
+    lossy = report.lossy_text(plan, policy.on_lossy_write) if told else ""
     return Outcome(
         model,
         shown={
             "what will run": "; ".join(plan.statements) or "nothing",
-            "not stored exactly": lossy if policy.on_lossy_write is OnLossyWrite.WARN else "",
+            "not stored exactly": lossy,
         },
         values={
             "statements": plan.statements,

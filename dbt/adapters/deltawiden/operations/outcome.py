@@ -58,6 +58,11 @@ class Outcomes:
         return text_table(rows) if rows else ""
 
     @property
+    def changed(self) -> list[str]:
+        """The names of the tables in which types were changed."""
+        return [each.table for each in self.each if each.values.get("type_changes")]
+
+    @property
     def failed(self) -> list[Outcome]:
         """The tables at which the operation failed."""
         return [each for each in self.each if each.error]

@@ -14,15 +14,19 @@ def of_plan(plan: Plan, dry_run: bool) -> Outcome:
     Returns:
         The outcome.
     """
-    changes = ", ".join(each.text for each in plan.changes)
+    # Those of an earlier attempt too, which another writer has stopped.
+    made = (*plan.made_before, *plan.changes)
+    changes = ", ".join(each.text for each in made)
     result = "has these types already"
-    if plan.statements:
-        result = "dry run: " + "; ".join(plan.statements) if dry_run else "widened"
+    if made or plan.statements:
+        result = "widened" + (", the table's files written anew" if plan.before_changes else "")
+    if dry_run and plan.statements:
+        result = "dry run: " + "; ".join(plan.statements)
     return Outcome(
         plan.table,
         shown={"type changes": changes or "-", "result": result},
         values={
-            "type_changes": [each.value for each in plan.changes],
+            "type_changes": [each.value for each in made],
             "statements": plan.statements,
             "dry_run": dry_run,
         },

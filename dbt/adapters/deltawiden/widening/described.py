@@ -7,13 +7,24 @@ field, with DESCRIBE QUERY, which shows each name in a column of its own.
 
 import re
 from collections.abc import Callable, Iterable
+from itertools import takewhile
 
-from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
+from pyspark.sql.types import (
+    ArrayType,
+    CharType,
+    DataType,
+    MapType,
+    StringType,
+    StructField,
+    StructType,
+    VarcharType,
+)
 
-from dbt.adapters.deltawiden.widening.names import quote
+from dbt.adapters.deltawiden.widening.names import quote, read_name
 from dbt.adapters.deltawiden.widening.types import (
     UnknownType,
     UnreadableType,
+    leaves,
     parse_type,
     read_special_type,
 )
@@ -102,6 +113,25 @@ def _skip(text: str, mark: str) -> str:
     return text[len(mark) :]
 
 
+def partition_names(described: Iterable[tuple[str, str]]) -> list[str]:
+    """Read the partition columns from the rows of DESCRIBE TABLE.
+
+    Args:
+        described: the first two columns of each row. After the table's columns, each of which has a
+            type, comes a heading that has none, then a second heading, then the partition columns.
+
+    Returns:
+        Their names, without quotes; none where the table is not partitioned.
+    """
+    rows = iter(described)
+    if not any(name == "# Partition Information" and not text for name, text in rows):
+        return []
+    next(rows, None)
+    until_next_heading = takewhile(lambda row: row[1], rows)
+    # Spark quotes a name that needs it.
+    return [".".join(read_name(name)) for name, _ in until_next_heading]
+
+
 def declared_type(column: StructField) -> DataType:
     """Give the type that a column was declared with, char and varchar included.
 
@@ -119,6 +149,34 @@ def declared_type(column: StructField) -> DataType:
         return read_described(declaration)
     except AmbiguousType:
         return column.dataType
+
+
+def with_char_types(schema: StructType) -> StructType:
+    """Give a schema in which what was declared as char is of that type, and not a string.
+
+    A varchar stays a string: its column holds each text that is not refused as it is.
+
+    Args:
+        schema: a schema as Spark reports it.
+    """
+    fields = []
+    for column in schema.fields:
+        declared = declared_type(column)
+        if any(isinstance(leaf, CharType) for leaf in leaves(declared)):
+            column = StructField(column.name, _without_varchar(declared), column.nullable)
+        fields.append(column)
+    return StructType(fields)
+
+
+def _without_varchar(data_type: DataType) -> DataType:
+    if isinstance(data_type, StructType):
+        fields = [StructField(f.name, _without_varchar(f.dataType)) for f in data_type.fields]
+        return StructType(fields)
+    if isinstance(data_type, ArrayType):
+        return ArrayType(_without_varchar(data_type.elementType))
+    if isinstance(data_type, MapType):
+        return MapType(_without_varchar(data_type.keyType), _without_varchar(data_type.valueType))
+    return StringType() if isinstance(data_type, VarcharType) else data_type
 
 
 def read_schema(

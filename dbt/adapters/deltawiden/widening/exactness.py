@@ -81,6 +81,18 @@ _EXACT = frozenset(
 )
 
 
+def kind_of(data_type: DataType) -> str | None:
+    """Name the kind of values that an atomic type has.
+
+    Args:
+        data_type: an atomic type.
+
+    Returns:
+        The kind, such as ``integer`` or ``timestamp_ntz``; None for a type that is unknown here.
+    """
+    return _KINDS.get(type(data_type))
+
+
 def is_storable(data_type: DataType) -> bool:
     """Tell whether a Delta column can have an atomic type.
 
@@ -96,7 +108,7 @@ def is_storable(data_type: DataType) -> bool:
     if isinstance(data_type, spark.NullType):
         return True
     is_collated = type(data_type) is spark.StringType and data_type != spark.StringType()
-    return _KINDS.get(type(data_type)) in _IN_TABLES and not is_collated
+    return kind_of(data_type) in _IN_TABLES and not is_collated
 
 
 def storage(source: DataType, column: DataType) -> Storage:
@@ -114,7 +126,7 @@ def storage(source: DataType, column: DataType) -> Storage:
     """
     if source == column or isinstance(source, spark.NullType):
         return Storage.EXACT
-    source_kind, column_kind = _KINDS.get(type(source)), _KINDS.get(type(column))
+    source_kind, column_kind = kind_of(source), kind_of(column)
     if source_kind is None or column_kind not in _TAKEN_BY[source_kind]:
         return Storage.IMPOSSIBLE
     return Storage.EXACT if _is_exact(source, source_kind, column, column_kind) else Storage.LOSSY
@@ -123,7 +135,9 @@ def storage(source: DataType, column: DataType) -> Storage:
 def _is_exact(source: DataType, source_kind: str, column: DataType, column_kind: str) -> bool:
     if source_kind in _NUMBERS and column_kind in _NUMBERS:
         return _holds_numbers(column, source)
-    # Strings that differ in collation, or are char or varchar, hold the same characters.
+    if isinstance(column, spark.CharType):
+        return False  # A shorter text is stored with spaces at its end.
+    # Strings that differ in collation, or are varchar, hold the same characters.
     return source_kind == column_kind or (source_kind, column_kind) in _EXACT
 
 

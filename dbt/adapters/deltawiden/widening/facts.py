@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from pyspark.sql.types import StructType
+
 from dbt.adapters.deltawiden.widening.change import TypeChange
 from dbt.adapters.deltawiden.widening.rules import FEATURE, Compatibility, Engine
 
@@ -57,6 +59,9 @@ class TableFacts:
         identity: the names of the identity columns.
         changes: the recorded type changes, where they were asked for; those of one leaf in the
             order in which they were made.
+        schema: the table's schema, where it was asked for.
+        files: how many data files it has, where the layout was asked for.
+        corrects_statistics: whether the connection can correct the statistics of data files.
     """
 
     name: str
@@ -69,6 +74,9 @@ class TableFacts:
     generated: Mapping[str, str] = field(default_factory=dict)
     identity: frozenset[str] = frozenset()
     changes: tuple[TypeChange, ...] = ()
+    schema: StructType = field(default_factory=StructType)
+    files: int | None = None
+    corrects_statistics: bool = False
 
     def has(self, table_property: str) -> bool:
         """Tell whether a boolean table property is true."""

@@ -1,9 +1,9 @@
 """From the differences to statements or refusals."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import CharType, StructField, StructType
 
 from dbt.adapters.deltawiden.widening.apply import SchemaChanges, schema_after
 from dbt.adapters.deltawiden.widening.change import TypeChange
@@ -12,7 +12,17 @@ from dbt.adapters.deltawiden.widening.diff import (
     SchemaDifference,
     TypeDifference,
 )
+from dbt.adapters.deltawiden.widening.exactness import Storage
 from dbt.adapters.deltawiden.widening.facts import ENABLED, TableFacts
+from dbt.adapters.deltawiden.widening.float_statistics import (
+    BEFORE,
+    guard_statements,
+    is_float_to_double,
+    leaves_with_statistics,
+    restore_statements,
+    rewrite_statement,
+    settings_before,
+)
 from dbt.adapters.deltawiden.widening.names import Path, path_sql
 from dbt.adapters.deltawiden.widening.obstacles import (
     of_drop,
@@ -34,7 +44,8 @@ from dbt.adapters.deltawiden.widening.target import (
     is_decimal_number,
     smallest_type_for_both,
 )
-from dbt.adapters.deltawiden.widening.types import type_sql
+from dbt.adapters.deltawiden.widening.types import leaves, type_sql
+from dbt.adapters.deltawiden.widening.value_check import ValueCheck
 from dbt.adapters.deltawiden.widening.write import Write, write_of
 
 
@@ -46,20 +57,28 @@ class Plan:
         table: the table's name, quoted for a statement.
         in_one_statement: whether one statement can change the types of several columns.
         changes: the type changes, one commit where the engine can.
+        with_statistics: those of the changes that are made by correcting the statistics of the
+            table's files, in a commit of their own.
+        before_changes: statements that make the statistics fit, where they can't be corrected.
+        after_changes: statements that take back what ``before_changes`` has set.
         made_before: the type changes that an earlier attempt at the same write has made.
         new: the columns and nested fields to add.
-        dropped: the columns and nested fields to drop.
+        dropped: the columns and nested fields to drop, once the write has succeeded.
         properties: the table properties to set first: those that the model has gained, the
             widening property where it was asked for, and the support of table features that a new
             type needs.
         write: what is written to which column afterwards.
         refusals: why the plan can't be carried out. If there is one, nothing is.
-        lossy: under ``on_schema_change: ignore``, the leaves that would not be stored exactly.
+        lossy: under ``on_schema_change: ignore``, the leaves whose types do not store every value.
+        left_out: under ``on_schema_change: ignore``, the columns of the model that are not written.
     """
 
     table: str
     in_one_statement: bool = True
     changes: tuple[TypeChange, ...] = ()
+    with_statistics: tuple[TypeChange, ...] = ()
+    before_changes: tuple[str, ...] = ()
+    after_changes: tuple[str, ...] = ()
     made_before: tuple[TypeChange, ...] = ()
     new: tuple[FieldDifference, ...] = ()
     dropped: tuple[FieldDifference, ...] = ()
@@ -67,15 +86,40 @@ class Plan:
     write: Write = field(default_factory=Write)
     refusals: tuple[Refusal, ...] = ()
     lossy: tuple[TypeDifference, ...] = ()
+    left_out: tuple[FieldDifference, ...] = ()
 
     @property
     def statements(self) -> list[str]:
-        """The statements, in the order in which they must run; none if the plan is refused."""
-        return [] if self.refusals else list(_statements(self))
+        """All statements, in the order in which they must run; none if the plan is refused."""
+        return [*self.statements_before_write, *self.statements_after_write]
+
+    @property
+    def statements_before_write(self) -> list[str]:
+        """The statements that make the table fit for the write."""
+        return [] if self.refusals else list(_statements_before_write(self))
+
+    @property
+    def statements_after_write(self) -> list[str]:
+        """The statements that take away what the write has not filled."""
+        if self.refusals or not self.dropped:
+            return []
+        columns = ", ".join(path_sql(each.path) for each in self.dropped)
+        return [f"alter table {self.table} drop columns ({columns})"]
+
+    @property
+    def statement_with_statistics(self) -> str:
+        """The statement for ``with_statistics``; it is not enough to run it by itself."""
+        if not self.with_statistics:
+            return ""
+        return f"{_alter(self, self.with_statistics)} /* with the statistics of its files */"
 
     def with_properties(self, properties: Mapping[str, str]) -> "Plan":
         """Give the plan that also sets properties, before all else."""
         return replace(self, properties=tuple({**properties, **dict(self.properties)}.items()))
+
+    def refusing(self, refusals: Iterable[Refusal]) -> "Plan":
+        """Give the plan that is refused for more reasons."""
+        return replace(self, refusals=(*self.refusals, *refusals))
 
     def undo(self, done: Iterable[str]) -> list[str]:
         """Give the statements that take back a property turned on for type changes that failed.
@@ -91,6 +135,47 @@ class Plan:
             return []
         return [f"alter table {self.table} unset tblproperties if exists ('{ENABLED}')"]
 
+    def left_after(self, done: Iterable[str]) -> "Plan":
+        """Give the plan that is left where some of its statements before the write have run.
+
+        Args:
+            done: the statements that have run. What ``undo`` gives for them has run as well.
+
+        Returns:
+            The plan, without the steps that are done.
+        """
+        ran = set(done)
+        made = {
+            change for each, changes in _type_statements(self) if each in ran for change in changes
+        }
+        are_set = _properties_statement(self) in ran and not self.undo(ran)
+        return replace(
+            self,
+            properties=() if are_set else self.properties,
+            changes=tuple(each for each in self.changes if each not in made),
+            with_statistics=tuple(each for each in self.with_statistics if each not in made),
+            new=() if _add_statement(self) in ran else self.new,
+        )
+
+    def has_steps_of(self, other: "Plan") -> bool:
+        """Tell whether two plans change and write the same."""
+        steps = ("properties", "changes", "with_statistics", "new", "dropped", "write")
+        return all(getattr(self, step) == getattr(other, step) for step in steps)
+
+    def undo_before_changes(self, done: Iterable[str]) -> list[str]:
+        """Give the statements that take back what ``before_changes`` has set.
+
+        Args:
+            done: the statements that have run.
+
+        Returns:
+            Statements, none where none of ``before_changes`` has run, or all are taken back.
+        """
+        ran = set(done)
+        if not ran & set(self.before_changes):
+            return []
+        return [statement for statement in self.after_changes if statement not in ran]
+
 
 def plan_changes(
     difference: SchemaDifference,
@@ -98,6 +183,8 @@ def plan_changes(
     table: StructType,
     policy: Policy,
     facts: TableFacts,
+    check: ValueCheck | None = None,
+    keys: Container[str] = (),
 ) -> Plan:
     """Decide what to do about the differences between a model's output and its table.
 
@@ -107,18 +194,21 @@ def plan_changes(
         table: the table's schema.
         policy: the model's configuration.
         facts: the table's properties, protocol and engine.
+        check: as for ``write_of``.
+        keys: as for ``write_of``.
 
     Returns:
         The plan. All refusals are in it together.
     """
     difference = difference.without_gone(facts.made_by_table)
+    facts = replace(facts, schema=table)
     decided = [each for one in difference.types for each in _decide(one, policy, facts)]
     changes = tuple(each for each in decided if isinstance(each, TypeChange))
     refusals = [each for each in decided if isinstance(each, Refusal)]
     refusals += _refused_fields(difference, policy, facts)
     new = difference.new if policy.adds else ()
     dropped = difference.gone if policy.drops else ()
-    return Plan(
+    made = Plan(
         table=facts.name,
         in_one_statement=facts.engine.can(Capability.ALTER_SEVERAL_COLUMNS),
         changes=changes,
@@ -126,10 +216,15 @@ def plan_changes(
         dropped=dropped,
         properties=_properties(changes, new, facts),
         write=write_of(
-            source, _schema_after(table, changes, new, dropped), left_out=facts.made_by_table
+            source,
+            _schema_at_write(table, changes, new),
+            left_out=facts.made_by_table,
+            check=check,
+            keys=keys,
         ),
         refusals=tuple(refusals),
     )
+    return _with_statistics(made, facts)
 
 
 def plan_no_change(
@@ -138,6 +233,8 @@ def plan_no_change(
     table: StructType,
     name: str,
     made_by_table: frozenset[str] = frozenset(),
+    check: ValueCheck | None = None,
+    keys: Container[str] = (),
 ) -> Plan:
     """Make the plan that changes nothing, and names what the write would not store exactly.
 
@@ -147,22 +244,52 @@ def plan_no_change(
         table: the table's schema.
         name: the table's name, quoted for a statement.
         made_by_table: the columns, in lower case, that Delta makes where the source lacks them.
+        check: as for ``write_of``.
+        keys: as for ``write_of``.
 
     Returns:
         A plan without statements. It is refused where the fields of a struct differ, because a
-        struct is written whole: what goes for columns, to leave out the new ones, does not for it.
+        struct is written whole: what goes for columns, to leave out the new ones, does not for it;
+        where the source lacks a column; and where Spark writes no value of a type to its column.
     """
-    refusals = [
-        Refusal(Reason.NESTED_AND_MODE_IS_IGNORE, each.path, to_type=each.field.dataType)
-        for each in (*difference.new, *difference.gone)
-        if len(each.path) > 1
-    ]
+    difference = difference.without_gone(made_by_table)
     return Plan(
         table=name,
-        write=write_of(source, table, fills=False, left_out=made_by_table),
-        refusals=tuple(refusals),
-        lossy=difference.types,
+        write=write_of(source, table, fills=False, left_out=made_by_table, check=check, keys=keys),
+        refusals=tuple(_refused_under_ignore(difference)),
+        lossy=tuple(each for each in difference.types if each.storage is Storage.LOSSY),
+        left_out=tuple(each for each in difference.new if len(each.path) == 1),
     )
+
+
+def _refused_under_ignore(difference: SchemaDifference) -> Iterator[Refusal]:
+    for nested in (*difference.new, *difference.gone):
+        if len(nested.path) > 1:
+            reason = Reason.NESTED_AND_MODE_IS_IGNORE
+            yield Refusal(reason, nested.path, to_type=nested.field.dataType)
+    for column in difference.gone:
+        if len(column.path) == 1:
+            yield Refusal(Reason.GONE_AND_MODE_IS_IGNORE, column.path, column.field.dataType)
+    for leaf in difference.types:
+        if leaf.storage is Storage.IMPOSSIBLE:
+            yield Refusal(Reason.NOT_WRITABLE, leaf.path, leaf.table, leaf.source)
+
+
+def refused_keys(write: Write) -> Iterator[Refusal]:
+    """Find the keys by which a MERGE can't find rows.
+
+    Args:
+        write: the write.
+
+    Returns:
+        A refusal for each key that is a char column.
+
+    Source:
+        DELTA_MERGE_RESOLVED_ATTRIBUTE_MISSING_FROM_INPUT, which Spark shows as an internal error
+    """
+    for column in write.columns:
+        if column.is_key and any(isinstance(leaf, CharType) for leaf in leaves(column.type)):
+            yield Refusal(Reason.CHAR_KEY, (column.name,), column.type)
 
 
 def plan_by_hand(requested: Iterable[TypeChange], facts: TableFacts) -> Plan:
@@ -170,7 +297,7 @@ def plan_by_hand(requested: Iterable[TypeChange], facts: TableFacts) -> Plan:
 
     Args:
         requested: the changes, with the column's own type as ``from_type``.
-        facts: the table's properties, protocol and engine.
+        facts: the table's properties, protocol, engine and schema.
 
     Returns:
         The plan; a change to the type that the column has is left out of it.
@@ -179,13 +306,38 @@ def plan_by_hand(requested: Iterable[TypeChange], facts: TableFacts) -> Plan:
     policy = Policy(type_widening=True)
     decided = [each for one in requested for each in _permit(one, policy, facts, by_hand=True)]
     changes = tuple(each for each in decided if isinstance(each, TypeChange))
-    return Plan(
+    made = Plan(
         table=facts.name,
         in_one_statement=facts.engine.can(Capability.ALTER_SEVERAL_COLUMNS),
         changes=changes,
         properties=_properties(changes, (), facts),
         refusals=tuple(each for each in decided if isinstance(each, Refusal)),
     )
+    made = _with_statistics(made, facts)
+    if BEFORE in facts.properties and not made.after_changes:
+        # Another one ended before it had taken back its settings.
+        restore = restore_statements(facts.name, facts.properties[BEFORE])
+        made = replace(made, after_changes=restore)
+    return made
+
+
+def _with_statistics(plan: Plan, facts: TableFacts) -> Plan:
+    """Add what keeps the statistics of the table's files right."""
+    changes = tuple(each for each in plan.changes if _needs_statistics(each, facts))
+    if facts.corrects_statistics or not changes:
+        return replace(plan, with_statistics=changes)
+    leaves = [each.path for each in changes]
+    # Of an empty table too: another writer may have come between.
+    rewrite = rewrite_statement(facts.name, leaves[0])
+    return replace(
+        plan,
+        before_changes=(*guard_statements(facts, leaves), rewrite),
+        after_changes=restore_statements(facts.name, settings_before(facts)),
+    )
+
+
+def _needs_statistics(change: TypeChange, facts: TableFacts) -> bool:
+    return is_float_to_double(change) and change.path in leaves_with_statistics(facts.schema)
 
 
 def _decide(
@@ -252,6 +404,17 @@ def _obstacles(
         else:
             yield from _of_settings(rule, policy, facts)
         yield from of_type_change(change.path, change.to_type, rule, facts)
+        if is_float_to_double(change):
+            yield from _of_float(change, facts, by_hand)
+
+
+def _of_float(change: TypeChange, facts: TableFacts, by_hand: bool) -> Iterator[Obstacle]:
+    if change.path[0].lower() in (each.lower() for each in facts.partition_columns):
+        yield Obstacle(Reason.PARTITIONED_BY_FLOAT)
+    elif not (by_hand or facts.corrects_statistics or facts.files == 0) and _needs_statistics(
+        change, facts
+    ):
+        yield Obstacle(Reason.FLOAT_STATISTICS)
 
 
 def _of_settings(rule: Rule, policy: Policy, facts: TableFacts) -> Iterator[Obstacle]:
@@ -292,9 +455,10 @@ def _why_not_gone(
 ) -> Iterator[Obstacle]:
     if mode is OnSchemaChange.FAIL:
         yield Obstacle(Reason.GONE_AND_MODE_IS_FAIL)
+    elif not gone.field.nullable:
+        yield Obstacle(Reason.GONE_AND_NOT_NULL)
     elif mode is OnSchemaChange.APPEND_NEW_COLUMNS:
-        if not gone.field.nullable:
-            yield Obstacle(Reason.GONE_AND_NOT_NULL)
+        return
     elif gone.path[0].lower() in (each.lower() for each in facts.partition_columns):
         yield Obstacle(Reason.GONE_AND_PARTITIONED_BY)
     elif not facts.is_delta:
@@ -323,11 +487,8 @@ def _is_recorded(change: TypeChange) -> bool:
     return rule is not None and rule.recorded
 
 
-def _schema_after(
-    table: StructType,
-    changes: tuple[TypeChange, ...],
-    new: tuple[FieldDifference, ...],
-    dropped: tuple[FieldDifference, ...],
+def _schema_at_write(
+    table: StructType, changes: tuple[TypeChange, ...], new: tuple[FieldDifference, ...]
 ) -> StructType:
     added: dict[Path, tuple[StructField, ...]] = {}
     for each in new:
@@ -336,28 +497,46 @@ def _schema_after(
         SchemaChanges(
             types={each.path: each.to_type for each in changes},
             new=added,
-            dropped=frozenset(each.path for each in dropped),
         ),
         table,
     )
 
 
-def _statements(plan: Plan) -> Iterator[str]:
+def _statements_before_write(plan: Plan) -> Iterator[str]:
     if plan.properties:
-        properties = properties_sql(dict(plan.properties))
-        yield f"alter table {plan.table} set tblproperties ({properties})"
+        yield _properties_statement(plan)
+    yield from plan.before_changes
     yield from _alter_types(plan)
+    yield from plan.after_changes
     if plan.new:
-        added = (f"{path_sql(each.path)} {type_sql(each.field.dataType)}" for each in plan.new)
-        yield f"alter table {plan.table} add columns ({', '.join(added)})"
-    if plan.dropped:
-        columns = ", ".join(path_sql(each.path) for each in plan.dropped)
-        yield f"alter table {plan.table} drop columns ({columns})"
+        yield _add_statement(plan)
 
 
-def _alter_types(plan: Plan) -> Iterator[str]:
-    columns = [f"{path_sql(each.path)} type {type_sql(each.to_type)}" for each in plan.changes]
-    if columns and plan.in_one_statement:
-        yield f"alter table {plan.table} alter column {', '.join(columns)}"
+def _properties_statement(plan: Plan) -> str:
+    properties = properties_sql(dict(plan.properties))
+    return f"alter table {plan.table} set tblproperties ({properties})"
+
+
+def _add_statement(plan: Plan) -> str:
+    added = (f"{path_sql(each.path)} {type_sql(each.field.dataType)}" for each in plan.new)
+    return f"alter table {plan.table} add columns ({', '.join(added)})"
+
+
+def _alter_types(plan: Plan) -> list[str]:
+    return [statement for statement, _ in _type_statements(plan)]
+
+
+def _type_statements(plan: Plan) -> Iterator[tuple[str, tuple[TypeChange, ...]]]:
+    """Give each statement that changes types, with the changes that it makes."""
+    plain = tuple(each for each in plan.changes if each not in plan.with_statistics)
+    if plain and plan.in_one_statement:
+        yield _alter(plan, plain), plain
     else:
-        yield from (f"alter table {plan.table} alter column {column}" for column in columns)
+        yield from ((_alter(plan, [each]), (each,)) for each in plain)
+    if plan.with_statistics:
+        yield plan.statement_with_statistics, plan.with_statistics
+
+
+def _alter(plan: Plan, changes: Iterable[TypeChange]) -> str:
+    columns = (f"{path_sql(each.path)} type {type_sql(each.to_type)}" for each in changes)
+    return f"alter table {plan.table} alter column {', '.join(columns)}"

@@ -18,10 +18,10 @@ class OnSchemaChange(str, Enum):
 
 
 class OnLossyWrite(str, Enum):
-    """What to do, under ``ignore``, about a write that would not store every value exactly."""
+    """What to do about a value that its column does not store exactly."""
 
-    WARN = "warn"
     ERROR = "error"
+    WARN = "warn"
     IGNORE = "ignore"
 
 
@@ -53,7 +53,7 @@ class Policy:
     on_schema_change: OnSchemaChange = OnSchemaChange.IGNORE
     type_widening: bool | None = None
     compatible_with: frozenset[Compatibility] = frozenset()
-    on_lossy_write: OnLossyWrite = OnLossyWrite.WARN
+    on_lossy_write: OnLossyWrite = OnLossyWrite.ERROR
 
     @property
     def adds(self) -> bool:
@@ -87,7 +87,7 @@ def read_policy(config: Mapping[str, Any]) -> Policy:
         on_schema_change=_member(config, "on_schema_change", OnSchemaChange.IGNORE, problems),
         type_widening=_flag(config, "type_widening", problems),
         compatible_with=_members(config, "type_widening_compatible_with", Compatibility, problems),
-        on_lossy_write=_member(config, "on_lossy_write", OnLossyWrite.WARN, problems),
+        on_lossy_write=_member(config, "on_lossy_write", OnLossyWrite.ERROR, problems),
     )
     if problems:
         raise InvalidConfiguration("\n".join(problems))

@@ -6,47 +6,62 @@ column's fields in the column's order, and its types, can't be written wrongly.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from itertools import count
 
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
 from dbt.adapters.deltawiden.widening.diff import by_folded_name
 from dbt.adapters.deltawiden.widening.exactness import Storage, storage
-from dbt.adapters.deltawiden.widening.names import quote
+from dbt.adapters.deltawiden.widening.names import Path, quote
 from dbt.adapters.deltawiden.widening.types import every_type, type_sql
+from dbt.adapters.deltawiden.widening.value_check import ValueCheck
 
 
-def shaped_sql(value: str, source: DataType, column: DataType) -> str:
+def shaped_sql(
+    value: str,
+    source: DataType,
+    column: DataType,
+    path: Path = (),
+    check: ValueCheck | None = None,
+) -> str:
     """Render a source's value with the fields of its column, in the column's order.
 
     Args:
         value: an SQL expression for the value.
         source: its type.
         column: the type of the column. Every field of the source is in it.
+        path: the column, which the error of a check names.
+        check: the check of the leaves that the column does not store exactly by their types alone;
+            None to leave those to the engine's own cast.
 
     Returns:
         The expression itself where it can be written as it is, else one that puts the fields in
         order, at every depth, and gives them the column's types where those hold every value. A
-        field that the source lacks is null; a null struct stays null.
+        field that the source lacks is null; a null struct stays null. With a check, a value that
+        the column does not store exactly ends the statement.
 
     Source:
         https://spark.apache.org/docs/latest/api/sql/ (named_struct, transform, transform_keys)
     """
-    shaped = _shaped(value, source, column, count(1))
+    shaped = _shaper(source, column, check).shaped(value, source, column, path)
     return f"cast({shaped} as {type_sql(column)})" if _needs_cast(source, column) else shaped
 
 
-def is_as_is(source: DataType, column: DataType) -> bool:
+def is_as_is(source: DataType, column: DataType, check: ValueCheck | None = None) -> bool:
     """Tell whether a source's value can be written to its column as it is.
 
     Args:
         source: the type of the value.
         column: the type of its column.
+        check: as for ``shaped_sql``.
 
     Returns:
-        Whether names, their order and the types inside of structs are the same.
+        Whether names, their order and the types inside of structs are the same, and no value has
+        to be checked.
     """
-    return in_order(source, column) and not _needs_cast(source, column)
+    shaper = _shaper(source, column, check)
+    return not shaper.changes(source, column) and not _needs_cast(source, column)
 
 
 def _needs_cast(source: DataType, column: DataType) -> bool:
@@ -80,44 +95,75 @@ def _leaves_side_by_side(source: DataType, column: DataType) -> Iterator[tuple[D
         yield source, column
 
 
-def _shaped(value: str, source: DataType, column: DataType, names: "count[int]") -> str:
-    if in_order(source, column):
+def _is_lossy(source: DataType, column: DataType) -> bool:
+    pairs = _leaves_side_by_side(source, column)
+    return any(storage(ours, theirs) is Storage.LOSSY for ours, theirs in pairs)
+
+
+def _shaper(source: DataType, column: DataType, check: ValueCheck | None) -> "_Shaper":
+    return _Shaper(check if _is_lossy(source, column) else None)
+
+
+@dataclass(frozen=True)
+class _Shaper:
+    """Renders one value, each lambda variable under a name of its own."""
+
+    check: ValueCheck | None
+    names: "count[int]" = field(default_factory=lambda: count(1))
+
+    def changes(self, source: DataType, column: DataType) -> bool:
+        """Whether the value has to be put in order, or a leaf of it has to be checked."""
+        is_checked = self.check is not None and _is_lossy(source, column)
+        return is_checked or not in_order(source, column)
+
+    def shaped(self, value: str, source: DataType, column: DataType, path: Path) -> str:
+        if not self.changes(source, column):
+            return value
+        if isinstance(source, StructType) and isinstance(column, StructType):
+            return self._struct(value, source, column, path)
+        if isinstance(source, ArrayType) and isinstance(column, ArrayType):
+            item = f"x{next(self.names)}"
+            body = self._inside(item, source.elementType, column.elementType, (*path, "element"))
+            return f"transform({value}, {item} -> {body})"
+        if isinstance(source, MapType) and isinstance(column, MapType):
+            return self._map(value, source, column, path)
+        assert self.check is not None
+        return self.check.checked_sql(value, path, source, column)
+
+    def _inside(self, value: str, source: DataType, column: DataType, path: Path) -> str:
+        """Render a value inside another one, with its column's type if any leaf is checked.
+
+        The value around it can then be written without a cast, which would be a cast by position.
+        """
+        shaped = self.shaped(value, source, column, path)
+        if self.check is None or shaped != value or source == column:
+            return shaped
+        return f"cast({shaped} as {type_sql(column)})"
+
+    def _struct(self, value: str, source: StructType, column: StructType, path: Path) -> str:
+        in_source = by_folded_name(source)
+        fields = []
+        for each in column.fields:
+            name = each.name.replace("\\", "\\\\").replace("'", "\\'").replace("${", "\\u0024{")
+            given = in_source.get(each.name.lower())
+            if given is None:
+                rendered = f"cast(null as {type_sql(each.dataType)})"
+            else:
+                field_path = (*path, each.name)
+                field_value = f"{value}.{quote(given.name)}"
+                rendered = self._inside(field_value, given.dataType, each.dataType, field_path)
+            fields.append(f"'{name}', {rendered}")
+        return f"if({value} is null, null, named_struct({', '.join(fields)}))"
+
+    def _map(self, value: str, source: MapType, column: MapType, path: Path) -> str:
+        key, item = f"k{next(self.names)}", f"v{next(self.names)}"
+        new_key = self._inside(key, source.keyType, column.keyType, (*path, "key"))
+        new_item = self._inside(item, source.valueType, column.valueType, (*path, "value"))
+        if new_key != key:
+            value = f"transform_keys({value}, ({key}, {item}) -> {new_key})"
+        if new_item != item:
+            value = f"transform_values({value}, ({key}, {item}) -> {new_item})"
         return value
-    if isinstance(source, StructType) and isinstance(column, StructType):
-        return _struct(value, source, column, names)
-    if isinstance(source, ArrayType) and isinstance(column, ArrayType):
-        item = f"x{next(names)}"
-        body = _shaped(item, source.elementType, column.elementType, names)
-        return f"transform({value}, {item} -> {body})"
-    assert isinstance(source, MapType)
-    assert isinstance(column, MapType)
-    return _map(value, source, column, names)
-
-
-def _struct(value: str, source: StructType, column: StructType, names: "count[int]") -> str:
-    in_source = by_folded_name(source)
-    fields = []
-    for each in column.fields:
-        name = each.name.replace("\\", "\\\\").replace("'", "\\'").replace("${", "\\u0024{")
-        given = in_source.get(each.name.lower())
-        if given is None:
-            field = f"cast(null as {type_sql(each.dataType)})"
-        else:
-            path = f"{value}.{quote(given.name)}"
-            field = _shaped(path, given.dataType, each.dataType, names)
-        fields.append(f"'{name}', {field}")
-    return f"if({value} is null, null, named_struct({', '.join(fields)}))"
-
-
-def _map(value: str, source: MapType, column: MapType, names: "count[int]") -> str:
-    key, item = f"k{next(names)}", f"v{next(names)}"
-    if not in_order(source.keyType, column.keyType):
-        body = _shaped(key, source.keyType, column.keyType, names)
-        value = f"transform_keys({value}, ({key}, {item}) -> {body})"
-    if not in_order(source.valueType, column.valueType):
-        body = _shaped(item, source.valueType, column.valueType, names)
-        value = f"transform_values({value}, ({key}, {item}) -> {body})"
-    return value
 
 
 def in_order(source: DataType, column: DataType) -> bool:

@@ -77,6 +77,18 @@ class Reason(Enum):
         "this is an identity column, whose type Delta never changes",
         "cast the column in the model to {from_type}, or leave it out of the model: Delta fills it",
     )
+    PARTITIONED_BY_FLOAT = (
+        "the table is partitioned by this column, and Delta keeps the values of a partition as "
+        "text, which reads as another number once the column is double",
+        "cast the column in the model to {from_type}, or rebuild the table: dbt run --full-refresh",
+    )
+    FLOAT_STATISTICS = (
+        "the statistics of the table's files have this column's values as float text, which reads "
+        "as other numbers once the column is double, so that filters would not find old rows; "
+        "only method: session can correct them without writing the table anew",
+        "run dbt once with method: session on the same metastore; or, to write all of the table's "
+        "files anew, run: {by_hand}",
+    )
     PREVIEW_ONLY = (
         "the table has the preview of type widening only (typeWidening-preview), and the Delta "
         "versions that know no more than that can't read a table with this change",
@@ -142,6 +154,21 @@ class Reason(Enum):
         "only one of the model and the table has this nested field, and on_schema_change is ignore",
         "set on_schema_change to append_new_columns or sync_all_columns, or give the struct in the "
         "model the fields that it has in the table",
+    )
+    GONE_AND_MODE_IS_IGNORE = (
+        "the model lacks this column of the table, and on_schema_change is ignore",
+        "select the column in the model, or set on_schema_change to append_new_columns to fill "
+        "it with null",
+    )
+    CHAR_KEY = (
+        "this key is a char column of the table, and Delta can't run a MERGE whose condition uses "
+        "such a column",
+        "use another unique_key; or make the column a string (dbt run-operation widen_columns), "
+        "and then run: update {table} set {column} = rtrim({column})",
+    )
+    NOT_WRITABLE = (
+        "Spark writes no value of the model's type to this column",
+        "cast the column in the model to {from_type}, or rebuild the table: dbt run --full-refresh",
     )
     DROP_NEEDS_DELTA = (
         "the model lacks this column, and the table is no Delta table, from which it could be "

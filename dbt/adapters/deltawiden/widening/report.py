@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+from collections.abc import Sequence
 
 from dbt.adapters.deltawiden.widening.names import parse_path, path_text
 from dbt.adapters.deltawiden.widening.plan import Plan
@@ -51,15 +52,16 @@ def refusals_text(plan: Plan) -> str:
 
 
 def by_hand_command(plan: Plan) -> str:
-    """Give the command that makes the manual type changes of a refused plan.
+    """Give the command that makes the type changes that a refused plan leaves to a person.
 
     Args:
         plan: any plan.
 
     Returns:
-        A command for a POSIX shell, empty where the plan refuses no manual change.
+        A command for a POSIX shell, empty where the plan refuses no such change.
     """
-    manual = [each for each in plan.refusals if each.reason is Reason.MANUAL]
+    by_hand = (Reason.MANUAL, Reason.FLOAT_STATISTICS)
+    manual = [each for each in plan.refusals if each.reason in by_hand]
     if not manual:
         return ""
     columns = {path_text(each.path): _wanted(each) for each in manual}
@@ -86,11 +88,11 @@ def _plain(quoted: str) -> str:
 
 
 def lossy_text(plan: Plan, action: OnLossyWrite) -> str:
-    """Say which columns a write under ``on_schema_change: ignore`` would not store exactly.
+    """Say which columns do not store every value of the model's types exactly.
 
     Args:
         plan: a plan from ``plan_no_change`` with lossy leaves.
-        action: what is done about it.
+        action: what is done about a value that is not stored exactly.
 
     Returns:
         One text that names every such column and the ways out.
@@ -100,13 +102,64 @@ def lossy_text(plan: Plan, action: OnLossyWrite) -> str:
         for each in plan.lossy
     )
     if action is OnLossyWrite.ERROR:
-        result = "Nothing was changed or written."
-        other = "set on_lossy_write: warn to write all the same"
+        result = "The write checks each value, and stops before the first one that would change."
+        other = "set on_lossy_write: warn to write such values all the same"
     else:
         result = "Values can be rounded, truncated or refused."
-        other = "set on_lossy_write: error to stop such runs; ignore hides this warning"
+        other = "set on_lossy_write: error to stop at such a value; ignore hides this warning"
     return (
         f"{plan.table} does not store every value of the model's output exactly: {subjects}. "
         f"{result} Set on_schema_change to append_new_columns or sync_all_columns to widen the "
         f"table, cast in the model, or {other}."
     )
+
+
+def left_out_text(plan: Plan) -> str:
+    """Say which columns of the model a write leaves out under ``on_schema_change: ignore``.
+
+    Args:
+        plan: a plan that leaves columns out.
+
+    Returns:
+        One text that names the columns and the ways out.
+    """
+    columns = ", ".join(path_text(each.path) for each in plan.left_out)
+    return (
+        f"{plan.table} lacks these columns of the model, and on_schema_change is ignore: "
+        f"{columns}. They are not stored. Set on_schema_change to append_new_columns or "
+        "sync_all_columns to add them, or remove them from the model."
+    )
+
+
+def dates_text(table: str, hard_deletes: str, dates: Sequence[str]) -> str:
+    """Say why a snapshot's table can't store at which moment a row was found deleted.
+
+    Args:
+        table: the table's name, quoted for a statement.
+        hard_deletes: the snapshot's configuration.
+        dates: the columns that are dates.
+    """
+    arguments = {
+        "relations": [table.replace("`", "")],
+        "columns": dict.fromkeys(dates, "timestamp_ntz"),
+    }
+    return (
+        f"{table} can't store when a row was deleted: hard_deletes is {hard_deletes}, and "
+        f"{', '.join(dates)} is a date, of which the time of day would be lost. Nothing was "
+        "changed or written.\n"
+        f"Make it a timestamp_ntz: dbt run-operation widen_columns --args '{json.dumps(arguments)}'"
+        "; or set on_lossy_write: ignore to store the day."
+    )
+
+
+VALUE_REMEDY = (
+    "Cast the column in the model, set on_schema_change to append_new_columns or sync_all_columns "
+    "if the table can be widened, or set on_lossy_write: warn to write such values all the same."
+)
+"""What to do about a value that a write has found not to be exact."""
+
+PARTITION_VALUE_REMEDY = (
+    "Select another value for it, such as null: nullif(column, ''). Or set on_lossy_write: ignore "
+    "to write such values all the same."
+)
+"""What to do about a value that a partition column does not store exactly."""

@@ -61,12 +61,13 @@ def _in_struct(
     # Spark reads Parquet columns by name, without regard to case.
     by_name = {field.name.lower(): field.dataType for field in stored.fields}
     for field in table.fields:
-        found = by_name.get(_physical_name(field).lower())
+        found = by_name.get(physical_name(field).lower())
         if found is not None:
             yield from _in_type(found, field.dataType, (*path, field.name), in_collection)
 
 
-def _physical_name(field: StructField) -> str:
+def physical_name(field: StructField) -> str:
+    """Give the name that a column or field of a struct has in data files."""
     metadata: dict[str, Any] = field.metadata or {}
     return str(metadata.get(PHYSICAL_NAME, field.name))
 

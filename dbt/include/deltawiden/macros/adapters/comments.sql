@@ -13,20 +13,6 @@
 {%- endmacro %}
 
 
-{% macro deltawiden__create_view_as(relation, sql) -%}
-  create or replace view {{ relation }}
-  {%- if config.persist_column_docs() %}
-    ({{ _deltawiden_commented_columns(get_columns_in_query(sql)) }})
-  {%- endif %}
-  {{ comment_clause() }}
-  {%- if config.get('contract').enforced -%}
-    {{ get_assert_columns_equivalent(sql) }}
-  {%- endif %}
-  as
-    {{ sql }}
-{% endmacro %}
-
-
 {% macro _deltawiden_commented_columns(names) %}
   {%- for name in names -%}
     {%- set description = model.columns.get(name, {}).get('description') -%}

@@ -2,7 +2,7 @@
   dbt-spark's MERGE, with names quoted, and with lists of columns where the source lacks some.
 
   `dest_columns`: none where the source has every column of the table, else the table's columns, each
-  with `name`, `quoted` and `in_source`. A column that the source lacks keeps its value in a row that
+  with `name`, `quoted`, `in_source` and `insert_sql`, the value that an inserted row gets. A column that the source lacks keeps its value in a row that
   is updated, and is null in a row that is inserted.
 #}
 {% macro deltawiden__get_merge_sql(target, source, unique_key, dest_columns, incremental_predicates) %}
@@ -50,8 +50,7 @@
   {%- else -%}
     ({{ dest_columns | map(attribute='quoted') | join(', ') }}) values (
     {%- for column in dest_columns -%}
-      {%- if column.in_source -%}DBT_INTERNAL_SOURCE.{{ column.quoted }}{%- else -%}null{%- endif -%}
-      {{ ', ' if not loop.last }}
+      {{ column.insert_sql }}{{ ', ' if not loop.last }}
     {%- endfor -%})
   {%- endif -%}
 {% endmacro %}

@@ -1,18 +1,39 @@
+{#- A value that its column would change stops the seed before the table is dropped. -#}
+{% macro deltawiden__reset_csv_table(model, full_refresh, old_relation, agate_table) %}
+  {%- do adapter.check_seed(model, agate_table, _deltawiden_seed_types(model, agate_table)) -%}
+  {% do return(spark__reset_csv_table(model, full_refresh, old_relation, agate_table)) %}
+{% endmacro %}
+
+
+{% macro deltawiden__create_csv_table(model, agate_table) %}
+  {%- do adapter.check_seed(model, agate_table, _deltawiden_seed_types(model, agate_table)) -%}
+  {% do return(spark__create_csv_table(model, agate_table)) %}
+{% endmacro %}
+
+
+{% macro _deltawiden_seed_types(model, agate_table) %}
+  {%- set configured = model['config'].get('column_types', {}) -%}
+  {%- set types = {} -%}
+  {%- for name in agate_table.column_names -%}
+    {%- do types.update({name: configured.get(name, adapter.convert_type(agate_table, loop.index0))}) -%}
+  {%- endfor -%}
+  {% do return(types) %}
+{% endmacro %}
+
+
 {#-
   dbt-spark's tells the type of a column anew for each value, and for that looks at all of the column's values:
   minutes for a seed of some ten thousand rows.
 -#}
 {% macro deltawiden__load_csv_rows(model, agate_table) %}
-  {%- set configured = model['config'].get('column_types', {}) -%}
   {%- set values = [] -%}
-  {%- for name in agate_table.column_names -%}
-    {%- set type = configured.get(name, adapter.convert_type(agate_table, loop.index0)) -%}
+  {%- for type in _deltawiden_seed_types(model, agate_table).values() -%}
     {%- do values.append('cast(' ~ get_binding_char() ~ ' as ' ~ type ~ ')') -%}
   {%- endfor -%}
   {%- set row_sql = '(' ~ values | join(', ') ~ ')' -%}
 
   {%- set statements = [] -%}
-  {%- for chunk in agate_table.rows | batch(get_batch_size()) -%}
+  {%- for chunk in adapter.seed_values(model, agate_table) | batch(get_batch_size()) -%}
     {%- set bindings = [] -%}
     {%- for row in chunk -%}
       {%- do bindings.extend(row) -%}

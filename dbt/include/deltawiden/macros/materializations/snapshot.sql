@@ -27,16 +27,18 @@
 
   {% set strategy_macro = strategy_dispatch(config.get('strategy')) %}
   {% set strategy = strategy_macro(model, "snapshotted_data", "source_data", model['config'], target_relation_exists) %}
+  {%- set columns = config.get('snapshot_table_column_names') or get_snapshot_table_column_names() -%}
   {% set build_sql = build_snapshot_table(strategy, model['compiled_code']) %}
 
   {% if not target_relation_exists %}
+    {%- do _deltawiden_check_views(build_sql) -%}
     {% call statement('main') %}
-      {{ create_table_as(False, target_relation, build_sql) }}
+      {%- set with_moments = adapter.with_moments(build_sql, columns) -%}
+      {{ create_table_as(False, target_relation, adapter.with_partitions_checked(with_moments, target_relation, config)) }}
     {% endcall %}
   {% else %}
-    {%- set columns = config.get('snapshot_table_column_names') or get_snapshot_table_column_names() -%}
     {%- do adapter.assert_valid_snapshot_target_given_strategy(target_relation, columns, strategy) -%}
-    {%- do adapter.until_no_conflict(_deltawiden_write_snapshot, strategy, build_sql, target_relation, columns) -%}
+    {%- do adapter.until_no_conflict(target_relation, _deltawiden_write_snapshot, strategy, build_sql, target_relation, columns) -%}
   {% endif %}
 
   {% set should_revoke = should_revoke(target_relation_exists, full_refresh_mode=False) %}
@@ -57,8 +59,10 @@
 
 {% macro _deltawiden_write_snapshot(attempts, strategy, build_sql, target_relation, columns) %}
 
+  {%- do _deltawiden_check_views(build_sql) -%}
   {#- Before the staging view: it compares with the table as it is when the view is made. -#}
   {%- set plan = attempts.remember(adapter.plan_snapshot_changes(build_sql, target_relation, config)) -%}
+  {%- do adapter.check_hard_deletes(plan, config, columns) -%}
   {%- do _deltawiden_follow_plan(plan) -%}
 
   {%- set source = _deltawiden_snapshot_source(plan, columns.values() | map('lower') | list) -%}
@@ -81,7 +85,8 @@
   {%- for column in plan.write.columns if column.in_source and column.name | lower not in own_columns -%}
     {%- do selected.append(column.select_sql) -%}
   {%- endfor -%}
-  {% do return('select ' ~ selected | join(', ') ~ ' from (' ~ model['compiled_code'] ~ ')') %}
+  {#- On a line of its own: the query may end in a comment. -#}
+  {% do return('select ' ~ selected | join(', ') ~ ' from (\n' ~ model['compiled_code'] ~ '\n)') %}
 {% endmacro %}
 
 

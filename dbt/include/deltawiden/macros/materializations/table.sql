@@ -17,6 +17,8 @@
     {%- endcall -%}
   {%- endif -%}
 
+  {%- do _deltawiden_check_views(_deltawiden_model_query()) -%}
+
   {#- A Delta or Iceberg table is replaced in one commit: readers always find one. -#}
   {%- set is_replaced = existing_relation is not none and (
       (existing_relation.is_delta and file_format == 'delta')
@@ -26,9 +28,8 @@
   {%- endif -%}
 
   {%- call statement('main') -%}
-    {{ create_table_as(False, target_relation, _deltawiden_model_query()) }}
+    {{ create_table_as(False, target_relation, adapter.with_partitions_checked(_deltawiden_model_query(), target_relation, config)) }}
   {%- endcall -%}
-  {%- do _deltawiden_drop_python_view() -%}
 
   {% set should_revoke = should_revoke(existing_relation, full_refresh_mode=True) %}
   {% do apply_grants(target_relation, config.get('grants'), should_revoke) %}

@@ -10,11 +10,14 @@
   {%- set file_format = dbt_spark_validate_get_file_format(config.get('file_format', default='delta')) -%}
   {%- set strategy = _deltawiden_strategy(config.get('incremental_strategy') or 'append', file_format) -%}
   {%- set grant_config = config.get('grants') -%}
-  {%- set target_relation = this -%}
+  {#- dbt's cache keeps what is returned: a later batch of this run has to know what the table is. -#}
+  {%- set target_relation = this.incorporate(
+      type='table', is_delta=(file_format == 'delta'), is_iceberg=(file_format == 'iceberg'), is_hudi=(file_format == 'hudi')) -%}
   {%- set existing_relation = load_relation(this) -%}
   {%- set full_refresh_mode = should_full_refresh() -%}
 
-  {%- if strategy in ['insert_overwrite', 'microbatch'] and config.get('partition_by') -%}
+  {%- set replaces_partitions = strategy == 'insert_overwrite' or (strategy == 'microbatch' and file_format != 'delta') -%}
+  {%- if replaces_partitions and config.get('partition_by') -%}
     {%- call statement() -%}
       set spark.sql.sources.partitionOverwriteMode = DYNAMIC
     {%- endcall -%}
@@ -31,10 +34,11 @@
   {%- if existing_relation is none or existing_relation.is_view or full_refresh_mode -%}
     {%- do _deltawiden_create_table(existing_relation, target_relation, file_format) -%}
   {%- else -%}
-    {%- do _deltawiden_check_partitions(strategy) -%}
-    {%- do adapter.until_no_conflict(_deltawiden_write_to_table, existing_relation, target_relation, strategy) -%}
+    {%- do _deltawiden_check_partitions(strategy, existing_relation) -%}
+    {%- set plan = adapter.until_no_conflict(
+        target_relation, _deltawiden_write_to_table, existing_relation, target_relation, strategy) -%}
+    {%- do adapter.run_after_write(plan, model['unique_id']) -%}
   {%- endif -%}
-  {%- do _deltawiden_drop_python_view() -%}
 
   {% set should_revoke = should_revoke(existing_relation, full_refresh_mode) %}
   {% do apply_grants(target_relation, grant_config, should_revoke) %}
@@ -50,9 +54,8 @@
 
 {#- One of dbt-spark's strategies, checked, or one that the project has a macro for. -#}
 {% macro _deltawiden_strategy(strategy, file_format) %}
-  {%- if strategy not in ['append', 'merge', 'insert_overwrite', 'microbatch', 'delete+insert'] -%}
-    {#- An error where there is no such macro. -#}
-    {% do adapter.get_incremental_strategy_macro(context, strategy) %}
+  {%- set has_macro = ('get_incremental_' ~ strategy | replace('+', '_') ~ '_sql') in context -%}
+  {%- if has_macro and strategy not in ['append', 'merge', 'insert_overwrite', 'microbatch', 'delete+insert'] -%}
     {% do return(strategy) %}
   {%- endif -%}
   {% do return(dbt_spark_validate_get_incremental_strategy(strategy, file_format)) %}
@@ -61,6 +64,7 @@
 
 {% macro _deltawiden_create_table(existing_relation, target_relation, file_format) %}
 
+  {%- do _deltawiden_check_views(_deltawiden_model_query()) -%}
   {%- set replaces_delta = existing_relation is not none and existing_relation.is_delta -%}
   {#- Replacing a table forgets its properties: one that follows the table must be given back. -#}
   {%- set follows_table = replaces_delta and config.get('type_widening') is none
@@ -71,7 +75,7 @@
   {%- endif -%}
 
   {%- call statement('main') -%}
-    {{ create_table_as(False, target_relation, _deltawiden_model_query()) }}
+    {{ create_table_as(False, target_relation, adapter.with_partitions_checked(_deltawiden_model_query(), target_relation, config)) }}
   {%- endcall -%}
 
   {%- if follows_table -%}
@@ -83,11 +87,11 @@
 {% endmacro %}
 
 
-{% macro _deltawiden_check_partitions(strategy) %}
-  {%- if strategy == 'microbatch' and not config.get('partition_by') -%}
+{% macro _deltawiden_check_partitions(strategy, existing_relation) %}
+  {%- if strategy == 'microbatch' and not existing_relation.is_delta and not config.get('partition_by') -%}
     {% do exceptions.raise_compiler_error(
-      "The 'microbatch' incremental strategy requires a `partition_by` config: a column that is of grain "
-      ~ config.get('batch_size') ~ '.') %}
+      "The 'microbatch' incremental strategy requires a `partition_by` config for a table that is not Delta's: a column "
+      ~ 'that is of grain ' ~ config.get('batch_size') ~ '. With `file_format: delta` it needs none.') %}
   {%- endif -%}
 {% endmacro %}
 
@@ -95,7 +99,7 @@
 {#- All that another writer's commit may make wrong: the view too, whose columns have the types of the tables it reads. -#}
 {% macro _deltawiden_write_to_table(attempts, existing_relation, target_relation, strategy) %}
 
-  {%- set tmp_identifier = _deltawiden_session_name('__dbt_tmp') -%}
+  {%- set tmp_identifier = adapter.session_view(model) -%}
   {%- set tmp_relation = this.incorporate(path={'identifier': tmp_identifier}).include(database=false, schema=false) -%}
   {%- set query = _deltawiden_model_query() -%}
   {%- if config.get('contract').enforced -%}
@@ -107,16 +111,30 @@
   {%- call statement('create_tmp_relation') -%}
     {{ create_table_as(True, tmp_relation, query) }}
   {%- endcall -%}
+  {%- do _deltawiden_check_views(query) -%}
 
-  {%- set plan = adapter.plan_schema_changes(tmp_relation, existing_relation, table_schema, config) -%}
+  {%- set plan = adapter.plan_schema_changes(tmp_relation, existing_relation, table_schema, config, query) -%}
   {%- set plan = attempts.remember(plan) -%}
   {%- if strategy == 'merge' -%}
     {%- do _deltawiden_check_unique_key(plan) -%}
   {%- endif -%}
+  {%- set batch = none -%}
+  {%- if strategy == 'microbatch' -%}
+    {%- set batch = adapter.read_batch(plan, config, model.batch) -%}
+    {%- do _deltawiden_check_batch(tmp_relation, target_relation, existing_relation, batch) -%}
+  {%- endif -%}
   {%- do _deltawiden_follow_plan(plan) -%}
+  {%- if plan.new and not existing_relation.is_delta -%}
+    {#- Spark keeps what it has read of the files of such a table, its columns included. -#}
+    {%- do run_query('refresh table ' ~ target_relation) -%}
+  {%- endif -%}
+  {%- if strategy not in ['append', 'merge', 'insert_overwrite', 'microbatch'] -%}
+    {#- The statements of a strategy of the project's own are not known: the first may have written. -#}
+    {%- do attempts.make_last() -%}
+  {%- endif -%}
 
   {%- call statement('main') -%}
-    {{ deltawiden__get_incremental_sql(strategy, tmp_relation, target_relation, existing_relation, plan) }}
+    {{ deltawiden__get_incremental_sql(strategy, tmp_relation, target_relation, existing_relation, plan, batch) }}
   {%- endcall -%}
 
   {%- do _deltawiden_tell_changes(plan) -%}
@@ -126,14 +144,16 @@
 
 {#- Warn before the first change: under --warn-error a warning stops the run. -#}
 {% macro _deltawiden_follow_plan(plan) %}
-  {%- set lossy = adapter.lossy_write_text(plan, config) -%}
-  {%- if lossy -%}
-    {% do exceptions.warn(lossy) %}
-  {%- endif -%}
+  {%- for warning in adapter.warnings(plan, config) -%}
+    {% do exceptions.warn(warning) %}
+  {%- endfor -%}
   {%- do adapter.run_schema_changes(plan, model['unique_id']) -%}
   {%- set changes = adapter.schema_changes_text(plan) -%}
   {%- if changes -%}
     {% do log(changes, info=True) %}
+  {%- endif -%}
+  {%- if plan.changes -%}
+    {%- do adapter.tell_stale_views([plan.table], graph) -%}
   {%- endif -%}
 {% endmacro %}
 

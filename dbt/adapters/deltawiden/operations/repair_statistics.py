@@ -1,0 +1,144 @@
+"""``repair_statistics``: let filters find the rows that a column held when it was float.
+
+A table whose column was changed from float to double by ``ALTER TABLE`` alone has files whose
+statistics are still a float's: ``widening/float_statistics.py`` says why filters don't find their
+rows.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from dbt_common.events.format import pluralize
+from pyspark.sql.types import StructType
+
+from dbt.adapters.deltawiden.data_files import DataFiles, StaleFile
+from dbt.adapters.deltawiden.delta_table import DeltaTable
+from dbt.adapters.deltawiden.operations.outcome import Outcome
+from dbt.adapters.deltawiden.operations.progress import size_text, tell
+from dbt.adapters.deltawiden.widening.change import TypeChange
+from dbt.adapters.deltawiden.widening.facts import TableFacts
+from dbt.adapters.deltawiden.widening.float_statistics import (
+    BEFORE,
+    is_float_to_double,
+    restore_statements,
+    widened_floats,
+)
+from dbt.adapters.deltawiden.widening.names import Path, path_text
+from dbt.adapters.deltawiden.widening.stored import stale_leaves
+
+
+def repair_statistics(table: DeltaTable, dry_run: bool) -> Outcome:
+    """Correct the statistics of the files in which a double column is still float.
+
+    Calling it again is always safe. It also takes back the settings that a widening has left
+    behind, where it ended before it could do so itself.
+
+    Args:
+        table: the table.
+        dry_run: whether to change nothing, and tell what would be done.
+
+    Returns:
+        What was done.
+
+    Raises:
+        DbtDatabaseError: Delta refused a statement or commit; what was done before is complete.
+    """
+    facts = table.facts(layout=True)
+    schema, changes = table.schema()
+    wrong = find_wrong(table.files, schema, widened_floats(changes, schema))
+    steps = [*_restore(facts), *_correction_text(table.files, wrong)]
+    if not dry_run:
+        # First, so that files which are written anew have statistics.
+        for statement in _restore(facts):
+            tell(statement)
+            table.run(statement)
+        if wrong:
+            tell(f"{facts.name}: {_correction_text(table.files, wrong)[0]}")
+            table.files.correct_stale(wrong)
+    return _outcome(facts, wrong, steps, partitioned_by_float(facts, changes), dry_run)
+
+
+def find_wrong(files: DataFiles, schema: StructType, leaves: Sequence[Path]) -> Sequence[StaleFile]:
+    """Find the files whose statistics are a float's, though the column is double.
+
+    Args:
+        files: the table's data files.
+        schema: the table's schema, as the log has it.
+        leaves: the leaves that were float.
+
+    Returns:
+        The files; where SQL alone can be asked, all in which one of the leaves is float.
+    """
+    if not leaves:
+        return []
+    found = []
+    for file, stored in files.schemas(files.with_float_statistics(leaves)):
+        stale = tuple(leaf for leaf in stale_leaves(stored, schema) if leaf.path in leaves)
+        if stale:
+            found.append(StaleFile(file, stale))
+    return found
+
+
+def partitioned_by_float(facts: TableFacts, changes: Iterable[TypeChange]) -> tuple[str, ...]:
+    """Find the partition columns that were float: each value is another number since then.
+
+    Args:
+        facts: the table, with its layout.
+        changes: its recorded type changes.
+
+    Returns:
+        The names of the columns.
+    """
+    floats = {change.path[0] for change in changes if is_float_to_double(change)}
+    return tuple(name for name in facts.partition_columns if name in floats)
+
+
+def _restore(facts: TableFacts) -> tuple[str, ...]:
+    before = facts.properties.get(BEFORE)
+    return restore_statements(facts.name, before) if before else ()
+
+
+def _correction_text(files: DataFiles, wrong: Sequence[StaleFile]) -> list[str]:
+    if not wrong:
+        return []
+    size = size_text(sum(each.file.size for each in wrong))
+    count = pluralize(len(wrong), "file")
+    return [f"correct the statistics of {count} ({size}) {files.how_corrected}"]
+
+
+def _outcome(
+    facts: TableFacts,
+    wrong: Sequence[StaleFile],
+    steps: list[str],
+    partition_columns: tuple[str, ...],
+    dry_run: bool,
+) -> Outcome:
+    columns = list(dict.fromkeys(leaf.path for each in wrong for leaf in each.leaves))
+    done = "; ".join(steps) if steps else "nothing to do"
+    values: dict[str, Any] = {
+        "state": "dry_run" if dry_run else "repaired" if steps else "right",
+        "statements": steps,
+        "columns": [list(path) for path in columns],
+        "files": len(wrong),
+        "partitioned_by_float": list(partition_columns),
+    }
+    return Outcome(
+        facts.name,
+        shown={
+            "result": f"dry run: {done}" if dry_run else done,
+            "columns": ", ".join(path_text(path) for path in columns) or "-",
+            "left": partition_text(partition_columns) or "-",
+        },
+        values=values,
+    )
+
+
+def partition_text(columns: Iterable[str]) -> str:
+    """Say what can't be repaired of partition columns that were float, if there is one."""
+    names = ", ".join(path_text((name,)) for name in columns)
+    if not names:
+        return ""
+    return (
+        f"the partition values of {names} are other numbers since it became double: rebuild the "
+        "table (dbt run --full-refresh)"
+    )

@@ -1,0 +1,39 @@
+"""Names of the temporary views that a model's rows are read from.
+
+One session serves all threads, and batches of a model can run at once: a view must be one model's
+in one schema, and one batch's.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from dbt_common.utils import md5
+
+
+def session_view(model: Mapping[str, Any]) -> str:
+    """Name the view of a model's query, which the write reads.
+
+    Args:
+        model: the model's node.
+
+    Returns:
+        The name, without backticks.
+    """
+    return _name(model, "__dbt_tmp")
+
+
+def python_view(model: Mapping[str, Any]) -> str:
+    """Name the view of a Python model's data frame.
+
+    Args:
+        model: the model's node.
+
+    Returns:
+        The name, without backticks.
+    """
+    return _name(model, "__dbt_py")
+
+
+def _name(model: Mapping[str, Any], suffix: str) -> str:
+    batch = model.get("batch") or {}
+    return f"{model['alias']}{suffix}_{md5(model['schema'] + str(batch.get('id', '')))[:8]}"

@@ -1,0 +1,21 @@
+{#-
+  Spark 4 casts what a plain view's query returns to the types that it had when the view was created: of a
+  table that was widened since, the view changes the values. This clause lets the view's types follow.
+  https://spark.apache.org/docs/latest/sql-ref-syntax-ddl-create-view.html
+-#}
+{% macro deltawiden__create_view_as(relation, sql) -%}
+  {%- do adapter.prepare_for_view(sql) -%}
+  create or replace view {{ relation }}
+  {%- if config.persist_column_docs() %}
+    ({{ _deltawiden_commented_columns(get_columns_in_query(sql)) }})
+  {%- endif %}
+  {%- if adapter.has_spark(4) %}
+    with schema type evolution
+  {%- endif %}
+  {{ comment_clause() }}
+  {%- if config.get('contract').enforced -%}
+    {{ get_assert_columns_equivalent(sql) }}
+  {%- endif %}
+  as
+    {{ sql }}
+{% endmacro %}

@@ -1,0 +1,10 @@
+{#
+  Correct the statistics of data files that are older than a column's change from float to double.
+
+    dbt run-operation repair_statistics --args '{schema: shop}'
+#}
+{% macro repair_statistics(models=none, relations=none, schema=none, dry_run=false, output='text') %}
+  {%- do _deltawiden_check_arguments(repair_statistics, kwargs, output, {'dry_run': dry_run}) -%}
+  {%- set found = _deltawiden_relations('repair_statistics', models, relations, schema) -%}
+  {%- do _deltawiden_tell(adapter.repair_statistics(found, dry_run), output) -%}
+{% endmacro %}
