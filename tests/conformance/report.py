@@ -7,6 +7,7 @@ reads every ``conformance.json`` below the folder and writes the page.
 
 import json
 import sys
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -20,6 +21,16 @@ A *pair* is a change from one type to another, tried with `ALTER COLUMN ... TYPE
 own in a real Delta table. A *stored pair* is the boundary values of one type, written to a column
 of another and read back. A disagreement is a pair of which our rules and the engine say different
 things.
+
+A *filtered pair* is a pair that widens, with boundary values in a file each. After the change a
+filter (`=`, `<`, `<=`, `>`, `>=`, `<=>`, `<>`, `in`, `between`, `is null`, at the values and next
+to them) has to find what it finds in values that were never in a table, and a `MERGE` by the
+column has to find its row. A disagreement is a filter or a `MERGE` that does not.
+
+The *promise* is tried by a random walk of models whose output drifts from step to step, through
+real dbt runs (`make test-promise`). After each step every value is stored exactly, or the run said
+why not and wrote nothing; filters on the table and a view over it agree with that. A disagreement
+is a step after which one of these was not so.
 """
 
 
@@ -34,6 +45,10 @@ class Conformance:
         widening_disagreements: those pairs, as text.
         stored: how many pairs of a written and a column's type were tried.
         stored_disagreements: those pairs, as text.
+        filtered: widened pairs and the filters put on them, by position.
+        filtered_disagreements: those filters, as text.
+        promise: steps of the random walk, by how they ended.
+        promise_disagreements: broken promises, as text.
     """
 
     spark: str = ""
@@ -43,6 +58,10 @@ class Conformance:
     widening_disagreements: list[str] = field(default_factory=list)
     stored: int = 0
     stored_disagreements: list[str] = field(default_factory=list)
+    filtered: dict[str, tuple[int, int]] = field(default_factory=dict)
+    filtered_disagreements: list[str] = field(default_factory=list)
+    promise: dict[str, int] = field(default_factory=dict)
+    promise_disagreements: list[str] = field(default_factory=list)
 
     @classmethod
     def read(cls, file: Path) -> "Conformance":
@@ -51,6 +70,19 @@ class Conformance:
     def write(self, file: Path) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(asdict(self), indent=1), encoding="utf-8")
+
+    def with_counts_of(self, other: "Conformance") -> "Conformance":
+        """Add what only another file of the same engine has counted."""
+        return Conformance(**{**asdict(other), **{k: v for k, v in asdict(self).items() if v}})
+
+
+def by_engine(read: Iterable[Conformance]) -> list[Conformance]:
+    """Make one of all files of an engine; one without pairs has nothing to stand beside."""
+    engines: dict[tuple[str, str], Conformance] = {}
+    for counts in read:
+        key = (counts.spark, counts.delta)
+        engines[key] = counts.with_counts_of(engines.get(key, Conformance()))
+    return [counts for counts in engines.values() if counts.widening]
 
 
 def page(engines: list[Conformance]) -> str:
@@ -64,13 +96,20 @@ def page(engines: list[Conformance]) -> str:
         ["**disagreements**", *(f"**{len(each.widening_disagreements)}**" for each in engines)],
         ["stored pairs", *(str(each.stored) for each in engines)],
         ["**disagreements**", *(f"**{len(each.stored_disagreements)}**" for each in engines)],
+        *_filtered_rows(engines),
+        *_promise_rows(engines),
     ]
     lines = [["pairs tried (accepted by the engine)", *names], ["---"] * (len(names) + 1), *rows]
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     found = [
         f"- {name}: {each}"
         for name, engine in zip(names, engines, strict=True)
-        for each in (*engine.widening_disagreements, *engine.stored_disagreements)
+        for each in (
+            *engine.widening_disagreements,
+            *engine.stored_disagreements,
+            *engine.filtered_disagreements,
+            *engine.promise_disagreements,
+        )
     ]
     return "\n".join([HEAD, table, *(["", "## Disagreements", "", *found] if found else []), ""])
 
@@ -80,11 +119,40 @@ def _count(tried_and_taken: tuple[int, int]) -> str:
     return f"{tried} ({taken})"
 
 
+def _filtered_rows(engines: list[Conformance]) -> list[list[str]]:
+    """Make the rows of filtered pairs; an engine that was counted before there were any has a -."""
+    positions = list(dict.fromkeys(each for engine in engines for each in engine.filtered))
+    if not positions:
+        return []
+    rows = [
+        [
+            f"filtered pairs (filters), {position}",
+            *(_count(each.filtered[position]) if each.filtered else "-" for each in engines),
+        ]
+        for position in positions
+    ]
+    wrong = (str(len(e.filtered_disagreements)) if e.filtered else "-" for e in engines)
+    return [*rows, ["**disagreements**", *(f"**{each}**" for each in wrong)]]
+
+
+def _promise_rows(engines: list[Conformance]) -> list[list[str]]:
+    """Make the rows of the random walk, which not every engine walks."""
+    endings = list(dict.fromkeys(each for engine in engines for each in engine.promise))
+    if not endings:
+        return []
+    rows = [
+        [f"promise: {ending}", *(str(each.promise.get(ending, "-")) for each in engines)]
+        for ending in endings
+    ]
+    wrong = (str(len(e.promise_disagreements)) if e.promise else "-" for e in engines)
+    return [*rows, ["**disagreements**", *(f"**{each}**" for each in wrong)]]
+
+
 if __name__ == "__main__":
     files = sorted(Path(sys.argv[1]).rglob("conformance.json"))
     if not files:
         raise SystemExit(f"There is no conformance.json below {sys.argv[1]}")
-    read = [Conformance.read(each) for each in files]
+    read = by_engine(Conformance.read(each) for each in files)
     PAGE.parent.mkdir(exist_ok=True)
     PAGE.write_text(page(read), encoding="utf-8")
     print(f"{PAGE}: {len(read)} engines")
