@@ -1,0 +1,109 @@
+"""Filters on a table, and the view over it, against what the table has."""
+
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType
+
+from tests.literals import literal
+from tests.walk.exact import same
+from tests.walk.judge import Violation
+from tests.walk.stored import Contents, read_contents
+
+OPERATORS = ("=", "<", "<=", ">", ">=")
+
+
+def judge_filters(
+    spark: SparkSession, name: str, contents: Contents, rng: Random
+) -> Iterator[Violation]:
+    """Yield the columns on which a filter that holds for a row does not find it."""
+    if not contents.rows:
+        return
+    number, other = rng.choice([*contents.rows]), rng.choice([*contents.rows])
+    holding = _filters_that_hold(spark, contents, number, other)
+    if holding and not _finds(spark, name, [text for _, text in holding], number):
+        for column, text in holding:
+            if not _finds(spark, name, [text], number):
+                yield Violation("a filter finds nothing", column, f"id {number}: {text}")
+
+
+def count_filters(contents: Contents) -> int:
+    atoms = sum(1 for field in contents.schema.fields for _ in _atoms(field.name, field.dataType))
+    return atoms * (len(OPERATORS) + 1)
+
+
+def _finds(spark: SparkSession, name: str, filters: list[str], number: int) -> bool:
+    found = spark.sql(f"select id from {name} where {' and '.join(filters)}").collect()
+    return number in {row.id for row in found}
+
+
+def _filters_that_hold(
+    spark: SparkSession, contents: Contents, number: int, other: int
+) -> list[tuple[str, str]]:
+    """Compare the row's value with another row's, as values that no table has."""
+    filters: list[tuple[str, str, str]] = []
+    for field in contents.schema.fields:
+        for path, data_type in _atoms(field.name, field.dataType):
+            value = _at(contents.rows[number], path)
+            # A text made of bytes that are none can't be written as a literal.
+            if isinstance(value, str) and "\ufffd" in value:
+                continue
+            asked = [value] if value is None else [value, _at(contents.rows[other], path)]
+            for written in (literal(each, data_type) for each in asked if each is not None):
+                texts = [f"{{}} {operator} {written}" for operator in OPERATORS]
+                for text in (*texts, f"{{}} in ({written})"):
+                    column = text.format(path)
+                    filters.append((field.name, column, text.format(literal(value, data_type))))
+            if value is None:
+                filters.append((field.name, f"{path} is null", "true"))
+    if not filters:
+        return []
+    (answers,) = spark.sql(f"select {', '.join(asked for _, _, asked in filters)}").collect()
+    return [each[:2] for each, holds in zip(filters, answers, strict=True) if holds]
+
+
+def _atoms(path: str, data_type: DataType) -> Iterator[tuple[str, DataType]]:
+    if isinstance(data_type, StructType):
+        for field in data_type.fields:
+            yield from _atoms(f"{path}.{field.name}", field.dataType)
+    elif not isinstance(data_type, ArrayType | MapType) and data_type.simpleString() != "void":
+        yield path, data_type
+
+
+def _at(row: dict[str, Any], path: str) -> Any:
+    value: Any = row
+    for name in path.split("."):
+        value = None if value is None else value[name]
+    return value
+
+
+def judge_view(
+    spark: SparkSession, name: str, contents: Contents, columns: list[str]
+) -> Iterator[Violation]:
+    """Yield the columns of which a view does not give every value.
+
+    Args:
+        columns: what the table had when the view was made.
+    """
+    if not set(columns) <= set(contents.schema.names):
+        return  # A column was dropped, and a view that selects it fails.
+    try:
+        seen = read_contents(spark, name)
+    except PySparkException as error:
+        yield Violation("a view fails", "", str(error).split("\n")[0])
+        return
+    if seen.count != contents.count or set(seen.rows) != set(contents.rows):
+        yield Violation("a view has other rows", "", f"{sorted(seen.rows)}")
+        return
+    types = {field.name: field.dataType for field in contents.schema.fields}
+    for field in seen.schema.fields:
+        for number, row in seen.rows.items():
+            kept, column = contents.rows[number][field.name], types[field.name]
+            if not same(kept, column, row[field.name], field.dataType):
+                was = f"{kept!r} ({column.simpleString()})"
+                told = f"id {number}: {was} is seen as {row[field.name]!r}"
+                yield Violation("a view changes a value", field.name, told)
+                break
