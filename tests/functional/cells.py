@@ -16,6 +16,7 @@ CELLS = [(mode, strategy) for mode in MODES for strategy in STRATEGIES]
 
 # One batch of one day, so that a microbatch model writes once a run.
 ONE_DAY = ("--event-time-start", "2024-01-01", "--event-time-end", "2024-01-02")
+NEXT_DAY = ("--event-time-start", "2024-01-02", "--event-time-end", "2024-01-03")
 
 
 def cell(mode: str, strategy: str) -> str:
@@ -64,7 +65,7 @@ class DecisionTable:
         }
         self.prepare(tables)
         before = {n: Before(t.version, t.types, t.rows()) for n, t in tables.items()}
-        return TwoRuns(dbt("run", *ONE_DAY, step=2), before)
+        return TwoRuns(dbt("run", *NEXT_DAY, step=2), before)
 
     def prepare(self, tables: dict[str, Table]) -> None:
         """What is done to the tables between the runs."""
@@ -92,7 +93,7 @@ class DecisionTable:
         )
 
     def _select(self, step: int, columns: dict[str, str]) -> str:
-        own = {"id": str(step), "step": f"'{step}'", "at": "timestamp'2024-01-01 12:00:00'"}
+        own = {"id": str(step), "step": f"'{step}'", "at": f"timestamp'2024-01-0{step} 12:00:00'"}
         listed = ", ".join(f"{sql} as {name}" for name, sql in {**own, **columns}.items())
         return f"select {listed}\n"
 

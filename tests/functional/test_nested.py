@@ -85,8 +85,13 @@ class TestWidenedLeaves(DecisionTable):
             assert leaf in runs.second.message(name)
 
     @every_strategy
-    def test_ignore_warns_of_each_leaf(self, strategy, runs, table):
-        assert "s.x (bigint into int)" in runs.second.output
+    def test_ignore_stops_at_a_leaf_that_does_not_hold_its_value(self, strategy, runs, table):
+        name = cell("ignore", strategy)
+        assert_untouched(table(name), runs.before[name])
+        message = runs.second.message(name)
+        assert f"The model {name} has the value " in message
+        leaves = ("s.x", "a.element", "m.key", "m.value", "deep.element.k.value.z")
+        assert any(f" for the column {leaf} of " in message for leaf in leaves)
 
 
 class TestReorderedFields(DecisionTable):

@@ -1,6 +1,8 @@
 """Seeds are written with literals, so they too must be stored exactly."""
 
+import json
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 
@@ -34,3 +36,101 @@ class TestSeeds:
             ],
             key=repr,
         )
+
+
+REFUSED = {
+    "id": "12345678901234567890",
+    "amount": "12.345",
+    "whole": "7.9",
+    "text_as_int": "abc",
+    "day": "2024-13-45",
+    "second": "2024-01-01 10:11:12.1234567",
+    "local": "2024-01-01 10:11:12Z",
+    "fraction": "0.12345678901234567",
+    "short": "toolong",
+    "share": "50%",
+}
+FITTING = {
+    "id": "1234567890123456789",
+    "amount": "12.340",
+    "whole": "7.0",
+    "text_as_int": "007",
+    "day": "2024-1-2",
+    "second": "2024-01-01 10:11:12.1234560",
+    "local": "2024-01-01 10:11:12.5",
+    "fraction": "0.1234567890123456",
+    "short": "fits",
+    "share": "50",
+}
+TYPES = {
+    "amount": "decimal(10,2)",
+    "whole": "int",
+    "text_as_int": "smallint",
+    "day": "date",
+    "second": "timestamp",
+    "local": "timestamp_ntz",
+    "short": "varchar(5)",
+}
+EMPTY = "," * (len(FITTING) - 1)
+
+
+class TestValuesThatAreNotStoredExactly:
+    @pytest.fixture(scope="class")
+    def seeds(self):
+        names, fitting = ",".join(FITTING), ",".join(FITTING.values())
+        seeds = {"fitting.csv": f"{names}\n{fitting}\n"}
+        for name, text in REFUSED.items():
+            unfit = ",".join({**FITTING, name: text}.values())
+            seeds[f"unfit_{name}.csv"] = f"{names}\n{fitting}\n{EMPTY}\n{unfit}\n"
+        return seeds
+
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        return {"seeds": {"test": {"+column_types": TYPES}}}
+
+    def test_what_fits_is_stored(self, project, table):
+        run = dbt("seed", "--select", "fitting")
+        assert run.status("fitting") == "success", run.message("fitting")
+        ((row,),) = table("fitting").rows("to_json(struct(*))")
+        assert json.loads(row) == {
+            "id": 1234567890123456789,
+            "amount": 12.34,
+            "whole": 7,
+            "text_as_int": 7,
+            "day": "2024-01-02",
+            "second": "2024-01-01T10:11:12.123-05:00",
+            "local": "2024-01-01T10:11:12.500",
+            "fraction": 0.1234567890123456,
+            "short": "fits",
+            "share": 50,
+        }
+        assert table("fitting").rows("string(second)") == [("2024-01-01 10:11:12.123456",)]
+
+    @pytest.fixture(scope="class")
+    def refused(self, project):
+        return dbt("seed", "--exclude", "fitting")
+
+    @pytest.mark.parametrize("name", REFUSED)
+    def test_others_stop_the_seed_with_the_line_and_the_column(self, refused, project, name):
+        said = refused.message(f"unfit_{name}")
+        assert f"seeds/unfit_{name}.csv has values" in said
+        assert f"line 4, column {name}: '{REFUSED[name]}' is not stored exactly as" in said
+        assert not project.run_sql(f"show tables in {{schema}} like 'unfit_{name}'", fetch="all")
+
+
+class TestASeedThatWasLoadedBefore:
+    @pytest.fixture(scope="class")
+    def seeds(self):
+        return {"numbers.csv": "n,s\n1,x\n"}
+
+    def test_stays_as_it_was(self, project, table):
+        dbt("seed")
+        file = Path(project.project_root, "seeds", "numbers.csv")
+        # A text goes over two lines.
+        file.write_text('n,s\n2,"a\nb"\n99999999999999999999,c\n', encoding="utf-8")
+        run = dbt("seed")
+        assert "line 4, column n: '99999999999999999999' is not stored" in run.message("numbers")
+        assert table("numbers").rows() == [(1, "x")]
+        file.write_text('n,s\n3,"a\nb"\n', encoding="utf-8")
+        assert dbt("seed").status("numbers") == "success"
+        assert table("numbers").rows() == [(3, "a\nb")]

@@ -1,5 +1,7 @@
 """Snapshots: a source that grows wider widens the snapshot's table before versions are compared."""
 
+import re
+
 import pytest
 
 from tests.functional.support import dbt, needs_delta_4
@@ -38,6 +40,7 @@ class TestGrowth:
             " array(cast(7 as smallint)) as arr",
             "select 1 as id, named_struct('b', 'x', 'a', 3000000000) as s, array(70000) as arr",
         )
+        nested += " -- a query can end in a comment"
         dated = grown(
             "select 1 as id, cast(1 as int) as n, timestamp'2024-01-01 00:00:00' as at",
             "select 1 as id, 3000000000 as n, timestamp'2024-01-02 00:00:00' as at",
@@ -157,3 +160,58 @@ class TestRefusals:
         )
         assert dbt("snapshot", "--select", "follows", grown=True).status("follows") == "success"
         assert table("follows").rows("n") == [(1,), (3000000000,)]
+
+
+MOMENTS = """
+{{% snapshot {name} %}}
+{{{{ config(target_schema=target.schema, unique_key='id', strategy='timestamp', updated_at='day',
+          hard_deletes='{hard_deletes}') }}}}
+select id, date'2024-01-01' as day from range(1, {{{{ var('ids', 3) }}}}) -- two or one
+{{% endsnapshot %}}
+"""
+TIMES = ("dbt_updated_at", "dbt_valid_from", "dbt_valid_to")
+
+
+class TestMomentsOfDeletions:
+    """A date that tells when a row was updated must not become the day of its deletion."""
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {
+            f"{name}.sql": MOMENTS.format(name=name, hard_deletes=name.partition("__")[0])
+            for name in ("invalidate", "new_record", "invalidate__old")
+        }
+
+    @pytest.mark.parametrize(
+        ("name", "moment"), [("invalidate", "dbt_valid_to"), ("new_record", "dbt_valid_from")]
+    )
+    def test_are_stored_with_their_time(self, project, table, name, moment):
+        assert dbt("snapshot", "--select", name, ids=3).status(name) == "success"
+        assert {table(name).types[each] for each in TIMES} == {"timestamp"}
+        assert dbt("snapshot", "--select", name, ids=2).status(name) == "success"
+        assert dbt("snapshot", "--select", name, ids=2).status(name) == "success"
+        (latest,) = table(name).rows(f"max({moment})", f"max({moment}) > date_trunc('day', now())")
+        assert latest[1], latest
+        assert len(table(name).rows()) == (2 if name == "invalidate" else 3)
+
+    @needs_delta_4
+    def test_in_a_table_of_dates_are_refused_with_the_way_out(self, project, table):
+        name = "invalidate__old"
+        dbt("snapshot", "--select", name, ids=3)
+        dates = ", ".join(f"cast({each} as date) as {each}" for each in TIMES)
+        old = table(name)
+        old.spark.sql(
+            f"create or replace table {old.name} using delta "
+            "tblproperties ('delta.enableTypeWidening' = 'true') "
+            f"as select * except ({', '.join(TIMES)}), {dates} from {old.name}"
+        )
+        version = old.version
+        said = dbt("snapshot", "--select", name, ids=2).message(name)
+        assert "can't store when a row was deleted: hard_deletes is invalidate" in said
+        assert old.version == version
+        arguments = re.search(r"widen_columns --args '(.*?)'", said)[1]
+        dbt("run-operation", "widen_columns", "--args", arguments)
+        run = dbt("snapshot", "--select", name, ids=2)
+        assert run.status(name) == "success", run.message(name)
+        ended = old.rows("dbt_valid_to", "dbt_valid_to > date_trunc('day', dbt_valid_to)")
+        assert {each[1] for each in ended} == {True, None}

@@ -171,16 +171,16 @@ class TestOnLossyWrite:
     @pytest.fixture(scope="class")
     def models(self):
         return {
-            f"{action}.sql": model(f"on_lossy_write='{action}'").replace(
-                "append_new_columns", "ignore"
-            )
+            f"{action}.sql": model(f"on_lossy_write='{action}'")
+            .replace("append_new_columns", "ignore")
+            .replace("cast({{ var('step') }} as {{ var('type') }})", "{{ var('amount') }}")
             for action in ("warn", "error", "ignore")
         }
 
     def test_each_value_does_what_it_says(self, project, table):
-        dbt("run", step=1, type="int")
+        dbt("run", step=1, amount="1")
         before = table("error").version
-        run = dbt("run", step=2, type="decimal(10,2)")
+        run = dbt("run", step=2, amount="9.50")
         assert [run.status(each) for each in ("warn", "error", "ignore")] == [
             "success",
             "error",
@@ -188,13 +188,16 @@ class TestOnLossyWrite:
         ]
         assert "`warn` does not store every value" in run.output
         assert "`ignore` does not store every value" not in run.output
-        assert "amount (decimal(10,2) into int)" in run.message("error")
+        assert (
+            "The model error has the value 9.50 (decimal(3,2)) for the column amount"
+            in run.message("error")
+        )
         assert table("error").version == before
 
     def test_a_warning_stops_the_run_under_warn_error_before_it_writes(self, project, table):
-        dbt("run", "--full-refresh", step=1, type="int")
+        dbt("run", "--full-refresh", step=1, amount="1")
         before = table("warn").version
-        run = dbt("--warn-error", "run", "--select", "warn", step=2, type="decimal(10,2)")
+        run = dbt("--warn-error", "run", "--select", "warn", step=2, amount="9.50")
         assert run.status("warn") == "error"
         assert table("warn").version == before
 
@@ -215,7 +218,7 @@ class TestWrongValues:
         assert "The configuration of model.test.wrong is not valid" in message
         assert "on_schema_change: got 'append_new_column'; accepted: ignore, append_" in message
         assert "type_widening: got 'yes'; accepted: true, false" in message
-        assert "on_lossy_write: got 'shout'; accepted: warn, error, ignore" in message
+        assert "on_lossy_write: got 'shout'; accepted: error, warn, ignore" in message
         assert "type_widening_compatible_with: got 'hudi'" in run.message("wrong_list")
         tables = project.run_sql("show tables in {schema}", fetch="all")
         assert [each.tableName for each in tables if not each.isTemporary] == []

@@ -1,5 +1,6 @@
 """The tests of the embedded session that every connection has to pass: one class a feature."""
 
+from tests.functional.test_char import TestCharColumns, TestSnapshotsOfCharSources
 from tests.functional.test_check_type_widening import TestCheck
 from tests.functional.test_contracts import TestContracts
 from tests.functional.test_custom_strategy import TestStrategyOfTheProject
@@ -9,31 +10,53 @@ from tests.functional.test_incremental import (
     TestNames,
     TestOneRefusalStopsAllChanges,
 )
+from tests.functional.test_keys import TestKeysOfAnotherType, TestKeysThatWidenInTheSameRun
+from tests.functional.test_lossy_values import (
+    TestColumnsThatAMergeDoesNotUpdate,
+    TestEveryKindOfValue,
+    TestEveryStrategy,
+    TestNonDeterministicModels,
+)
 from tests.functional.test_nested import TestOddNames, TestReorderedFieldsThatWiden, TestWideStruct
+from tests.functional.test_partition_columns import TestPartitionColumns
 from tests.functional.test_report_type_widening import TestReport
 from tests.functional.test_seeds import TestSeeds
+from tests.functional.test_self_reference import TestAModelThatReadsItsOwnTable
 from tests.functional.test_snapshots import TestGrowth
 from tests.functional.test_tblproperties import TestGainedProperties
 from tests.functional.test_type_widening_config import (
     TestTrueTurnsThePropertyOnWhenItIsFirstNeeded,
 )
+from tests.functional.test_views import TestOurViewsFollow, TestViewOverStaleView
 from tests.functional.test_widen_columns import TestWidenColumns
 
 __all__ = [
+    "TestAModelThatReadsItsOwnTable",
+    "TestCharColumns",
     "TestCheck",
+    "TestColumnsThatAMergeDoesNotUpdate",
     "TestContracts",
     "TestDecimals",
     "TestErrors",
+    "TestEveryKindOfValue",
+    "TestEveryStrategy",
     "TestGainedProperties",
     "TestGrowth",
+    "TestKeysOfAnotherType",
+    "TestKeysThatWidenInTheSameRun",
     "TestNames",
+    "TestNonDeterministicModels",
     "TestOddNames",
     "TestOneRefusalStopsAllChanges",
+    "TestOurViewsFollow",
+    "TestPartitionColumns",
     "TestReorderedFieldsThatWiden",
     "TestReport",
     "TestSeeds",
+    "TestSnapshotsOfCharSources",
     "TestStrategyOfTheProject",
     "TestTrueTurnsThePropertyOnWhenItIsFirstNeeded",
+    "TestViewOverStaleView",
     "TestWideStruct",
     "TestWidenColumns",
 ]

@@ -12,6 +12,8 @@ from dbt.adapters.spark.impl import SparkAdapter
 from dbt.tests.util import write_file
 from pyspark.sql import SparkSession
 
+from tests.small import settings_of
+
 SOURCES = ("models", "macros", "seeds", "snapshots", "tests", "analyses", "functions")
 # What is Postgres' in most of the suite's projects; a class can name more as ``spark_sql``.
 POSTGRES = {
@@ -88,15 +90,8 @@ def project_files(project_files: None, project_root: str, in_spark: dict[str, st
 @pytest.fixture(scope="class")
 def settings(spark: SparkSession) -> Iterator[None]:
     """Spark's settings for the suite alone."""
-    before = {name: spark.conf.get(name, None) for name in SETTINGS}
-    for name, value in SETTINGS.items():
-        spark.conf.set(name, value)
-    yield
-    for name, value in before.items():
-        if value is None:
-            spark.conf.unset(name)
-        else:
-            spark.conf.set(name, value)
+    with settings_of(spark, SETTINGS):
+        yield
 
 
 @pytest.fixture(scope="class")

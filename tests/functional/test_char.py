@@ -1,0 +1,103 @@
+"""A char column pads a shorter text, so the text that is read is not the one that was written."""
+
+import pytest
+
+from tests.functional.support import dbt
+
+MODEL = """
+{{{{ config(materialized='incremental', {config}) }}}}
+select 1 as id, {{{{ var('text') }}}} as c, named_struct('c', 'abcde') as s
+"""
+STRATEGIES = {
+    "append": "incremental_strategy='append'",
+    "merge": "incremental_strategy='merge', unique_key='id'",
+    "automatic": "on_schema_change='append_new_columns'",
+    "nested": "on_schema_change='sync_all_columns'",
+    "accepted": "on_lossy_write='ignore'",
+    "keyed": "incremental_strategy='merge', unique_key='c'",
+    "conditioned": "incremental_strategy='merge', unique_key='id', "
+    "incremental_predicates=[\"DBT_INTERNAL_DEST.c = 'abcde'\"]",
+}
+
+
+class TestCharColumns:
+    @pytest.fixture(scope="class")
+    def models(self):
+        models = {f"{n}.sql": MODEL.format(config=c) for n, c in STRATEGIES.items()}
+        models["nested.sql"] = models["nested.sql"].replace("'abcde'", "{{ var('text') }}")
+        return models
+
+    @pytest.fixture(autouse=True)
+    def _tables(self, project):
+        for name in STRATEGIES:
+            project.run_sql(f"drop table if exists {{schema}}.{name}")
+            text = "string" if name == "nested" else "char(5)"
+            declared = f"id int, c {text}, s struct<c: char(5)>"
+            project.run_sql(f"create table {{schema}}.{name} ({declared}) using delta")
+
+    def test_a_text_of_their_length_is_stored(self, table):
+        run = dbt("run", text="'größe'")
+        for name in ("append", "merge", "automatic", "nested"):
+            assert run.status(name) == "success", run.message(name)
+            assert table(name).rows("c") == [("größe",)]
+
+    @pytest.mark.parametrize("text", ["ab", "", "ab   x"])
+    def test_a_shorter_or_longer_text_stops_the_run(self, table, text):
+        run = dbt("run", text=f"'{text}'")
+        for name in ("append", "merge", "automatic", "nested"):
+            path = "s.c" if name == "nested" else "c"
+            assert run.status(name) == "error"
+            said = f"has the value {text} (string) for the column {path} of "
+            assert said in run.message(name)
+            assert table(name).version == 0
+
+    def test_padding_is_stored_where_it_is_accepted(self, table):
+        run = dbt("run", text="'ab'")
+        assert run.status("accepted") == "success"
+        assert table("accepted").rows("c") == [("ab   ",)]
+
+    def test_as_a_key_is_refused_with_the_way_out(self, project, table, spark):
+        run = dbt("run", text="'abcde'")
+        assert run.status("keyed") == "error"
+        assert "this key is a char column of the table" in run.message("keyed")
+        assert "rtrim(`c`)" in run.message("keyed")
+        assert table("keyed").version == 0
+        # What the message says to do, done:
+        name = table("keyed").name
+        arguments = {"relations": [name], "columns": {"c": "string"}}
+        dbt("run-operation", "widen_columns", "--args", str(arguments))
+        spark.sql(f"update {name} set c = rtrim(c)")
+        run = dbt("run", "--select", "keyed", text="'ab'")
+        assert run.status("keyed") == "success", run.message("keyed")
+        assert table("keyed").rows("c") == [("ab",)]
+
+    def test_in_a_condition_of_a_merge_is_explained(self, project):
+        dbt("run", "--select", "conditioned", text="'abcde'")
+        run = dbt("run", "--select", "conditioned", text="'abcde'")
+        assert "uses a char column of the table" in run.message("conditioned")
+        assert "INTERNAL_ERROR" not in run.message("conditioned")
+
+
+SNAPSHOT = """
+{% snapshot tracked %}
+{{ config(unique_key='id', strategy='check', check_cols='all', target_schema=target.schema) }}
+select id, c, trim(c) as trimmed from {{ target.schema }}.src
+{% endsnapshot %}
+"""
+
+
+class TestSnapshotsOfCharSources:
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {"tracked.sql": SNAPSHOT}
+
+    def test_make_no_versions_where_nothing_changed(self, project, table):
+        project.run_sql("create table {schema}.src (id int, c char(5)) using delta")
+        project.run_sql("insert into {schema}.src values (1, 'ab'), (2, 'abcde')")
+        for _ in range(3):
+            run = dbt("snapshot")
+            assert run.status("tracked") == "success", run.message("tracked")
+        assert len(table("tracked").rows("id")) == 2
+        project.run_sql("update {schema}.src set c = 'x' where id = 1")
+        dbt("snapshot")
+        assert table("tracked").rows("id", "trimmed") == [(1, "ab"), (1, "x"), (2, "abcde")]

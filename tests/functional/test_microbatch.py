@@ -1,0 +1,254 @@
+"""A microbatch model replaces the rows of its batch, and no others."""
+
+import pytest
+
+from tests.functional.support import dbt, needs_delta_4
+
+# The session's time zone is America/New_York: its day begins at 04:00 UTC, and on 3 November 2024
+# its clocks show 01:30 at 05:30 UTC and again at 06:30 UTC.
+MOMENTS = {
+    1: "2024-11-01 23:30:00",
+    2: "2024-11-02 00:00:00",
+    3: "2024-11-02 03:59:59",
+    4: "2024-11-02 23:59:59.999999",
+    5: "2024-11-03 00:00:00",
+    6: "2024-11-03 05:30:00",
+    7: "2024-11-03 06:30:00",
+    8: "2024-11-03 07:00:00",
+}
+SECOND = {2, 3, 4}
+EVENTS = """
+{{{{ config(event_time='at') }}}}
+select id, at, {{{{ var('n', 1) }}}} as n from values {rows} as e(id, at)
+where id not in ({{{{ var('gone', 0) }}}})
+"""
+TYPES = {
+    "events": "timestamp'{}Z'",
+    "events_ntz": "timestamp_ntz'{}'",
+    "events_date": "cast(timestamp_ntz'{}' as date)",
+}
+MODEL = """
+{{{{ config(materialized='incremental', incremental_strategy='microbatch', event_time='at',
+          begin='2024-11-01', {config}) }}}}
+select id, at, n, date_format(at, 'yyyy-MM-dd') as day from {{{{ ref('{source}') }}}}
+"""
+DAYS = ("--event-time-start", "2024-11-01", "--event-time-end", "2024-11-04")
+SECOND_DAY = ("--event-time-start", "2024-11-02", "--event-time-end", "2024-11-03")
+
+
+def events() -> dict[str, str]:
+    """The models that are read, one for each type of the time of an event."""
+    return {
+        f"{name}.sql": EVENTS.format(
+            rows=", ".join(f"({n}, {literal.format(text)})" for n, text in MOMENTS.items())
+        )
+        for name, literal in TYPES.items()
+    }
+
+
+def model(config: str, source: str = "events") -> str:
+    return MODEL.format(config=config, source=source)
+
+
+class TestBatches:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            **events(),
+            "days.sql": model("batch_size='day'"),
+            "days_ntz.sql": model("batch_size='day'", "events_ntz"),
+            "dates.sql": model("batch_size='day'", "events_date"),
+            # A partition is a day of the session's time zone.
+            "partitioned.sql": model("batch_size='day', partition_by='day'"),
+        }
+
+    NAMES = ("days", "days_ntz", "dates", "partitioned")
+
+    @pytest.fixture(scope="class")
+    def first(self, project):
+        run = dbt("run", *DAYS)
+        assert {run.status(name) for name in self.NAMES} == {"success"}, run.output
+
+    @pytest.fixture(autouse=True)
+    def _again(self, first):
+        dbt("run", *DAYS)
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_replaces_the_rows_of_a_day_in_utc(self, table, name):
+        assert {row[0] for row in table(name).rows("id")} == set(MOMENTS)
+        before = table(name).version
+        run = dbt("run", "--select", "+" + name, *SECOND_DAY, n=2)
+        assert run.status(name) == "success", run.message(name)
+        replaced = {n for n, value in table(name).rows("id", "n") if value == 2}
+        assert replaced == SECOND
+        assert len(table(name).rows()) == len(MOMENTS)
+        assert table(name).operations(before) == ["WRITE"]
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_removes_a_row_that_is_no_longer_there(self, table, name):
+        run = dbt("run", "--select", "+" + name, *SECOND_DAY, gone="3")
+        assert run.status(name) == "success", run.message(name)
+        assert {row[0] for row in table(name).rows("id")} == set(MOMENTS) - {3}
+        run = dbt("run", "--select", "+" + name, *SECOND_DAY, gone="2, 3, 4")
+        assert {row[0] for row in table(name).rows("id")} == set(MOMENTS) - SECOND
+
+    def test_batches_that_run_at_once_lose_no_row(self, table):
+        run = dbt("run", "--threads", "4", *DAYS, n=3)
+        for name in self.NAMES:
+            assert run.status(name) == "success", run.message(name)
+            assert table(name).rows("id", "n") == [(each, 3) for each in MOMENTS]
+
+    def test_a_table_that_makes_columns_itself(self, project, table):
+        days = table("days")
+        days.spark.sql(
+            f"create or replace table {days.name} (key bigint generated always as identity, "
+            "id int, at timestamp, n int, day string, "
+            "next int generated always as (id + 1)) using delta"
+        )
+        for n in (5, 6):
+            run = dbt("run", "--select", "+days", *DAYS, n=n)
+            assert run.status("days") == "success", run.message("days")
+        run = dbt("run", "--select", "+days", *SECOND_DAY, n=7)
+        assert days.rows("id", "n", "next") == [
+            (each, 7 if each in SECOND else 6, each + 1) for each in MOMENTS
+        ]
+        days.spark.sql(f"drop table {days.name}")
+
+
+class TestRetry:
+    @pytest.fixture(scope="class")
+    def models(self):
+        fails = (
+            "{{ \"cast(raise_error('late') as int)\" if var('fails') == model.batch.id else 'n' }}"
+        )
+        return {**events(), "days.sql": model("batch_size='day'").replace("n, ", fails + " as n, ")}
+
+    def test_runs_the_batch_that_failed(self, project, table):
+        dbt("run", "--select", "+days", *DAYS, fails="")
+        run = dbt("run", "--select", "+days", *DAYS, n=2, fails="20241103")
+        assert run.status("days") == "partial success", run.output
+        assert dict(table("days").rows("id", "n")) == {n: 2 if n < 5 else 1 for n in MOMENTS}
+        run = dbt("retry", "--vars", "{n: 3, fails: ''}")
+        assert run.status("days") == "success", run.output
+        assert dict(table("days").rows("id", "n")) == dict.fromkeys(MOMENTS, 2)
+
+
+class TestHours:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            **events(),
+            "hours.sql": model("batch_size='hour'"),
+            "in_days.sql": model("batch_size='hour', partition_by='day'"),
+            "hours_of_dates.sql": model("batch_size='hour'", "events_date"),
+        }
+
+    @pytest.mark.parametrize("name", ["hours", "in_days"])
+    def test_an_hour_that_the_clock_shows_twice_is_two_batches(self, project, table, name):
+        run = dbt(
+            "run",
+            "--select",
+            "+" + name,
+            "--full-refresh",
+            "--event-time-start",
+            "2024-11-03 00:00:00",
+            "--event-time-end",
+            "2024-11-03 08:00:00",
+        )
+        assert {row[0] for row in table(name).rows("id")} == {5, 6, 7, 8}
+        assert run.status(name) == "success", run.output
+        for n, changed in ((2, 6), (3, 7), (4, 8)):
+            hours = (f"2024-11-03 0{n + 3}:00:00", f"2024-11-03 0{n + 4}:00:00")
+            run = dbt(
+                "run",
+                "--select",
+                "+" + name,
+                "--event-time-start",
+                hours[0],
+                "--event-time-end",
+                hours[1],
+                n=n,
+            )
+            assert run.status(name) == "success", run.message(name)
+            assert [row[0] for row in table(name).rows("id", "n") if row[1] == n] == [changed]
+        assert {row[0] for row in table(name).rows("id")} == {5, 6, 7, 8}
+
+    def test_a_date_does_not_tell_hours(self, project):
+        hours = (
+            "--event-time-start",
+            "2024-11-02 00:00:00",
+            "--event-time-end",
+            "2024-11-02 02:00:00",
+        )
+        run = dbt("run", "--select", "+hours_of_dates", *hours)
+        assert "Set batch_size to day, month or year" in run.output
+
+
+class TestRowsOutsideOfTheBatch:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            **events(),
+            "moved.sql": model("batch_size='day'").replace("at, n", "at + interval 1 day as at, n"),
+        }
+
+    def test_stop_the_run(self, project, table):
+        dbt("run", *SECOND_DAY)
+        version = table("moved").version
+        run = dbt("run", *SECOND_DAY)
+        assert "has a row whose event time is not in the batch: its column at is" in run.output
+        assert "Set event_time for the models and sources that the model reads" in run.output
+        assert table("moved").version == version
+
+
+class TestTheSecondBatchOfTheFirstRun:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            **events(),
+            "widens.sql": model(
+                "batch_size='day', on_schema_change='append_new_columns', type_widening=true"
+            ).replace("n, ", "cast(n as {{ 'bigint' if is_incremental() else 'int' }}) as n, "),
+        }
+
+    @needs_delta_4
+    def test_widens_its_table(self, project, table):
+        run = dbt("run", *DAYS)
+        assert run.status("widens") == "success", run.message("widens")
+        assert table("widens").types["n"] == "bigint"
+        assert {row[0] for row in table("widens").rows("id")} == set(MOMENTS)
+
+
+class TestParquet:
+    @pytest.fixture(scope="class")
+    def models(self):
+        parquet = "batch_size='day', file_format='parquet', partition_by='{}'"
+        in_utc = "date_format(to_utc_timestamp(at, current_timezone()), 'yyyy-MM-dd')"
+        return {
+            **events(),
+            "in_days.sql": model(parquet.format("day")).replace(
+                "date_format(at, 'yyyy-MM-dd')", in_utc
+            ),
+            "in_months.sql": model(parquet.format("day")).replace("yyyy-MM-dd", "yyyy-MM"),
+            "unpartitioned.sql": model("batch_size='day', file_format='parquet'"),
+        }
+
+    def test_only_partitions_of_the_batch_are_replaced(self, project, table):
+        for n in (1, 2):
+            run = dbt("run", *DAYS, n=n)
+        assert run.status("in_days") == "success", run.message("in_days")
+        assert table("in_days").rows("id", "n") == [(each, 2) for each in MOMENTS]
+        run = dbt("run", "--select", "+in_days", *SECOND_DAY, n=3)
+        assert table("in_days").rows("id", "n") == [
+            (each, 3 if each in SECOND else 2) for each in MOMENTS
+        ]
+
+    def test_a_partition_with_rows_of_other_batches_is_refused(self, project, table):
+        run = dbt("run", "--select", "+in_months", "--full-refresh", *DAYS)
+        assert "partitions of" in run.output
+        assert "that have rows of other batches too" in run.output
+        assert [row[0] for row in table("in_months").rows("id")] == [1]
+
+    def test_a_table_without_partitions_is_refused(self, project, table):
+        run = dbt("run", "--select", "+unpartitioned", "--full-refresh", *DAYS)
+        assert "With `file_format: delta` it needs none." in run.output

@@ -1,0 +1,86 @@
+"""A model that reads its own table: it may widen it, but not by what the table itself gives."""
+
+import pytest
+
+from tests.functional.support import dbt, needs_delta_4
+
+CONFIG = "materialized='incremental', on_schema_change='append_new_columns', type_widening=true"
+GROWING = {
+    "sums": "select sum(amount) as amount from {{ this }}",
+    "added": "select t.amount + 1 as amount from {{ this }} as t",
+    "qualified": "select qualified.amount + 1 as amount from {{ this }}",
+    "nested": "select named_struct('amount', s.amount + 1) as s from {{ this }}",
+}
+FIRST = "select cast(1 as decimal(10,2)) as amount"
+
+
+@needs_delta_4
+class TestAModelThatReadsItsOwnTable:
+    @pytest.fixture(scope="class")
+    def models(self):
+        models = {
+            f"{name}.sql": f"{{{{ config({CONFIG}) }}}}\n{{% if is_incremental() %}} {query} "
+            f"{{% else %}} {FIRST if name != 'nested' else NESTED} {{% endif %}}"
+            for name, query in GROWING.items()
+        }
+        models["converges.sql"] = f"""
+{{{{ config({CONFIG}, incremental_strategy='merge', unique_key='id') }}}}
+{{% if is_incremental() %}}
+select n.id, coalesce(n.amount, t.amount) as amount
+from (select 1 as id, cast(2.5 as decimal(10,4)) as amount) n
+  left join {{{{ this }}}} t on t.id = n.id
+{{% else %}} select 1 as id, cast(1 as decimal(10,2)) as amount {{% endif %}}
+"""
+        models["newest.sql"] = f"""
+{{{{ config({CONFIG}) }}}}
+select cast(3000000000 as {{{{ 'bigint' if is_incremental() else 'double' }}}}) as big,
+  cast(1 as {{{{ 'bigint' if is_incremental() else 'int' }}}}) as n
+{{% if is_incremental() %}} where 2 > (select max(n) from {{{{ this }}}}) {{% endif %}}
+"""
+        return models
+
+    @pytest.fixture(scope="class")
+    def second(self, project):
+        dbt("run")
+        return dbt("run")
+
+    @pytest.mark.parametrize("name", GROWING)
+    def test_is_refused_before_it_widens_its_own_input(self, name, second, table):
+        assert second.status(name) == "error"
+        path = "s.amount" if name == "nested" else "amount"
+        assert f"{path}: decimal(10,2) -> decimal(" in second.message(name)
+        assert f"cast(... as decimal(10,2)) as {path}" in second.message(name)
+        assert table(name).version == 0
+
+    def test_may_widen_it_where_that_comes_to_an_end(self, second, table):
+        assert second.status("converges") == "success", second.message("converges")
+        assert table("converges").types["amount"] == "decimal(12,4)"
+        assert second.status("newest") == "error"  # bigint in double: an ordinary refusal
+        assert "reads its own table" not in second.message("newest")
+
+
+NESTED = "select named_struct('amount', cast(1 as decimal(10,2))) as s"
+
+
+@needs_delta_4
+class TestAModelThatReadsItsOwnTableThroughAView:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "hidden.sql": f"{{{{ config({CONFIG}) }}}}\n{{% if is_incremental() %}} "
+            "select sum(amount) as amount from {{ schema }}.over "
+            f"{{% else %}} {FIRST} {{% endif %}}"
+        }
+
+    def test_is_stopped_after_one_change_at_most(self, project, table):
+        dbt("run")
+        evolution = "with schema type evolution"
+        project.run_sql(
+            f"create view {{schema}}.over {evolution} as select * from {{schema}}.hidden"
+        )
+        run = dbt("run")
+        assert run.status("hidden") == "error"
+        assert "cast(... as decimal(20,2)) as amount" in run.message("hidden")
+        assert table("hidden").operations(since=0) == ["CHANGE COLUMN"]
+        assert table("hidden").types["amount"] == "decimal(20,2)"
+        assert len(table("hidden").rows()) == 1
