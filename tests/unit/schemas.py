@@ -48,7 +48,8 @@ def schema(columns: Mapping[str, Any]) -> StructType:
 
 def facts(properties: Mapping[str, str] = ENABLED, **others: Any) -> TableFacts:
     return TableFacts(
-        **{"name": "`s`.`t`", "engine": DELTA_4_4, **others}, properties={**properties}
+        **{"name": "`s`.`t`", "engine": DELTA_4_4, "corrects_statistics": True, **others},
+        properties={**properties},
     )
 
 

@@ -1,25 +1,31 @@
 """When a write is begun again, and when not."""
 
+import functools
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 import tenacity.nap
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
-from pyspark.sql.types import LongType, ShortType
+from pyspark.sql.types import DecimalType, LongType, ShortType
 
 from dbt.adapters.deltawiden.conflicts import (
     CONFLICTS,
     MAX_ATTEMPTS,
     Attempts,
     SchemaChangeFailed,
+    Turns,
+    WidensItsOwnInput,
     until_no_conflict,
 )
 from dbt.adapters.deltawiden.widening.change import TypeChange
 from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.widening.write import Write
 
 WIDENS = Plan("`s`.`t`", changes=(TypeChange(("n",), ShortType(), LongType()),))
 UNCHANGED = Plan("`s`.`t`")
+MOVED = replace(UNCHANGED, write=Write(unused=("another",)))
 METADATA = DbtDatabaseError("[DELTA_METADATA_CHANGED] MetadataChangedException: The metadata of")
 ARITY = DbtDatabaseError("[DELTA_INSERT_COLUMN_ARITY_MISMATCH] Cannot write to 't'")
 OVERFLOW = DbtDatabaseError("[CAST_OVERFLOW] The value 300 of the type INT cannot be cast")
@@ -77,17 +83,37 @@ def test_what_has_to_be_changed_again_is_told_once():
 
 @pytest.mark.parametrize("error", [ARITY, SchemaChangeFailed("[DELTA_CANNOT_CHANGE_DATA_TYPE] x")])
 def test_a_schema_that_has_moved_is_planned_again(error):
-    write = Writer((WIDENS, error), (UNCHANGED, None))
+    write = Writer((WIDENS, error), (MOVED, None))
     until_no_conflict(write)
     assert len(write.plans) == 2
 
 
-@pytest.mark.parametrize("error", [ARITY, SchemaChangeFailed("[DELTA_CANNOT_CHANGE_DATA_TYPE] x")])
-def test_the_error_itself_where_the_schema_has_not_moved(error):
-    write = Writer((WIDENS, error), (WIDENS, None))
+@pytest.mark.parametrize(
+    ("error", "left"),
+    [
+        (ARITY, UNCHANGED),
+        (SchemaChangeFailed("[DELTA_CANNOT_CHANGE_DATA_TYPE] x"), WIDENS),
+    ],
+)
+def test_the_error_itself_where_the_schema_has_not_moved(error, left):
+    write = Writer((WIDENS, error), (left, None))
     with pytest.raises(type(error)) as raised:
         until_no_conflict(write)
     assert raised.value is error
+
+
+def test_what_is_left_where_each_type_is_changed_by_a_statement_of_its_own_has_not_moved():
+    changes = tuple(TypeChange((name,), ShortType(), LongType()) for name in "abc")
+    whole = Plan("`s`.`t`", in_one_statement=False, changes=changes)
+    error = SchemaChangeFailed("[DELTA_CANNOT_CHANGE_DATA_TYPE] x", done=whole.statements[:1])
+    write = Writer((whole, error), (replace(whole, changes=changes[1:]), None))
+    with pytest.raises(SchemaChangeFailed) as raised:
+        until_no_conflict(write)
+    assert raised.value is error
+    # Another writer has changed the second one.
+    write = Writer((whole, error), (replace(whole, changes=changes[2:]), None))
+    until_no_conflict(write)
+    assert len(write.plans) == 2
 
 
 @pytest.mark.parametrize(
@@ -113,9 +139,71 @@ def test_it_gives_up_and_says_why(waits):
     assert sum(waits) < 60
 
 
+def test_what_must_not_be_done_twice_is_not(waits):
+    write = Writer((UNCHANGED, METADATA))
+
+    def once(attempts: Attempts) -> None:
+        attempts.make_last()
+        write(attempts)
+
+    with pytest.raises(DbtDatabaseError, match=r"the project's own, which is not\s+run again"):
+        until_no_conflict(once)
+    assert len(write.plans) == 1
+    assert waits == []
+
+
+def test_writers_of_one_table_take_turns_once_they_have_collided():
+    turns, inside, most = Turns(), [], []
+    both = threading.Barrier(2)
+
+    def write(attempts: Attempts, first: list[bool]) -> None:
+        inside.append(1)
+        most.append(len(inside))
+        is_first, first[:] = bool(first), []
+        if is_first:
+            both.wait()
+        inside.pop()
+        if is_first:
+            both.wait()
+            raise METADATA
+
+    threads = [
+        threading.Thread(
+            target=until_no_conflict,
+            args=(functools.partial(write, first=[True]), turns),
+        )
+        for _ in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    # Both were inside at first; later, one by one.
+    assert max(most[:2]) == 2
+    assert most[2:] == [1, 1]
+
+
 def test_an_error_that_quotes_a_conflict_is_none():
     """Only the condition that a message begins with is the statement's own."""
     text = "[CAST_INVALID_INPUT] The value 'x [DELTA_METADATA_CHANGED]' cannot be cast"
     write: Callable[[Attempts], None] = Writer((UNCHANGED, DbtDatabaseError(text)))
     with pytest.raises(DbtDatabaseError, match="CAST_INVALID_INPUT"):
         until_no_conflict(write)
+
+
+def test_a_model_that_widens_its_own_input_is_stopped_after_one_change():
+    first = TypeChange(("n",), DecimalType(10, 2), DecimalType(20, 2))
+    second = TypeChange(("n",), DecimalType(20, 2), DecimalType(30, 2))
+    stale = DbtDatabaseError("[CANNOT_UP_CAST_DATATYPE] Cannot up cast n")
+    write = Writer(
+        (replace(WIDENS, changes=(first,)), stale), (replace(WIDENS, changes=(second,)), None)
+    )
+    with pytest.raises(WidensItsOwnInput, match=r"cast\(\.\.\. as decimal\(20,2\)\) as n"):
+        until_no_conflict(write)
+    assert len(write.plans) == 2
+
+
+def test_a_change_that_was_not_made_can_be_planned_again():
+    write = Writer((WIDENS, METADATA), (WIDENS, None))
+    until_no_conflict(write)
+    assert len(write.plans) == 2

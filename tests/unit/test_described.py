@@ -10,6 +10,7 @@ from dbt.adapters.deltawiden.widening.described import (
     CHAR_VARCHAR_KEY,
     AmbiguousType,
     declared_type,
+    partition_names,
     read_described,
     read_schema,
 )
@@ -122,3 +123,30 @@ def test_a_column_without_a_readable_declaration_has_its_own_type():
     struct = data_type({"a,b": "string"})
     ambiguous = StructField("c", struct, metadata={CHAR_VARCHAR_KEY: "struct<a,b:char(5)>"})
     assert declared_type(ambiguous) == struct
+
+
+@pytest.mark.parametrize(
+    ("rows", "names"),
+    [
+        ([("a", "int")], []),
+        # A column can have the name of the heading; the heading has no type.
+        ([("# Partition Information", "int")], []),
+        (
+            [
+                ("a", "int"),
+                ("`b.c", "string"),
+                ("# Partition Information", ""),
+                ("# col_name", "data_type"),
+                ("```b.c`", "string"),
+                ("a.b", "int"),
+                ("", ""),
+                ("# Clustering Information", ""),
+                ("# col_name", "data_type"),
+                ("a", "int"),
+            ],
+            ["`b.c", "a.b"],
+        ),
+    ],
+)
+def test_the_partition_columns_stand_under_their_heading(rows, names):
+    assert partition_names(rows) == names

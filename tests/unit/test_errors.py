@@ -414,3 +414,26 @@ def test_the_major_version_of_a_java_is_read(version: str, major: int | None):
 def test_a_java_stack_is_told_from_a_message():
     assert has_java_stack("Query failed\n\tat org.apache.Spark$.run(Spark.scala:1)")
     assert not has_java_stack("[PARSE_SYNTAX_ERROR] Syntax error at or near 'limit'")
+
+
+def test_a_value_that_was_checked_is_told_as_it_is_whatever_stands_around_it():
+    sentence = (
+        "The model m has the value a\nb (string) for the column c of `t`. Nothing was written."
+    )
+    raw = (
+        "An error occurred while calling o1.sql.\n: org.apache.spark.SparkException: "
+        "[TASK_WRITE_FAILED] Task failed while writing rows to file:/t. SQLSTATE: 58030\n"
+        "\tat org.apache.spark.A.b(C.scala:1)\nCaused by: org.apache.spark.SparkRuntimeException: "
+        f"[USER_RAISED_EXCEPTION] [LOSSY_VALUE] {sentence} SQLSTATE: P0001\n\tat x.Y.z(W.java:2)"
+    )
+    first, *rest = error_text(raw).rsplit("\n", 1)
+    assert first == sentence
+    assert rest[0].startswith("Cast the column in the model")
+
+
+def test_a_char_column_in_the_condition_of_a_merge_is_explained():
+    raw = (
+        "[INTERNAL_ERROR] Cannot find main error class "
+        "'DELTA_MERGE_RESOLVED_ATTRIBUTE_MISSING_FROM_INPUT' SQLSTATE: XX000"
+    )
+    assert "uses a char column of the table" in error_text(raw)

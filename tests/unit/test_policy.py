@@ -23,7 +23,7 @@ def test_what_is_not_configured_has_its_default(config: dict[str, Any]):
         on_schema_change=OnSchemaChange.IGNORE,
         type_widening=None,
         compatible_with=frozenset(),
-        on_lossy_write=OnLossyWrite.WARN,
+        on_lossy_write=OnLossyWrite.ERROR,
     )
 
 

@@ -165,4 +165,4 @@ def test_the_text_of_a_lossy_write_does_not_advise_what_is_set():
     assert "on_lossy_write: error" in lossy(OnLossyWrite.WARN)
     error = lossy(OnLossyWrite.ERROR)
     assert "on_lossy_write: error" not in error
-    assert "Nothing was changed or written." in error
+    assert "stops before the first one that would change" in error

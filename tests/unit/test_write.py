@@ -1,5 +1,6 @@
 """What is written to each column."""
 
+from dbt.adapters.deltawiden.widening.value_check import ValueCheck
 from dbt.adapters.deltawiden.widening.write import write_of
 from tests.unit.schemas import schema
 
@@ -39,3 +40,37 @@ def test_a_struct_in_another_order_is_not_written_as_it_is():
     assert write.source_select_sql == (
         "if(`s` is null, null, named_struct('a', `s`.`a`, 'b', `s`.`b`)) as `s`"
     )
+
+
+CHECK = ValueCheck("orders", "`t`")
+
+
+def test_a_column_that_a_merge_does_not_update_is_checked_where_it_is_inserted():
+    write = write_of(
+        schema({"id": "bigint", "v": "bigint"}),
+        schema({"id": "int", "v": "int"}),
+        check=CHECK,
+        keys={"id"},
+    ).updating(["`id`"])
+    key, value = write.columns
+    assert value.select_sql == "`v`"
+    assert value.insert_sql.startswith("case when DBT_INTERNAL_SOURCE.`v` is null or (")
+    # Rows are found by the key, so it is checked in the source.
+    assert key.select_sql.startswith("case when `id` is null or (")
+    assert key.insert_sql == "DBT_INTERNAL_SOURCE.`id`"
+    assert not write.can_merge_all
+
+
+def test_a_key_is_compared_as_the_table_stores_it():
+    write = write_of(schema({"k": "int", "v": "int"}), schema({"k": "string", "v": "bigint"}))
+    assert write.is_as_is
+    keyed = write_of(
+        schema({"k": "int", "v": "int"}), schema({"k": "string", "v": "bigint"}), keys={"k"}
+    )
+    assert keyed.source_select_sql == "cast(`k` as string) as `k`, `v`"
+
+
+def test_a_key_whose_loss_is_accepted_is_no_other_rows_key():
+    write = write_of(schema({"k": "bigint"}), schema({"k": "int"}), keys={"k"})
+    assert "try_cast(`k` as int)" in write.source_select_sql
+    assert "the table has no such key" in write.source_select_sql

@@ -1,0 +1,63 @@
+"""Which rows belong to a batch. That Delta replaces just those is in tests/functional."""
+
+from datetime import datetime, timedelta, timezone
+
+import pytest
+from pyspark.sql import types as spark
+
+from dbt.adapters.deltawiden.widening.batch import NoBatch, read_batch
+from dbt.adapters.deltawiden.widening.write import WrittenColumn
+
+START = datetime(2024, 11, 3, tzinfo=timezone.utc)
+END = START + timedelta(days=1)
+
+
+def columns(event_type: spark.DataType) -> list[WrittenColumn]:
+    return [WrittenColumn("id", spark.LongType(), None), WrittenColumn("At", event_type, None)]
+
+
+@pytest.mark.parametrize(
+    ("event_type", "start", "end"),
+    [
+        (spark.DateType(), "date'2024-11-03'", "date'2024-11-04'"),
+        (
+            spark.TimestampType(),
+            "timestamp'2024-11-03 00:00:00.000000+00:00'",
+            "timestamp'2024-11-04 00:00:00.000000+00:00'",
+        ),
+        (
+            spark.TimestampNTZType(),
+            "timestamp_ntz'2024-11-03 00:00:00.000000'",
+            "timestamp_ntz'2024-11-04 00:00:00.000000'",
+        ),
+    ],
+)
+def test_has_its_first_moment_and_not_its_last(event_type, start, end):
+    batch = read_batch(columns(event_type), "at", START, END)
+    assert batch.condition == f"`At` >= {start} and `At` < {end}"
+
+
+def test_limits_are_moments_whatever_their_zone():
+    new_york = timezone(timedelta(hours=-5))
+    batch = read_batch(columns(spark.TimestampNTZType()), "`at`", START.astimezone(new_york), END)
+    assert "timestamp_ntz'2024-11-03 00:00:00.000000'" in batch.condition
+
+
+def test_only_a_timestamp_has_a_text_that_depends_on_the_time_zone():
+    assert read_batch(columns(spark.DateType()), "at", START, END).is_text_exact == ""
+    assert read_batch(columns(spark.TimestampNTZType()), "at", START, END).is_text_exact == ""
+    query = read_batch(columns(spark.TimestampType()), "at", START, END).is_text_exact
+    assert query.startswith("select cast(cast(timestamp'2024-11-03 00:00:00.000000+00:00' as")
+
+
+@pytest.mark.parametrize(
+    ("event_time", "event_type", "end", "said"),
+    [
+        ("gone", spark.DateType(), END, "no column gone; it has id, At"),
+        ("at", spark.StringType(), END, "the column at is of type string"),
+        ("at", spark.DateType(), START + timedelta(hours=1), "Set batch_size to day"),
+    ],
+)
+def test_what_does_not_tell_the_batch_is_refused(event_time, event_type, end, said):
+    with pytest.raises(NoBatch, match=said):
+        read_batch(columns(event_type), event_time, START, end)

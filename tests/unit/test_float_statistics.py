@@ -1,0 +1,221 @@
+"""The statistics of files, where a float column becomes double."""
+
+import json
+import struct
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyspark.sql.types import StructField, StructType
+
+from dbt.adapters.deltawiden.widening.change import TypeChange
+from dbt.adapters.deltawiden.widening.facts import TableFacts
+from dbt.adapters.deltawiden.widening.float_statistics import (
+    BEFORE,
+    INDEXED_COLUMNS,
+    STATISTICS_COLUMNS,
+    corrected,
+    guard_statements,
+    leaves_with_statistics,
+    physical_path,
+    restore_statements,
+    schema_with_doubles,
+    widened_floats,
+)
+from dbt.adapters.deltawiden.widening.plan import Plan, plan_by_hand
+from dbt.adapters.deltawiden.widening.refusals import Reason
+from tests.unit.schemas import data_type, facts, plan, reasons, schema
+
+FLOAT, DOUBLE = data_type("float"), data_type("double")
+
+
+def bounds(**columns: str) -> str:
+    inside = ",".join(f'"{name}":{text}' for name, text in columns.items())
+    return f'{{"numRecords":2,"minValues":{{{inside}}},"maxValues":{{{inside}}}}}'
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("0.7", "0.699999988079071"),
+        ("-0.1", "-0.10000000149011612"),
+        ("3.4028235E38", "3.4028234663852886e+38"),
+        ("1.0E-7", "1.0000000116860974e-07"),
+        ("0.5", "0.5"),
+        ("1.6777216E7", "1.6777216E7"),
+        ("-0.0", "-0.0"),
+        ("0.699999988079071", "0.699999988079071"),
+        ('"NaN"', '"NaN"'),
+        ('"-Infinity"', '"-Infinity"'),
+        ("null", "null"),
+        ("NaN", "NaN"),
+        ("1e300", "1e300"),
+    ],
+)
+def test_a_bound_reads_the_same_as_float_and_as_double(text: str, right: str):
+    assert corrected(bounds(x=text), [("x",)]) == bounds(x=right)
+
+
+@given(st.floats(width=32, allow_nan=False, allow_infinity=False))
+def test_every_float_is_found_by_its_bounds(value: float):
+    # As Java writes a float, with no more digits than it needs.
+    short = next(
+        text for digits in range(1, 10) if as_float(float(text := f"{value:.{digits}g}")) == value
+    )
+    text = json.loads(corrected(bounds(x=short), [("x",)]))["minValues"]["x"]
+    assert float(text) == value
+
+
+def as_float(value: float) -> float:
+    try:
+        return float(struct.unpack("f", struct.pack("f", value))[0])
+    except OverflowError:
+        return value
+
+
+def test_everything_else_keeps_its_text():
+    others = (
+        '"money":12345678901234567890.12345678901234567890,"d":1.0E-300,"t":"a\\"\\\\ü\\u2028",'
+        '"s":{"x":0.7,"y":0.7},"list":[1.50,true]'
+    )
+    text = f'{{"numRecords":2,"minValues":{{"x":0.7,{others}}},"nullCount":{{"x":0}}}}'
+    right = text.replace('{"x":0.7,"money', '{"x":0.699999988079071,"money')
+    assert json.loads(corrected(text, [("x",)])) == json.loads(right)
+    assert corrected(text, [("x",)]) == right.replace("\\u2028", "\u2028")
+
+
+@pytest.mark.parametrize("text", ["{}", '{"numRecords":1}', '{"minValues":{"s":null}}'])
+def test_bounds_that_are_not_there_stay_so(text: str):
+    assert corrected(text, [("x",), ("s", "x")]) == text
+
+
+def test_a_field_of_a_struct_is_corrected():
+    assert corrected(bounds(s='{"x":0.7,"y":0.7}'), [("s", "x")]) == bounds(
+        s='{"x":0.699999988079071,"y":0.7}'
+    )
+
+
+TABLE = schema({"x": "float", "s": {"x": "float", "n": "int"}, "a": ["float"], "b": "boolean"})
+
+
+def test_columns_and_fields_of_structs_have_statistics():
+    assert list(leaves_with_statistics(TABLE)) == [("x",), ("s", "x"), ("s", "n"), ("a",), ("b",)]
+
+
+def test_what_was_float_and_is_double():
+    table = schema({"x": "double", "s": {"element": "double"}, "a": ["double"], "y": "float"})
+    paths = [("x",), ("s", "element"), ("a", "element"), ("y",), ("gone",)]
+    changes = [TypeChange(path, FLOAT, DOUBLE) for path in paths]
+    changes.append(TypeChange(("z",), data_type("int"), DOUBLE))
+    assert widened_floats(changes, table) == (("x",), ("s", "element"))
+
+
+def test_a_path_in_physical_names():
+    key = "delta.columnMapping.physicalName"
+    inside = StructType([StructField("x", FLOAT, True, {key: "col-2"})])
+    table = StructType([StructField("s", inside, True, {key: "col-1"})])
+    assert physical_path(("s", "x"), table) == ("col-1", "col-2")
+    assert physical_path(("s", "x"), TABLE) == ("s", "x")
+
+
+def test_the_schema_with_doubles_keeps_everything_else():
+    before = json.loads(TABLE.json())
+    before["fields"][0]["metadata"] = {"comment": "ü"}
+    after = json.loads(schema_with_doubles(json.dumps(before), [("x",), ("s", "x"), ("s", "n")]))
+    before["fields"][0]["type"] = "double"
+    before["fields"][1]["type"]["fields"][0]["type"] = "double"
+    assert after == before
+
+
+# The plan
+
+
+def by_sql_alone(properties: dict[str, str] | None = None, **others: object) -> TableFacts:
+    enabled = {"delta.enableTypeWidening": "true", **(properties or {})}
+    return facts(enabled, corrects_statistics=False, schema=TABLE, **others)
+
+
+def by_hand(known: TableFacts, *leaves: tuple[str, ...]) -> Plan:
+    return plan_by_hand([TypeChange(leaf, FLOAT, DOUBLE) for leaf in leaves], known)
+
+
+def test_a_session_changes_floats_in_a_commit_of_their_own():
+    made = plan(
+        {"x": "float", "n": "int", "a": ["float"]},
+        {"x": "double", "n": "bigint", "a": ["double"]},
+    )
+    assert made.statements == [
+        "alter table `s`.`t` alter column `n` type bigint, `a`.`element` type double",
+        "alter table `s`.`t` alter column `x` type double /* with the statistics of its files */",
+    ]
+    assert made.statement_with_statistics == made.statements[1]
+
+
+def test_by_sql_alone_a_run_is_refused_unless_the_table_is_empty():
+    sides = {"x": "float", "a": ["float"]}, {"x": "double", "a": ["double"]}
+    assert reasons(plan(*sides, known=by_sql_alone())) == [(("x",), Reason.FLOAT_STATISTICS)]
+    assert reasons(plan(*sides, known=by_sql_alone(files=3))) != []
+    assert reasons(plan(*sides, known=by_sql_alone(files=0))) == []
+    assert reasons(plan({"a": ["float"]}, {"a": ["double"]}, known=by_sql_alone())) == []
+
+
+@pytest.mark.parametrize("known", [facts(partition_columns=("X",)), by_sql_alone()])
+def test_a_partition_column_is_refused(known: TableFacts):
+    known = facts(partition_columns=("X",), corrects_statistics=known.corrects_statistics)
+    expected = [(("x",), Reason.PARTITIONED_BY_FLOAT)]
+    assert reasons(plan({"x": "float"}, {"x": "double"}, known=known)) == expected
+    assert reasons(by_hand(known, ("x",))) == expected
+
+
+def test_by_sql_alone_a_person_has_the_table_written_anew():
+    made = by_hand(by_sql_alone(), ("s", "x"))
+    guard, update, alter, restore = made.statements
+    assert f"'{STATISTICS_COLUMNS}' = '`x`,`s`.`n`'" in guard
+    assert update == "update `s`.`t` set `s` = `s`"
+    assert alter == "alter table `s`.`t` alter column `s`.`x` type double"
+    assert restore == (
+        "alter table `s`.`t` unset tblproperties if exists "
+        f"('{INDEXED_COLUMNS}', '{STATISTICS_COLUMNS}', '{BEFORE}')"
+    )
+    assert made.undo_before_changes([]) == []
+    assert made.undo_before_changes([guard]) == [restore]
+    assert made.undo_before_changes([guard, update, alter]) == [restore]
+    assert made.undo_before_changes(made.statements) == []
+
+
+@pytest.mark.parametrize(
+    ("properties", "kept"),
+    [
+        ({}, "`s`.`n`,`m`"),
+        ({INDEXED_COLUMNS: "3"}, "`s`.`n`"),
+        ({INDEXED_COLUMNS: "-1"}, "`s`.`n`,`m`"),
+        ({STATISTICS_COLUMNS: "x,S.N"}, "`s`.`n`"),
+        ({STATISTICS_COLUMNS: "x, `s`, m"}, "`s`.`n`,`m`"),
+    ],
+)
+def test_the_other_columns_keep_their_statistics(properties: dict[str, str], kept: str):
+    table = schema({"x": "float", "s": {"x": "float", "n": "int"}, "b": "boolean", "m": "date"})
+    known = facts(properties, schema=table)
+    (guard,) = guard_statements(known, [("x",), ("s", "x")])
+    assert f"'{STATISTICS_COLUMNS}' = '{kept}'" in guard
+
+
+def test_where_no_other_column_has_statistics_none_is_kept():
+    known = facts({STATISTICS_COLUMNS: "`a,``b`,x"}, schema=schema({"x": "float", "a,`b": "float"}))
+    guard, unset = guard_statements(known, [("x",), ("a,`b",)])
+    assert f"'{INDEXED_COLUMNS}' = '0'" in guard
+    assert unset.endswith(f"('{STATISTICS_COLUMNS}')")
+
+
+def test_what_was_before_comes_back_even_after_another_was_stopped():
+    before = json.dumps({INDEXED_COLUMNS: "5", STATISTICS_COLUMNS: None})
+    known = by_sql_alone({BEFORE: before, STATISTICS_COLUMNS: "`s`.`n`"})
+    restore = (
+        f"alter table `s`.`t` set tblproperties ('{INDEXED_COLUMNS}' = '5')",
+        f"alter table `s`.`t` unset tblproperties if exists ('{STATISTICS_COLUMNS}', '{BEFORE}')",
+    )
+    assert restore_statements("`s`.`t`", before) == restore
+    assert by_hand(known, ("x",)).after_changes == restore
+    assert by_hand(known).statements == list(restore)
+    # Not by a run: a person may be at it.
+    assert plan({"n": "int"}, {"n": "bigint"}, known=known).after_changes == ()

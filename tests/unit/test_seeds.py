@@ -1,0 +1,52 @@
+"""Which texts of a file a column stores as they are."""
+
+import pytest
+
+from dbt.adapters.deltawiden.seeds import _check
+from dbt.adapters.deltawiden.widening.types import parse_type
+
+
+@pytest.mark.parametrize(
+    ("column", "stored", "refused"),
+    [
+        ("tinyint", ["127", "-128", "+7", " 7 ", "7.00"], ["128", "-129", "7.1", "1e1", "", "x"]),
+        ("bigint", ["9223372036854775807", "-9223372036854775808"], ["9223372036854775808"]),
+        (
+            "decimal(4,2)",
+            ["12.34", "12.340", ".5", "1e1", "0.00e9"],
+            ["100", "1.234", "1e2", "NaN"],
+        ),
+        ("decimal(38,0)", ["9" * 38], ["9" * 39, "0.5"]),
+        (
+            "double",
+            ["0.1", "1e308", "1234567890123456", "NaN", "-Infinity", "0.5000000000000000000"],
+            ["1e309", "0.12345678901234567", "9007199254740993", "1_0", "0x1"],
+        ),
+        ("float", ["0.1", "16777216", "3.4028235e38", "inf"], ["16777217", "1e39", "0.123456789"]),
+        ("boolean", ["true", "F", "yes", "0"], ["2", "truth"]),
+        (
+            "date",
+            ["2024-02-29", "2024-2-9"],
+            ["2023-02-29", "2024-13-01", "2024-01-01 10:00", "2024"],
+        ),
+        (
+            "timestamp",
+            [
+                "2024-01-01",
+                "2024-01-01T10:11",
+                "2024-01-01 10:11:12.123456Z",
+                "2024-01-01 10:11:12 Europe/Paris",
+                "2024-01-01 10:11:12+02:00",
+            ],
+            ["2024-01-01 25:00", "2024-01-01 10:11:12.1234567", "2024-01-01 x", "10:11"],
+        ),
+        ("timestamp_ntz", ["2024-01-01 10:11:12"], ["2024-01-01 10:11:12Z"]),
+        ("char(2)", ["ab"], ["a", "abc"]),
+        ("varchar(2)", ["", "ab"], ["abc"]),
+        ("string", ["", "anything"], []),
+    ],
+)
+def test_a_column_stores_the_value_of_a_text(column, stored, refused):
+    is_exact = _check(parse_type(column))
+    assert [text for text in stored if not is_exact(text)] == []
+    assert [text for text in refused if is_exact(text)] == []

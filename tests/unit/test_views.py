@@ -1,0 +1,107 @@
+"""The casts of views, and the views in the text of a plan."""
+
+import pytest
+from pyspark.sql import types as spark
+from pyspark.sql.types import StructType
+
+from dbt.adapters.deltawiden.widening.names import Path
+from dbt.adapters.deltawiden.widening.views import (
+    LossyCast,
+    View,
+    lossy_casts,
+    mending,
+    reads_table,
+    stale_views,
+    views_in,
+)
+
+INT, LONG = spark.IntegerType(), spark.LongType()
+ALTER = "alter view `y`.`ou``ter` with schema type evolution"
+CAST = LossyCast(("n",), LONG, INT)
+INNER, OUTER = ("spark_catalog", "x", "inner"), ("spark_catalog", "y", "ou`ter")
+PLAN = """00 Filter (text#1 = x
+01 y)
+02 +- SubqueryAlias spark_catalog.y.`ou``ter`
+03    +- View (`spark_catalog`.`y`.`ou``ter`, [id#1069, b#1070])
+04       +- Project [cast(id#1071 as int) AS id#1069]
+05          :- SubqueryAlias spark_catalog.x.inner
+06          :  +- View (`spark_catalog`.`x`.`inner`, [id#1071])
+07          :     +- SubqueryAlias spark_catalog.x.t
+08          :        +- Relation spark_catalog.x.t[id#1076L] parquet
+09          +- View (`temporary`, [id#1071])
+10 +- View (`spark_catalog`.`x`.`inner`, [id#1072])
+"""
+
+
+def schema(**types: spark.DataType) -> StructType:
+    fields = StructType()
+    for name, data_type in types.items():
+        fields.add(name, data_type)
+    return fields
+
+
+def test_views_of_a_plan_know_the_views_that_read_them():
+    found = [(view.line, view.name, view.outer) for view in views_in(PLAN)]
+    assert found == [(3, OUTER, ()), (6, INNER, (OUTER,)), (10, INNER, ())]
+
+
+@pytest.mark.parametrize(
+    ("table", "is_read"),
+    [(("x", "t"), True), (("X", "T"), True), (("y", "t"), False), (("x", "t2"), False)],
+)
+def test_the_tables_of_a_plan(table: Path, is_read: bool):
+    assert reads_table(PLAN, table) is is_read
+
+
+@pytest.mark.parametrize("outer_follows", [True, False])
+def test_a_view_that_reads_a_stale_one_is_mended_unless_it_follows(outer_follows: bool):
+    inner, outer = View(INNER, casts=(CAST,)), View(OUTER, follows=outer_follows)
+    stale = stale_views(views_in(PLAN), {INNER: inner, OUTER: outer})
+    assert stale == ([inner] if outer_follows else [inner, outer])
+
+
+def test_no_view_is_stale_where_none_casts():
+    assert stale_views(views_in(PLAN), {INNER: View(INNER), OUTER: View(OUTER)}) == []
+
+
+def test_columns_are_compared_by_the_names_of_the_query():
+    query = schema(new=LONG, b=LONG, a=INT)
+    assert lossy_casts(query, schema(x=INT, y=INT), ["A", "B"]) == (LossyCast(("y",), LONG, INT),)
+
+
+def test_equal_names_are_compared_in_their_order():
+    query = StructType().add("n", INT).add("n", LONG)
+    assert lossy_casts(query, schema(a=INT, b=INT), ["n", "n"]) == (LossyCast(("b",), LONG, INT),)
+
+
+def test_fields_of_a_struct_are_compared_by_position():
+    query, view = schema(a=LONG, b=INT), schema(b=LONG, a=INT)
+    assert lossy_casts(schema(s=query), schema(s=view), ["s"]) == ()
+
+
+def test_every_depth_is_compared():
+    def nested(key: spark.DataType, value: spark.DataType) -> StructType:
+        return schema(m=spark.MapType(key, spark.ArrayType(schema(x=value))))
+
+    casts = lossy_casts(nested(LONG, LONG), nested(INT, INT), ["m"])
+    assert [cast.path for cast in casts] == [("m", "key"), ("m", "value", "element", "x")]
+
+
+def test_a_cast_that_loses_nothing_is_none():
+    query = schema(a=INT, b=LONG, c=spark.VarcharType(3))
+    assert lossy_casts(query, schema(a=LONG, b=spark.StringType(), c=spark.StringType()), []) == ()
+
+
+@pytest.mark.parametrize(
+    ("can_alter", "models", "commands"),
+    [
+        (True, {}, [ALTER]),
+        (True, {("y", "ou`ter"): "m"}, [ALTER, "dbt run --select m"]),
+        (False, {("y", "ou`ter"): "m"}, ["dbt run --select m"]),
+        (False, {}, ["dbt run --select ou`ter, if that is a model; else create the view again"]),
+    ],
+)
+def test_the_command_that_mends_a_view(
+    can_alter: bool, models: dict[Path, str], commands: list[str]
+):
+    assert mending(View(OUTER), models, can_alter) == commands
