@@ -10,7 +10,16 @@ import argparse
 import sys
 from collections.abc import Iterable
 
-from benchmarks import dropping, many_tables, merges, newcomer, planning, store, widening
+from benchmarks import (
+    checking,
+    dropping,
+    many_tables,
+    merges,
+    newcomer,
+    planning,
+    store,
+    widening,
+)
 from benchmarks.chart import draw
 from benchmarks.harness import Benchmark
 from benchmarks.machine import commit, this_environment
@@ -21,7 +30,7 @@ from benchmarks.workspace import RunFailed
 
 BENCHMARKS: dict[str, Benchmark] = {
     module.BENCHMARK.name: module.BENCHMARK
-    for module in (merges, newcomer, widening, planning, many_tables, dropping)
+    for module in (merges, newcomer, widening, planning, many_tables, dropping, checking)
 }
 ERRORS = (
     store.DifferentEnvironment,
