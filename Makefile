@@ -15,7 +15,7 @@ demo: $(INSTALLED)  ## Real flights in a table that grows wider, and the same on
 
 .PHONY: test
 test: $(INSTALLED)  ## Our own tests but the slow ones, on real Spark and Delta
-	$(BIN)/pytest tests -m 'not slow' --ignore tests/functional/standard --ignore tests/servers
+	$(BIN)/pytest tests -m 'not slow and not promise' --ignore tests/functional/standard --ignore tests/servers
 
 .PHONY: test-servers
 test-servers: $(INSTALLED)  ## Every feature on a Spark Connect and a Thrift server and on a cluster, which the tests start
@@ -29,6 +29,10 @@ test-standard: $(INSTALLED)  ## dbt's own test suite
 .PHONY: test-slow
 test-slow: $(INSTALLED)  ## The tests that start many processes: a drop killed at each commit, a run killed at each statement
 	$(BIN)/pytest tests -m slow
+
+.PHONY: test-promise
+test-promise: $(INSTALLED)  ## Random models over random schemas, 500 steps and more: is every value stored exactly?
+	$(BIN)/pytest tests/walk -m promise --conformance-report $(MATRIX)/promise/conformance.json
 
 .PHONY: test-unit
 test-unit: $(INSTALLED)  ## The tests of the pure part, in seconds
