@@ -111,10 +111,11 @@ class DeltaWidenAdapter(MaintenanceAdapter):
         """Drop the view of a Python model's data frame. dbt calls this where a model failed, too.
 
         Args:
-            config: the node's configuration, as macros see it.
+            config: the node's configuration, as macros see it. For a unit test, which is never
+                in Python, dbt gives the whole context of its macros.
             context: what ``pre_model_hook`` returned.
         """
-        node = config.model
+        node = getattr(config, "model", None)
         if getattr(node, "language", None) == "python" and self._has_session():
             view = python_view(node.to_dict(omit_none=True))
             self._handle().session.catalog.dropTempView(view)
