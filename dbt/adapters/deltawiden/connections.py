@@ -15,7 +15,7 @@ from dbt_common.exceptions import DbtConfigError, DbtDatabaseError, DbtRuntimeEr
 from dbt.adapters.deltawiden.connect import DEFAULT_PORT, open_connect
 from dbt.adapters.deltawiden.errors import error_text, has_java_stack
 from dbt.adapters.deltawiden.secrets import find_secrets, hide, scrubbed
-from dbt.adapters.deltawiden.session import SessionConnection, get_session
+from dbt.adapters.deltawiden.session import SessionConnection, get_session, release_session
 from dbt.adapters.deltawiden.widening.literals import literal
 
 logger = AdapterLogger("DeltaWiden")
@@ -184,6 +184,11 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
         connection.handle = _open_session(credentials)
         connection.state = ConnectionState.OPEN
         return connection
+
+    def cleanup_all(self) -> None:
+        """Close all connections. dbt calls this at the end of a command."""
+        super().cleanup_all()
+        release_session()
 
 
 def _open_server(open_it: Callable[[Connection], Connection], connection: Connection) -> Connection:

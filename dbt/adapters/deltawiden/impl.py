@@ -29,6 +29,7 @@ from dbt.adapters.deltawiden.embedded_metastore import MAX_VIEW_CHARACTERS, allo
 from dbt.adapters.deltawiden.maintenance import MaintenanceAdapter
 from dbt.adapters.deltawiden.python_models import SessionJob
 from dbt.adapters.deltawiden.reader import quoted
+from dbt.adapters.deltawiden.session import check_has_delta
 from dbt.adapters.deltawiden.tables import SchemaChangeRefused, invalid_configuration
 from dbt.adapters.deltawiden.temporary_views import python_view, session_view
 from dbt.adapters.deltawiden.views import view_models
@@ -100,11 +101,14 @@ class DeltaWidenAdapter(MaintenanceAdapter):
             config: the node's configuration, as macros see it.
 
         Raises:
-            DbtConfigError: a value is not accepted.
+            DbtConfigError: a value is not accepted, or the session has no Delta.
         """
         self._check_configuration(config)
         if config.get("file_format") is None:
             config.model.config["file_format"] = DeltaWidenConfig.file_format
+        is_table = config.get("materialized") in ("table", "incremental", "snapshot", "seed")
+        if is_table and config.get("file_format") == DeltaWidenConfig.file_format:
+            check_has_delta()
         return super().pre_model_hook(config)
 
     def post_model_hook(self, config: Any, context: Any) -> None:
@@ -117,6 +121,7 @@ class DeltaWidenAdapter(MaintenanceAdapter):
         """
         node = getattr(config, "model", None)
         if getattr(node, "language", None) == "python" and self._has_session():
+            assert node is not None
             view = python_view(node.to_dict(omit_none=True))
             self._handle().session.catalog.dropTempView(view)
         super().post_model_hook(config, context)

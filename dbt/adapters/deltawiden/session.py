@@ -2,13 +2,16 @@
 
 import contextlib
 import contextvars
+import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.connections import SparkConnectionWrapper
-from dbt_common.exceptions import DbtDatabaseError
+from dbt_common.exceptions import DbtConfigError, DbtDatabaseError
+from dbt_common.invocation import get_invocation_id
 from pyspark import SparkContext
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.types import StructType
@@ -16,31 +19,59 @@ from pyspark.sql.types import StructType
 from dbt.adapters.deltawiden.errors import error_text, whole_text
 from dbt.adapters.deltawiden.launch import SPARK_ERRORS, start_spark
 from dbt.adapters.deltawiden.secrets import scrubbed
-from dbt.adapters.deltawiden.settings import SAFE_WRITES
+from dbt.adapters.deltawiden.settings import (
+    CATALOG,
+    EXTENSION,
+    SAFE_WRITES,
+    SESSION_CATALOG,
+    given_settings,
+)
+from dbt.adapters.deltawiden.target_settings import TargetSettings
 from dbt.adapters.deltawiden.widening.literals import literal
 
 logger = AdapterLogger("DeltaWiden")
 
 _lock = threading.Lock()
-_last: tuple[SparkSession, Mapping[str, str]] | None = None
+_current: "_Current | None" = None
 _failed_early: tuple[Exception, Mapping[str, str]] | None = None
 
 
-def get_session(parameters: Mapping[str, str]) -> SparkSession:
-    """Give the process's SparkSession, starting Spark if nobody has.
+@dataclass
+class _Current:
+    """The session of the process.
 
-    A session that the process already has (a notebook's, a test's, another run's) is used as it is;
-    of the parameters, it gets those that can be set while it runs.
+    Attributes:
+        session: the session.
+        settings: what targets set in it.
+        is_own: whether dbt has started its Spark.
+        applied: the parameters that it has now, and the dbt command that they were set for.
+    """
+
+    session: SparkSession
+    settings: TargetSettings
+    is_own: bool
+    applied: tuple[Mapping[str, str], str] | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether its Spark is the one that runs in this process."""
+        return self.session.sparkContext is SparkContext._active_spark_context
+
+
+def get_session(parameters: Mapping[str, str]) -> SparkSession:
+    """Return the process's SparkSession with a target's settings, starting Spark if nobody has.
 
     Args:
         parameters: ``server_side_parameters`` of the profile.
 
     Returns:
-        The session.
+        The session. One that another program of the process has made (a notebook) is the same one,
+        with its temporary views; ``release_session`` gives it its own settings back.
 
     Raises:
         SparkDidNotStart: no Java, a Java too old, jars that can't be resolved, or any other
             reason for which the JVM did not start.
+        DbtConfigError: the process's Spark was started with settings that this target can't have.
     """
     global _failed_early
     with _lock:
@@ -48,6 +79,33 @@ def get_session(parameters: Mapping[str, str]) -> SparkSession:
         if failed is not None and failed[1] == parameters:
             raise failed[0]
         return _get_session(parameters)
+
+
+def release_session() -> None:
+    """Give a session that another program has made its own settings back."""
+    with _lock:
+        if _current is not None and _current.is_running and not _current.is_own:
+            _current.settings.undo()
+            _current.applied = None
+
+
+def check_has_delta() -> None:
+    """Stop where the process's session was started by another program, and without Delta.
+
+    Raises:
+        DbtConfigError: it has neither Delta's extension nor a catalog for Delta tables.
+    """
+    if _current is None or _current.is_own:
+        return
+    conf = _current.session.conf
+    extensions = conf.get("spark.sql.extensions", None) or ""
+    if EXTENSION not in extensions and conf.get(SESSION_CATALOG, None) is None:
+        raise DbtConfigError(
+            "This process already has a SparkSession, which another program has started without "
+            "Delta. Stop it before dbt runs (spark.stop()), so that dbt starts one with Delta, or "
+            f"start it with Delta's jars, spark.sql.extensions = {EXTENSION} and "
+            f"{SESSION_CATALOG} = {CATALOG}."
+        )
 
 
 def start_session_early(parameters: Mapping[str, str]) -> None:
@@ -73,23 +131,26 @@ def _start_early(parameters: Mapping[str, str]) -> None:
 
 
 def _get_session(parameters: Mapping[str, str]) -> SparkSession:
-    global _last
+    global _current
     # dbt asks for every model, and PySpark's own way asks the JVM each time.
-    if _last is not None and _is_running(_last[0]) and _last[1] == parameters:
-        return _last[0]
+    if _current is None or not _current.is_running:
+        _current = _open_session(parameters)
+    wanted = dict(parameters), get_invocation_id()
+    if _current.applied != wanted:
+        _current.settings.apply({**SAFE_WRITES, **parameters})
+        _current.applied = wanted
+    return _current.session
+
+
+def _open_session(parameters: Mapping[str, str]) -> _Current:
     _hush_pyspark()
-    if SparkContext._active_spark_context is None:
+    is_own = SparkContext._active_spark_context is None
+    if is_own:
         start_spark(parameters)
-    builder = SparkSession.builder
-    for key, value in {**SAFE_WRITES, **parameters}.items():
-        builder = builder.config(key, value)
-    session = builder.getOrCreate()
-    _last = session, dict(parameters)
-    return session
-
-
-def _is_running(session: SparkSession) -> bool:
-    return session.sparkContext is SparkContext._active_spark_context
+    session = SparkSession.builder.getOrCreate()
+    started_with = {**SAFE_WRITES, **parameters} if is_own else {}
+    otherwise = given_settings({}, os.environ) if is_own else {}
+    return _Current(session, TargetSettings(session, started_with, otherwise), is_own)
 
 
 def _hush_pyspark() -> None:

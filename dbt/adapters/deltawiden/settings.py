@@ -12,6 +12,7 @@ from delta.pip_utils import configure_spark_with_delta_pip
 from pyspark.sql import SparkSession
 
 EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
+SESSION_CATALOG = "spark.sql.catalog.spark_catalog"
 CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 AUTOMATIC_WIDENING = "spark.databricks.delta.typeWidening.allowAutomaticWidening"
 
@@ -34,7 +35,7 @@ def start_settings(parameters: Mapping[str, str], environment: Mapping[str, str]
     Returns:
         Settings for a SparkConf.
     """
-    given = _given(parameters, environment)
+    given = given_settings(parameters, environment)
     settings = {
         "spark.app.name": "dbt-deltawiden",
         # Tables outlive the process, as they do with dbt-spark.
@@ -62,7 +63,7 @@ def is_on_one_machine(parameters: Mapping[str, str], environment: Mapping[str, s
     Returns:
         Whether its master is a local one.
     """
-    return _is_local(_master(_given(parameters, environment), environment))
+    return _is_local(_master(given_settings(parameters, environment), environment))
 
 
 def jars_are_ours(parameters: Mapping[str, str], environment: Mapping[str, str]) -> bool:
@@ -75,7 +76,7 @@ def jars_are_ours(parameters: Mapping[str, str], environment: Mapping[str, str])
     Returns:
         False where the user sets anything about jars, and on a cluster, whose executors need them.
     """
-    given = _given(parameters, environment)
+    given = given_settings(parameters, environment)
     on_one_machine = _is_local(_master(given, environment))
     return on_one_machine and not any(key.startswith("spark.jars") for key in given)
 
@@ -93,11 +94,20 @@ def _is_local(master: str) -> bool:
     return master.startswith("local")
 
 
-def _given(parameters: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
+def given_settings(parameters: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
+    """Read the settings that are given to Spark from outside.
+
+    Args:
+        parameters: as for ``start_settings``.
+        environment: as for ``start_settings``.
+
+    Returns:
+        The settings, each with the value that wins.
+    """
     return {**_spark_defaults(environment), **_submit_arguments(environment), **parameters}
 
 
-_TIME_ZONE = "spark.sql.session.timeZone"
+TIME_ZONE = "spark.sql.session.timeZone"
 _JAVA_OPTIONS = ("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions")
 _JOINED = ("spark.jars.packages", "spark.sql.extensions", *_JAVA_OPTIONS)
 
@@ -108,7 +118,7 @@ def _java_time_zone(given: Mapping[str, str]) -> dict[str, str]:
     Where they differ, Delta 3.3 and 4.0 store a timestamp that partitions a table shifted by the
     difference: they write it as the session shows it, and call that UTC.
     """
-    zone = given.get(_TIME_ZONE, "")
+    zone = given.get(TIME_ZONE, "")
     if not re.fullmatch(r"[\w/+:-]+", zone):
         return {}
     java_zone = f"GMT{zone}" if zone[0] in "+-" else zone
@@ -127,7 +137,7 @@ def _delta(given: Mapping[str, str], own: Path) -> dict[str, str]:
         extensions.append(EXTENSION)
     settings = {
         "spark.sql.extensions": ",".join(extensions),
-        "spark.sql.catalog.spark_catalog": CATALOG,
+        SESSION_CATALOG: CATALOG,
     }
     packages = _items(given.get("spark.jars.packages", ""))
     named = any(_DELTA_PACKAGE.match(each) for each in packages)

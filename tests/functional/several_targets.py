@@ -1,0 +1,55 @@
+"""Runs dbt for several targets in one process, as a notebook or a scheduler does."""
+
+import json
+import sys
+from typing import Any
+
+from dbt.cli.main import dbtRunner
+from pyspark.sql import SparkSession
+
+from dbt.adapters.deltawiden.launch import start_spark
+
+ANSI, TIME_ZONE = "spark.sql.ansi.enabled", "spark.sql.session.timeZone"
+
+
+def run(target: str) -> dict[str, Any]:
+    """Run the project for a target: its error, or None, and what the model has stored."""
+    done = dbtRunner().invoke(["run", "--target", target])
+    failed = [str(each.message) for each in getattr(done.result, "results", []) if each.message]
+    error = None if done.success else str(done.exception or "\n".join(failed))
+    return {"error": error, "zone": None if error else session().table(f"{target}.zone").head()[0]}
+
+
+def session() -> SparkSession:
+    """Return the session of the process."""
+    return SparkSession.builder.getOrCreate()
+
+
+def own(targets: list[str]) -> list[dict[str, Any]]:
+    """Let dbt start Spark."""
+    return [run(target) for target in targets]
+
+
+def foreign(targets: list[str]) -> list[dict[str, Any]]:
+    """Let the process have a session with Delta before dbt runs."""
+    start_spark({TIME_ZONE: "UTC", ANSI: "true", "spark.ui.port": "4567"})
+    spark = session()
+    spark.sql("select 1 as n").createOrReplaceTempView("of_the_notebook")
+    done = []
+    for target in targets:
+        result = run(target)
+        result["after"] = [spark.conf.get(TIME_ZONE), spark.conf.get(ANSI)]
+        done.append(result)
+    return done
+
+
+def without_delta(targets: list[str]) -> list[dict[str, Any]]:
+    """Let the process have a session as PySpark starts one."""
+    SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+    return [run(target) for target in targets]
+
+
+if __name__ == "__main__":
+    scenario, *targets = sys.argv[1:]
+    results = {"own": own, "foreign": foreign, "without_delta": without_delta}[scenario](targets)
+    print("RESULTS" + json.dumps(results))
