@@ -1,8 +1,10 @@
 """Snapshots: a source that grows wider widens the snapshot's table before versions are compared."""
 
 import re
+from datetime import timedelta
 
 import pytest
+from pyspark.sql import SparkSession
 
 from tests.functional.support import dbt, needs_delta_4
 
@@ -215,3 +217,44 @@ class TestMomentsOfDeletions:
         assert run.status(name) == "success", run.message(name)
         ended = old.rows("dbt_valid_to", "dbt_valid_to > date_trunc('day', dbt_valid_to)")
         assert {each[1] for each in ended} == {True, None}
+
+
+ZONELESS = """
+{{% snapshot {name} %}}
+{{{{ config(target_schema=target.schema, unique_key='id', strategy='timestamp', updated_at='at',
+          hard_deletes='{hard_deletes}') }}}}
+select id, timestamp_ntz'{{{{ var('at') }}}}' + make_dt_interval(0, 0, 0, id) as at
+from range(1, {{{{ var('ids') }}}})
+{{% endsnapshot %}}
+"""
+
+
+class TestTimesWithoutZone:
+    """An hour that the session's time zone skips stays as it is, with deletions beside it."""
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {
+            f"zoneless_{name}.sql": ZONELESS.format(name=f"zoneless_{name}", hard_deletes=name)
+            for name in ("ignore", "invalidate", "new_record")
+        }
+
+    def test_are_stored_as_they_are(self, project, table, spark: SparkSession):
+        dbt("snapshot", at="2024-03-10 01:30:00", ids=4)
+        run = dbt("snapshot", at="2024-03-10 02:30:00", ids=3)
+        now = spark.sql("select cast(now() as timestamp_ntz)").head()[0]
+        for name in ("ignore", "invalidate", "new_record"):
+            snapshot = f"zoneless_{name}"
+            assert run.status(snapshot) == "success", run.message(snapshot)
+            versions = table(snapshot)
+            assert {versions.types[time] for time in TIMES} == {"timestamp_ntz"}
+            changed = [row for row in versions.rows("id", *TIMES) if row[0] < 3]
+            assert sorted(str(row[3])[:16] for row in changed) == [
+                "2024-03-10 02:30",
+                "2024-03-10 02:30",
+                "None",
+                "None",
+            ]
+            ended = [row[3] for row in versions.rows("id", *TIMES) if row[0] == 3 and row[3]]
+            assert all(timedelta(0) <= now - moment < timedelta(hours=1) for moment in ended)
+            assert len(ended) == (0 if name == "ignore" else 1)

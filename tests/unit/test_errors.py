@@ -76,7 +76,7 @@ JOB_ABORTED = (
         (
             f"org.apache.spark.SparkException: {WRITE_FAILED}",
             [f"org.apache.spark.SparkArithmeticException: {OVERFLOW}"],
-            f"{WRITE_FAILED}\nCaused by: {OVERFLOW}",
+            OVERFLOW,
         ),
         (
             "java.util.concurrent.ExecutionException: Boxed Exception",
@@ -102,7 +102,7 @@ JOB_ABORTED = (
                 f"org.apache.spark.SparkArithmeticException: {OVERFLOW}",
                 "java.io.IOException: No space left on device",
             ],
-            f"{WRITE_FAILED}\nCaused by: {OVERFLOW}\nCaused by: No space left on device",
+            f"{OVERFLOW}\nCaused by: No space left on device",
         ),
         (
             f"org.apache.spark.SparkException: {WRITE_FAILED}",
@@ -429,6 +429,11 @@ def test_a_value_that_was_checked_is_told_as_it_is_whatever_stands_around_it():
     first, *rest = error_text(raw).rsplit("\n", 1)
     assert first == sentence
     assert rest[0].startswith("Cast the column in the model")
+
+
+def test_a_condition_that_spark_cannot_show_is_named():
+    raw = "[INTERNAL_ERROR] Cannot find main error class 'DELTA_NEW' SQLSTATE: XX000"
+    assert error_text(raw) == "[DELTA_NEW] Delta refused the statement. Spark can't show its message."
 
 
 def test_a_char_column_in_the_condition_of_a_merge_is_explained():

@@ -20,6 +20,7 @@ from dbt.adapters.deltawiden.errors import condition
 from dbt.adapters.deltawiden.widening.change import TypeChange
 from dbt.adapters.deltawiden.widening.names import path_text
 from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.widening.report import not_castable_text
 from dbt.adapters.deltawiden.widening.types import type_text
 
 logger = AdapterLogger("DeltaWiden")
@@ -57,6 +58,24 @@ _SCHEMA_IS_ANOTHER = frozenset(
 )
 """Conditions that a statement ends with before it writes, where the schema of the table, or of one
 that it reads, is not the one that it was made for."""
+
+_NOT_CASTABLE = frozenset(
+    {
+        "CANNOT_PARSE_TIMESTAMP",
+        "CAST_INVALID_INPUT",
+        "CAST_OVERFLOW",
+        "CAST_OVERFLOW_IN_TABLE_INSERT",
+        "DATATYPE_MISMATCH",
+        "DATETIME_OVERFLOW",
+        "DELTA_EXCEED_CHAR_VARCHAR_LIMIT",
+        "DUPLICATED_MAP_KEY",
+        "EXCEED_LIMIT_LENGTH",
+        "INVALID_VARIANT_CAST",
+        "NUMERIC_VALUE_OUT_OF_RANGE",
+        "TASK_WRITE_FAILED",
+    }
+)
+"""Conditions of a value that the engine can't cast to its column's type."""
 
 
 class SchemaChangeFailed(DbtDatabaseError):
@@ -212,6 +231,9 @@ def until_no_conflict(write: Callable[[Attempts], Any], turns: Turns | None = No
     except _NothingMoved as unmoved:
         raise unmoved.error from None
     except DbtDatabaseError as error:
+        if _names(error) in _NOT_CASTABLE and attempts.last is not None and attempts.last.lossy:
+            text = not_castable_text(attempts.last)
+            raise DbtDatabaseError(f"{error.msg}\n{text}") from error
         if not is_conflict(error):
             raise
         if attempts.is_last:

@@ -64,6 +64,11 @@ _CHAR_IN_MERGE_TEXT = (
     "the column = rtrim(the column)."
 )
 
+# Delta's condition that Spark looks for among its own, and then can't show.
+_WITHOUT_MESSAGE = re.compile(r"Cannot find main error class '([A-Z0-9_.]+)'")
+# Conditions that only say that the real one is below.
+_AROUND_ANOTHER = frozenset({"TASK_WRITE_FAILED"})
+
 _NO_METASTORE = re.compile(r"Unable to instantiate \S*MetaStoreClient")
 # By what Derby says at the end of a long chain of causes.
 _EMBEDDED_METASTORE: Mapping[re.Pattern[str], str] = {
@@ -103,12 +108,21 @@ def error_text(error: BaseException | str) -> str:
     if metastore is not None:
         return metastore
     message = _message(raw)
-    deepest = next((each for each in reversed(causes) if condition(each)), "")
+    deepest = next((each for each in reversed(causes) if _says_why(each)), "")
+    without_message = _WITHOUT_MESSAGE.search(raw)
+    if without_message:
+        message = f"[{without_message[1]}] Delta refused the statement. Spark can't show its message."
+    elif deepest and condition(message) in _AROUND_ANOTHER:
+        message = deepest
     for cause in (deepest, *causes[-1:]):
         if cause not in message:
             message = f"{message}\nCaused by: {cause}"
     advice = _ADVICE.get(condition(message) or "")
     return f"{message}\n{advice}" if advice else message
+
+
+def _says_why(message: str) -> bool:
+    return condition(message) not in (None, *_AROUND_ANOTHER)
 
 
 def whole_text(error: BaseException | str) -> str:

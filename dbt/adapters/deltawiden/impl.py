@@ -18,7 +18,7 @@ from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.contracts.metadata import CatalogTable
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 from dbt_common.invocation import get_invocation_id
-from pyspark.sql.types import DateType, StructField, StructType
+from pyspark.sql.types import DataType, DateType, StructField, StructType, TimestampNTZType
 
 from dbt.adapters.deltawiden import model_config
 from dbt.adapters.deltawiden.catalog import catalog_rows, catalog_table, statistics
@@ -88,6 +88,7 @@ class DeltaWidenAdapter(MaintenanceAdapter):
         super().__init__(config, mp_context)
         self._warned: set[tuple[str, str]] = set()
         self._turns: defaultdict[str, Turns] = defaultdict(Turns)
+        self._with_zoneless_times: set[str] = set()
         if config.credentials.method == ConnectionMethod.SESSION:
             start_early(config.credentials.server_side_parameters)
 
@@ -300,7 +301,7 @@ class DeltaWidenAdapter(MaintenanceAdapter):
             schema = self._reader.query_schema(query)
         except DbtRuntimeError:
             return query  # The statement itself will say what is wrong.
-        dates = _dates(schema.fields, columns)
+        dates = _times(schema.fields, columns, DateType)
         if not dates:
             return query
         names = ((field.name, quote(field.name)) for field in schema.fields)
@@ -322,9 +323,20 @@ class DeltaWidenAdapter(MaintenanceAdapter):
         hard_deletes = self.get_hard_deletes_behavior(config)
         is_accepted = self._policy(config).on_lossy_write is not OnLossyWrite.ERROR
         written = [StructField(column.name, column.type) for column in plan.write.columns]
-        dates = _dates(written, columns)
+        if _times(written, columns, TimestampNTZType):
+            self._with_zoneless_times.add(config.model.unique_id)
+        dates = _times(written, columns, DateType)
         if hard_deletes != "ignore" and dates and not is_accepted:
             raise SchemaChangeRefused(report.dates_text(plan.table, hard_deletes, dates))
+
+    @available.parse(lambda *_, **__: False)
+    def has_zoneless_times(self, unique_id: str) -> bool:
+        """Tell whether the times in a snapshot's table have no time zone.
+
+        Args:
+            unique_id: the snapshot, after ``check_hard_deletes``.
+        """
+        return unique_id in self._with_zoneless_times
 
     @available
     def views_read_text(self, query: str, config: Any, graph: Mapping[str, Any]) -> str:
@@ -560,9 +572,11 @@ class DeltaWidenAdapter(MaintenanceAdapter):
         return self._read_policy(config, config.model.unique_id)
 
 
-def _dates(fields: Iterable[StructField], columns: Mapping[str, str]) -> list[str]:
-    """Name the times of a snapshot's versions that are dates."""
+def _times(
+    fields: Iterable[StructField], columns: Mapping[str, str], data_type: type[DataType]
+) -> list[str]:
+    """Name the times of a snapshot's versions that are of a type."""
     keys = ("dbt_updated_at", "dbt_valid_from", "dbt_valid_to")
     times = {columns[key].lower() for key in keys if key in columns}
-    dates = (field for field in fields if isinstance(field.dataType, DateType))
-    return [field.name for field in dates if field.name.lower() in times]
+    found = (field for field in fields if isinstance(field.dataType, data_type))
+    return [field.name for field in found if field.name.lower() in times]

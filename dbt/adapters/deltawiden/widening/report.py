@@ -97,10 +97,7 @@ def lossy_text(plan: Plan, action: OnLossyWrite) -> str:
     Returns:
         One text that names every such column and the ways out.
     """
-    subjects = ", ".join(
-        f"{path_text(each.path)} ({type_text(each.source)} into {type_text(each.table)})"
-        for each in plan.lossy
-    )
+    subjects = _lossy_columns(plan)
     if action is OnLossyWrite.ERROR:
         result = "The write checks each value, and stops before the first one that would change."
         other = "set on_lossy_write: warn to write such values all the same"
@@ -111,6 +108,26 @@ def lossy_text(plan: Plan, action: OnLossyWrite) -> str:
         f"{plan.table} does not store every value of the model's output exactly: {subjects}. "
         f"{result} Set on_schema_change to append_new_columns or sync_all_columns to widen the "
         f"table, cast in the model, or {other}."
+    )
+
+
+def not_castable_text(plan: Plan) -> str:
+    """Say which columns can have the value that the engine could not cast at all.
+
+    Args:
+        plan: a plan from ``plan_no_change`` with lossy leaves, whose loss is accepted.
+    """
+    return (
+        f"{plan.table} has other types than the model for: {_lossy_columns(plan)}. on_lossy_write "
+        "accepts that a value is changed, and this one can't be cast at all. Nothing was written. "
+        "Cast the column in the model: try_cast makes null of such a value."
+    )
+
+
+def _lossy_columns(plan: Plan) -> str:
+    return ", ".join(
+        f"{path_text(each.path)} ({type_text(each.source)} into {type_text(each.table)})"
+        for each in plan.lossy
     )
 
 

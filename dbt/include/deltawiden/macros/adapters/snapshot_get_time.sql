@@ -1,0 +1,11 @@
+{#-
+  The time at which a snapshot finds a row deleted, in the type of the snapshot's other times. Spark would cast
+  a timestamp_ntz to timestamp where the two meet, and in the hour that daylight saving time skips to another one.
+-#}
+{% macro deltawiden__snapshot_get_time() -%}
+  {%- if model.resource_type == 'snapshot' and adapter.has_zoneless_times(model.unique_id) -%}
+    cast({{ current_timestamp() }} as timestamp_ntz)
+  {%- else -%}
+    {{ current_timestamp() }}
+  {%- endif -%}
+{%- endmacro %}
