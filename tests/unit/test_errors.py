@@ -433,7 +433,9 @@ def test_a_value_that_was_checked_is_told_as_it_is_whatever_stands_around_it():
 
 def test_a_condition_that_spark_cannot_show_is_named():
     raw = "[INTERNAL_ERROR] Cannot find main error class 'DELTA_NEW' SQLSTATE: XX000"
-    assert error_text(raw) == "[DELTA_NEW] Delta refused the statement. Spark can't show its message."
+    assert (
+        error_text(raw) == "[DELTA_NEW] Delta refused the statement. Spark can't show its message."
+    )
 
 
 def test_a_char_column_in_the_condition_of_a_merge_is_explained():

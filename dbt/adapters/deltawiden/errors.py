@@ -111,7 +111,9 @@ def error_text(error: BaseException | str) -> str:
     deepest = next((each for each in reversed(causes) if _says_why(each)), "")
     without_message = _WITHOUT_MESSAGE.search(raw)
     if without_message:
-        message = f"[{without_message[1]}] Delta refused the statement. Spark can't show its message."
+        message = (
+            f"[{without_message[1]}] Delta refused the statement. Spark can't show its message."
+        )
     elif deepest and condition(message) in _AROUND_ANOTHER:
         message = deepest
     for cause in (deepest, *causes[-1:]):
