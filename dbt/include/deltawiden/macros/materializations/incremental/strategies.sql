@@ -15,8 +15,12 @@
 
 
 {% macro deltawiden__merge_sql(source, target, plan) %}
-    {%- set write = plan.write.updating(get_merge_update_columns(
-      config.get('merge_update_columns'), config.get('merge_exclude_columns'), plan.write.columns)) -%}
+    {%- set write = plan.write -%}
+    {#- A MERGE of the project's own may insert `*`, so what it reads has to be checked whole. -#}
+    {%- if adapter.dispatch('get_merge_sql', 'dbt').macro.package_name == 'dbt_deltawiden' -%}
+      {%- set write = write.updating(get_merge_update_columns(
+        config.get('merge_update_columns'), config.get('merge_exclude_columns'), write.columns)) -%}
+    {%- endif -%}
     {#- No list of columns where `*` will do, which is what dbt-spark writes. -#}
     {%- set dest_columns = none if write.can_merge_all else write.columns -%}
     {%- set shaped_source -%}

@@ -1,0 +1,124 @@
+"""What a project may do besides: macros of its own, retries, places of its own, clones."""
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.functional.support import dbt, needs_delta_4
+
+MACROS = """
+{% macro spark__get_merge_sql(target, source, unique_key, dest_columns, incremental_predicates) %}
+  merge into {{ target }} as DBT_INTERNAL_DEST using {{ source }} as DBT_INTERNAL_SOURCE
+  on DBT_INTERNAL_SOURCE.id = DBT_INTERNAL_DEST.id
+  when matched then update set v = DBT_INTERNAL_SOURCE.v + 100
+  when not matched then insert *
+{% endmacro %}
+
+{% macro default__create_view_as(relation, sql) %}
+  create or replace view {{ relation }} comment 'of the project' as {{ sql }}
+{% endmacro %}
+"""
+MERGED = """
+{{ config(materialized='incremental', incremental_strategy='merge', unique_key='id',
+          merge_update_columns=['v'], on_schema_change=var('mode'), type_widening=true) }}
+{% if var('step') == 1 %} select 1 as id, 1 as v, 1 as w
+{% else %} select explode(array(1, 2)) as id, 2 as v, {{ var('w') }} as w {% endif %}
+"""
+
+
+class TestMacrosOfTheProject:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "merged.sql": MERGED,
+            "seen.sql": "{{ config(materialized='view') }} select 1 as id",
+        }
+
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"own.sql": MACROS}
+
+    def test_are_used_and_what_they_write_is_checked(self, project, table, spark: SparkSession):
+        dbt("run", step=1, mode="ignore", w="0")
+        run = dbt("run", step=2, mode="ignore", w="1.5D")
+        assert "the value 1.5 (double) for the column w" in run.message("merged")
+        assert table("merged").rows() == [(1, 1, 1)]
+        run = dbt("run", step=2, mode="ignore", w="7.0D")
+        assert run.status("merged") == "success", run.message("merged")
+        assert table("merged").rows() == [(1, 102, 1), (2, 2, 7)]
+        assert spark.catalog.getTable(table("seen").name).description == "of the project"
+
+    @needs_delta_4
+    def test_write_to_a_table_that_was_widened(self, project, table):
+        dbt("run", "--full-refresh", step=1, mode="append_new_columns", w="0")
+        run = dbt("run", step=2, mode="append_new_columns", w="3000000000")
+        assert run.status("merged") == "success", run.message("merged")
+        assert table("merged").rows() == [(1, 102, 1), (2, 2, 3000000000)]
+
+
+GROWS = """
+{{ config(materialized='incremental', type_widening=var('widens'), full_refresh=false,
+          on_schema_change='append_new_columns', location_root=var('root')) }}
+{% if var('step') == 1 %} select 1 as id, 1 as v
+{% else %} select 2 as id, 3000000000 as v {% endif %}
+"""
+
+
+@needs_delta_4
+class TestGrowth:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"grows.sql": GROWS}
+
+    def test_goes_on_by_retry_where_the_table_is(self, project, table, tmp_path: Path, spark):
+        root = str(tmp_path)
+        dbt("run", step=1, widens=False, root=root)
+        run = dbt("run", "--full-refresh", step=2, widens=False, root=root)
+        assert "the model sets type_widening: false" in run.message("grows")
+        run = dbt("retry", step=2, widens=True, root=root)
+        assert run.status("grows") == "success", run.message("grows")
+        assert table("grows").rows() == [(1, 1), (2, 3000000000)]
+        location = spark.sql(f"describe detail {table('grows').name}").head().location
+        assert location == f"file:{tmp_path}/grows"
+
+
+CLONED = """
+{{ config(materialized='incremental', incremental_strategy='merge', unique_key='id',
+          type_widening=true, on_schema_change='append_new_columns') }}
+{% set step = var('step') %}
+{% if step == 1 %} select 1 as id, 1S as v, cast(0.7 as float) as f
+{% elif step == 2 %} select 2 as id, 100000 as v, cast(0.7 as float) as f
+{% else %} select {{ step }} as id, 3000000000 as v, 2.5D as f {% endif %}
+"""
+
+
+@needs_delta_4
+class TestClones:
+    """A shallow clone has the files of its source, and a schema and statistics of its own."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"first.sql": CLONED, "second.sql": CLONED}
+
+    def test_and_their_source_widen_by_themselves(self, project, table, spark: SparkSession):
+        first, second = table("first"), table("second")
+        for step in (1, 2):
+            dbt("run", "--select", "first", step=step)
+        spark.sql(f"create table {second.name} shallow clone {first.name}")
+        old = [(1, 1, 0.699999988079071), (2, 100000, 0.699999988079071)]
+        assert dbt("run", "--select", "second", step=3).status("second") == "success"
+        assert first.types == {"id": "int", "v": "int", "f": "float"}
+        assert len(first.rows()) == 2
+        assert dbt("run", "--select", "first", step=4).status("first") == "success"
+        for each, step in ((first, 4), (second, 3)):
+            assert each.types == {"id": "int", "v": "bigint", "f": "double"}
+            assert each.rows() == [*old, (step, 3000000000, 2.5)]
+            for condition, found in (("f < 0.7D", 2), ("v = 1", 1), ("v >= 100000", 2)):
+                assert spark.table(each.name).where(condition).count() == found, condition
+        run = dbt("run-operation", "drop_type_widening", "--args", "{models: [second]}")
+        assert "dropped" in run.output
+        assert second.rows() == [*old, (3, 3000000000, 2.5)]
+        assert first.rows() == [*old, (4, 3000000000, 2.5)]
+        before = spark.sql(f"select * from {first.name} version as of 0").collect()
+        assert [row["v"] for row in before] == [1]

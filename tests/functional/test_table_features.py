@@ -1,0 +1,73 @@
+"""Table features beside type widening: each strategy writes and widens a table that has them."""
+
+import pytest
+
+from tests.functional.support import dbt, needs_delta_4
+
+FEATURES = {
+    "cdf": {"delta.enableChangeDataFeed": "true"},
+    "row_tracking": {"delta.enableRowTracking": "true"},
+    "deletion_vectors": {"delta.enableDeletionVectors": "true"},
+    "column_mapping": {"delta.columnMapping.mode": "name"},
+    "commit_timestamps": {"delta.enableInCommitTimestamps": "true"},
+}
+STRATEGIES = {
+    "append": "",
+    "merge": "unique_key='id'",
+    "insert_overwrite": "partition_by='part'",
+    "microbatch": "event_time='at', batch_size='day', begin='2024-01-01', lookback=0",
+}
+MODEL = """
+{{{{ config(materialized='incremental', incremental_strategy='{strategy}', type_widening=true,
+           on_schema_change='append_new_columns', tblproperties={properties}, {config}) }}}}
+select id, 'p' as part, timestamp'2024-01-01 12:00:00+00:00' as at,
+       {{% if var('step') == 1 %}} cast(id as int) as v, named_struct('x', 1S) as s
+       {{% else %}} id + 3000000000 as v, named_struct('x', 100000) as s {{% endif %}}
+from range({{{{ var('step') }}}}, {{{{ var('step') + 2 }}}})
+"""
+OLD = {1: (1, 1), 2: (2, 1)}
+NEW = {2: (3000000002, 100000), 3: (3000000003, 100000)}
+EXPECTED = {
+    "append": sorted([*OLD.items(), *NEW.items()]),
+    "merge": sorted({**OLD, **NEW}.items()),
+    "insert_overwrite": sorted(NEW.items()),
+    "microbatch": sorted(NEW.items()),
+}
+BATCH = ("--event-time-start", "2024-01-01", "--event-time-end", "2024-01-02")
+
+
+@needs_delta_4
+class TestEachFeature:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            f"{feature}__{strategy}.sql": MODEL.format(
+                strategy=strategy, properties=properties, config=config
+            )
+            for feature, properties in FEATURES.items()
+            for strategy, config in STRATEGIES.items()
+        }
+
+    def test_is_written_by_each_strategy(self, project, table):
+        for step in (1, 2):
+            run = dbt("run", *BATCH, step=step)
+            for name in run.results:
+                assert run.status(name) == "success", run.message(name)
+        for name in run.results:
+            feature, strategy = name.split("__")
+            assert table(name).types["v"] == "bigint"
+            rows = [(number, values) for number, *values in table(name).rows("id", "v", "s.x")]
+            assert sorted((n, tuple(v)) for n, v in rows) == EXPECTED[strategy], name
+            properties = FEATURES[feature]
+            assert properties.items() <= table(name).properties.items(), name
+
+    def test_the_change_data_feed_has_each_change(self, project, table, spark):
+        merged = table("cdf__merge")
+        start = merged.version
+        changes = spark.sql(f"select * from table_changes('{merged.name}', {start})").collect()
+        kinds = sorted((row["_change_type"], row["id"], row["v"]) for row in changes)
+        assert kinds == [
+            ("insert", 3, 3000000003),
+            ("update_postimage", 2, 3000000002),
+            ("update_preimage", 2, 2),
+        ]
