@@ -1,5 +1,7 @@
 """Table features beside type widening: each strategy writes and widens a table that has them."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.functional.support import dbt, needs_delta_4
@@ -71,3 +73,56 @@ class TestEachFeature:
             ("update_postimage", 2, 3000000002),
             ("update_preimage", 2, 2),
         ]
+
+
+DEFAULT = """
+{{{{ config(materialized='incremental', incremental_strategy='{strategy}', type_widening=true,
+           on_schema_change='{mode}', {config}) }}}}
+select id, 'p' as part, timestamp'2024-01-01 12:00:00+00:00' as at,
+       {{% if var('with_size') %}} 3000000000 + id as size, {{% endif %}} id + 1 as v
+from range(2, 4)
+"""
+MODES = ("ignore", "append_new_columns")
+CREATED = """
+create table {name} (id bigint, part string, at timestamp, v bigint, size int default 7) using delta
+partitioned by (part) tblproperties ('delta.feature.allowColumnDefaults' = 'supported',
+                                     'delta.columnMapping.mode' = 'name')
+"""
+
+
+@needs_delta_4
+class TestColumnsWithDefault:
+    """A model that has no such column leaves the value to the table."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        modes = {f"{name}__{mode}": (name, mode) for name in STRATEGIES for mode in MODES}
+        modes["append__sync_all_columns"] = "append", "sync_all_columns"
+        return {
+            f"{model}.sql": DEFAULT.format(strategy=name, mode=mode, config=STRATEGIES[name])
+            for model, (name, mode) in modes.items()
+        }
+
+    def test_get_it_and_are_widened(self, project, table, spark):
+        names = [file.stem for file in Path(project.project_root, "models").iterdir()]
+        for name in names:
+            spark.sql(CREATED.format(name=table(name).name))
+            spark.sql(
+                f"insert into {table(name).name} (id, part, at, v) "
+                "values (1, 'p', timestamp'2024-01-01 12:00:00+00:00', 1)"
+            )
+        run = dbt("run", *BATCH, with_size=False)
+        for name in names:
+            assert run.status(name) == "success", run.message(name)
+            if not name.endswith("sync_all_columns"):
+                replaced = name.startswith(("insert_overwrite", "microbatch"))
+                old = [] if replaced else [(1, 1, 7)]
+                assert table(name).rows("id", "v", "size") == [*old, (2, 3, 7), (3, 4, 7)], name
+        assert "size" not in table("append__sync_all_columns").types
+        widen = [name for name in names if name.endswith("append_new_columns")]
+        run = dbt("run", *BATCH, "--select", *widen, with_size=True)
+        for name in widen:
+            assert run.status(name) == "success", run.message(name)
+            assert table(name).types["size"] == "bigint"
+            rows = table(name).rows("id", "size")
+            assert {(2, 3000000002), (3, 3000000003)} <= set(rows), name

@@ -161,6 +161,7 @@ def test_the_layout_of_a_delta_that_knows_no_clustering_is_read():
     [
         [("delta.feature.generatedColumns", "supported")],
         [("delta.feature.identityColumns", "supported"), ("delta.minWriterVersion", "7")],
+        [("delta.feature.allowColumnDefaults", "supported")],
         [("delta.minWriterVersion", "4")],
     ],
 )
@@ -173,7 +174,7 @@ def test_the_log_is_asked_where_the_table_can_have_columns_that_delta_makes(list
     facts, queries = read(listed, detail(partitionColumns='["day"]'), commit(schema), layout=layout)
     assert queries == [PROPERTIES, DETAIL, COMMITS.format("/w/t")]
     assert (facts.generated, facts.identity) == ({"Tenfold": "amount * 10"}, {"Number"})
-    assert facts.made_by_table == {"tenfold", "number"}
+    assert facts.computed == facts.made_by_table == {"tenfold", "number"}
     assert facts.partition_columns == ("day",)
 
 

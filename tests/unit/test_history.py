@@ -204,6 +204,11 @@ def test_an_identity_column_is_read_whether_or_not_values_may_be_given(inserts: 
     assert found == ColumnMetadata(identity=("Number",))
 
 
+def test_a_column_with_a_default_is_read():
+    found = read(field("Size", "integer", CURRENT_DEFAULT="7", EXISTS_DEFAULT="7"))
+    assert found == ColumnMetadata(defaults=("Size",))
+
+
 def test_metadata_that_says_nothing_of_this_is_left_out():
     found = read(
         field("a", "string", **{"__CHAR_VARCHAR_TYPE_STRING": "varchar(5)"}),

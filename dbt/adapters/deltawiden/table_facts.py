@@ -12,7 +12,7 @@ from dbt.adapters.deltawiden.widening.facts import TableFacts
 from dbt.adapters.deltawiden.widening.history import ColumnMetadata, read_metadata
 from dbt.adapters.deltawiden.widening.rules import FEATURE, Engine, Version
 
-_FEATURES_IN_METADATA = frozenset({"generatedColumns", "identityColumns"})
+_FEATURES_IN_METADATA = frozenset({"generatedColumns", "identityColumns", "allowColumnDefaults"})
 # Delta's protocol, "Valid Feature Names in Table Features": the writer versions that have generated
 # columns without naming the feature.
 _LEGACY_WRITERS = ("4", "5", "6")
@@ -55,6 +55,7 @@ def read_facts(
         clustering_columns=_names(detail, "clusteringColumns"),
         generated=dict(metadata.generated),
         identity=frozenset(metadata.identity),
+        defaults=frozenset(metadata.defaults),
         changes=metadata.changes,
         files=_files(detail),
     )
@@ -101,7 +102,7 @@ def _detail(name: str, ask: Ask) -> Mapping[str, Any]:
 
 
 def may_have_made_columns(features: set[str], properties: Mapping[str, str]) -> bool:
-    """Tell whether a table can have generated or identity columns."""
+    """Tell whether a table can have columns whose values Delta makes where a write has none."""
     writer = properties.get("delta.minWriterVersion")
     return writer in _LEGACY_WRITERS or bool(features & _FEATURES_IN_METADATA)
 

@@ -57,6 +57,7 @@ class TableFacts:
         clustering_columns: their names; of a nested one its first part.
         generated: the generated columns, each with its expression.
         identity: the names of the identity columns.
+        defaults: the names of the columns with a default value.
         changes: the recorded type changes, where they were asked for; those of one leaf in the
             order in which they were made.
         schema: the table's schema, where it was asked for.
@@ -73,6 +74,7 @@ class TableFacts:
     clustering_columns: tuple[str, ...] = ()
     generated: Mapping[str, str] = field(default_factory=dict)
     identity: frozenset[str] = frozenset()
+    defaults: frozenset[str] = frozenset()
     changes: tuple[TypeChange, ...] = ()
     schema: StructType = field(default_factory=StructType)
     files: int | None = None
@@ -109,6 +111,11 @@ class TableFacts:
     @property
     def made_by_table(self) -> frozenset[str]:
         """The columns, in lower case, whose values Delta makes itself where a write has none."""
+        return self.computed | frozenset(each.lower() for each in self.defaults)
+
+    @property
+    def computed(self) -> frozenset[str]:
+        """The generated and identity columns, in lower case."""
         return frozenset(each.lower() for each in (*self.generated, *self.identity))
 
     @property

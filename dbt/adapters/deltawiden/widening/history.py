@@ -12,6 +12,7 @@ from dbt.adapters.deltawiden.widening.types import parse_type
 TYPE_CHANGES = "delta.typeChanges"
 GENERATION_EXPRESSION = "delta.generationExpression"
 IDENTITY = "delta.identity."
+CURRENT_DEFAULT = "CURRENT_DEFAULT"
 
 _COLLECTIONS = {
     "array": (("element", "elementType"),),
@@ -27,11 +28,13 @@ class ColumnMetadata:
         changes: the recorded type changes; those of one leaf in the order in which they were made.
         generated: the generated columns, each with its expression.
         identity: the names of the identity columns.
+        defaults: the names of the columns with a default value.
     """
 
     changes: tuple[TypeChange, ...] = ()
     generated: tuple[tuple[str, str], ...] = ()
     identity: tuple[str, ...] = ()
+    defaults: tuple[str, ...] = ()
 
 
 def read_metadata(schema_json: str) -> ColumnMetadata:
@@ -47,8 +50,8 @@ def read_metadata(schema_json: str) -> ColumnMetadata:
         ValueError: the text is no JSON, or a recorded type is unknown.
 
     Source:
-        Delta's protocol, "Schema Serialization Format", "Column Metadata" and "Type Change
-        Metadata"
+        Delta's protocol, "Schema Serialization Format", "Column Metadata", "Type Change Metadata"
+        and "Default Columns"
     """
     columns = json.loads(schema_json)["fields"]
     expressions = ((each, each["metadata"].get(GENERATION_EXPRESSION)) for each in columns)
@@ -60,6 +63,7 @@ def read_metadata(schema_json: str) -> ColumnMetadata:
             for column in columns
             if any(key.startswith(IDENTITY) for key in column["metadata"])
         ),
+        defaults=tuple(each["name"] for each in columns if CURRENT_DEFAULT in each["metadata"]),
     )
 
 

@@ -200,7 +200,8 @@ def plan_changes(
     Returns:
         The plan. All refusals are in it together.
     """
-    difference = difference.without_gone(facts.made_by_table)
+    # A default is not what makes a column stay that the configuration wants dropped.
+    difference = difference.without_gone(facts.computed if policy.drops else facts.made_by_table)
     facts = replace(facts, schema=table)
     decided = [each for one in difference.types for each in _decide(one, policy, facts)]
     changes = tuple(each for each in decided if isinstance(each, TypeChange))
