@@ -49,6 +49,7 @@ REFUSED = {
     "fraction": "0.12345678901234567",
     "short": "toolong",
     "share": "50%",
+    "moment": "2024-03-10 02:30:00",
 }
 FITTING = {
     "id": "1234567890123456789",
@@ -61,6 +62,7 @@ FITTING = {
     "fraction": "0.1234567890123456",
     "short": "fits",
     "share": "50",
+    "moment": "2024-03-10 03:30:00",
 }
 TYPES = {
     "amount": "decimal(10,2)",
@@ -103,6 +105,7 @@ class TestValuesThatAreNotStoredExactly:
             "fraction": 0.1234567890123456,
             "short": "fits",
             "share": 50,
+            "moment": "2024-03-10T03:30:00.000-04:00",
         }
         assert table("fitting").rows("string(second)") == [("2024-01-01 10:11:12.123456",)]
 

@@ -1,5 +1,7 @@
 """Which texts of a file a column stores as they are."""
 
+from zoneinfo import ZoneInfo
+
 import pytest
 
 from dbt.adapters.deltawiden.seeds import _check
@@ -50,3 +52,14 @@ def test_a_column_stores_the_value_of_a_text(column, stored, refused):
     is_exact = _check(parse_type(column))
     assert [text for text in stored if not is_exact(text)] == []
     assert [text for text in refused if is_exact(text)] == []
+
+
+def test_a_time_that_the_zone_of_the_session_skips_is_none_of_a_timestamp():
+    skipped = "2024-03-10 02:30:00"
+    new_york = ZoneInfo("America/New_York")
+    is_exact = _check(parse_type("timestamp"), new_york)
+    assert not is_exact(skipped)
+    for kept in (f"{skipped} Z", "2024-03-10 03:30:00", "2024-11-03 01:30:00", "2024-03-10"):
+        assert is_exact(kept)
+    assert _check(parse_type("timestamp"), None)(skipped)
+    assert _check(parse_type("timestamp_ntz"), new_york)(skipped)

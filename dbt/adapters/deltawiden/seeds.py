@@ -9,10 +9,11 @@ import re
 import struct
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime, time, timezone, tzinfo
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import agate
 from dbt_common.exceptions import CompilationError
@@ -55,19 +56,29 @@ class _Cell:
         )
 
 
-def check_seed(seed: Mapping[str, Any], table: agate.Table, types: Mapping[str, str]) -> None:
+def check_seed(
+    seed: Mapping[str, Any],
+    table: agate.Table,
+    types: Mapping[str, str],
+    session_zone: Callable[[], str],
+) -> None:
     """Hold the values of a seed's file against the types of its columns.
 
     Args:
         seed: the seed's node.
         table: the file, as dbt has read it.
         types: the Spark type of each column.
+        session_zone: asks for the session's time zone, in which Spark reads a timestamp without
+            one.
 
     Raises:
         SeedRefused: a column would not store a value as the file has it. The message has the file,
             and of each value the line, the column and the type.
     """
-    refused = list(_refused(table, types, str(seed["config"].get("delimiter") or ",")))
+    columns = {name: _parsed(text) for name, text in types.items()}
+    has_moments = any(isinstance(column, spark.TimestampType) for column in columns.values())
+    zone = _zone(session_zone()) if has_moments else None
+    refused = list(_refused(table, columns, str(seed["config"].get("delimiter") or ","), zone))
     if not refused:
         return
     more = len(refused) - _MOST_SHOWN
@@ -103,10 +114,12 @@ def seed_values(seed: Mapping[str, Any], table: agate.Table) -> list[list[Any]]:
     ]
 
 
-def _refused(table: agate.Table, types: Mapping[str, str], delimiter: str) -> Iterator[_Cell]:
-    columns = [(n, name, _parsed(types[name])) for n, name in enumerate(table.column_names)]
+def _refused(
+    table: agate.Table, types: Mapping[str, DataType | None], delimiter: str, zone: tzinfo | None
+) -> Iterator[_Cell]:
+    columns = [(n, name, types[name]) for n, name in enumerate(table.column_names)]
     checks = [
-        (n, name, parsed, _check(parsed)) for n, name, parsed in columns if parsed is not None
+        (n, name, parsed, _check(parsed, zone)) for n, name, parsed in columns if parsed is not None
     ]
     for (line, texts), values in zip(_records(table, delimiter), table.rows, strict=True):
         for n, name, parsed, is_exact in checks:
@@ -115,7 +128,9 @@ def _refused(table: agate.Table, types: Mapping[str, str], delimiter: str) -> It
                 continue  # What dbt has read as null is null.
             if isinstance(value, date):
                 # dbt has told the type, by more spellings than Spark has.
-                is_kept = not _TOO_FINE.search(texts[n])
+                is_kept = not _TOO_FINE.search(texts[n]) and not (
+                    isinstance(parsed, spark.TimestampType) and _is_skipped(value, zone)
+                )
             else:
                 is_kept = is_exact(texts[n])
             if not is_kept:
@@ -141,7 +156,23 @@ def _parsed(text: str) -> DataType | None:
         return None  # Spark has to say what becomes of it.
 
 
-def _check(column: DataType) -> Callable[[str], bool]:
+def _zone(name: str) -> tzinfo | None:
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError):
+        return None  # An offset, which skips no hour.
+
+
+def _is_skipped(value: date, zone: tzinfo | None) -> bool:
+    """Tell whether no clock in a time zone ever shows a time, as when daylight saving begins."""
+    moment = value if isinstance(value, datetime) else datetime.combine(value, time())
+    if zone is None or moment.tzinfo is not None:
+        return False
+    shown = moment.replace(tzinfo=zone).astimezone(timezone.utc).astimezone(zone)
+    return shown.replace(tzinfo=None) != moment
+
+
+def _check(column: DataType, zone: tzinfo | None = None) -> Callable[[str], bool]:
     """Give the check whether a column of a type stores the value of a text."""
     if type(column) in INTEGER_BITS:
         limit = 1 << INTEGER_BITS[type(column)]
@@ -157,9 +188,9 @@ def _check(column: DataType) -> Callable[[str], bool]:
     if isinstance(column, spark.DateType):
         return lambda text: _is_date(text.strip())
     if isinstance(column, spark.TimestampType):
-        return lambda text: _is_timestamp(text.strip(), takes_zone=True)
+        return lambda text: _is_timestamp(text.strip(), True, zone)
     if isinstance(column, spark.TimestampNTZType):
-        return lambda text: _is_timestamp(text.strip(), takes_zone=False)
+        return lambda text: _is_timestamp(text.strip(), False, None)
     if isinstance(column, spark.CharType):
         return lambda text: len(text) == column.length
     if isinstance(column, spark.VarcharType):
@@ -208,18 +239,19 @@ def _is_date(text: str) -> bool:
     return found is not None and _exists(date, found)
 
 
-def _is_timestamp(text: str, takes_zone: bool) -> bool:
-    day, _, time = text.replace("T", " ", 1).partition(" ")
-    if not _is_date(day):
+def _is_timestamp(text: str, takes_zone: bool, zone: tzinfo | None) -> bool:
+    day, _, clock = text.replace("T", " ", 1).partition(" ")
+    found = _TIME.fullmatch(clock or "00:00")
+    if not _is_date(day) or found is None:
         return False
-    found = _TIME.fullmatch(time)
-    if found is None:
-        return not time
-    has_zone = found["zone"] is not None
-    at = {name: int(found[name] or 0) for name in ("hour", "minute", "second")}
-    return (takes_zone or not has_zone) and all(
-        value < limit for value, limit in zip(at.values(), (24, 60, 60), strict=True)
-    )
+    try:
+        at = time(*(int(found[name] or 0) for name in ("hour", "minute", "second")))
+    except ValueError:
+        return False
+    if found["zone"] is not None:
+        return takes_zone
+    year, month, day_of_month = map(int, day.split("-"))
+    return not _is_skipped(datetime.combine(date(year, month, day_of_month), at), zone)
 
 
 def _exists(kind: type[date], found: "re.Match[str]") -> bool:

@@ -143,7 +143,10 @@ class TableAdapter(SparkAdapter):
         Raises:
             SeedRefused: there is such a value.
         """
-        check_seed(seed, table, types)
+        check_seed(seed, table, types, self._session_zone)
+
+    def _session_zone(self) -> str:
+        return str(self._ask("select current_timezone()")[0][0])
 
     @available
     def seed_values(self, seed: Mapping[str, Any], table: agate.Table) -> list[list[Any]]:
