@@ -6,7 +6,12 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql.types import DataType
 
-from dbt.adapters.deltawiden.widening.partition_values import NULL_PARTITION, stored_condition
+from dbt.adapters.deltawiden.widening.partition_values import (
+    NULL_PARTITION,
+    shifts_moments,
+    stored_condition,
+)
+from dbt.adapters.deltawiden.widening.rules import Engine
 from dbt.adapters.deltawiden.widening.types import parse_type
 from tests.literals import literal
 from tests.small import SMALL, settings_of
@@ -61,23 +66,37 @@ def schema(spark: SparkSession) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("scalar", SCALARS, ids=lambda each: each.simpleString())
-def test_tells_what_delta_stores(spark: SparkSession, schema: str, scalar):
+def test_tells_what_delta_stores(spark: SparkSession, schema: str, engine: Engine, scalar):
     values = [literal(value, scalar) for value in values_of(scalar)]
     values += MORE.get(scalar.simpleString(), [])
-    lost = lost_values(spark, f"{schema}.t", "delta", scalar, values)
+    lost = lost_values(spark, f"{schema}.t", "delta", scalar, values, engine)
     assert lost >= set(LOST.get(scalar.simpleString(), []))
 
 
 @pytest.mark.parametrize("name", LOST)
-def test_tells_what_parquet_stores(spark: SparkSession, schema: str, name: str):
+def test_tells_what_parquet_stores(spark: SparkSession, schema: str, engine: Engine, name: str):
     # The metastore has each partition, and Derby takes no text that is not UTF-8.
     values = [*(value for value in LOST[name] if "cast(X" not in value), *OTHERS[name]]
     scalar = parse_type(name)
-    assert lost_values(spark, f"{schema}.p", "parquet", scalar, values) == set(values[:-1])
+    lost = lost_values(spark, f"{schema}.p", "parquet", scalar, values, engine)
+    assert lost == set(values[:-1])
+
+
+def test_tells_what_is_shifted_in_another_time_zone_than_javas(spark, schema: str, engine: Engine):
+    scalar = parse_type("timestamp")
+    values = ["timestamp'2024-07-01 12:00:00 UTC'", "timestamp'2024-01-01 12:00:00 UTC'"]
+    with settings_of(spark, {"spark.sql.session.timeZone": "Europe/London"}):
+        lost = lost_values(spark, f"{schema}.z", "delta", scalar, values, engine)
+    assert lost == (set(values) if engine.delta < (4, 1) else set())
 
 
 def lost_values(
-    spark: SparkSession, table: str, file_format: str, scalar: DataType, values: list[str]
+    spark: SparkSession,
+    table: str,
+    file_format: str,
+    scalar: DataType,
+    values: list[str],
+    engine: Engine,
 ) -> set[str]:
     """Write each value to a partition of its own; the condition must be false of those lost."""
     rows = " union all ".join(f"select {n} as id, {v} as v" for n, v in enumerate(values))
@@ -86,8 +105,9 @@ def lost_values(
         f"using {file_format} partitioned by (v)"
     )
     spark.sql(f"insert into {table} select id, v from ({rows})")
+    condition = stored_condition("w.v", scalar, shifts_moments(engine.delta)) or "true"
     judged = spark.sql(
-        f"select w.id, t.v <=> w.v as kept, {stored_condition('w.v', scalar) or 'true'} as stored "
+        f"select w.id, t.v <=> w.v as kept, {condition} as stored "
         f"from ({rows}) w join {table} t using (id)"
     ).collect()
     assert len(judged) == len(values)

@@ -28,7 +28,6 @@ from dbt.adapters.deltawiden.early_start import start_early
 from dbt.adapters.deltawiden.embedded_metastore import MAX_VIEW_CHARACTERS, allow_long_views
 from dbt.adapters.deltawiden.maintenance import MaintenanceAdapter
 from dbt.adapters.deltawiden.python_models import SessionJob
-from dbt.adapters.deltawiden.reader import quoted
 from dbt.adapters.deltawiden.session import check_has_delta
 from dbt.adapters.deltawiden.tables import SchemaChangeRefused, invalid_configuration
 from dbt.adapters.deltawiden.temporary_views import python_view, session_view
@@ -55,7 +54,6 @@ from dbt.adapters.deltawiden.widening.self_reference import (
     self_reference_text,
     widened_queries,
 )
-from dbt.adapters.deltawiden.widening.value_check import ValueCheck
 from dbt.adapters.deltawiden.widening.views import read_text
 from dbt.adapters.deltawiden.widening.write import partitions_checked_sql
 
@@ -385,7 +383,8 @@ class DeltaWidenAdapter(MaintenanceAdapter):
             schema = self._reader.query_schema(query)
         except DbtRuntimeError:
             return query  # The statement itself will say what is wrong.
-        check = ValueCheck(config.model.name, quoted(table), columns)
+        is_delta = config.get("file_format") == DeltaWidenConfig.file_format
+        check = self._value_check(config.model.name, table, is_delta, schema, columns)
         selected = partitions_checked_sql(schema, check)
         if not selected:
             return query

@@ -245,7 +245,8 @@ def _is_timestamp(text: str, takes_zone: bool, zone: tzinfo | None) -> bool:
     if not _is_date(day) or found is None:
         return False
     try:
-        at = time(*(int(found[name] or 0) for name in ("hour", "minute", "second")))
+        hour, minute, second = (int(found[name] or 0) for name in ("hour", "minute", "second"))
+        at = time(hour, minute, second)
     except ValueError:
         return False
     if found["zone"] is not None:

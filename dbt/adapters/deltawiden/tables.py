@@ -53,7 +53,11 @@ from dbt.adapters.deltawiden.widening.names import (
     quote_once,
     read_name,
 )
-from dbt.adapters.deltawiden.widening.partition_values import partition_columns
+from dbt.adapters.deltawiden.widening.partition_values import (
+    has_moments,
+    partition_columns,
+    shifts_moments,
+)
 from dbt.adapters.deltawiden.widening.plan import Plan, plan_changes, plan_no_change
 from dbt.adapters.deltawiden.widening.policy import (
     CONFIGURATION_KEYS,
@@ -406,7 +410,8 @@ class TableAdapter(SparkAdapter):
             raise SchemaChangeRefused(str(error)) from error
         check = None
         if policy.on_lossy_write is OnLossyWrite.ERROR:
-            check = ValueCheck(model, quoted(table), partition_columns(table_schema))
+            partitions = partition_columns(table_schema)
+            check = self._value_check(model, table, table.is_delta, table_schema, partitions)
         gained = self._gained_properties(table, config.get("tblproperties"))
         if difference and policy.on_schema_change is not OnSchemaChange.IGNORE:
             layout = (bool(difference.gone) and policy.drops) or _has_float(difference)
@@ -419,6 +424,19 @@ class TableAdapter(SparkAdapter):
                 difference, source, table_schema, quoted(table), made_by_table, check, keys
             )
         return plan.with_properties(gained)
+
+    def _value_check(
+        self,
+        model: str,
+        table: SparkRelation,
+        is_delta: bool,
+        schema: StructType,
+        partitions: frozenset[str],
+    ) -> ValueCheck:
+        in_partitions = (f.dataType for f in schema.fields if f.name.lower() in partitions)
+        can_shift = is_delta and any(has_moments(each) for each in in_partitions)
+        shifts = can_shift and shifts_moments(self._reader.engine().delta)
+        return ValueCheck(model, quoted(table), partitions, shifts)
 
     def _made_by(self, table: SparkRelation, difference: SchemaDifference) -> frozenset[str]:
         # Only where the write would fail otherwise is it worth a question.

@@ -10,11 +10,14 @@ from pyspark.sql import types as spark
 from pyspark.sql.types import DataType, StructField, StructType
 
 from dbt.adapters.deltawiden.widening.literals import literal
+from dbt.adapters.deltawiden.widening.rules import Version
 
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 """What stands for null in the name of a partition's folder."""
 
 _MARK = "dbt_deltawiden.is_partition_column"
+
+_JAVA_ZONE = "reflect('java.time.ZoneId', 'systemDefault')"
 
 _TYPED_PARTITIONS = frozenset({"iceberg", "hudi"})
 
@@ -56,12 +59,23 @@ def _marked(column: StructField) -> StructField:
     return StructField(column.name, column.dataType, column.nullable, metadata)
 
 
-def stored_condition(value: str, data_type: DataType) -> str | None:
+def has_moments(data_type: DataType) -> bool:
+    """Tell whether a partition column's values depend on time zones."""
+    return isinstance(data_type, spark.TimestampType)
+
+
+def shifts_moments(delta: Version) -> bool:
+    """Tell whether a version of Delta takes the session's time zone for Java's in a partition."""
+    return delta < (4, 1)
+
+
+def stored_condition(value: str, data_type: DataType, shifts: bool = False) -> str | None:
     """Render the condition under which a partition column stores a value that is not null.
 
     Args:
         value: an SQL expression of the column's type.
         data_type: that type.
+        shifts: what ``shifts_moments`` says of the Delta that writes.
 
     Returns:
         A condition; None where the column stores every value.
@@ -75,7 +89,11 @@ def stored_condition(value: str, data_type: DataType) -> str | None:
     if not can_lose_values(data_type):
         return None
     if isinstance(data_type, spark.TimestampType):
-        return f"try_cast(cast({value} as string) as timestamp) = {value}"
+        stored = f"try_cast(cast({value} as string) as timestamp) = {value}"
+        in_session, in_java = (
+            f"to_utc_timestamp({value}, {zone})" for zone in ("current_timezone()", _JAVA_ZONE)
+        )
+        return f"{stored} and {in_session} = {in_java}" if shifts else stored
     # As bytes: a collation can take different texts for the same.
     stored = f"cast({value} as binary)"
     # By UTF-16, because Spark takes a text for UTF-8 whatever its bytes are.

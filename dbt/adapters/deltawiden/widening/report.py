@@ -176,7 +176,8 @@ VALUE_REMEDY = (
 """What to do about a value that a write has found not to be exact."""
 
 PARTITION_VALUE_REMEDY = (
-    "Select another value for it, such as null: nullif(column, ''). Or set on_lossy_write: ignore "
-    "to write such values all the same."
+    "Select another value for it, such as null: nullif(column, ''). With Delta 3.3 and 4.0, a "
+    "timestamp also needs the session's time zone to be Java's (-Duser.timezone). Or set "
+    "on_lossy_write: ignore to write such values all the same."
 )
 """What to do about a value that a partition column does not store exactly."""

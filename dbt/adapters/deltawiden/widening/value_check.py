@@ -63,11 +63,13 @@ class ValueCheck:
         table: the table's name, quoted for a statement.
         partition_columns: the columns, in lower case, by which the table is partitioned, where it
             keeps their values as texts.
+        shifts_moments: whether a timestamp in a partition depends on Java's time zone.
     """
 
     model: str
     table: str
     partition_columns: frozenset[str] = frozenset()
+    shifts_moments: bool = False
 
     def has_to_check_partition(self, column: str, data_type: DataType) -> bool:
         """Tell whether a column is a partition column that does not store all of its values.
@@ -98,7 +100,7 @@ class ValueCheck:
         )
         shown = f"left({_shown_sql(value, data_type)}, {_SHOWN_CHARACTERS})"
         failed = f"raise_error(concat({literal(before)}, {shown}, {literal(after)}))"
-        condition = stored_condition(value, data_type)
+        condition = stored_condition(value, data_type, self.shifts_moments)
         return f"case when {value} is null or ({condition}) then {stored} else {failed} end"
 
     def checked_sql(self, value: str, path: Path, source: DataType, column: DataType) -> str:
