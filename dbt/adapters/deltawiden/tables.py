@@ -411,7 +411,7 @@ class TableAdapter(SparkAdapter):
         check = None
         if policy.on_lossy_write is OnLossyWrite.ERROR:
             partitions = partition_columns(table_schema)
-            check = self._value_check(model, table, table.is_delta, table_schema, partitions)
+            check = self._value_check(model, table, bool(table.is_delta), table_schema, partitions)
         gained = self._gained_properties(table, config.get("tblproperties"))
         if difference and policy.on_schema_change is not OnSchemaChange.IGNORE:
             layout = (bool(difference.gone) and policy.drops) or _has_float(difference)
