@@ -64,39 +64,29 @@ class TestBatches:
 
     NAMES = ("days", "days_ntz", "dates", "partitioned")
 
-    @pytest.fixture(scope="class")
-    def first(self, project):
+    def test_replace_the_rows_of_a_day_in_utc_and_no_others(self, project, table):
         run = dbt("run", *DAYS)
-        assert {run.status(name) for name in self.NAMES} == {"success"}, run.output
-
-    @pytest.fixture(autouse=True)
-    def _again(self, first):
-        dbt("run", *DAYS)
-
-    @pytest.mark.parametrize("name", NAMES)
-    def test_replaces_the_rows_of_a_day_in_utc(self, table, name):
-        assert {row[0] for row in table(name).rows("id")} == set(MOMENTS)
-        before = table(name).version
-        run = dbt("run", "--select", "+" + name, *SECOND_DAY, n=2)
-        assert run.status(name) == "success", run.message(name)
-        replaced = {n for n, value in table(name).rows("id", "n") if value == 2}
-        assert replaced == SECOND
-        assert len(table(name).rows()) == len(MOMENTS)
-        assert table(name).operations(before) == ["WRITE"]
-
-    @pytest.mark.parametrize("name", NAMES)
-    def test_removes_a_row_that_is_no_longer_there(self, table, name):
-        run = dbt("run", "--select", "+" + name, *SECOND_DAY, gone="3")
-        assert run.status(name) == "success", run.message(name)
-        assert {row[0] for row in table(name).rows("id")} == set(MOMENTS) - {3}
-        run = dbt("run", "--select", "+" + name, *SECOND_DAY, gone="2, 3, 4")
-        assert {row[0] for row in table(name).rows("id")} == set(MOMENTS) - SECOND
-
-    def test_batches_that_run_at_once_lose_no_row(self, table):
-        run = dbt("run", "--threads", "4", *DAYS, n=3)
         for name in self.NAMES:
             assert run.status(name) == "success", run.message(name)
-            assert table(name).rows("id", "n") == [(each, 3) for each in MOMENTS]
+            assert {row[0] for row in table(name).rows("id")} == set(MOMENTS)
+        before = {name: table(name).version for name in self.NAMES}
+        dbt("run", *SECOND_DAY, n=2)
+        for name in self.NAMES:
+            rows = [(number, 2 if number in SECOND else 1) for number in MOMENTS]
+            assert table(name).rows("id", "n") == rows
+            assert table(name).operations(before[name]) == ["WRITE"]
+        # A row that is no longer there, then a day that has none.
+        for gone in ({3}, SECOND):
+            dbt("run", *SECOND_DAY, gone=", ".join(map(str, gone)))
+            for name in self.NAMES:
+                assert {row[0] for row in table(name).rows("id")} == set(MOMENTS) - gone
+
+    def test_that_run_at_once_lose_no_row(self, project, table):
+        for n in (3, 4):
+            run = dbt("run", "--threads", "4", *DAYS, n=n)
+        for name in self.NAMES:
+            assert run.status(name) == "success", run.message(name)
+            assert table(name).rows("id", "n") == [(number, 4) for number in MOMENTS]
 
     def test_a_table_that_makes_columns_itself(self, project, table):
         days = table("days")

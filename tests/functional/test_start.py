@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import time
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,28 @@ DBT = str(Path(sys.executable).parent / "dbt")
 DBT_LINE = re.compile(r"\d\d:\d\d:\d\d  ")
 
 
+# They need Spark, Delta or a metastore, and take less time than a model does.
+MACROS = """
+{% macro ask(statement) %}
+  {% do log(run_query(statement).rows[0][1], info=True) %}
+{% endmacro %}
+
+{% macro list_tables(sleeps=false) %}
+  {% do run_query('show tables') %}
+  {% do log('The metastore is open', info=True) %}
+  {% if sleeps %}
+    {% do run_query("select java_method('java.lang.Thread', 'sleep', 300000L)") %}
+  {% endif %}
+{% endmacro %}
+"""
+DELTA = "{statement: \"select 1, java_method('io.delta.package', 'VERSION')\"}"
+
+
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A project of one model, with the smallest profile there is."""
+    (tmp_path / "macros").mkdir()
+    (tmp_path / "macros" / "macros.sql").write_text(MACROS)
     (tmp_path / "models").mkdir()
     (tmp_path / "models" / "one.sql").write_text(
         "{{ config(materialized='incremental', on_schema_change='append_new_columns',"
@@ -123,18 +143,16 @@ def test_settings_in_the_profile_win_over_pyspark_submit_args(project: Path):
             "server_side_parameters": {"spark.driver.memory": "1100m"},
         },
     )
-    (project / "macros").mkdir()
-    (project / "macros" / "show_memory.sql").write_text(
-        "{% macro show_memory() %}{% set rows = run_query('set spark.driver.memory') %}"
-        "{% do log(rows.rows[0][1], info=True) %}{% endmacro %}"
-    )
     arguments = "--conf spark.driver.memory=1200m --packages org.apache.commons:commons-csv:1.10.0"
-    run = dbt(
-        project, "run-operation", "show_memory", PYSPARK_SUBMIT_ARGS=f"{arguments} pyspark-shell"
-    )
-    assert "1100m" in run.stdout, run.stdout
     # Delta is there all the same.
-    assert dbt(project, "run", "--vars", "type: int").returncode == 0
+    statement = "select version(), concat('${spark.driver.memory}', ', Delta ', VERSION)"
+    with_delta = statement.replace("VERSION", "java_method('io.delta.package', 'VERSION')")
+    run = dbt(
+        project,
+        *("run-operation", "ask", "--args", json.dumps({"statement": with_delta})),
+        PYSPARK_SUBMIT_ARGS=f"{arguments} pyspark-shell",
+    )
+    assert f"1100m, Delta {version('delta-spark')}" in run.stdout, run.stdout
 
 
 RESOLVED = ":: resolving dependencies ::"
@@ -143,26 +161,27 @@ RESOLVED = ":: resolving dependencies ::"
 def test_delta_is_looked_for_at_the_first_start_only(project: Path, tmp_path: Path):
     cache = tmp_path / "cache"
 
-    def spark_log_of_run(column_type: str) -> str:
-        run = dbt(project, "run", "--vars", f"type: {column_type}", XDG_CACHE_HOME=str(cache))
+    def spark_log_of_run() -> str:
+        run = dbt(project, "run-operation", "ask", "--args", DELTA, XDG_CACHE_HOME=str(cache))
         assert run.returncode == 0, run.stdout
         return (project / "logs" / "spark.log").read_text()
 
-    assert RESOLVED in spark_log_of_run("int")
-    assert RESOLVED not in spark_log_of_run("bigint")
+    assert RESOLVED in spark_log_of_run()
+    assert RESOLVED not in spark_log_of_run()
     (kept,) = (cache / "dbt-deltawiden").iterdir()
     sizes = json.loads(kept.read_text())
     kept.write_text(json.dumps({jar: size + 1 for jar, size in sizes.items()}))
-    assert RESOLVED in spark_log_of_run("bigint")
+    assert RESOLVED in spark_log_of_run()
     assert json.loads(kept.read_text()) == sizes
 
 
 def test_a_start_that_failed_lets_spark_look_for_delta_again(project: Path, tmp_path: Path):
     cache = tmp_path / "cache"
-    assert dbt(project, "run", "--vars", "type: int", XDG_CACHE_HOME=str(cache)).returncode == 0
+    command = ("run-operation", "ask", "--args", DELTA)
+    assert dbt(project, *command, XDG_CACHE_HOME=str(cache)).returncode == 0
     bad = {"spark.driver.memory": "none"}
     set_profile(project, {"type": "deltawiden", "schema": "x", "server_side_parameters": bad})
-    assert dbt(project, "run", "--vars", "type: int", XDG_CACHE_HOME=str(cache)).returncode != 0
+    assert dbt(project, *command, XDG_CACHE_HOME=str(cache)).returncode != 0
     assert [*(cache / "dbt-deltawiden").iterdir()] == []
 
 
@@ -184,8 +203,8 @@ def test_spark_starts_while_dbt_reads_the_project_and_ends_with_it(project: Path
 def test_a_metastore_that_was_left_half_made_is_told_as_what_it_is(project: Path):
     # As a process leaves it that is killed in its first second of making it.
     (project / "metastore_db" / "seg0").mkdir(parents=True)
-    run = dbt(project, "run", "--vars", "type: int")
-    assert run.returncode == 2
+    run = dbt(project, "run-operation", "list_tables")
+    assert run.returncode != 0
     folder = project / "metastore_db"
     assert f"The embedded metastore ({folder}) has no service.properties" in run.stdout
     assert "Delete that folder, and run again." in run.stdout
@@ -193,23 +212,17 @@ def test_a_metastore_that_was_left_half_made_is_told_as_what_it_is(project: Path
     assert "Caused by: ERROR XBM0A" in (project / "logs" / "dbt.log").read_text()
 
 
-SLOW = """
-{{ config(materialized='table') }}
-select java_method('java.lang.Thread', 'sleep', 300000L) as x
-"""
-
-
 def test_a_metastore_that_another_run_has_open_is_told_as_what_it_is(project: Path):
-    (project / "models" / "slow.sql").write_text(SLOW)
-    command = [DBT, "run", "-s", "slow", "--log-path", "other_logs", "--vars", "type: int"]
+    sleeps = ("--args", "{sleeps: true}")
+    command = [DBT, "run-operation", "list_tables", *sleeps, "--log-path", "other_logs"]
     with subprocess.Popen(command, cwd=project, stdout=subprocess.PIPE, text=True) as other:
         try:
             assert other.stdout is not None
-            assert any("START sql table model x.slow" in line for line in other.stdout)
-            run = dbt(project, "run", "-s", "one", "--vars", "type: int")
+            assert any("The metastore is open" in line for line in other.stdout)
+            run = dbt(project, "run-operation", "list_tables")
         finally:
             other.kill()
-    assert run.returncode == 2
+    assert run.returncode != 0
     folder = project / "metastore_db"
     assert f"The embedded metastore ({folder}) is in use by another process" in run.stdout
     assert ended(project)
@@ -218,8 +231,8 @@ def test_a_metastore_that_another_run_has_open_is_told_as_what_it_is(project: Pa
 def test_a_metastore_server_that_does_not_answer_is_told_with_the_setting(project: Path):
     nobody = {"spark.hadoop.hive.metastore.uris": "thrift://127.0.0.1:9"}
     set_profile(project, {"type": "deltawiden", "schema": "x", "server_side_parameters": nobody})
-    run = dbt(project, "run", "--vars", "type: int")
-    assert run.returncode == 2
+    run = dbt(project, "run-operation", "list_tables")
+    assert run.returncode != 0
     assert "Spark can't open its Hive metastore: Connection refused." in run.stdout
     assert "spark.hadoop.hive.metastore.uris" in run.stdout
 

@@ -17,12 +17,14 @@ from tests.functional.test_lossy_values import (
     TestEveryStrategy,
     TestNonDeterministicModels,
 )
+from tests.functional.test_microbatch import TestBatches
 from tests.functional.test_nested import TestOddNames, TestReorderedFieldsThatWiden, TestWideStruct
 from tests.functional.test_partition_columns import TestPartitionColumns
 from tests.functional.test_report_type_widening import TestReport
 from tests.functional.test_seeds import TestSeeds
 from tests.functional.test_self_reference import TestAModelThatReadsItsOwnTable
-from tests.functional.test_snapshots import TestGrowth
+from tests.functional.test_snapshots import TestGrowth, TestTimesWithoutZone
+from tests.functional.test_table_features import TestColumnsWithDefault
 from tests.functional.test_tblproperties import TestGainedProperties
 from tests.functional.test_type_widening_config import (
     TestTrueTurnsThePropertyOnWhenItIsFirstNeeded,
@@ -32,9 +34,11 @@ from tests.functional.test_widen_columns import TestWidenColumns
 
 __all__ = [
     "TestAModelThatReadsItsOwnTable",
+    "TestBatches",
     "TestCharColumns",
     "TestCheck",
     "TestColumnsThatAMergeDoesNotUpdate",
+    "TestColumnsWithDefault",
     "TestContracts",
     "TestDecimals",
     "TestErrors",
@@ -55,6 +59,7 @@ __all__ = [
     "TestSeeds",
     "TestSnapshotsOfCharSources",
     "TestStrategyOfTheProject",
+    "TestTimesWithoutZone",
     "TestTrueTurnsThePropertyOnWhenItIsFirstNeeded",
     "TestViewOverStaleView",
     "TestWideStruct",
