@@ -1,4 +1,4 @@
-"""dbt-spark's macros in whose place ours stand: a change of theirs has to be seen, and looked at."""
+"""dbt-spark's macros in whose place ours stand: a change of theirs has to be seen."""
 
 import hashlib
 import json
