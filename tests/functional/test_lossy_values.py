@@ -301,3 +301,50 @@ models: [{name: written, config: {step: "{{ var('step') }}"}}]
         run = dbt("run", step=3)
         assert "The model written has the value 7.9" in run.message("written")
         assert table("written").rows() == [(1,), (7,)]
+
+
+class TestAcceptedLossThatCanNotBeCast:
+    """A word is no number, and two keys of a map can become one: the engine knows it alone."""
+
+    KINDS = {
+        "text": ("1 as v", "'abc' as v", "v (string into int)"),
+        "large": ("1 as v", "3000000000 as v", "v (bigint into int)"),
+        "keys": (
+            "map(1, 'a') as v",
+            "map(1.2D, 'a', 1.4D, 'b') as v",
+            "v.key (double into int)",
+        ),
+        "nested": (
+            "array(named_struct('x', 1)) as v",
+            "array(named_struct('x', 'abc')) as v",
+            "v.element.x (string into int)",
+        ),
+    }
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        query = (
+            "{{% if var('step') == 1 %}} select 0 as id, {} "
+            "{{% else %}} select 1 as id, {} {{% endif %}}"
+        )
+        return {
+            f"{kind}__{lossy}__{name}.sql": (
+                f"{{{{ config(materialized='incremental', on_schema_change='ignore', "
+                f"on_lossy_write='{lossy}', {CONFIG[name]}) }}}}" + query.format(first, second)
+            )
+            for kind, (first, second, _) in self.KINDS.items()
+            for lossy in ("ignore", "warn")
+            for name in ("append", "merge")
+        }
+
+    def test_says_which_columns_it_can_be(self, project, table):
+        dbt("run", step=1)
+        run = dbt("run", step=2)
+        for name in run.results:
+            kind = name.split("__")[0]
+            assert run.status(name) == "error", name
+            said = run.message(name)
+            assert f"has other types than the model for: {self.KINDS[kind][2]}" in said, said
+            assert "TASK_WRITE_FAILED" not in said
+            assert "spark.sql." not in said
+            assert len(table(name).rows()) == 1

@@ -20,6 +20,8 @@ from dbt.adapters.deltawiden.conflicts import (
     until_no_conflict,
 )
 from dbt.adapters.deltawiden.widening.change import TypeChange
+from dbt.adapters.deltawiden.widening.diff import TypeDifference
+from dbt.adapters.deltawiden.widening.exactness import Storage
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.write import Write
 
@@ -207,3 +209,13 @@ def test_a_change_that_was_not_made_can_be_planned_again():
     write = Writer((WIDENS, METADATA), (WIDENS, None))
     until_no_conflict(write)
     assert len(write.plans) == 2
+
+
+def test_a_value_that_cannot_be_cast_names_the_columns_that_it_can_be_in():
+    lossy = TypeDifference(("v",), ShortType(), LongType(), Storage.LOSSY)
+    error = DbtDatabaseError("[CAST_OVERFLOW] The value 300\nSet spark.sql.ansi.enabled to false")
+    for plan, more in ((UNCHANGED, ""), (replace(UNCHANGED, lossy=(lossy,)), "v (bigint into")):
+        with pytest.raises(DbtDatabaseError) as raised:
+            until_no_conflict(Writer((plan, error)))
+        assert more in raised.value.msg
+        assert ("spark.sql" in raised.value.msg) == (not more)

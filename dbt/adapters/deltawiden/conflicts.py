@@ -67,6 +67,7 @@ _NOT_CASTABLE = frozenset(
         "CAST_OVERFLOW_IN_TABLE_INSERT",
         "DATATYPE_MISMATCH",
         "DATETIME_OVERFLOW",
+        "DELTA_CAST_OVERFLOW_IN_TABLE_WRITE",
         "DELTA_EXCEED_CHAR_VARCHAR_LIMIT",
         "DUPLICATED_MAP_KEY",
         "EXCEED_LIMIT_LENGTH",
@@ -232,8 +233,9 @@ def until_no_conflict(write: Callable[[Attempts], Any], turns: Turns | None = No
         raise unmoved.error from None
     except DbtDatabaseError as error:
         if _names(error) in _NOT_CASTABLE and attempts.last is not None and attempts.last.lossy:
-            text = not_castable_text(attempts.last)
-            raise DbtDatabaseError(f"{error.msg}\n{text}") from error
+            # What the engine says after its first line is how to have such values changed silently.
+            why, _, _ = str(error.msg).partition("\n")
+            raise DbtDatabaseError(f"{why}\n{not_castable_text(attempts.last)}") from error
         if not is_conflict(error):
             raise
         if attempts.is_last:

@@ -119,8 +119,8 @@ def not_castable_text(plan: Plan) -> str:
     """
     return (
         f"{plan.table} has other types than the model for: {_lossy_columns(plan)}. on_lossy_write "
-        "accepts that a value is changed, and this one can't be cast at all. Nothing was written. "
-        "Cast the column in the model: try_cast makes null of such a value."
+        "accepts that a value is changed, but this one can't be cast at all. Nothing was written. "
+        "Cast the column in the model: try_cast makes null of a value that can't be cast."
     )
 
 
