@@ -86,6 +86,9 @@ def judge(step: Step) -> Iterator[Violation]:
         yield from _judge_rows(step)
         yield from _judge_columns(step)
         return
+    finds_value = step.settings.changes_columns and "Nothing was written." in step.message
+    if finds_value and step.after.count == step.before.count and not _are_written(step):
+        return  # The table follows the plan before the write, which alone sees the values.
     if step.after.rows != step.before.rows and repr(step.after.rows) != repr(step.before.rows):
         yield Violation("failed, and rows changed", "", step.message)
     elif set(step.operations) - METADATA:
@@ -93,6 +96,10 @@ def judge(step: Step) -> Iterator[Violation]:
     elif step.operations:
         yield Violation("altered, then failed", "", f"{step.operations}: {step.message}")
     yield from _judge_message(step, step.message)
+
+
+def _are_written(step: Step) -> bool:
+    return bool(set(step.operations) - METADATA)
 
 
 def _judge_message(step: Step, message: str) -> Iterator[Violation]:

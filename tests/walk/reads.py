@@ -1,6 +1,7 @@
 """Filters on a table, and the view over it, against what the table has."""
 
 from collections.abc import Iterator
+from datetime import date
 from random import Random
 from typing import Any
 
@@ -13,6 +14,7 @@ from tests.walk.exact import same
 from tests.walk.judge import Violation
 from tests.walk.stored import Contents, read_contents
 
+_SKIPPED = date(1582, 10, 5), date(1582, 10, 14)
 OPERATORS = ("=", "<", "<=", ">", ">=")
 
 
@@ -48,10 +50,9 @@ def _filters_that_hold(
     for field in contents.schema.fields:
         for path, data_type in _atoms(field.name, field.dataType):
             value = _at(contents.rows[number], path)
-            # A text made of bytes that are none can't be written as a literal.
-            if isinstance(value, str) and "\ufffd" in value:
-                continue
             asked = [value] if value is None else [value, _at(contents.rows[other], path)]
+            if not all(map(_can_be_asked_for, asked)):
+                continue
             for written in (literal(each, data_type) for each in asked if each is not None):
                 texts = [f"{{}} {operator} {written}" for operator in OPERATORS]
                 for text in (*texts, f"{{}} in ({written})"):
@@ -63,6 +64,14 @@ def _filters_that_hold(
         return []
     (answers,) = spark.sql(f"select {', '.join(asked for _, _, asked in filters)}").collect()
     return [each[:2] for each, holds in zip(filters, answers, strict=True) if holds]
+
+
+def _can_be_asked_for(value: Any) -> bool:
+    # A text made of bytes that are none can't be written as a literal.
+    if isinstance(value, str):
+        return "\ufffd" not in value
+    # Spark reads no row of a Parquet file for these days, which the Julian calendar skips.
+    return type(value) is not date or not _SKIPPED[0] <= value <= _SKIPPED[1]
 
 
 def _atoms(path: str, data_type: DataType) -> Iterator[tuple[str, DataType]]:

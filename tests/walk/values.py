@@ -105,6 +105,10 @@ def _random_entries(rng: Random, data_type: MapType) -> list[tuple[Any, Any]]:
     return [(key, random_value(rng, data_type.valueType)) for key in distinct]
 
 
+def _shorter(length: int) -> tuple[str, ...]:
+    return tuple(text for text in STRINGS if len(text) <= length)
+
+
 def values_of(data_type: DataType) -> tuple[Any, ...]:
     """List the values that a column of an atomic type is tried with."""
     if type(data_type) in BITS:
@@ -115,8 +119,10 @@ def values_of(data_type: DataType) -> tuple[Any, ...]:
         return _decimals(data_type)
     if isinstance(data_type, spark.FloatType):
         return tuple(map(as_float, FLOATS_OF_32_BITS))
-    if isinstance(data_type, spark.VarcharType | spark.CharType):
-        return tuple(text for text in STRINGS if len(text) <= data_type.length)
+    if isinstance(data_type, spark.CharType):
+        return tuple(text.ljust(data_type.length) for text in _shorter(data_type.length))
+    if isinstance(data_type, spark.VarcharType):
+        return _shorter(data_type.length)
     return {
         spark.DoubleType: DOUBLES,
         spark.StringType: STRINGS,
