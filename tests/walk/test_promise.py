@@ -94,7 +94,7 @@ class TestThePromise:
         ("walks", "steps"),
         [
             pytest.param(2, 2, id="cut"),
-            pytest.param(9, 6, id="whole", marks=pytest.mark.promise),
+            pytest.param(11, 6, id="whole", marks=pytest.mark.promise),
         ],
     )
     def test_every_value_is_stored_exactly_or_nothing_is_written(
