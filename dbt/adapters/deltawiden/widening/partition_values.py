@@ -90,10 +90,7 @@ def stored_condition(value: str, data_type: DataType, shifts: bool = False) -> s
         return None
     if isinstance(data_type, spark.TimestampType):
         stored = f"try_cast(cast({value} as string) as timestamp) = {value}"
-        in_session, in_java = (
-            f"to_utc_timestamp({value}, {zone})" for zone in ("current_timezone()", _JAVA_ZONE)
-        )
-        return f"{stored} and {in_session} = {in_java}" if shifts else stored
+        return f"{stored} and {_is_same_in_java_sql(value)}" if shifts else stored
     # As bytes: a collation can take different texts for the same.
     stored = f"cast({value} as binary)"
     # By UTF-16, because Spark takes a text for UTF-8 whatever its bytes are.
@@ -102,3 +99,10 @@ def stored_condition(value: str, data_type: DataType, shifts: bool = False) -> s
     return (
         f"octet_length({value}) > 0 and {stored} <> {null} and cast({decoded} as binary) = {stored}"
     )
+
+
+def _is_same_in_java_sql(moment: str) -> str:
+    zones = "current_timezone()", _JAVA_ZONE
+    in_session, in_java = (f"to_utc_timestamp({moment}, {zone})" for zone in zones)
+    # The zones' names first: the last moments that there are can't be converted.
+    return f"({zones[0]} = {zones[1]} or {in_session} = {in_java})"
