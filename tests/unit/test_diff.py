@@ -7,14 +7,13 @@ from pyspark.sql import types as spark
 from pyspark.sql.types import StructField, StructType
 
 from dbt.adapters.deltawiden.widening.diff import (
-    AmbiguousName,
     SchemaDifference,
     TypeDifference,
-    by_folded_name,
     compare,
 )
 from dbt.adapters.deltawiden.widening.exactness import Storage, storage
 from dbt.adapters.deltawiden.widening.names import Path
+from dbt.adapters.deltawiden.widening.side_by_side import AmbiguousName, by_folded_name
 from dbt.adapters.deltawiden.widening.types import type_text
 from tests.unit.schemas import schema
 from tests.unit.strategies import tables_with_sources

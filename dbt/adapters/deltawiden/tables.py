@@ -44,7 +44,7 @@ from dbt.adapters.deltawiden.relation import DeltaWidenRelation
 from dbt.adapters.deltawiden.seeds import check_seed, seed_values
 from dbt.adapters.deltawiden.views import UP_CAST, Views, view_models
 from dbt.adapters.deltawiden.widening import report
-from dbt.adapters.deltawiden.widening.diff import AmbiguousName, SchemaDifference, compare
+from dbt.adapters.deltawiden.widening.diff import SchemaDifference, compare
 from dbt.adapters.deltawiden.widening.literals import literal
 from dbt.adapters.deltawiden.widening.names import (
     parse_path,
@@ -69,6 +69,7 @@ from dbt.adapters.deltawiden.widening.policy import (
 )
 from dbt.adapters.deltawiden.widening.properties import gained_properties
 from dbt.adapters.deltawiden.widening.request import InvalidRequest, find_leaf
+from dbt.adapters.deltawiden.widening.side_by_side import AmbiguousName
 from dbt.adapters.deltawiden.widening.value_check import ValueCheck
 from dbt.adapters.deltawiden.widening.views import failing_text, widened_text
 

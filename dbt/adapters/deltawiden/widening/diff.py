@@ -1,16 +1,13 @@
 """What differs between a source's schema and a table's."""
 
-from collections.abc import Container, Iterator
+from collections.abc import Container
 from dataclasses import dataclass, field, replace
 
-from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
+from pyspark.sql.types import DataType, StructField, StructType
 
 from dbt.adapters.deltawiden.widening.exactness import Storage, storage
 from dbt.adapters.deltawiden.widening.names import Path
-
-
-class AmbiguousName(ValueError):
-    """Two columns or fields of one schema differ in case only."""
+from dbt.adapters.deltawiden.widening.side_by_side import side_by_side
 
 
 @dataclass(frozen=True)
@@ -71,9 +68,6 @@ class SchemaDifference:
         return replace(self, gone=gone)
 
 
-_Difference = TypeDifference | FieldDifference
-
-
 def compare(source: StructType, table: StructType) -> SchemaDifference:
     """Compare the schema of a model's output with that of its table.
 
@@ -93,57 +87,15 @@ def compare(source: StructType, table: StructType) -> SchemaDifference:
     new: list[FieldDifference] = []
     gone: list[FieldDifference] = []
     types: list[TypeDifference] = []
-    for is_new, difference in _structs(source, table, ()):
-        if isinstance(difference, TypeDifference):
-            types.append(difference)
+    for pair in side_by_side(source, table):
+        if pair.right is None:
+            assert pair.left is not None
+            new.append(FieldDifference(pair.path, pair.left))
+        elif pair.left is None:
+            gone.append(FieldDifference(pair.path, pair.right))
         else:
-            (new if is_new else gone).append(difference)
+            ours, theirs = pair.left.dataType, pair.right.dataType
+            stored = storage(ours, theirs)
+            if stored is not Storage.EXACT:
+                types.append(TypeDifference(pair.path, theirs, ours, stored))
     return SchemaDifference(tuple(new), tuple(gone), tuple(types))
-
-
-def by_folded_name(struct: StructType, path: Path = ()) -> dict[str, StructField]:
-    """Index the fields of a struct by their names in lower case.
-
-    Raises:
-        AmbiguousName: two names differ in case only.
-    """
-    fields: dict[str, StructField] = {}
-    for each in struct.fields:
-        other = fields.setdefault(each.name.lower(), each)
-        if other is not each:
-            where = f" in {'.'.join(path)}" if path else ""
-            raise AmbiguousName(
-                f"'{other.name}' and '{each.name}'{where} differ in case only; Delta holds them "
-                "to be one name: rename one of them in the model"
-            )
-    return fields
-
-
-def _structs(
-    source: StructType, table: StructType, path: Path
-) -> Iterator[tuple[bool, _Difference]]:
-    in_source = by_folded_name(source, path)
-    in_table = by_folded_name(table, path)
-    for folded, column in in_table.items():
-        here = (*path, column.name)
-        if folded in in_source:
-            yield from _types(in_source[folded].dataType, column.dataType, here)
-        else:
-            yield False, FieldDifference(here, column)
-    for folded, output in in_source.items():
-        if folded not in in_table:
-            yield True, FieldDifference((*path, output.name), output)
-
-
-def _types(source: DataType, table: DataType, path: Path) -> Iterator[tuple[bool, _Difference]]:
-    if isinstance(source, StructType) and isinstance(table, StructType):
-        yield from _structs(source, table, path)
-    elif isinstance(source, ArrayType) and isinstance(table, ArrayType):
-        yield from _types(source.elementType, table.elementType, (*path, "element"))
-    elif isinstance(source, MapType) and isinstance(table, MapType):
-        yield from _types(source.keyType, table.keyType, (*path, "key"))
-        yield from _types(source.valueType, table.valueType, (*path, "value"))
-    else:
-        stored = storage(source, table)
-        if stored is not Storage.EXACT:
-            yield False, TypeDifference(path, table, source, stored)

@@ -11,9 +11,9 @@ from itertools import count
 
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
-from dbt.adapters.deltawiden.widening.diff import by_folded_name
 from dbt.adapters.deltawiden.widening.exactness import Storage, storage
 from dbt.adapters.deltawiden.widening.names import Path, quote
+from dbt.adapters.deltawiden.widening.side_by_side import by_folded_name, side_by_side
 from dbt.adapters.deltawiden.widening.types import every_type, type_sql
 from dbt.adapters.deltawiden.widening.value_check import ValueCheck
 
@@ -70,7 +70,7 @@ def _needs_cast(source: DataType, column: DataType) -> bool:
     Only then: a cast to a type that does not hold a value loses it, where a write can still fail.
     """
     has_struct = any(isinstance(each, StructType) for each in every_type(column))
-    pairs = list(_leaves_side_by_side(source, column))
+    pairs = list(_leaves(source, column))
     differs = any(ours != theirs for ours, theirs in pairs)
     return (
         has_struct
@@ -79,25 +79,14 @@ def _needs_cast(source: DataType, column: DataType) -> bool:
     )
 
 
-def _leaves_side_by_side(source: DataType, column: DataType) -> Iterator[tuple[DataType, DataType]]:
-    if isinstance(source, StructType) and isinstance(column, StructType):
-        in_source = by_folded_name(source)
-        for each in column.fields:
-            if each.name.lower() in in_source:
-                given = in_source[each.name.lower()].dataType
-                yield from _leaves_side_by_side(given, each.dataType)
-    elif isinstance(source, ArrayType) and isinstance(column, ArrayType):
-        yield from _leaves_side_by_side(source.elementType, column.elementType)
-    elif isinstance(source, MapType) and isinstance(column, MapType):
-        yield from _leaves_side_by_side(source.keyType, column.keyType)
-        yield from _leaves_side_by_side(source.valueType, column.valueType)
-    else:
-        yield source, column
+def _leaves(source: DataType, column: DataType) -> Iterator[tuple[DataType, DataType]]:
+    for pair in side_by_side(source, column):
+        if pair.left is not None and pair.right is not None:
+            yield pair.left.dataType, pair.right.dataType
 
 
 def _is_lossy(source: DataType, column: DataType) -> bool:
-    pairs = _leaves_side_by_side(source, column)
-    return any(storage(ours, theirs) is Storage.LOSSY for ours, theirs in pairs)
+    return any(storage(ours, theirs) is Storage.LOSSY for ours, theirs in _leaves(source, column))
 
 
 def _shaper(source: DataType, column: DataType, check: ValueCheck | None) -> "_Shaper":

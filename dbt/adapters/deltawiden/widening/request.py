@@ -6,8 +6,8 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructT
 
 from dbt.adapters.deltawiden.widening.change import TypeChange
 from dbt.adapters.deltawiden.widening.described import declared_type
-from dbt.adapters.deltawiden.widening.diff import by_folded_name
 from dbt.adapters.deltawiden.widening.names import Path, parse_path, path_text
+from dbt.adapters.deltawiden.widening.side_by_side import by_folded_name
 from dbt.adapters.deltawiden.widening.types import UnknownType, parse_type
 
 

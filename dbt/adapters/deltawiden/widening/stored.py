@@ -1,13 +1,13 @@
 """The types that a data file holds, against those of its table's schema."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import types as spark
-from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
+from pyspark.sql.types import StructField, StructType
 
 from dbt.adapters.deltawiden.widening.names import Path
+from dbt.adapters.deltawiden.widening.side_by_side import Fields, side_by_side
 
 PHYSICAL_NAME = "delta.columnMapping.physicalName"
 
@@ -52,35 +52,24 @@ def stale_leaves(stored: StructType, schema: StructType) -> tuple[StaleLeaf, ...
         Delta's protocol, "Column Mapping" (physical names) and "Type Widening"; the table feature
         can be dropped when no data file needs a conversion to be read.
     """
-    return tuple(_in_struct(stored, schema, (), False))
+    return tuple(
+        StaleLeaf(pair.path, pair.in_collection)
+        for pair in side_by_side(stored, schema, match=_by_physical_name)
+        if pair.left is not None and pair.right is not None and _is_stale(pair.left, pair.right)
+    )
 
 
-def _in_struct(
-    stored: StructType, table: StructType, path: Path, in_collection: bool
-) -> Iterator[StaleLeaf]:
+def _by_physical_name(stored: StructType, table: StructType, path: Path) -> Fields:
     # Spark reads Parquet columns by name, without regard to case.
-    by_name = {field.name.lower(): field.dataType for field in stored.fields}
-    for field in table.fields:
-        found = by_name.get(physical_name(field).lower())
-        if found is not None:
-            yield from _in_type(found, field.dataType, (*path, field.name), in_collection)
+    by_name = {field.name.lower(): field for field in stored.fields}
+    return ((by_name.get(physical_name(field).lower()), field) for field in table.fields)
+
+
+def _is_stale(stored: StructField, table: StructField) -> bool:
+    return isinstance(stored.dataType, _WIDENED_FROM) and stored.dataType != table.dataType
 
 
 def physical_name(field: StructField) -> str:
     """Give the name that a column or field of a struct has in data files."""
     metadata: dict[str, Any] = field.metadata or {}
     return str(metadata.get(PHYSICAL_NAME, field.name))
-
-
-def _in_type(
-    stored: DataType, table: DataType, path: Path, in_collection: bool
-) -> Iterator[StaleLeaf]:
-    if isinstance(stored, StructType) and isinstance(table, StructType):
-        yield from _in_struct(stored, table, path, in_collection)
-    elif isinstance(stored, ArrayType) and isinstance(table, ArrayType):
-        yield from _in_type(stored.elementType, table.elementType, (*path, "element"), True)
-    elif isinstance(stored, MapType) and isinstance(table, MapType):
-        yield from _in_type(stored.keyType, table.keyType, (*path, "key"), True)
-        yield from _in_type(stored.valueType, table.valueType, (*path, "value"), True)
-    elif isinstance(stored, _WIDENED_FROM) and stored != table:
-        yield StaleLeaf(path, in_collection)

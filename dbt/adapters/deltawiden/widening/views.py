@@ -13,11 +13,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pyspark.sql import types as spark
 from pyspark.sql.types import DataType, StructType
 
 from dbt.adapters.deltawiden.widening.exactness import Storage, storage
 from dbt.adapters.deltawiden.widening.names import Path, parse_path, path_sql, path_text
+from dbt.adapters.deltawiden.widening.side_by_side import by_position, side_by_side
 from dbt.adapters.deltawiden.widening.types import type_text
 
 FOLLOWING_MODES = frozenset({"TYPE EVOLUTION", "EVOLUTION"})
@@ -178,17 +178,12 @@ def _by_name(schema: StructType) -> dict[str, list[DataType]]:
 
 
 def _lossy(path: Path, query: DataType, view: DataType) -> Iterator[LossyCast]:
-    # A cast of a struct goes by the position of its fields.
-    if isinstance(query, StructType) and isinstance(view, StructType):
-        for theirs, ours in zip(query.fields, view.fields, strict=False):
-            yield from _lossy((*path, ours.name), theirs.dataType, ours.dataType)
-    elif isinstance(query, spark.ArrayType) and isinstance(view, spark.ArrayType):
-        yield from _lossy((*path, "element"), query.elementType, view.elementType)
-    elif isinstance(query, spark.MapType) and isinstance(view, spark.MapType):
-        yield from _lossy((*path, "key"), query.keyType, view.keyType)
-        yield from _lossy((*path, "value"), query.valueType, view.valueType)
-    elif storage(query, view) is not Storage.EXACT:
-        yield LossyCast(path, query, view)
+    for pair in side_by_side(query, view, path, by_position):
+        if pair.left is None or pair.right is None:
+            continue
+        theirs, ours = pair.left.dataType, pair.right.dataType
+        if storage(theirs, ours) is not Storage.EXACT:
+            yield LossyCast(pair.path, theirs, ours)
 
 
 def mending(view: View, models: Mapping[Path, str], can_alter: bool) -> list[str]:

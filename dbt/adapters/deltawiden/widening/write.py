@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from pyspark.sql.types import DataType, StructField, StructType
 
 from dbt.adapters.deltawiden.widening.described import with_char_types
-from dbt.adapters.deltawiden.widening.diff import by_folded_name
 from dbt.adapters.deltawiden.widening.exactness import Storage, kind_of, storage
 from dbt.adapters.deltawiden.widening.names import quote
 from dbt.adapters.deltawiden.widening.project import is_as_is, shaped_sql
+from dbt.adapters.deltawiden.widening.side_by_side import by_folded_name
 from dbt.adapters.deltawiden.widening.types import type_sql
 from dbt.adapters.deltawiden.widening.value_check import ValueCheck
 
