@@ -18,7 +18,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import StringType, StructField, StructType
 
-from dbt.adapters.deltawiden.conflicts import MAX_ATTEMPTS, is_conflict
+from dbt.adapters.deltawiden.conflicts import retry_conflicts
 from dbt.adapters.deltawiden.data_files import DataFile, StaleFile
 from dbt.adapters.deltawiden.session import as_active, clear_errors
 from dbt.adapters.deltawiden.widening.float_statistics import (
@@ -318,14 +318,11 @@ def _by_leaves(stale: Sequence[StaleFile]) -> dict[tuple[Path, ...], list[DataFi
 
 
 def _until_no_conflict(commit: Callable[[], None]) -> None:
-    for attempt in range(1, MAX_ATTEMPTS + 1):
-        try:
-            with clear_errors():
-                commit()
-            return
-        except DbtDatabaseError as error:
-            if attempt == MAX_ATTEMPTS or not is_conflict(error):
-                raise
+    def attempt() -> None:
+        with clear_errors():
+            commit()
+
+    retry_conflicts(attempt)
 
 
 def _has_float_text(leaves: Iterable[Path]) -> Column:
