@@ -1,6 +1,7 @@
 """Which errors mean that another writer came first, and how often a write is tried again."""
 
 import contextlib
+import re
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -77,6 +78,9 @@ _NOT_CASTABLE = frozenset(
     }
 )
 """Conditions of a value that the engine can't cast to its column's type."""
+
+# It says how to have such values changed without an error.
+_ENGINES_ADVICE = re.compile(r"\s(?=If you want |If necessary|Use `try_cast`|To return NULL|Set )")
 
 
 class SchemaChangeFailed(DbtDatabaseError):
@@ -233,8 +237,7 @@ def until_no_conflict(write: Callable[[Attempts], Any], turns: Turns | None = No
         raise unmoved.error from None
     except DbtDatabaseError as error:
         if _names(error) in _NOT_CASTABLE and attempts.last is not None and attempts.last.lossy:
-            # What the engine says after its first line is how to have such values changed silently.
-            why, _, _ = str(error.msg).partition("\n")
+            why = _ENGINES_ADVICE.split(str(error.msg))[0]
             raise DbtDatabaseError(f"{why}\n{not_castable_text(attempts.last)}") from error
         if not is_conflict(error):
             raise
