@@ -1,6 +1,7 @@
 """The part of the adapter that operations use; what one decides is in its own module."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -254,18 +255,22 @@ class MaintenanceAdapter(TableAdapter):
         )
 
     def _repair(self, table: SparkRelation, dry_run: bool) -> Outcome:
-        require_delta(table)
-        with self._user_metadata("repair_statistics") as mark:
-            files = self._reader.data_files(table, writes_rows=False)
-            opened = DeltaTable(table, self._reader, self._ask, self.execute, files, mark)
+        with self._opened(table, "repair_statistics", writes_rows=False) as opened:
             return repair_statistics(opened, dry_run)
 
     def _drop(self, table: SparkRelation, truncate_history: bool | None, dry_run: bool) -> Outcome:
-        require_delta(table)
-        with self._user_metadata("drop_type_widening") as mark:
-            files = self._reader.data_files(table)
-            opened = DeltaTable(table, self._reader, self._ask, self.execute, files, mark)
+        with self._opened(table, "drop_type_widening", writes_rows=True) as opened:
             return drop_type_widening(opened, truncate_history, dry_run)
+
+    @contextmanager
+    def _opened(
+        self, table: SparkRelation, operation: str, writes_rows: bool
+    ) -> Iterator[DeltaTable]:
+        """Open a Delta table for an operation, whose name its commits will have."""
+        require_delta(table)
+        with self._user_metadata(operation) as mark:
+            files = self._reader.data_files(table, writes_rows)
+            yield DeltaTable(table, self._reader, self._ask, self.execute, files, mark)
 
 
 def _with_model(outcome: Outcome, model: Mapping[str, Any]) -> Outcome:
