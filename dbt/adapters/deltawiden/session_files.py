@@ -5,12 +5,12 @@ FEATURE``, in a transaction that adds the new files, removes the old ones, and c
 same transaction is used here, through the classes of Delta's own that ``REORG`` uses.
 """
 
-import functools
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import lru_cache, partial, reduce
 from typing import Any
 
 from dbt_common.exceptions import DbtDatabaseError
@@ -126,7 +126,7 @@ class FilesBySession:
         """
         with as_active(self.session):
             for batch in _batches(files):
-                _until_no_conflict(functools.partial(self._correct, batch, leaves))
+                retry_conflicts(partial(clear_errors()(self._correct), batch, leaves))
 
     def correct_stale(self, stale: Sequence[StaleFile]) -> None:
         """Correct the statistics of the stale leaves, which are float in files and double now.
@@ -151,7 +151,7 @@ class FilesBySession:
                 attempts.
         """
         with as_active(self.session):
-            _until_no_conflict(functools.partial(self._widen_floats, leaves))
+            retry_conflicts(partial(clear_errors()(self._widen_floats), leaves))
 
     def _widen_floats(self, leaves: Sequence[Path]) -> None:
         self.correct(self.with_float_statistics(leaves), leaves)
@@ -176,7 +176,7 @@ class FilesBySession:
         values = json.loads(metadata.json())
         values["metaData"]["schemaString"] = schema.json()
         # No default properties of the session: it is no new table.
-        transaction.updateMetadata(self._delta.actions.Action.fromJson(json.dumps(values)), False)
+        transaction.updateMetadata(self._action(values), False)
         changes = [self._change_operation(schema, leaf) for leaf in leaves]
         several = getattr(self._delta, "DeltaOperations$ChangeColumns")
         operation = changes[0] if len(changes) == 1 else several(self._seq(changes))
@@ -229,7 +229,7 @@ class FilesBySession:
         values = json.loads(action.json())
         values["add"]["dataChange"] = False
         values["add"]["stats"] = corrected(values["add"]["stats"], names)
-        return self._delta.actions.Action.fromJson(json.dumps(values))
+        return self._action(values)
 
     def _found(self, transaction: Any, files: Sequence[DataFile]) -> Any:
         # Those that others have rewritten since are not in the table any more.
@@ -252,7 +252,7 @@ class FilesBySession:
             values["metaData"]["schemaString"] = cleaned._1().json()
             operation = getattr(self._delta, "DeltaOperations$UpdateColumnMetadata")
             transaction.commit(
-                self._seq([self._delta.actions.Action.fromJson(json.dumps(values))]),
+                self._seq([self._action(values)]),
                 operation("DROP FEATURE", cleaned._2()),
             )
 
@@ -279,9 +279,12 @@ class FilesBySession:
         return self._log.startTransaction(self._option(None), self._option(None))
 
     def _without_data_change(self, action: Any) -> Any:
-        # As JSON an action is what the protocol says; its class has other fields in each version.
         values = json.loads(action.json())
         values["add"]["dataChange"] = False
+        return self._action(values)
+
+    def _action(self, values: Mapping[str, Any]) -> Any:
+        # As JSON an action is what the protocol says; its class has other fields in each version.
         return self._delta.actions.Action.fromJson(json.dumps(values))
 
     def _footer(self, file: DataFile) -> str:
@@ -317,14 +320,6 @@ def _by_leaves(stale: Sequence[StaleFile]) -> dict[tuple[Path, ...], list[DataFi
     return groups
 
 
-def _until_no_conflict(commit: Callable[[], None]) -> None:
-    def attempt() -> None:
-        with clear_errors():
-            commit()
-
-    retry_conflicts(attempt)
-
-
 def _has_float_text(leaves: Iterable[Path]) -> Column:
     """Tell of a file whether the text of a bound reads as another number as float and as double.
 
@@ -335,7 +330,7 @@ def _has_float_text(leaves: Iterable[Path]) -> Column:
     found = sf.lit(False)
     for leaf in leaves:
         for bound in BOUNDS:
-            text = functools.reduce(Column.getField, (bound, *leaf), statistics)
+            text = reduce(Column.getField, (bound, *leaf), statistics)
             double, real = text.try_cast("double"), text.try_cast("float").cast("double")
             # What is too large for a float is no float's.
             differs = (real != double) & (sf.abs(real) < float("inf"))
@@ -355,7 +350,7 @@ def _texts(leaves: Iterable[Path]) -> StructType:
     )
 
 
-@functools.lru_cache(maxsize=64)
+@lru_cache(maxsize=64)
 def _read_schema(text: str) -> StructType:
     return StructType.fromJson(json.loads(text))
 
