@@ -19,10 +19,9 @@ from tenacity import (
 
 from dbt.adapters.deltawiden.errors import condition
 from dbt.adapters.deltawiden.widening.change import TypeChange
-from dbt.adapters.deltawiden.widening.names import path_text
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.report import not_castable_text
-from dbt.adapters.deltawiden.widening.types import type_text
+from dbt.adapters.deltawiden.widening.self_reference import casts_text
 
 logger = AdapterLogger("DeltaWiden")
 
@@ -108,9 +107,7 @@ class WidensItsOwnInput(DbtRuntimeError):
     def __init__(self, table: str, grown: Sequence[tuple[TypeChange, TypeChange]]) -> None:
         made = ", ".join(made.text for made, _ in grown)
         more = ", ".join(more.text for _, more in grown)
-        casts = ", ".join(
-            f"cast(... as {type_text(made.to_type)}) as {path_text(made.path)}" for made, _ in grown
-        )
+        casts = casts_text((made.path, made.to_type) for made, _ in grown)
         super().__init__(
             f"{table} was widened ({made}), and then the model's output was wider again ({more}). "
             "No row was written. The model reads its own table, directly or through a view, and "

@@ -1,7 +1,7 @@
 """A model that reads its own table, and whose output becomes wider with it."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from pyspark.sql.types import DataType, StructType
 
@@ -72,12 +72,16 @@ def self_reference_text(table: str, growing: Sequence[tuple[TypeChange, DataType
     lines = [f"{table} can't take the model's output; nothing was changed or written.", ""]
     for change, output in growing:
         lines.append(f"  {change.text}, then {type_text(output)}, and so on with each run")
-    casts = ", ".join(
-        f"cast(... as {type_text(change.from_type)}) as {path_text(change.path)}"
-        for change, _ in growing
-    )
+    casts = casts_text((change.path, change.from_type) for change, _ in growing)
     lines += [
         "    Why: the model reads its own table, and computes a wider type from the table's type.",
         f"    Do:  cast the column in the model, for example: {casts}",
     ]
     return "\n".join(lines)
+
+
+def casts_text(columns: Iterable[tuple[Path, DataType]]) -> str:
+    """Write the casts by which a model's columns get types."""
+    return ", ".join(
+        f"cast(... as {type_text(data_type)}) as {path_text(path)}" for path, data_type in columns
+    )
