@@ -6,7 +6,6 @@ int, and 2024-13-45 is no date.
 
 import csv
 import re
-import struct
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timezone, tzinfo
@@ -20,7 +19,7 @@ from dbt_common.exceptions import CompilationError
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType
 
-from dbt.adapters.deltawiden.widening.exactness import INTEGER_BITS
+from dbt.adapters.deltawiden.widening.exactness import INTEGER_BITS, nearest_float
 from dbt.adapters.deltawiden.widening.types import UnknownType, parse_type, type_text
 
 _MOST_SHOWN = 10
@@ -182,7 +181,7 @@ def _check(column: DataType, zone: tzinfo | None = None) -> Callable[[str], bool
     if isinstance(column, spark.DoubleType):
         return lambda text: _is_floating(text.strip(), float)
     if isinstance(column, spark.FloatType):
-        return lambda text: _is_floating(text.strip(), _as_float)
+        return lambda text: _is_floating(text.strip(), nearest_float)
     if isinstance(column, spark.BooleanType):
         return lambda text: text.strip().lower() in _BOOLEANS
     if isinstance(column, spark.DateType):
@@ -227,11 +226,6 @@ def _is_floating(text: str, as_stored: Callable[[str], float]) -> bool:
     except (OverflowError, InvalidOperation, StopIteration):
         return False  # It is infinite.
     return number in (shortest, Decimal(stored))
-
-
-def _as_float(text: str) -> float:
-    """Give the number of 32 bits that is nearest to a text's."""
-    return float(struct.unpack("f", struct.pack("f", float(text)))[0])
 
 
 def _is_date(text: str) -> bool:

@@ -8,7 +8,6 @@ files that hold rows it should find. The text ``0.699999988079071`` is right for
 
 import json
 import math
-import struct
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +16,7 @@ from pyspark.sql import types as spark
 from pyspark.sql.types import DataType, StructType
 
 from dbt.adapters.deltawiden.widening.change import TypeChange
+from dbt.adapters.deltawiden.widening.exactness import nearest_float
 from dbt.adapters.deltawiden.widening.facts import TableFacts
 from dbt.adapters.deltawiden.widening.names import Path, parse_path, path_sql, quote
 from dbt.adapters.deltawiden.widening.properties import properties_sql
@@ -140,18 +140,16 @@ def _correct(bounds: Any, leaf: Path) -> None:
     # NaN and Infinity are strings, and read the same as either type.
     found = bounds.get(leaf[-1]) if isinstance(bounds, dict) else None
     if isinstance(found, _Number):
-        value = _as_float(found.text)
+        value = _float_statistic(found.text)
         if math.isfinite(value) and value != float(found.text):
             bounds[leaf[-1]] = _Number(repr(value))
 
 
-def _as_float(text: str) -> float:
-    """Read a number as a 32-bit float does."""
+def _float_statistic(text: str) -> float:
     try:
-        (value,) = struct.unpack("<f", struct.pack("<f", float(text)))
+        return nearest_float(text)
     except OverflowError:  # no float, so no float's statistics
         return float(text)
-    return float(value)
 
 
 def _json(value: Any) -> str:
