@@ -7,10 +7,9 @@ from datetime import datetime, timezone
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType
 
-from dbt.adapters.deltawiden.widening.literals import literal
 from dbt.adapters.deltawiden.widening.names import path_text, quote, read_name
 from dbt.adapters.deltawiden.widening.types import type_text
-from dbt.adapters.deltawiden.widening.value_check import END_OF_MESSAGE
+from dbt.adapters.deltawiden.widening.value_check import END_OF_MESSAGE, failure_sql
 from dbt.adapters.deltawiden.widening.write import WrittenColumn
 
 ROW_OUTSIDE_BATCH = "ROW_OUTSIDE_BATCH"
@@ -59,7 +58,7 @@ class Batch:
         )
         after = f", and the batch is from {self.start} to {self.end}. {END_OF_MESSAGE}"
         shown = f"coalesce(cast({name} as string), 'null')"
-        failed = f"raise_error(concat({literal(before)}, {shown}, {literal(after)}))"
+        failed = failure_sql(before, shown, after)
         return f"case when {self.condition} then {name} else {failed} end as {name}"
 
     @property

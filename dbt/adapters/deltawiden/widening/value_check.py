@@ -98,8 +98,7 @@ class ValueCheck:
             "The table is partitioned by this column, and the value of a partition is kept as a "
             f"text, which would read as null or as another value. {END_OF_MESSAGE}"
         )
-        shown = f"left({_shown_sql(value, data_type)}, {_SHOWN_CHARACTERS})"
-        failed = f"raise_error(concat({literal(before)}, {shown}, {literal(after)}))"
+        failed = failure_sql(before, _shortened_sql(value, data_type), after)
         condition = stored_condition(value, data_type, self.shifts_moments)
         return f"case when {value} is null or ({condition}) then {stored} else {failed} end"
 
@@ -114,26 +113,40 @@ class ValueCheck:
 
         Returns:
             An expression of the leaf's type. Null stays null.
-
-        Source:
-            https://spark.apache.org/docs/latest/api/sql/ (raise_error), which raises
-            USER_RAISED_EXCEPTION
         """
-        failed = f"raise_error({self._message_sql(value, path, source, column)})"
+        failed = self._failure_sql(value, path, source, column)
         stored = _stored_sql(value, column)
         condition = exact_condition(value, source, column)
         if condition is None:
             return f"case when {value} is null then {_stored_sql('null', column)} else {failed} end"
         return f"case when {value} is null or ({condition}) then {stored} else {failed} end"
 
-    def _message_sql(self, value: str, path: Path, source: DataType, column: DataType) -> str:
+    def _failure_sql(self, value: str, path: Path, source: DataType, column: DataType) -> str:
         before = f"[{LOSSY_VALUE}] The model {self.model} has the value "
         after = (
             f" ({type_text(source)}) for the column {path_text(path)} of {self.table}, whose type "
             f"{type_text(column)} does not store it exactly. {END_OF_MESSAGE}"
         )
-        shown = f"left({_shown_sql(value, source)}, {_SHOWN_CHARACTERS})"
-        return f"concat({literal(before)}, {shown}, {literal(after)})"
+        return failure_sql(before, _shortened_sql(value, source), after)
+
+
+def failure_sql(before: str, shown: str, after: str) -> str:
+    """Render the expression that ends the statement with a message about a value.
+
+    Args:
+        before: the message's text before the value.
+        shown: an SQL expression for the value as text.
+        after: the text after it.
+
+    Source:
+        https://spark.apache.org/docs/latest/api/sql/ (raise_error), which raises
+        USER_RAISED_EXCEPTION
+    """
+    return f"raise_error(concat({literal(before)}, {shown}, {literal(after)}))"
+
+
+def _shortened_sql(value: str, source: DataType) -> str:
+    return f"left({_shown_sql(value, source)}, {_SHOWN_CHARACTERS})"
 
 
 def _shown_sql(value: str, source: DataType) -> str:
