@@ -219,3 +219,11 @@ def test_a_value_that_cannot_be_cast_names_the_columns_that_it_can_be_in():
             until_no_conflict(Writer((plan, error)))
         assert more in raised.value.msg
         assert ("spark.sql" in raised.value.msg) == (not more)
+
+
+def test_a_write_that_fails_for_another_reason_names_no_column():
+    lossy = TypeDifference(("v",), ShortType(), LongType(), Storage.LOSSY)
+    error = DbtDatabaseError("[TASK_WRITE_FAILED] Task failed: No space left on device")
+    with pytest.raises(DbtDatabaseError) as raised:
+        until_no_conflict(Writer((replace(UNCHANGED, lossy=(lossy,)), error)))
+    assert raised.value is error

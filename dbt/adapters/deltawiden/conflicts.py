@@ -73,7 +73,6 @@ _NOT_CASTABLE = frozenset(
         "EXCEED_LIMIT_LENGTH",
         "INVALID_VARIANT_CAST",
         "NUMERIC_VALUE_OUT_OF_RANGE",
-        "TASK_WRITE_FAILED",
     }
 )
 """Conditions of a value that the engine can't cast to its column's type."""
