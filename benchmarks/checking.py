@@ -7,7 +7,7 @@ from benchmarks.processes import work_folder
 from benchmarks.results import Comparison, Sample
 from benchmarks.spark import Contents, check, contents
 from benchmarks.workspace import OUR_TARGET, OURS, SCHEMA, Program, Workspace
-from dbt.adapters.deltawiden.session import get_session
+from dbt.adapters.deltawiden.spark.session import get_session
 
 ROWS, ROWS_QUICK = 1_000_000, 10_000
 FILES = 4

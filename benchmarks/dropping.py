@@ -15,7 +15,7 @@ from benchmarks.processes import apart_in_work_folder
 from benchmarks.results import Comparison, Sample
 from benchmarks.spark import check, contents
 from benchmarks.workspace import OUR_TARGET
-from dbt.adapters.deltawiden.session import get_session
+from dbt.adapters.deltawiden.spark.session import get_session
 
 FILES, STALE = 40, 4
 ROWS_A_FILE, ROWS_A_FILE_QUICK = 800_000, 1_000

@@ -8,7 +8,7 @@ from benchmarks.processes import work_folder
 from benchmarks.results import Comparison, Sample
 from benchmarks.spark import check
 from benchmarks.workspace import OURS, SCHEMA, THEIRS, Program, Workspace, with_the_same_spark
-from dbt.adapters.deltawiden.session import get_session
+from dbt.adapters.deltawiden.spark.session import get_session
 
 TABLES, TABLES_QUICK = 1_000, 20
 MODEL = "{{ config(materialized='table', file_format='delta') }}\nselect 1 as id"

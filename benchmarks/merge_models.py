@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks.spark import Contents, check, contents
 from benchmarks.workspace import SCHEMA, Program, Run, Workspace
-from dbt.adapters.deltawiden.session import get_session
+from dbt.adapters.deltawiden.spark.session import get_session
 
 FILES = 4
 

@@ -7,7 +7,7 @@ from benchmarks.merge_models import Merges, Size
 from benchmarks.processes import work_folder
 from benchmarks.results import Comparison, Sample
 from benchmarks.workspace import OUR_TARGET, OURS, THEIR_TARGET, THEIRS, Program
-from dbt.adapters.deltawiden.settings import start_settings
+from dbt.adapters.deltawiden.spark.settings import start_settings
 
 METHOD = """\
 The same `dbt run` as a newcomer gets it. dbt-deltawiden: a profile with `type` and `schema`.

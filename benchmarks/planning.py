@@ -10,13 +10,13 @@ from benchmarks.harness import Benchmark, Measures, Rounds, in_turns
 from benchmarks.processes import apart_in_work_folder
 from benchmarks.results import Comparison, Sample
 from benchmarks.spark import check
-from dbt.adapters.deltawiden.session import get_session
-from dbt.adapters.deltawiden.table_facts import read_engine, read_facts
-from dbt.adapters.deltawiden.widening.diff import compare
-from dbt.adapters.deltawiden.widening.facts import TableFacts
+from dbt.adapters.deltawiden.config.policy import OnSchemaChange, Policy
+from dbt.adapters.deltawiden.delta.questions import read_engine, read_facts
+from dbt.adapters.deltawiden.delta.table_snapshot import TableFacts
+from dbt.adapters.deltawiden.spark.session import get_session
+from dbt.adapters.deltawiden.sql.types import type_sql
 from dbt.adapters.deltawiden.widening.plan import plan_changes
-from dbt.adapters.deltawiden.widening.policy import OnSchemaChange, Policy
-from dbt.adapters.deltawiden.widening.types import type_sql
+from dbt.adapters.deltawiden.widening.schema_diff import compare
 
 FIELDS, FIELDS_QUICK = 100, 10
 """The fields of each struct; a table has as many structs."""

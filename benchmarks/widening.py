@@ -9,7 +9,7 @@ from benchmarks.processes import BENCH, work_folder
 from benchmarks.results import Comparison, Sample
 from benchmarks.spark import Contents, check, contents
 from benchmarks.workspace import OUR_TARGET, OURS, SCHEMA, Program, Workspace
-from dbt.adapters.deltawiden.session import get_session
+from dbt.adapters.deltawiden.spark.session import get_session
 
 FULL = {"1 M rows": 1_000_000, "10 M rows": 10_000_000, "50 M rows": 50_000_000}
 QUICK = {"10 k rows": 10_000, "20 k rows": 20_000, "40 k rows": 40_000}

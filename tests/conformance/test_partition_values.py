@@ -6,13 +6,13 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql.types import DataType
 
-from dbt.adapters.deltawiden.widening.partition_values import (
+from dbt.adapters.deltawiden.sql.types import parse_type
+from dbt.adapters.deltawiden.widening.rules import Engine
+from dbt.adapters.deltawiden.writing.partition_values import (
     NULL_PARTITION,
     shifts_moments,
     stored_condition,
 )
-from dbt.adapters.deltawiden.widening.rules import Engine
-from dbt.adapters.deltawiden.widening.types import parse_type
 from tests.literals import literal
 from tests.small import SMALL, settings_of
 from tests.walk.values import SCALARS, values_of

@@ -9,8 +9,8 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.types import DataType, DayTimeIntervalType, YearMonthIntervalType
 
-from dbt.adapters.deltawiden.widening.exactness import Storage, storage
-from dbt.adapters.deltawiden.widening.types import parse_type
+from dbt.adapters.deltawiden.sql.types import parse_type
+from dbt.adapters.deltawiden.writing.store_assignment import Storage, storage
 from tests.conformance.report import Conformance
 from tests.conformance.types import BOUNDARIES, STORED, types_lacking
 

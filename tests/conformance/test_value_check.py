@@ -11,9 +11,9 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql.types import CharType, DataType, DoubleType, FloatType
 
-from dbt.adapters.deltawiden.widening.exactness import Storage, storage
-from dbt.adapters.deltawiden.widening.types import parse_type
-from dbt.adapters.deltawiden.widening.value_check import exact_condition
+from dbt.adapters.deltawiden.sql.types import parse_type
+from dbt.adapters.deltawiden.writing.store_assignment import Storage, storage
+from dbt.adapters.deltawiden.writing.value_check import exact_condition
 from tests.conformance.types import BOUNDARIES, STORED, types_lacking
 
 SEED = 20240310

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from dbt.cli.main import dbtRunner
 
-from dbt.adapters.deltawiden.session import get_session
+from dbt.adapters.deltawiden.spark.session import get_session
 
 
 def die_at(file: Path) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 from dbt.cli.main import dbtRunner
 
 from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager
-from dbt.adapters.deltawiden.session import get_session
+from dbt.adapters.deltawiden.spark.session import get_session
 
 SCHEMA = "killed"
 

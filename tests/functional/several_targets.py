@@ -7,7 +7,7 @@ from typing import Any
 from dbt.cli.main import dbtRunner
 from pyspark.sql import SparkSession
 
-from dbt.adapters.deltawiden.launch import start_spark
+from dbt.adapters.deltawiden.spark.embedded import start_spark
 
 ANSI, TIME_ZONE = "spark.sql.ansi.enabled", "spark.sql.session.timeZone"
 

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 from tenacity import wait_none
 
-from dbt.adapters.deltawiden import conflicts
+from dbt.adapters.deltawiden.evolution import attempts as conflicts
 from tests.functional.support import Table, again_and_again, dbt, needs_delta_4
 
 STARTED = "deltawiden.test.started"

@@ -4,9 +4,9 @@ import pytest
 from pyspark.sql import SparkSession, types
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
-from dbt.adapters.deltawiden.session_catalog import delta_schema, view_schema
-from dbt.adapters.deltawiden.widening.described import read_schema
-from dbt.adapters.deltawiden.widening.types import type_sql
+from dbt.adapters.deltawiden.delta.backends.session_catalog import delta_schema, view_schema
+from dbt.adapters.deltawiden.sql.describe_parser import read_schema
+from dbt.adapters.deltawiden.sql.types import type_sql
 
 ODD = ("a b", "a.b", "a:b", "a`b", "a,b", "<a>", "#a", "größe", "select", "it's", " a ")
 

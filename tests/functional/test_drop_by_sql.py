@@ -6,10 +6,10 @@ import pytest
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.deltawiden.data_files import FilesBySql, StaleFile
-from dbt.adapters.deltawiden.delta_table import DeltaTable
+from dbt.adapters.deltawiden.delta.data_files import FilesBySql, StaleFile
+from dbt.adapters.deltawiden.delta.reader import Reader
 from dbt.adapters.deltawiden.operations.drop_type_widening import drop_type_widening
-from dbt.adapters.deltawiden.reader import Reader
+from dbt.adapters.deltawiden.operations.maintained_table import DeltaTable
 from dbt.adapters.deltawiden.tables import USER_METADATA
 from tests.functional.parquet import stored_types
 from tests.functional.support import Table

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from dbt.tests.util import run_dbt_and_capture
 
-from dbt.adapters.deltawiden.operations.known_readers import KNOWN_READERS
+from dbt.adapters.deltawiden.operations.delta_clients import KNOWN_READERS
 from tests.functional.support import Table, dbt
 
 ENABLED = "delta.enableTypeWidening"

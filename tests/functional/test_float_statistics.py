@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from pyspark.sql import SparkSession
 
-from dbt.adapters.deltawiden.session_files import FilesBySession
-from dbt.adapters.deltawiden.tables import TableAdapter
-from dbt.adapters.deltawiden.widening.float_statistics import (
+from dbt.adapters.deltawiden.delta.backends.session_files import FilesBySession
+from dbt.adapters.deltawiden.delta.float_statistics import (
     BEFORE,
     INDEXED_COLUMNS,
     STATISTICS_COLUMNS,
 )
+from dbt.adapters.deltawiden.tables import TableAdapter
 from tests.functional.support import Run, Table, dbt, needs_delta_4
 
 pytestmark = needs_delta_4

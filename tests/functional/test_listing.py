@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from dbt.adapters.deltawiden.reader import Reader
-from dbt.adapters.deltawiden.session import SessionConnection
+from dbt.adapters.deltawiden.delta.reader import Reader
+from dbt.adapters.deltawiden.spark.session import SessionConnection
 from tests.functional.support import again_and_again
 
 TABLES = {f"kept_{number}" for number in range(6)}

@@ -9,11 +9,15 @@ import pytest
 from dbt_common.exceptions import DbtDatabaseError
 from pyspark.sql import SparkSession
 
-from dbt.adapters.deltawiden import session_catalog
-from dbt.adapters.deltawiden.reader import Reader
+from dbt.adapters.deltawiden.delta.backends import session_catalog
+from dbt.adapters.deltawiden.delta.backends.session_catalog import (
+    delta_schema,
+    descriptions,
+    view_schema,
+)
+from dbt.adapters.deltawiden.delta.reader import Reader
 from dbt.adapters.deltawiden.relation import DeltaWidenRelation
-from dbt.adapters.deltawiden.session import SessionConnection
-from dbt.adapters.deltawiden.session_catalog import delta_schema, descriptions, view_schema
+from dbt.adapters.deltawiden.spark.session import SessionConnection
 from tests.functional.support import dbt
 
 MODEL = """
@@ -216,7 +220,7 @@ class TestATableThatIsReadBesideAStatement:
             assert statement_has_run.wait(timeout=60)
             return delta_schema(*arguments)
 
-        monkeypatch.setattr("dbt.adapters.deltawiden.reader.delta_schema", late)
+        monkeypatch.setattr("dbt.adapters.deltawiden.delta.reader.delta_schema", late)
         table_schema = reader.begin_schema(relation)
         spark.sql(f"insert into {relation} values (1)")
         statement_has_run.set()

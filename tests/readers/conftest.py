@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 from pyspark.sql import SparkSession
 
-from dbt.adapters.deltawiden.operations.known_readers import State
+from dbt.adapters.deltawiden.operations.delta_clients import State
 from tests.readers.programs import PROGRAMS, Program
 from tests.readers.tables import Table, make_tables
 

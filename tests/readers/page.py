@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from dbt.adapters.deltawiden.operations.known_readers import MEASURED, QUOTED, KnownReader, State
+from dbt.adapters.deltawiden.operations.delta_clients import MEASURED, QUOTED, KnownReader, State
 
 PAGE = Path(__file__).parents[2] / "docs" / "readers.md"
 

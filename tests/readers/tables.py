@@ -11,7 +11,7 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from dbt.adapters.deltawiden.operations.known_readers import State
+from dbt.adapters.deltawiden.operations.delta_clients import State
 from tests.readers.programs import Content, Row
 
 # The largest that fit: an int, and a bigint that no double holds.

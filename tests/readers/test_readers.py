@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dbt.adapters.deltawiden.operations.known_readers import MEASURED, Access, KnownReader, State
+from dbt.adapters.deltawiden.operations.delta_clients import MEASURED, Access, KnownReader, State
 from tests.functional.support import needs_delta_4
 from tests.readers.programs import Program, Refused, Row
 

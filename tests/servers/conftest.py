@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
-from dbt.adapters.deltawiden.connect import open_connect
-from dbt.adapters.deltawiden.settings import start_settings
+from dbt.adapters.deltawiden.spark.connect import open_connect
+from dbt.adapters.deltawiden.spark.settings import start_settings
 from tests.functional.conftest import table, wheel  # noqa: F401 (fixtures)
 from tests.servers.server import LOOPBACK, Server, running
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from pyspark.sql import types as spark
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
-from dbt.adapters.deltawiden.widening.policy import OnLossyWrite, Policy
+from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy
 from dbt.adapters.deltawiden.widening.rules import Compatibility
 from tests.unit.schemas import AUTOMATIC_MODES, PLANNED_MODES
 

@@ -2,7 +2,7 @@
 
 from pyspark.sql.types import LongType, StructField
 
-from dbt.adapters.deltawiden.widening.apply import SchemaChanges, schema_after
+from dbt.adapters.deltawiden.widening.schema_after import SchemaChanges, schema_after
 from tests.unit.schemas import schema
 
 BEFORE = schema(

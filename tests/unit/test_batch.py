@@ -5,8 +5,8 @@ from datetime import datetime, timedelta, timezone
 import pytest
 from pyspark.sql import types as spark
 
-from dbt.adapters.deltawiden.widening.batch import NoBatch, read_batch
-from dbt.adapters.deltawiden.widening.write import WrittenColumn
+from dbt.adapters.deltawiden.writing.batch import NoBatch, read_batch
+from dbt.adapters.deltawiden.writing.columns import WrittenColumn
 
 START = datetime(2024, 11, 3, tzinfo=timezone.utc)
 END = START + timedelta(days=1)

@@ -10,7 +10,8 @@ import tenacity.nap
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 from pyspark.sql.types import DecimalType, LongType, ShortType
 
-from dbt.adapters.deltawiden.conflicts import (
+from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.evolution.attempts import (
     CONFLICTS,
     MAX_ATTEMPTS,
     Attempts,
@@ -19,11 +20,10 @@ from dbt.adapters.deltawiden.conflicts import (
     WidensItsOwnInput,
     until_no_conflict,
 )
-from dbt.adapters.deltawiden.widening.change import TypeChange
-from dbt.adapters.deltawiden.widening.diff import TypeDifference
-from dbt.adapters.deltawiden.widening.exactness import Storage
 from dbt.adapters.deltawiden.widening.plan import Plan
-from dbt.adapters.deltawiden.widening.write import Write
+from dbt.adapters.deltawiden.widening.schema_diff import TypeDifference
+from dbt.adapters.deltawiden.writing.columns import Write
+from dbt.adapters.deltawiden.writing.store_assignment import Storage
 
 WIDENS = Plan("`s`.`t`", changes=(TypeChange(("n",), ShortType(), LongType()),))
 UNCHANGED = Plan("`s`.`t`")

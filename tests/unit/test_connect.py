@@ -5,8 +5,8 @@ import socket
 import pytest
 from dbt.adapters.exceptions import FailedToConnectError
 
-from dbt.adapters.deltawiden.connect import open_connect
 from dbt.adapters.deltawiden.connections import DeltaWidenCredentials
+from dbt.adapters.deltawiden.spark.connect import open_connect
 
 
 def test_a_server_that_does_not_answer_is_named_at_once():

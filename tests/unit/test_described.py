@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from pyspark.sql import types as spark
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
-from dbt.adapters.deltawiden.widening.described import (
+from dbt.adapters.deltawiden.sql.describe_parser import (
     CHAR_VARCHAR_KEY,
     AmbiguousType,
     declared_type,
@@ -14,7 +14,7 @@ from dbt.adapters.deltawiden.widening.described import (
     read_described,
     read_schema,
 )
-from dbt.adapters.deltawiden.widening.types import UnreadableType
+from dbt.adapters.deltawiden.sql.types import UnreadableType
 from tests.unit.schemas import data_type
 
 atomic = st.sampled_from(

@@ -6,15 +6,11 @@ from hypothesis import strategies as st
 from pyspark.sql import types as spark
 from pyspark.sql.types import StructField, StructType
 
-from dbt.adapters.deltawiden.widening.diff import (
-    SchemaDifference,
-    TypeDifference,
-    compare,
-)
-from dbt.adapters.deltawiden.widening.exactness import Storage, storage
-from dbt.adapters.deltawiden.widening.names import Path
-from dbt.adapters.deltawiden.widening.side_by_side import AmbiguousName, by_folded_name
-from dbt.adapters.deltawiden.widening.types import type_text
+from dbt.adapters.deltawiden.sql.identifiers import Path
+from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName, by_folded_name
+from dbt.adapters.deltawiden.sql.types import type_text
+from dbt.adapters.deltawiden.widening.schema_diff import SchemaDifference, TypeDifference, compare
+from dbt.adapters.deltawiden.writing.store_assignment import Storage, storage
 from tests.unit.schemas import schema
 from tests.unit.strategies import tables_with_sources
 

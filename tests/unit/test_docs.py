@@ -19,7 +19,7 @@ from dbt_common.context import set_invocation_context
 
 from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager, DeltaWidenCredentials
 from dbt.adapters.deltawiden.impl import DeltaWidenConfig
-from dbt.adapters.deltawiden.settings import start_settings
+from dbt.adapters.deltawiden.spark.settings import start_settings
 from dbt.include.deltawiden import PACKAGE_PATH
 from tests.unit.pages import DOCS, ROOT, every_page, in_code, read, table, tables
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbt.adapters.deltawiden.errors import (
+from dbt.adapters.deltawiden.spark.errors import (
     condition,
     error_text,
     has_java_stack,

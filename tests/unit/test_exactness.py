@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType
 
-from dbt.adapters.deltawiden.widening.exactness import Storage, storage
-from dbt.adapters.deltawiden.widening.types import UnreadableType, type_text
+from dbt.adapters.deltawiden.sql.types import UnreadableType, type_text
+from dbt.adapters.deltawiden.writing.store_assignment import Storage, storage
 from tests.unit.schemas import data_type
 from tests.unit.strategies import FLOATS, INTEGERS, numbers
 

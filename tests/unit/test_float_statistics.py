@@ -8,9 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql.types import StructField, StructType
 
-from dbt.adapters.deltawiden.widening.change import TypeChange
-from dbt.adapters.deltawiden.widening.facts import TableFacts
-from dbt.adapters.deltawiden.widening.float_statistics import (
+from dbt.adapters.deltawiden.delta.float_statistics import (
     BEFORE,
     INDEXED_COLUMNS,
     STATISTICS_COLUMNS,
@@ -22,6 +20,8 @@ from dbt.adapters.deltawiden.widening.float_statistics import (
     schema_with_doubles,
     widened_floats,
 )
+from dbt.adapters.deltawiden.delta.table_snapshot import TableFacts
+from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.widening.plan import Plan, plan_by_hand
 from dbt.adapters.deltawiden.widening.refusals import Reason
 from tests.unit.schemas import data_type, facts, plan, reasons, schema

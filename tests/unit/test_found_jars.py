@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from dbt.adapters.deltawiden.found_jars import FoundJars, beside_own
-from dbt.adapters.deltawiden.settings import jars_are_ours, start_settings
+from dbt.adapters.deltawiden.spark.jar_cache import FoundJars, beside_own
+from dbt.adapters.deltawiden.spark.settings import jars_are_ours, start_settings
 
 PACKAGES = "io.delta:delta-spark_4.1_2.13:4.4.0"
 

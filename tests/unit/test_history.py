@@ -7,13 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from dbt.adapters.deltawiden.widening.history import (
-    ColumnMetadata,
-    TypeChange,
-    read_metadata,
-)
-from dbt.adapters.deltawiden.widening.names import Path
-from dbt.adapters.deltawiden.widening.types import UnknownType
+from dbt.adapters.deltawiden.delta.column_metadata import ColumnMetadata, TypeChange, read_metadata
+from dbt.adapters.deltawiden.sql.identifiers import Path
+from dbt.adapters.deltawiden.sql.types import UnknownType
 from tests.unit.schemas import data_type
 from tests.unit.strategies import names
 

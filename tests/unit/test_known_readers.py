@@ -4,19 +4,19 @@ from datetime import date
 
 import pytest
 
-from dbt.adapters.deltawiden.operations.enable_type_widening import (
-    Switch,
-    readers_lost,
-    readers_text,
-)
-from dbt.adapters.deltawiden.operations.known_readers import (
+from dbt.adapters.deltawiden.operations.delta_clients import (
     KNOWN_READERS,
     MEASURED,
     QUOTED,
     Access,
     State,
 )
-from dbt.adapters.deltawiden.operations.outcome import Outcome
+from dbt.adapters.deltawiden.operations.enable_type_widening import (
+    Switch,
+    readers_lost,
+    readers_text,
+)
+from dbt.adapters.deltawiden.operations.result import Outcome
 
 GAINS = Switch("`s`.`gains`", on=True, is_on=False, gains="typeWidening")
 HAS = Switch("`s`.`has`", on=True, is_on=False, feature="typeWidening")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dbt.adapters.deltawiden.widening.literals import literal
+from dbt.adapters.deltawiden.sql.literals import literal
 
 # What a backslash means in a literal of Spark, where it does not stand for the next character.
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "0": "\0", "Z": "\x1a"}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dbt.adapters.deltawiden.widening.names import (
+from dbt.adapters.deltawiden.sql.identifiers import (
     name_sql,
     names_sql,
     parse_path,

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType, StringType, StructField, StructType
 
-from dbt.adapters.deltawiden.widening.diff import compare
-from dbt.adapters.deltawiden.widening.exactness import Storage, storage
+from dbt.adapters.deltawiden.config.policy import OnSchemaChange
+from dbt.adapters.deltawiden.sql.types import type_text
 from dbt.adapters.deltawiden.widening.plan import (
     Plan,
     TableFacts,
@@ -18,10 +18,10 @@ from dbt.adapters.deltawiden.widening.plan import (
     plan_by_hand,
     plan_no_change,
 )
-from dbt.adapters.deltawiden.widening.policy import OnSchemaChange
 from dbt.adapters.deltawiden.widening.refusals import Reason, Refusal
 from dbt.adapters.deltawiden.widening.rules import Compatibility, find_rule
-from dbt.adapters.deltawiden.widening.types import type_text
+from dbt.adapters.deltawiden.widening.schema_diff import compare
+from dbt.adapters.deltawiden.writing.store_assignment import Storage, storage
 from tests.unit.schemas import (
     AUTOMATIC_MODES,
     DELTA_3_3,

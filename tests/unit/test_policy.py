@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt.adapters.deltawiden.widening.policy import (
+from dbt.adapters.deltawiden.config.policy import (
     CONFIGURATION_KEYS,
     InvalidConfiguration,
     OnLossyWrite,

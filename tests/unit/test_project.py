@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbt.adapters.deltawiden.widening.project import in_order, is_as_is, shaped_sql
+from dbt.adapters.deltawiden.writing.projection import in_order, is_as_is, shaped_sql
 from tests.unit.schemas import data_type
 
 SAME = {"a": "int", "b": {"c": "int"}}

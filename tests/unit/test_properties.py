@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbt.adapters.deltawiden.widening.properties import gained_properties
+from dbt.adapters.deltawiden.config.table_properties import gained_properties
 
 LISTED = {
     "team": "a",

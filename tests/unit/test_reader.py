@@ -4,7 +4,7 @@ import pytest
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.deltawiden.reader import Reader
+from dbt.adapters.deltawiden.delta.reader import Reader
 
 
 def test_by_sql_alone_no_recorded_change_can_be_removed_and_the_way_out_is_told():

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dbt.adapters.deltawiden.widening.names import Path, path_sql
-from dbt.adapters.deltawiden.widening.references import referenced_paths, uses
+from dbt.adapters.deltawiden.sql.identifiers import Path, path_sql
+from dbt.adapters.deltawiden.sql.references import referenced_paths, uses
 from tests.unit.strategies import paths
 
 

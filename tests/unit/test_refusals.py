@@ -6,7 +6,7 @@ import string
 import pytest
 from pyspark.sql.types import DataType
 
-from dbt.adapters.deltawiden.widening.names import Path
+from dbt.adapters.deltawiden.sql.identifiers import Path
 from dbt.adapters.deltawiden.widening.refusals import Reason, Refusal
 from tests.unit.schemas import data_type
 

@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql.types import StructType
 
-from dbt.adapters.deltawiden.widening.change import TypeChange
-from dbt.adapters.deltawiden.widening.diff import compare
-from dbt.adapters.deltawiden.widening.names import parse_path, path_sql
+from dbt.adapters.deltawiden.config.policy import OnLossyWrite
+from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.sql.identifiers import parse_path, path_sql
 from dbt.adapters.deltawiden.widening.plan import Plan, plan_no_change
-from dbt.adapters.deltawiden.widening.policy import OnLossyWrite
 from dbt.adapters.deltawiden.widening.refusals import Reason
 from dbt.adapters.deltawiden.widening.report import (
     by_hand_command,
@@ -21,6 +20,7 @@ from dbt.adapters.deltawiden.widening.report import (
     lossy_text,
     refusals_text,
 )
+from dbt.adapters.deltawiden.widening.schema_diff import compare
 from tests.unit.schemas import MAPPED, data_type, facts, plan, policy, schema
 from tests.unit.strategies import policies, tables_with_sources
 

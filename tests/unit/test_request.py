@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from pyspark.sql.types import StringType, StructField, StructType
 
-from dbt.adapters.deltawiden.widening.change import TypeChange
-from dbt.adapters.deltawiden.widening.described import CHAR_VARCHAR_KEY
-from dbt.adapters.deltawiden.widening.names import path_sql
+from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.sql.describe_parser import CHAR_VARCHAR_KEY
+from dbt.adapters.deltawiden.sql.identifiers import path_sql
 from dbt.adapters.deltawiden.widening.request import InvalidRequest, find_leaf, read_request
 from tests.unit.schemas import data_type, schema
 from tests.unit.strategies import names

@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType
 
-from dbt.adapters.deltawiden.widening.exactness import Storage, storage
 from dbt.adapters.deltawiden.widening.rules import (
     RULES,
     Capability,
@@ -16,6 +15,7 @@ from dbt.adapters.deltawiden.widening.rules import (
     find_rule,
     manual_integer_digits,
 )
+from dbt.adapters.deltawiden.writing.store_assignment import Storage, storage
 from tests.unit.schemas import DELTA_3_3, DELTA_4_0, DELTA_4_4, data_type
 from tests.unit.strategies import FLOATS, atoms
 

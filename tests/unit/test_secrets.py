@@ -14,9 +14,14 @@ from dbt_common.events.functions import fire_event
 from dbt_common.events.logger import LineFormat, LoggerConfig
 from dbt_common.events.types import Note
 
-from dbt.adapters.deltawiden import secrets
 from dbt.adapters.deltawiden.connections import DeltaWidenCredentials
-from dbt.adapters.deltawiden.secrets import find_secrets, is_secret, scrubbed, without_secrets
+from dbt.adapters.deltawiden.spark import redaction as secrets
+from dbt.adapters.deltawiden.spark.redaction import (
+    find_secrets,
+    is_secret,
+    scrubbed,
+    without_secrets,
+)
 
 
 @pytest.fixture(autouse=True)

@@ -4,8 +4,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from dbt.adapters.deltawiden.seeds import _check
-from dbt.adapters.deltawiden.widening.types import parse_type
+from dbt.adapters.deltawiden.sql.types import parse_type
+from dbt.adapters.deltawiden.writing.seeds import _check
 
 
 @pytest.mark.parametrize(

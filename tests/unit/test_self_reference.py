@@ -3,13 +3,13 @@
 import pytest
 from pyspark.sql.types import LongType
 
-from dbt.adapters.deltawiden.widening.change import TypeChange
+from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.sql.types import parse_type
 from dbt.adapters.deltawiden.widening.self_reference import (
     grows_again,
     self_reference_text,
     widened_queries,
 )
-from dbt.adapters.deltawiden.widening.types import parse_type
 from tests.unit.schemas import schema
 
 SUBQUERY = "(select cast(`n` as bigint) as `n` from `s`.`t`)"

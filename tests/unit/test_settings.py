@@ -7,7 +7,7 @@ import delta
 import pyspark
 import pytest
 
-from dbt.adapters.deltawiden.settings import (
+from dbt.adapters.deltawiden.spark.settings import (
     AUTOMATIC_WIDENING,
     CATALOG,
     EXTENSION,

@@ -6,13 +6,8 @@ from hypothesis import strategies as st
 from pyspark.sql import types as spark
 from pyspark.sql.types import ArrayType, MapType, StructField, StructType
 
-from dbt.adapters.deltawiden.widening.side_by_side import (
-    AmbiguousName,
-    Pair,
-    by_position,
-    side_by_side,
-)
-from dbt.adapters.deltawiden.widening.types import leaves
+from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName, Pair, by_position, side_by_side
+from dbt.adapters.deltawiden.sql.types import leaves
 from tests.unit.strategies import atoms, nested
 
 INT, LONG, TEXT = spark.IntegerType(), spark.LongType(), spark.StringType()

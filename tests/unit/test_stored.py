@@ -18,7 +18,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from dbt.adapters.deltawiden.widening.stored import PHYSICAL_NAME, StaleLeaf, stale_leaves
+from dbt.adapters.deltawiden.delta.stale_types import PHYSICAL_NAME, StaleLeaf, stale_leaves
 
 
 def struct(**types) -> StructType:

@@ -5,12 +5,12 @@ from hypothesis import given, settings
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType
 
-from dbt.adapters.deltawiden.widening.exactness import Storage, storage
-from dbt.adapters.deltawiden.widening.target import (
+from dbt.adapters.deltawiden.widening.common_type import (
     decimal_for_both,
     is_decimal_number,
     smallest_type_for_both,
 )
+from dbt.adapters.deltawiden.writing.store_assignment import Storage, storage
 from tests.unit.schemas import data_type
 from tests.unit.strategies import atoms, decimals
 

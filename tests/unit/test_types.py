@@ -5,7 +5,7 @@ from hypothesis import given
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType
 
-from dbt.adapters.deltawiden.widening.types import (
+from dbt.adapters.deltawiden.sql.types import (
     UnknownType,
     UnreadableType,
     parse_type,

@@ -3,10 +3,10 @@
 import pytest
 from pyspark.sql.types import CharType, DataType
 
-from dbt.adapters.deltawiden.widening.exactness import Storage, storage
-from dbt.adapters.deltawiden.widening.project import is_as_is, shaped_sql
-from dbt.adapters.deltawiden.widening.types import parse_type
-from dbt.adapters.deltawiden.widening.value_check import ValueCheck, exact_condition, never_exact
+from dbt.adapters.deltawiden.sql.types import parse_type
+from dbt.adapters.deltawiden.writing.projection import is_as_is, shaped_sql
+from dbt.adapters.deltawiden.writing.store_assignment import Storage, storage
+from dbt.adapters.deltawiden.writing.value_check import ValueCheck, exact_condition, never_exact
 from tests.unit.schemas import data_type
 
 CHECK = ValueCheck("orders", "`s`.`t`")

@@ -4,8 +4,8 @@ import pytest
 from pyspark.sql import types as spark
 from pyspark.sql.types import StructType
 
-from dbt.adapters.deltawiden.widening.names import Path
-from dbt.adapters.deltawiden.widening.views import (
+from dbt.adapters.deltawiden.sql.identifiers import Path
+from dbt.adapters.deltawiden.views.stale_views import (
     LossyCast,
     View,
     lossy_casts,

@@ -1,7 +1,7 @@
 """What is written to each column."""
 
-from dbt.adapters.deltawiden.widening.value_check import ValueCheck
-from dbt.adapters.deltawiden.widening.write import write_of
+from dbt.adapters.deltawiden.writing.columns import write_of
+from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 from tests.unit.schemas import schema
 
 

@@ -3,7 +3,7 @@
 from dbt.adapters.base.column import Column
 from dbt.adapters.spark.column import SparkColumn
 
-from dbt.adapters.deltawiden.widening.names import quote
+from dbt.adapters.deltawiden.sql.identifiers import quote
 
 _STRINGS = frozenset({"string", "char", "varchar"})
 _INTEGERS = frozenset({"tinyint", "smallint", "int", "bigint"})

@@ -12,11 +12,11 @@ from dbt.adapters.spark.connections import SparkConnectionManager, SparkCredenti
 from dbt_common.dataclass_schema import StrEnum
 from dbt_common.exceptions import DbtConfigError, DbtDatabaseError, DbtRuntimeError
 
-from dbt.adapters.deltawiden.connect import DEFAULT_PORT, open_connect
-from dbt.adapters.deltawiden.errors import error_text, has_java_stack
-from dbt.adapters.deltawiden.secrets import find_secrets, hide, scrubbed
-from dbt.adapters.deltawiden.session import SessionConnection, get_session, release_session
-from dbt.adapters.deltawiden.widening.literals import literal
+from dbt.adapters.deltawiden.spark.connect import DEFAULT_PORT, open_connect
+from dbt.adapters.deltawiden.spark.errors import error_text, has_java_stack
+from dbt.adapters.deltawiden.spark.redaction import find_secrets, hide, scrubbed
+from dbt.adapters.deltawiden.spark.session import SessionConnection, get_session, release_session
+from dbt.adapters.deltawiden.sql.literals import literal
 
 logger = AdapterLogger("DeltaWiden")
 

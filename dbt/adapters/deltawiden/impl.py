@@ -20,26 +20,8 @@ from dbt_common.exceptions import CompilationError, DbtRuntimeError
 from dbt_common.invocation import get_invocation_id
 from pyspark.sql.types import DataType, DateType, StructField, StructType, TimestampNTZType
 
-from dbt.adapters.deltawiden import model_config
-from dbt.adapters.deltawiden.catalog import catalog_rows, catalog_table, statistics
-from dbt.adapters.deltawiden.conflicts import Turns, until_no_conflict
-from dbt.adapters.deltawiden.connections import ConnectionMethod, DeltaWidenResponse
-from dbt.adapters.deltawiden.early_start import start_early
-from dbt.adapters.deltawiden.embedded_metastore import MAX_VIEW_CHARACTERS, allow_long_views
-from dbt.adapters.deltawiden.maintenance import MaintenanceAdapter
-from dbt.adapters.deltawiden.python_models import SessionJob
-from dbt.adapters.deltawiden.session import check_has_delta
-from dbt.adapters.deltawiden.tables import SchemaChangeRefused, invalid_configuration
-from dbt.adapters.deltawiden.temporary_views import python_view, session_view
-from dbt.adapters.deltawiden.views import view_models
-from dbt.adapters.deltawiden.widening import report
-from dbt.adapters.deltawiden.widening.batch import Batch, NoBatch, read_batch
-from dbt.adapters.deltawiden.widening.facts import ENABLED, is_true
-from dbt.adapters.deltawiden.widening.literals import literal
-from dbt.adapters.deltawiden.widening.names import names_sql, quote, read_name
-from dbt.adapters.deltawiden.widening.partition_values import keeps_partitions_as_text
-from dbt.adapters.deltawiden.widening.plan import Plan, refused_keys
-from dbt.adapters.deltawiden.widening.policy import (
+from dbt.adapters.deltawiden.config import validation as model_config
+from dbt.adapters.deltawiden.config.policy import (
     CONFIGURATION_KEYS,
     InvalidConfiguration,
     OnLossyWrite,
@@ -47,15 +29,33 @@ from dbt.adapters.deltawiden.widening.policy import (
     Policy,
     read_policy,
 )
-from dbt.adapters.deltawiden.widening.properties import properties_sql
+from dbt.adapters.deltawiden.config.table_properties import properties_sql
+from dbt.adapters.deltawiden.connections import ConnectionMethod, DeltaWidenResponse
+from dbt.adapters.deltawiden.delta.table_snapshot import ENABLED, is_true
+from dbt.adapters.deltawiden.docs_catalog import catalog_rows, catalog_table, statistics
+from dbt.adapters.deltawiden.evolution.attempts import Turns, until_no_conflict
+from dbt.adapters.deltawiden.maintenance import MaintenanceAdapter
+from dbt.adapters.deltawiden.spark.embedded_metastore import MAX_VIEW_CHARACTERS, allow_long_views
+from dbt.adapters.deltawiden.spark.prestart import start_early
+from dbt.adapters.deltawiden.spark.python_models import SessionJob
+from dbt.adapters.deltawiden.spark.session import check_has_delta
+from dbt.adapters.deltawiden.spark.temporary_views import python_view, session_view
+from dbt.adapters.deltawiden.sql.identifiers import names_sql, quote, read_name
+from dbt.adapters.deltawiden.sql.literals import literal
+from dbt.adapters.deltawiden.tables import SchemaChangeRefused, invalid_configuration
+from dbt.adapters.deltawiden.views.finder import view_models
+from dbt.adapters.deltawiden.views.stale_views import read_text
+from dbt.adapters.deltawiden.widening import report
+from dbt.adapters.deltawiden.widening.plan import Plan, refused_keys
 from dbt.adapters.deltawiden.widening.rules import feature_properties
 from dbt.adapters.deltawiden.widening.self_reference import (
     grows_again,
     self_reference_text,
     widened_queries,
 )
-from dbt.adapters.deltawiden.widening.views import read_text
-from dbt.adapters.deltawiden.widening.write import partitions_checked_sql
+from dbt.adapters.deltawiden.writing.batch import Batch, NoBatch, read_batch
+from dbt.adapters.deltawiden.writing.columns import partitions_checked_sql
+from dbt.adapters.deltawiden.writing.partition_values import keeps_partitions_as_text
 
 SESSION = "session"
 

@@ -10,8 +10,9 @@ from dbt.adapters.base import available
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.deltawiden.conflicts import Attempts, until_no_conflict
-from dbt.adapters.deltawiden.delta_table import DeltaTable
+from dbt.adapters.deltawiden.delta.float_statistics import is_float_to_double
+from dbt.adapters.deltawiden.delta.reader import quoted, require_delta
+from dbt.adapters.deltawiden.evolution.attempts import Attempts, until_no_conflict
 from dbt.adapters.deltawiden.operations.check_type_widening import of_check, of_new_table
 from dbt.adapters.deltawiden.operations.drop_type_widening import drop_type_widening
 from dbt.adapters.deltawiden.operations.enable_type_widening import (
@@ -20,14 +21,13 @@ from dbt.adapters.deltawiden.operations.enable_type_widening import (
     readers_lost,
     readers_text,
 )
-from dbt.adapters.deltawiden.operations.outcome import Outcome, Outcomes, attempt, run_on_each
+from dbt.adapters.deltawiden.operations.maintained_table import DeltaTable
 from dbt.adapters.deltawiden.operations.repair_statistics import repair_statistics
 from dbt.adapters.deltawiden.operations.report_type_widening import report_table
+from dbt.adapters.deltawiden.operations.result import Outcome, Outcomes, attempt, run_on_each
 from dbt.adapters.deltawiden.operations.widen_columns import of_plan
-from dbt.adapters.deltawiden.reader import quoted, require_delta
+from dbt.adapters.deltawiden.sql.identifiers import parse_path
 from dbt.adapters.deltawiden.tables import SchemaChangeRefused, TableAdapter
-from dbt.adapters.deltawiden.widening.float_statistics import is_float_to_double
-from dbt.adapters.deltawiden.widening.names import parse_path
 from dbt.adapters.deltawiden.widening.plan import Plan, plan_by_hand
 from dbt.adapters.deltawiden.widening.request import InvalidRequest, read_request
 

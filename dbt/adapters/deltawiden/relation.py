@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from dbt.adapters.contracts.relation import ComponentName, RelationType
 from dbt.adapters.spark.relation import SparkRelation
 
-from dbt.adapters.deltawiden.widening.names import quote, quote_once
+from dbt.adapters.deltawiden.sql.identifiers import quote, quote_once
 
 _KIND = re.compile(r"^Type: (\w+)(?:\nProvider: (\w+))?$", re.MULTILINE)
 

@@ -32,34 +32,7 @@ from pyspark.sql.types import FloatType, StructType
 
 from dbt.adapters.deltawiden.__version__ import version
 from dbt.adapters.deltawiden.column import DeltaWidenColumn
-from dbt.adapters.deltawiden.conflicts import (
-    SchemaChangeFailed,
-    is_conflict,
-    retry_conflicts,
-)
-from dbt.adapters.deltawiden.connections import ConnectionMethod, DeltaWidenConnectionManager
-from dbt.adapters.deltawiden.errors import condition
-from dbt.adapters.deltawiden.reader import Reader, quoted
-from dbt.adapters.deltawiden.relation import DeltaWidenRelation
-from dbt.adapters.deltawiden.seeds import check_seed, seed_values
-from dbt.adapters.deltawiden.views import UP_CAST, Views, view_models
-from dbt.adapters.deltawiden.widening import report
-from dbt.adapters.deltawiden.widening.diff import SchemaDifference, compare
-from dbt.adapters.deltawiden.widening.literals import literal
-from dbt.adapters.deltawiden.widening.names import (
-    parse_path,
-    path_text,
-    quote,
-    quote_once,
-    read_name,
-)
-from dbt.adapters.deltawiden.widening.partition_values import (
-    has_moments,
-    partition_columns,
-    shifts_moments,
-)
-from dbt.adapters.deltawiden.widening.plan import Plan, plan_changes, plan_no_change
-from dbt.adapters.deltawiden.widening.policy import (
+from dbt.adapters.deltawiden.config.policy import (
     CONFIGURATION_KEYS,
     InvalidConfiguration,
     OnLossyWrite,
@@ -67,11 +40,38 @@ from dbt.adapters.deltawiden.widening.policy import (
     Policy,
     read_policy,
 )
-from dbt.adapters.deltawiden.widening.properties import gained_properties
+from dbt.adapters.deltawiden.config.table_properties import gained_properties
+from dbt.adapters.deltawiden.connections import ConnectionMethod, DeltaWidenConnectionManager
+from dbt.adapters.deltawiden.delta.reader import Reader, quoted
+from dbt.adapters.deltawiden.evolution.attempts import (
+    SchemaChangeFailed,
+    is_conflict,
+    retry_conflicts,
+)
+from dbt.adapters.deltawiden.relation import DeltaWidenRelation
+from dbt.adapters.deltawiden.spark.errors import condition
+from dbt.adapters.deltawiden.sql.identifiers import (
+    parse_path,
+    path_text,
+    quote,
+    quote_once,
+    read_name,
+)
+from dbt.adapters.deltawiden.sql.literals import literal
+from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName
+from dbt.adapters.deltawiden.views.finder import UP_CAST, Views, view_models
+from dbt.adapters.deltawiden.views.stale_views import failing_text, widened_text
+from dbt.adapters.deltawiden.widening import report
+from dbt.adapters.deltawiden.widening.plan import Plan, plan_changes, plan_no_change
 from dbt.adapters.deltawiden.widening.request import InvalidRequest, find_leaf
-from dbt.adapters.deltawiden.widening.side_by_side import AmbiguousName
-from dbt.adapters.deltawiden.widening.value_check import ValueCheck
-from dbt.adapters.deltawiden.widening.views import failing_text, widened_text
+from dbt.adapters.deltawiden.widening.schema_diff import SchemaDifference, compare
+from dbt.adapters.deltawiden.writing.partition_values import (
+    has_moments,
+    partition_columns,
+    shifts_moments,
+)
+from dbt.adapters.deltawiden.writing.seeds import check_seed, seed_values
+from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 
 logger = AdapterLogger("DeltaWiden")
 

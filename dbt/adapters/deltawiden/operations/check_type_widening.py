@@ -1,9 +1,9 @@
 """``check_type_widening``: what a deployment will do to the tables of another schema."""
 
-from dbt.adapters.deltawiden.operations.outcome import Outcome
+from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy
+from dbt.adapters.deltawiden.operations.result import Outcome
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
-from dbt.adapters.deltawiden.widening.policy import OnLossyWrite, Policy
 
 
 def of_check(model: str, plan: Plan, policy: Policy) -> Outcome:

@@ -13,18 +13,18 @@ from typing import Any
 from dbt_common.events.format import pluralize
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.deltawiden.data_files import StaleFile
-from dbt.adapters.deltawiden.delta_table import DeltaTable
-from dbt.adapters.deltawiden.errors import condition
-from dbt.adapters.deltawiden.operations.outcome import Outcome
-from dbt.adapters.deltawiden.operations.progress import size_text, tell
-from dbt.adapters.deltawiden.widening.change import TypeChange
-from dbt.adapters.deltawiden.widening.facts import (
+from dbt.adapters.deltawiden.delta.data_files import StaleFile
+from dbt.adapters.deltawiden.delta.stale_types import stale_leaves
+from dbt.adapters.deltawiden.delta.table_snapshot import (
     CHECKPOINT_PROTECTION_FEATURE,
     ENABLED,
     TableFacts,
 )
-from dbt.adapters.deltawiden.widening.stored import stale_leaves
+from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.operations.maintained_table import DeltaTable
+from dbt.adapters.deltawiden.operations.progress import size_text, tell
+from dbt.adapters.deltawiden.operations.result import Outcome
+from dbt.adapters.deltawiden.spark.errors import condition
 
 # Delta's conditions for "done as far as it can be; the rest when history is old enough".
 _WAITING = frozenset(

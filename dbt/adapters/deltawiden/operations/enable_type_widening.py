@@ -9,16 +9,16 @@ from dataclasses import dataclass
 
 from dbt.adapters.spark.relation import SparkRelation
 
-from dbt.adapters.deltawiden.operations.known_readers import KNOWN_READERS, Access, State
-from dbt.adapters.deltawiden.operations.outcome import Outcome, text_table
-from dbt.adapters.deltawiden.reader import Reader, quoted, require_delta
-from dbt.adapters.deltawiden.widening.facts import (
+from dbt.adapters.deltawiden.delta.reader import Reader, quoted, require_delta
+from dbt.adapters.deltawiden.delta.table_snapshot import (
     ENABLED,
     PREVIEW_FEATURE,
     TYPE_WIDENING_FEATURE,
     is_true,
     widening_feature,
 )
+from dbt.adapters.deltawiden.operations.delta_clients import KNOWN_READERS, Access, State
+from dbt.adapters.deltawiden.operations.result import Outcome, text_table
 from dbt.adapters.deltawiden.widening.rules import Capability
 
 _LOST = [each for each in KNOWN_READERS if each.is_lost]

@@ -11,20 +11,20 @@ from typing import Any
 from dbt_common.events.format import pluralize
 from pyspark.sql.types import StructType
 
-from dbt.adapters.deltawiden.data_files import DataFiles, StaleFile
-from dbt.adapters.deltawiden.delta_table import DeltaTable
-from dbt.adapters.deltawiden.operations.outcome import Outcome
-from dbt.adapters.deltawiden.operations.progress import size_text, tell
-from dbt.adapters.deltawiden.widening.change import TypeChange
-from dbt.adapters.deltawiden.widening.facts import TableFacts
-from dbt.adapters.deltawiden.widening.float_statistics import (
+from dbt.adapters.deltawiden.delta.data_files import DataFiles, StaleFile
+from dbt.adapters.deltawiden.delta.float_statistics import (
     BEFORE,
     is_float_to_double,
     restore_statements,
     widened_floats,
 )
-from dbt.adapters.deltawiden.widening.names import Path, path_text
-from dbt.adapters.deltawiden.widening.stored import stale_leaves
+from dbt.adapters.deltawiden.delta.stale_types import stale_leaves
+from dbt.adapters.deltawiden.delta.table_snapshot import TableFacts
+from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.operations.maintained_table import DeltaTable
+from dbt.adapters.deltawiden.operations.progress import size_text, tell
+from dbt.adapters.deltawiden.operations.result import Outcome
+from dbt.adapters.deltawiden.sql.identifiers import Path, path_text
 
 
 def repair_statistics(table: DeltaTable, dry_run: bool) -> Outcome:

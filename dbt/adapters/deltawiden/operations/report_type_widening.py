@@ -7,21 +7,21 @@ from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.events.format import pluralize
 from pyspark.sql.types import StructType
 
-from dbt.adapters.deltawiden.operations.outcome import Outcome
+from dbt.adapters.deltawiden.delta.float_statistics import (
+    BEFORE,
+    is_float_to_double,
+    widened_floats,
+)
+from dbt.adapters.deltawiden.delta.reader import Reader, provider, quoted
+from dbt.adapters.deltawiden.delta.table_snapshot import ENABLED, TableFacts
+from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.operations.repair_statistics import (
     find_wrong,
     partition_text,
     partitioned_by_float,
 )
-from dbt.adapters.deltawiden.reader import Reader, provider, quoted
-from dbt.adapters.deltawiden.widening.change import TypeChange
-from dbt.adapters.deltawiden.widening.facts import ENABLED, TableFacts
-from dbt.adapters.deltawiden.widening.float_statistics import (
-    BEFORE,
-    is_float_to_double,
-    widened_floats,
-)
-from dbt.adapters.deltawiden.widening.names import Path, path_text
+from dbt.adapters.deltawiden.operations.result import Outcome
+from dbt.adapters.deltawiden.sql.identifiers import Path, path_text
 
 
 def report_table(reader: Reader, table: SparkRelation) -> Outcome:

@@ -1,6 +1,6 @@
 """``widen_columns``: the type changes that only a person may ask for."""
 
-from dbt.adapters.deltawiden.operations.outcome import Outcome
+from dbt.adapters.deltawiden.operations.result import Outcome
 from dbt.adapters.deltawiden.widening.plan import Plan
 
 

@@ -5,16 +5,9 @@ from dataclasses import dataclass, field, replace
 
 from pyspark.sql.types import CharType, StructField, StructType
 
-from dbt.adapters.deltawiden.widening.apply import SchemaChanges, schema_after
-from dbt.adapters.deltawiden.widening.change import TypeChange
-from dbt.adapters.deltawiden.widening.diff import (
-    FieldDifference,
-    SchemaDifference,
-    TypeDifference,
-)
-from dbt.adapters.deltawiden.widening.exactness import Storage
-from dbt.adapters.deltawiden.widening.facts import ENABLED, TableFacts
-from dbt.adapters.deltawiden.widening.float_statistics import (
+from dbt.adapters.deltawiden.config.policy import OnSchemaChange, Policy
+from dbt.adapters.deltawiden.config.table_properties import properties_sql
+from dbt.adapters.deltawiden.delta.float_statistics import (
     BEFORE,
     guard_statements,
     is_float_to_double,
@@ -23,14 +16,17 @@ from dbt.adapters.deltawiden.widening.float_statistics import (
     rewrite_statement,
     settings_before,
 )
-from dbt.adapters.deltawiden.widening.names import Path, path_sql
-from dbt.adapters.deltawiden.widening.obstacles import (
-    of_drop,
-    of_new_field,
-    of_type_change,
+from dbt.adapters.deltawiden.delta.table_snapshot import ENABLED, TableFacts
+from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.sql.identifiers import Path, path_sql
+from dbt.adapters.deltawiden.sql.types import leaves, type_sql
+from dbt.adapters.deltawiden.widening.blockers import of_drop, of_new_field, of_type_change
+from dbt.adapters.deltawiden.widening.common_type import (
+    MAX_DECIMAL_PRECISION,
+    decimal_for_both,
+    is_decimal_number,
+    smallest_type_for_both,
 )
-from dbt.adapters.deltawiden.widening.policy import OnSchemaChange, Policy
-from dbt.adapters.deltawiden.widening.properties import properties_sql
 from dbt.adapters.deltawiden.widening.refusals import Obstacle, Reason, Refusal
 from dbt.adapters.deltawiden.widening.rules import (
     Capability,
@@ -38,15 +34,15 @@ from dbt.adapters.deltawiden.widening.rules import (
     feature_properties,
     find_rule,
 )
-from dbt.adapters.deltawiden.widening.target import (
-    MAX_DECIMAL_PRECISION,
-    decimal_for_both,
-    is_decimal_number,
-    smallest_type_for_both,
+from dbt.adapters.deltawiden.widening.schema_after import SchemaChanges, schema_after
+from dbt.adapters.deltawiden.widening.schema_diff import (
+    FieldDifference,
+    SchemaDifference,
+    TypeDifference,
 )
-from dbt.adapters.deltawiden.widening.types import leaves, type_sql
-from dbt.adapters.deltawiden.widening.value_check import ValueCheck
-from dbt.adapters.deltawiden.widening.write import Write, write_of
+from dbt.adapters.deltawiden.writing.columns import Write, write_of
+from dbt.adapters.deltawiden.writing.store_assignment import Storage
+from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 
 
 @dataclass(frozen=True)

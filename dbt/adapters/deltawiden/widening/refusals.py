@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from pyspark.sql.types import DataType
 
-from dbt.adapters.deltawiden.widening.names import Path, path_sql, path_text
-from dbt.adapters.deltawiden.widening.types import type_text
+from dbt.adapters.deltawiden.sql.identifiers import Path, path_sql, path_text
+from dbt.adapters.deltawiden.sql.types import type_text
 
 
 class Reason(Enum):

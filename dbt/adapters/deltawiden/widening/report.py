@@ -5,11 +5,11 @@ import re
 import shlex
 from collections.abc import Sequence
 
-from dbt.adapters.deltawiden.widening.names import parse_path, path_text
+from dbt.adapters.deltawiden.config.policy import OnLossyWrite
+from dbt.adapters.deltawiden.sql.identifiers import parse_path, path_text
+from dbt.adapters.deltawiden.sql.types import type_text
 from dbt.adapters.deltawiden.widening.plan import Plan
-from dbt.adapters.deltawiden.widening.policy import OnLossyWrite
 from dbt.adapters.deltawiden.widening.refusals import Reason, Refusal
-from dbt.adapters.deltawiden.widening.types import type_text
 
 
 def changes_text(plan: Plan) -> str:

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
-from dbt.adapters.deltawiden.widening.change import TypeChange
-from dbt.adapters.deltawiden.widening.described import declared_type
-from dbt.adapters.deltawiden.widening.names import Path, parse_path, path_text
-from dbt.adapters.deltawiden.widening.side_by_side import by_folded_name
-from dbt.adapters.deltawiden.widening.types import UnknownType, parse_type
+from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.sql.describe_parser import declared_type
+from dbt.adapters.deltawiden.sql.identifiers import Path, parse_path, path_text
+from dbt.adapters.deltawiden.sql.side_by_side import by_folded_name
+from dbt.adapters.deltawiden.sql.types import UnknownType, parse_type
 
 
 class InvalidRequest(ValueError):

@@ -7,7 +7,7 @@ from enum import Enum
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType
 
-from dbt.adapters.deltawiden.widening.types import leaves
+from dbt.adapters.deltawiden.sql.types import leaves
 
 Version = tuple[int, ...]
 

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pyspark.sql.types import DataType, StructType
 
-from dbt.adapters.deltawiden.widening.change import TypeChange
-from dbt.adapters.deltawiden.widening.diff import compare
-from dbt.adapters.deltawiden.widening.names import Path, path_sql, path_text, quote
-from dbt.adapters.deltawiden.widening.types import type_sql, type_text
+from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.sql.identifiers import Path, path_sql, path_text, quote
+from dbt.adapters.deltawiden.sql.types import type_sql, type_text
+from dbt.adapters.deltawiden.widening.schema_diff import compare
 
 
 def widened_queries(query: str, table: Path, types: Mapping[str, DataType]) -> list[str]:

@@ -1,0 +1,1 @@
+"""A model's configuration: what it says, and whether it is valid."""

@@ -1,0 +1,65 @@
+"""The table properties that a model's configuration asks for."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from dbt.adapters.deltawiden.sql.literals import literal
+
+_PROTOCOL_VERSIONS = ("delta.minreaderversion", "delta.minwriterversion")
+
+
+def gained_properties(configured: Mapping[str, Any], listed: Mapping[str, str]) -> dict[str, str]:
+    """Find the properties that a model has gained since its table was created.
+
+    Args:
+        configured: the model's ``tblproperties``.
+        listed: the table's properties, as SHOW TBLPROPERTIES lists them.
+
+    Returns:
+        Those that the table lacks, or has with another value. What the model no longer configures
+        stays as it is.
+
+    Source:
+        https://docs.delta.io/latest/table-properties.html; that a protocol's versions are never
+        lowered: Delta's protocol, "Protocol Evolution"
+    """
+    has = {_key(key): value for key, value in listed.items()}
+    return {
+        key: property_text(value)
+        for key, value in configured.items()
+        if not _is_met(_key(key), property_text(value), has.get(_key(key)))
+    }
+
+
+def _key(key: str) -> str:
+    # Delta lists its own properties in its own spelling, however they were set.
+    return key.lower() if key.lower().startswith("delta.") else key
+
+
+def property_text(value: Any) -> str:
+    """Give the text of a property's value, which in YAML can be a number or a boolean."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def properties_sql(properties: Mapping[str, Any]) -> str:
+    """Render properties as the list that stands in TBLPROPERTIES (...).
+
+    Args:
+        properties: values by property.
+
+    Returns:
+        The list, every key and value as a literal, whatever is in it.
+    """
+    return ", ".join(
+        f"{literal(key)} = {literal(property_text(value))}" for key, value in properties.items()
+    )
+
+
+def _is_met(key: str, wanted: str, found: str | None) -> bool:
+    if found is None:
+        return False
+    if key in _PROTOCOL_VERSIONS and wanted.isdigit() and found.isdigit():
+        return int(found) >= int(wanted)
+    return found == wanted or (
+        wanted.lower() in ("true", "false") and found.lower() == wanted.lower()
+    )

@@ -1,0 +1,108 @@
+"""The configuration that dbt-spark's clauses and strategies read, checked before anything runs."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from dbt.adapters.deltawiden.config.policy import problem
+from dbt.adapters.deltawiden.sql.identifiers import read_name
+
+Check = tuple[Callable[[Any], bool], str]
+
+_DATA_SOURCE = re.compile(r"[A-Za-z_]\w*(\.\w+)*")
+_TYPE_CHARACTERS = re.compile(r"[\w\s(),<>:.'-]*")
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _is_names(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return bool(value) and all(_is_text(each) for each in value)
+    return _is_text(value)
+
+
+def _is_scalars(value: Any) -> bool:
+    scalars = (str, int, float)  # A boolean is an int.
+    return isinstance(value, Mapping) and all(
+        _is_text(key) and isinstance(each, scalars) for key, each in value.items()
+    )
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+def _is_type(text: Any) -> bool:
+    """Tell whether a text can stand where a statement has a type, and ends nothing around it."""
+    if not _is_text(text):
+        return False
+    bare = re.sub(r"`(?:[^`]|``)*`", "", text)
+    depth = 0
+    for character in bare:
+        depth += (character in "(<") - (character in ")>")
+        if depth < 0 or (character == "," and not depth):
+            return False
+    return depth == 0 and bool(_TYPE_CHARACTERS.fullmatch(bare)) and "--" not in bare
+
+
+def _is_types(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(_is_type(each) for each in value.values())
+
+
+_NAMES: Check = (_is_names, "a column's name, or a list of them")
+_PREDICATES: Check = (_is_names, "a condition, or a list of them")
+_PROPERTIES: Check = (_is_scalars, "values (a text, a number, true or false) by name")
+
+CHECKS: Mapping[str, Check] = {
+    "file_format": (
+        lambda value: isinstance(value, str) and bool(_DATA_SOURCE.fullmatch(value)),
+        "the name of a data source, such as delta",
+    ),
+    "location_root": (_is_text, "a folder's path or URI"),
+    "partition_by": _NAMES,
+    "clustered_by": _NAMES,
+    "buckets": (_is_count, "a number of buckets"),
+    "options": _PROPERTIES,
+    "tblproperties": _PROPERTIES,
+    "unique_key": _NAMES,
+    "merge_update_columns": _NAMES,
+    "merge_exclude_columns": _NAMES,
+    "predicates": _PREDICATES,
+    "incremental_predicates": _PREDICATES,
+    "incremental_strategy": (_is_text, "the name of a strategy, such as merge"),
+    "column_types": (_is_types, "Spark types by column"),
+}
+"""What each key may hold, and how an error says it. Keys:
+https://docs.getdbt.com/reference/resource-configs/spark-configs"""
+
+
+def problems(config: Mapping[str, Any]) -> list[str]:
+    """Find the values that no statement can be made of.
+
+    Args:
+        config: the configuration of a model, seed or snapshot; a key that is missing, None or empty
+            says nothing.
+
+    Returns:
+        A line a wrong value: its key, what was given and what is accepted.
+    """
+    return [
+        problem(key, given, accepted)
+        for key, (is_accepted, accepted) in CHECKS.items()
+        if (given := config.get(key)) not in (None, "", [], {}, ()) and not is_accepted(given)
+    ]
+
+
+def columns_named(configured: str | Sequence[str] | None) -> frozenset[str]:
+    """Name the columns that a key such as ``unique_key`` or ``partition_by`` is about.
+
+    Args:
+        configured: a name, a list of names, or nothing. A name can be a path.
+
+    Returns:
+        The columns, in lower case.
+    """
+    names = [configured] if isinstance(configured, str) else configured or []
+    return frozenset(read_name(name)[0].lower() for name in names if name)

@@ -1,0 +1,1 @@
+"""The ways to reach tables: by a JVM, by Spark Connect, by SQL alone."""

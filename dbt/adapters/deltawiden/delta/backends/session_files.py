@@ -1,0 +1,368 @@
+"""The data files of a Delta table by the session's JVM: footers in parallel, files one by one.
+
+Delta has no statement that rewrites files of one's choice. Its ``REORG`` does so for ``DROP
+FEATURE``, in a transaction that adds the new files, removes the old ones, and changes no data; the
+same transaction is used here, through the classes of Delta's own that ``REORG`` uses.
+"""
+
+import json
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import lru_cache, partial, reduce
+from typing import Any
+
+from dbt_common.exceptions import DbtDatabaseError
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as sf
+from pyspark.sql.types import StringType, StructField, StructType
+
+from dbt.adapters.deltawiden.delta.data_files import DataFile, StaleFile
+from dbt.adapters.deltawiden.delta.float_statistics import (
+    BOUNDS,
+    corrected,
+    physical_path,
+    schema_with_doubles,
+)
+from dbt.adapters.deltawiden.evolution.attempts import retry_conflicts
+from dbt.adapters.deltawiden.spark.session import as_active, clear_errors
+from dbt.adapters.deltawiden.sql.identifiers import Path
+from dbt.adapters.deltawiden.sql.literals import literal
+
+_READERS = 8
+"""Footers read at a time: reading one is waiting, for the most part."""
+
+_BATCH_FILES = 1_000
+_BATCH_BYTES = 16 << 30
+"""What is rewritten in one commit, at most: so much is lost when the process dies."""
+
+
+@dataclass
+class FilesBySession:
+    """The data files of a table, read and written by the session's JVM.
+
+    Attributes:
+        session: the session, with the settings that its commits should have.
+        table: the table's name, quoted for a statement.
+    """
+
+    session: SparkSession
+    table: str
+    how: str = field(default="one by one", init=False)
+    how_corrected: str = field(default="in the transaction log", init=False)
+
+    def __post_init__(self) -> None:
+        session: Any = self.session
+        self._spark, self._jvm = session._jsparkSession, session._jvm
+        self._delta = self._jvm.org.apache.spark.sql.delta
+        with clear_errors():
+            name = self._spark.sessionState().sqlParser().parseTableIdentifier(self.table)
+            self._log = self._delta.DeltaLog.forTable(self._spark, name)
+            self._hadoop = self._spark.sessionState().newHadoopConf()
+
+    def version(self) -> int:
+        """Read the number of the newest version."""
+        with as_active(self.session), clear_errors():
+            return int(self._snapshot().version())
+
+    def log_schema(self) -> str:
+        """Read the schema as the log has it."""
+        with as_active(self.session), clear_errors():
+            return str(self._snapshot().metadata().schemaString())
+
+    def list(self) -> Sequence[DataFile]:
+        """List the files of the newest version."""
+        with as_active(self.session), clear_errors():
+            files = self._snapshot().allFiles().toDF()
+            rows = DataFrame(files, self.session).select("path", "size").collect()
+        return [DataFile(row.path, row.size) for row in rows]
+
+    def schemas(self, files: Sequence[DataFile]) -> Iterator[tuple[DataFile, StructType]]:
+        """Read the schema in each file's footer, several files at a time.
+
+        Raises:
+            DbtDatabaseError: a file can't be read.
+        """
+        with ThreadPoolExecutor(_READERS) as readers, clear_errors():
+            for file, text in zip(files, readers.map(self._footer, files), strict=True):
+                yield file, _read_schema(text)
+
+    def rewrite(self, stale: Sequence[StaleFile]) -> None:
+        """Write files anew, in one commit a batch. No row changes for those who read changes.
+
+        Raises:
+            DbtDatabaseError: Delta refused a commit, because others changed the files meanwhile;
+                what was committed before is complete.
+        """
+        with as_active(self.session), clear_errors():
+            for batch in _batches([each.file for each in stale]):
+                self._rewrite(batch)
+
+    def with_float_statistics(self, leaves: Sequence[Path]) -> Sequence[DataFile]:
+        """List the files in whose statistics a value of some leaves is no float once it is double.
+
+        Args:
+            leaves: columns and fields of structs, in the schema's spelling.
+
+        Returns:
+            The files. One that holds the leaf as double can be among them, and is right as it is.
+        """
+        with as_active(self.session), clear_errors():
+            return self._with_float_statistics(self._snapshot(), leaves)
+
+    def correct(self, files: Sequence[DataFile], leaves: Sequence[Path]) -> None:
+        """Correct the statistics of files that hold leaves as float, in one commit a batch.
+
+        The statistics are right before and after the leaves become double. The files, and what
+        the log says of them besides, stay as they are.
+
+        Args:
+            files: the files.
+            leaves: columns and fields of structs, in the schema's spelling.
+
+        Raises:
+            DbtDatabaseError: others changed these files in each of several attempts.
+        """
+        with as_active(self.session):
+            for batch in _batches(files):
+                retry_conflicts(partial(clear_errors()(self._correct), batch, leaves))
+
+    def correct_stale(self, stale: Sequence[StaleFile]) -> None:
+        """Correct the statistics of the stale leaves, which are float in files and double now.
+
+        Raises:
+            DbtDatabaseError: others changed these files in each of several attempts.
+        """
+        for leaves, files in _by_leaves(stale).items():
+            self.correct(files, leaves)
+
+    def widen_floats(self, leaves: Sequence[Path]) -> None:
+        """Change float leaves to double, whose statistics are right in each file from then on.
+
+        SQL's ``ALTER TABLE`` takes no notice of files that others add while it runs; their
+        statistics would be wrong. This one makes the same commit, unless others came first.
+
+        Args:
+            leaves: columns and fields of structs, in the schema's spelling.
+
+        Raises:
+            DbtDatabaseError: Delta refused the change, or others added files in each of several
+                attempts.
+        """
+        with as_active(self.session):
+            retry_conflicts(partial(clear_errors()(self._widen_floats), leaves))
+
+    def _widen_floats(self, leaves: Sequence[Path]) -> None:
+        self.correct(self.with_float_statistics(leaves), leaves)
+        transaction = self._transaction()
+        if self._with_float_statistics(transaction.snapshot(), leaves):
+            raise DbtDatabaseError(
+                "[DELTA_CONCURRENT_APPEND] Others added files while the statistics of the files "
+                f"of {self.table} were being corrected."
+            )
+        # So that the commit is not made where a file is added from now on.
+        transaction.readWholeTable()
+        self._change_to_double(transaction, leaves)
+
+    def _change_to_double(self, transaction: Any, leaves: Sequence[Path]) -> None:
+        metadata = transaction.metadata()
+        self._check_changes(transaction, leaves)
+        types = self._jvm.org.apache.spark.sql.types
+        wanted = types.DataType.fromJson(schema_with_doubles(metadata.schemaString(), leaves))
+        schema = self._delta.TypeWideningMetadata.addTypeWideningMetadata(
+            transaction, wanted, metadata.schema()
+        )
+        values = json.loads(metadata.json())
+        values["metaData"]["schemaString"] = schema.json()
+        # No default properties of the session: it is no new table.
+        transaction.updateMetadata(self._action(values), False)
+        changes = [self._change_operation(schema, leaf) for leaf in leaves]
+        several = getattr(self._delta, "DeltaOperations$ChangeColumns")
+        operation = changes[0] if len(changes) == 1 else several(self._seq(changes))
+        transaction.commit(self._seq([]), operation)
+
+    def _check_changes(self, transaction: Any, leaves: Sequence[Path]) -> None:
+        """Let Delta check what SQL's ``ALTER TABLE`` does before it changes a type."""
+        metadata, protocol = transaction.metadata(), transaction.protocol()
+        if not self._delta.TypeWidening.isEnabled(protocol, metadata):
+            raise DbtDatabaseError(
+                f"[DELTA_METADATA_CHANGED] Type widening is not enabled on {self.table} any more."
+            )
+        command = self._delta.commands.AlterTableChangeColumnDeltaCommand(None, self._seq([]))
+        for leaf in leaves:
+            command.checkDependentExpressions(self._spark, self._seq(leaf), metadata, protocol)
+
+    def _change_operation(self, schema: Any, leaf: Path) -> Any:
+        parent = schema
+        for name in leaf[:-1]:
+            parent = parent.apply(name).dataType()
+        operation = getattr(self._delta, "DeltaOperations$ChangeColumn")
+        column = parent.apply(leaf[-1])
+        return operation(self._seq(leaf[:-1]), leaf[-1], column, self._option(None))
+
+    def _with_float_statistics(self, snapshot: Any, leaves: Sequence[Path]) -> Sequence[DataFile]:
+        files = DataFrame(snapshot.allFiles().toDF(), self.session)
+        names = self._physical(snapshot, leaves)
+        rows = files.filter(_has_float_text(names)).select("path", "size").collect()
+        return [DataFile(row.path, row.size) for row in rows]
+
+    def _physical(self, snapshot: Any, leaves: Sequence[Path]) -> Sequence[Path]:
+        schema = _read_schema(snapshot.metadata().schemaString())
+        return [physical_path(leaf, schema) for leaf in leaves]
+
+    def _correct(self, files: Sequence[DataFile], leaves: Sequence[Path]) -> None:
+        transaction = self._transaction()
+        found = self._found(transaction, files)
+        if not found:
+            return
+        # The commit is not made where others remove one of them, which would come back by it.
+        transaction.trackFilesRead(self._seq(found))
+        names = self._physical(transaction.snapshot(), leaves)
+        operation = getattr(self._delta, "DeltaOperations$ComputeStats")
+        transaction.commit(
+            self._seq([self._with_corrected(each, names) for each in found]),
+            operation(self._seq([])),
+        )
+
+    def _with_corrected(self, action: Any, names: Sequence[Path]) -> Any:
+        values = json.loads(action.json())
+        values["add"]["dataChange"] = False
+        values["add"]["stats"] = corrected(values["add"]["stats"], names)
+        return self._action(values)
+
+    def _found(self, transaction: Any, files: Sequence[DataFile]) -> Any:
+        # Those that others have rewritten since are not in the table any more.
+        paths = ", ".join(literal(each.path) for each in files)
+        return transaction.snapshot().allFiles().filter(f"path in ({paths})").collectAsList()
+
+    def remove_recorded_changes(self) -> None:
+        """Take the recorded type changes out of the schema, as DROP FEATURE does after its rewrite.
+
+        Every file must hold the types of the schema already.
+
+        Raises:
+            DbtDatabaseError: Delta refused the commit, because others changed the table meanwhile.
+        """
+        with as_active(self.session), clear_errors():
+            transaction = self._transaction()
+            metadata = transaction.metadata()
+            cleaned = self._delta.TypeWideningMetadata.removeTypeWideningMetadata(metadata.schema())
+            values = json.loads(metadata.json())
+            values["metaData"]["schemaString"] = cleaned._1().json()
+            operation = getattr(self._delta, "DeltaOperations$UpdateColumnMetadata")
+            transaction.commit(
+                self._seq([self._action(values)]),
+                operation("DROP FEATURE", cleaned._2()),
+            )
+
+    def _rewrite(self, files: Sequence[DataFile]) -> None:
+        transaction = self._transaction()
+        found = self._found(transaction, files)
+        if not found:
+            return
+        rows = self._log.createDataFrame(
+            transaction.snapshot(), self._seq(found), False, self._option("Optimize")
+        )
+        written = transaction.writeFiles(rows, self._option(None), True, self._seq([]))
+        added = [self._without_data_change(written.apply(i)) for i in range(written.size())]
+        now = int(time.time() * 1000)
+        removed = [each.removeWithTimestamp(now, False) for each in found]
+        operation = getattr(self._delta, "DeltaOperations$ManualUpdate$")
+        transaction.commit(self._seq([*added, *removed]), getattr(operation, "MODULE$"))
+
+    def _snapshot(self) -> Any:
+        return self._transaction().snapshot()
+
+    def _transaction(self) -> Any:
+        # A transaction begins with the newest version.
+        return self._log.startTransaction(self._option(None), self._option(None))
+
+    def _without_data_change(self, action: Any) -> Any:
+        values = json.loads(action.json())
+        values["add"]["dataChange"] = False
+        return self._action(values)
+
+    def _action(self, values: Mapping[str, Any]) -> Any:
+        # As JSON an action is what the protocol says; its class has other fields in each version.
+        return self._delta.actions.Action.fromJson(json.dumps(values))
+
+    def _footer(self, file: DataFile) -> str:
+        hadoop, parquet = self._jvm.org.apache.hadoop.fs, self._jvm.org.apache.parquet.hadoop
+        path = hadoop.Path(self._jvm.java.net.URI(file.path))
+        if not path.isAbsolute():
+            path = hadoop.Path(self._log.dataPath(), path)
+        reader = parquet.ParquetFileReader.open(
+            parquet.util.HadoopInputFile.fromPath(path, self._hadoop)
+        )
+        try:
+            stored = reader.getFooter().getFileMetaData().getSchema()
+        finally:
+            reader.close()
+        datasources = self._jvm.org.apache.spark.sql.execution.datasources
+        converter = datasources.parquet.ParquetToSparkSchemaConverter(
+            self._spark.sessionState().conf()
+        )
+        return str(converter.convert(stored).json())
+
+    def _seq(self, values: Sequence[Any]) -> Any:
+        return self._jvm.PythonUtils.toSeq(values)
+
+    def _option(self, value: Any) -> Any:
+        return self._jvm.scala.Option.apply(value)
+
+
+def _by_leaves(stale: Sequence[StaleFile]) -> dict[tuple[Path, ...], list[DataFile]]:
+    """Group files by the leaves that are stale: one can be so in one file and not in another."""
+    groups: dict[tuple[Path, ...], list[DataFile]] = {}
+    for each in stale:
+        groups.setdefault(tuple(leaf.path for leaf in each.leaves), []).append(each.file)
+    return groups
+
+
+def _has_float_text(leaves: Iterable[Path]) -> Column:
+    """Tell of a file whether the text of a bound reads as another number as float and as double.
+
+    The text of another type's value can do so too.
+    """
+    struct = StructType([StructField(bound, _texts(leaves)) for bound in BOUNDS])
+    statistics = sf.from_json("stats", struct)
+    found = sf.lit(False)
+    for leaf in leaves:
+        for bound in BOUNDS:
+            text = reduce(Column.getField, (bound, *leaf), statistics)
+            double, real = text.try_cast("double"), text.try_cast("float").cast("double")
+            # What is too large for a float is no float's.
+            differs = (real != double) & (sf.abs(real) < float("inf"))
+            found = found | sf.coalesce(differs, sf.lit(False))
+    return found
+
+
+def _texts(leaves: Iterable[Path]) -> StructType:
+    inside: dict[str, list[Path]] = {}
+    for leaf in leaves:
+        inside.setdefault(leaf[0], []).append(leaf[1:])
+    return StructType(
+        [
+            StructField(name, _texts(paths) if paths[0] else StringType())
+            for name, paths in inside.items()
+        ]
+    )
+
+
+@lru_cache(maxsize=64)
+def _read_schema(text: str) -> StructType:
+    return StructType.fromJson(json.loads(text))
+
+
+def _batches(files: Sequence[DataFile]) -> Iterator[Sequence[DataFile]]:
+    batch: list[DataFile] = []
+    for each in files:
+        if batch and (
+            len(batch) == _BATCH_FILES or sum(f.size for f in batch) + each.size > _BATCH_BYTES
+        ):
+            yield batch
+            batch = []
+        batch.append(each)
+    if batch:
+        yield batch

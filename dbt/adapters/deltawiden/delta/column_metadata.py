@@ -1,0 +1,85 @@
+"""What the schema in a Delta table's log says of its columns, beyond their types."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.sql.identifiers import Path
+from dbt.adapters.deltawiden.sql.types import parse_type
+
+TYPE_CHANGES = "delta.typeChanges"
+GENERATION_EXPRESSION = "delta.generationExpression"
+IDENTITY = "delta.identity."
+CURRENT_DEFAULT = "CURRENT_DEFAULT"
+
+_COLLECTIONS = {
+    "array": (("element", "elementType"),),
+    "map": (("key", "keyType"), ("value", "valueType")),
+}
+
+
+@dataclass(frozen=True)
+class ColumnMetadata:
+    """What the log keeps in the metadata of a table's columns.
+
+    Attributes:
+        changes: the recorded type changes; those of one leaf in the order in which they were made.
+        generated: the generated columns, each with its expression.
+        identity: the names of the identity columns.
+        defaults: the names of the columns with a default value.
+    """
+
+    changes: tuple[TypeChange, ...] = ()
+    generated: tuple[tuple[str, str], ...] = ()
+    identity: tuple[str, ...] = ()
+    defaults: tuple[str, ...] = ()
+
+
+def read_metadata(schema_json: str) -> ColumnMetadata:
+    """Read the metadata of a table's columns.
+
+    Args:
+        schema_json: the ``schemaString`` of the table's newest ``metaData`` action.
+
+    Returns:
+        The metadata.
+
+    Raises:
+        ValueError: the text is no JSON, or a recorded type is unknown.
+
+    Source:
+        Delta's protocol, "Schema Serialization Format", "Column Metadata", "Type Change Metadata"
+        and "Default Columns"
+    """
+    columns = json.loads(schema_json)["fields"]
+    expressions = ((each, each["metadata"].get(GENERATION_EXPRESSION)) for each in columns)
+    return ColumnMetadata(
+        changes=tuple(each for column in columns for each in _of_field(column, ())),
+        generated=tuple((column["name"], text) for column, text in expressions if text is not None),
+        identity=tuple(
+            column["name"]
+            for column in columns
+            if any(key.startswith(IDENTITY) for key in column["metadata"])
+        ),
+        defaults=tuple(each["name"] for each in columns if CURRENT_DEFAULT in each["metadata"]),
+    )
+
+
+def _of_field(field: dict[str, Any], parent: Path) -> Iterator[TypeChange]:
+    path = (*parent, field["name"])
+    for each in field["metadata"].get(TYPE_CHANGES, ()):
+        # Within a field there are no names, only these three words, so the dots are safe.
+        inside = tuple(each["fieldPath"].split(".")) if each.get("fieldPath") else ()
+        yield TypeChange((*path, *inside), parse_type(each["fromType"]), parse_type(each["toType"]))
+    yield from _inside(field["type"], path)
+
+
+def _inside(data_type: Any, path: Path) -> Iterator[TypeChange]:
+    if not isinstance(data_type, dict):
+        return
+    for field in data_type.get("fields", ()):
+        yield from _of_field(field, path)
+    for name, key in _COLLECTIONS.get(data_type["type"], ()):
+        yield from _inside(data_type[key], (*path, name))

@@ -1,0 +1,174 @@
+"""The data files of a Delta table: which there are, what types they hold, and writing them anew."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+from urllib.parse import unquote
+
+from pyspark.sql.types import StructType
+
+from dbt.adapters.deltawiden.delta.stale_types import StaleLeaf
+from dbt.adapters.deltawiden.delta.transaction_log import Ask, file_sql, newest_schema
+from dbt.adapters.deltawiden.sql.describe_parser import read_schema
+from dbt.adapters.deltawiden.sql.identifiers import Path, quote
+from dbt.adapters.deltawiden.sql.literals import literal
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A data file of a table's newest version.
+
+    Attributes:
+        path: as the engine names it, which is as an URI.
+        size: in bytes.
+    """
+
+    path: str
+    size: int
+
+
+@dataclass(frozen=True)
+class StaleFile:
+    """A data file that holds a type from before a widening.
+
+    Attributes:
+        file: the file.
+        leaves: what is stale in it; at least one.
+    """
+
+    file: DataFile
+    leaves: tuple[StaleLeaf, ...]
+
+
+class DataFiles(Protocol):
+    """The data files of one table, and the version that they are of."""
+
+    @property
+    def how(self) -> str:
+        """How stale files are rewritten, for people."""
+
+    def version(self) -> int:
+        """Read the number of the newest version."""
+
+    def log_schema(self) -> str:
+        """Read the schema as the log has it: JSON, with all that Delta keeps in it."""
+
+    def list(self) -> Sequence[DataFile]:
+        """List the files of the newest version."""
+
+    def schemas(self, files: Sequence[DataFile]) -> Iterator[tuple[DataFile, StructType]]:
+        """Read the schema in each file's footer, with physical names."""
+
+    def rewrite(self, stale: Sequence[StaleFile]) -> None:
+        """Write the rows of files anew, with the types of the table's schema."""
+
+    @property
+    def how_corrected(self) -> str:
+        """How the statistics of files are corrected, for people."""
+
+    def with_float_statistics(self, leaves: Sequence[Path]) -> Sequence[DataFile]:
+        """List the files whose statistics of leaves would be wrong, if these are float in them."""
+
+    def correct_stale(self, stale: Sequence[StaleFile]) -> None:
+        """Correct the statistics of the stale leaves, which are float in files and double now."""
+
+
+_FILES_A_QUERY = 500
+
+
+@dataclass(frozen=True)
+class FilesBySql:
+    """The data files of a table on a server that can be asked by SQL only.
+
+    SQL has no way to name the files that an ``UPDATE`` reads, but rewrites whole partitions where
+    its condition is about partition columns alone. For whoever reads the table's changes (a
+    stream, the change data feed), an ``UPDATE`` is a change of every row in them.
+
+    Attributes:
+        table: the table's name, quoted for a statement.
+        ask: runs a statement.
+        partitioned_by: the partition columns, each with its type as SQL.
+    """
+
+    table: str
+    ask: Ask
+    partitioned_by: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def how(self) -> str:
+        """How stale files are rewritten, for people."""
+        unit = "their whole partitions" if self.partitioned_by else "the whole table"
+        return f"by UPDATE of {unit}"
+
+    def version(self) -> int:
+        """Read the number of the newest version."""
+        return int(self.ask(f"describe history {self.table} limit 1")[0]["version"])
+
+    def log_schema(self) -> str:
+        """Read the schema as the log has it."""
+        location = self.ask(f"describe detail {self.table}")[0]["location"]
+        return newest_schema(str(location), self.ask)
+
+    def list(self) -> Sequence[DataFile]:
+        """List the files of the newest version that have rows."""
+        rows = self.ask(
+            f"select _metadata.file_path, _metadata.file_size from {self.table} group by 1, 2"
+        )
+        return [DataFile(str(row[0]), int(row[1])) for row in rows]
+
+    def schemas(self, files: Sequence[DataFile]) -> Iterator[tuple[DataFile, StructType]]:
+        """Read the schema in each file's footer, one file after the other."""
+        for each in files:
+            name = file_sql("parquet", unquote(each.path))
+            columns = self._describe(f"select * from {name}")
+            yield each, read_schema(columns, name, self._describe)
+
+    def _describe(self, query: str) -> Sequence[tuple[str, str]]:
+        return [(str(row[0]), str(row[1])) for row in self.ask(f"describe query {query}")]
+
+    def rewrite(self, stale: Sequence[StaleFile]) -> None:
+        """Write the partitions of files anew, or all of the table where it has no partitions.
+
+        Raises:
+            DbtDatabaseError: Spark or Delta refused; what was rewritten before is complete.
+        """
+        # Any column will do: a row is rewritten whole.
+        column = quote(stale[0].leaves[0].path[0])
+        statement = f"update {self.table} set {column} = {column}"
+        if not self.partitioned_by:
+            self.ask(statement)
+            return
+        for first in range(0, len(stale), _FILES_A_QUERY):
+            condition = self._partitions_of(stale[first : first + _FILES_A_QUERY])
+            if condition:
+                self.ask(f"{statement} where {condition}")
+
+    @property
+    def how_corrected(self) -> str:
+        """How the statistics of files are corrected, for people."""
+        return self.how
+
+    def with_float_statistics(self, leaves: Sequence[Path]) -> Sequence[DataFile]:
+        """List all files: SQL does not show the statistics."""
+        return self.list()
+
+    def correct_stale(self, stale: Sequence[StaleFile]) -> None:
+        """Write the files anew; the new ones have other statistics."""
+        self.rewrite(stale)
+
+    def _partitions_of(self, stale: Sequence[StaleFile]) -> str:
+        paths = ", ".join(literal(each.file.path) for each in stale)
+        values = ", ".join(f"cast({quote(name)} as string)" for name in self.partitioned_by)
+        # As JSON, because dbt's tables take some texts for numbers or null.
+        rows = self.ask(
+            f"select distinct to_json(array({values})) from {self.table} "
+            f"where _metadata.file_path in ({paths})"
+        )
+        return " or ".join(f"({self._is_partition(json.loads(row[0]))})" for row in rows)
+
+    def _is_partition(self, values: Sequence[Any]) -> str:
+        return " and ".join(
+            f"{quote(name)} <=> cast({literal(value)} as {data_type})"
+            for (name, data_type), value in zip(self.partitioned_by.items(), values, strict=True)
+        )

@@ -1,0 +1,156 @@
+"""What Delta says of a table and what the server says of itself, as values."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.deltawiden.delta.column_metadata import ColumnMetadata, read_metadata
+from dbt.adapters.deltawiden.delta.table_snapshot import TableFacts
+from dbt.adapters.deltawiden.delta.transaction_log import Ask, newest_schema
+from dbt.adapters.deltawiden.sql.versions import read_version
+from dbt.adapters.deltawiden.widening.rules import FEATURE, Engine, Version
+
+_FEATURES_IN_METADATA = frozenset({"generatedColumns", "identityColumns", "allowColumnDefaults"})
+# Delta's protocol, "Valid Feature Names in Table Features": the writer versions that have generated
+# columns without naming the feature.
+_LEGACY_WRITERS = ("4", "5", "6")
+
+
+def read_facts(
+    name: str, engine: Engine, ask: Ask, layout: bool = False, changes: bool = False
+) -> TableFacts:
+    """Ask for what has to be known of a Delta table besides its schema.
+
+    ``SHOW TBLPROPERTIES`` has the properties and the table features. ``DESCRIBE DETAIL`` has them
+    too, but counts the files, for which Delta must read the table's whole state: seconds, where the
+    former takes a fraction of one. So it is asked only for what it alone has.
+
+    Args:
+        name: the table's name, quoted for a statement.
+        engine: the versions that will run the table's statements.
+        ask: runs a query.
+        layout: whether the partitioning and clustering columns, and the number of files, are
+            wanted.
+        changes: whether the recorded type changes are wanted.
+
+    Returns:
+        The facts.
+
+    Source:
+        https://docs.delta.io/latest/versioning.html (table features as table properties)
+    """
+    listed = read_properties(name, ask)
+    features = {key.removeprefix(FEATURE) for key in listed if key.startswith(FEATURE)}
+    reads_log = changes or may_have_made_columns(features, listed)
+    detail = _detail(name, ask) if layout or reads_log else {}
+    metadata = _metadata_at(detail, ask) if reads_log else ColumnMetadata()
+    return TableFacts(
+        name=name,
+        engine=engine,
+        properties={key: text for key, text in listed.items() if not key.startswith(FEATURE)},
+        features=frozenset(features),
+        partition_columns=_names(detail, "partitionColumns"),
+        clustering_columns=_names(detail, "clusteringColumns"),
+        generated=dict(metadata.generated),
+        identity=frozenset(metadata.identity),
+        defaults=frozenset(metadata.defaults),
+        changes=metadata.changes,
+        files=_files(detail),
+    )
+
+
+def read_properties(name: str, ask: Ask) -> dict[str, str]:
+    """Ask for a table's properties, among which Delta lists the supported table features.
+
+    Args:
+        name: the table's name, quoted for a statement.
+        ask: runs a query.
+
+    Returns:
+        The properties.
+    """
+    return {str(row[0]): str(row[1]) for row in ask(f"show tblproperties {name}")}
+
+
+def read_partition_columns(name: str, ask: Ask) -> tuple[str, ...]:
+    """Ask for the names of a table's partition columns, in their order.
+
+    Args:
+        name: the table's name, quoted for a statement.
+        ask: runs a query.
+
+    Returns:
+        The names; none where the table is not partitioned.
+    """
+    return _names(_detail(name, ask), "partitionColumns")
+
+
+def _files(detail: Mapping[str, Any]) -> int | None:
+    count = detail.get("numFiles")
+    return int(count) if count is not None else None
+
+
+def _metadata_at(detail: Mapping[str, Any], ask: Ask) -> ColumnMetadata:
+    return read_metadata(newest_schema(str(detail["location"]), ask))
+
+
+def _detail(name: str, ask: Ask) -> Mapping[str, Any]:
+    detail: Mapping[str, Any] = ask(f"describe detail {name}")[0]
+    return detail
+
+
+def may_have_made_columns(features: set[str], properties: Mapping[str, str]) -> bool:
+    """Tell whether a table can have columns whose values Delta makes where a write has none."""
+    writer = properties.get("delta.minWriterVersion")
+    return writer in _LEGACY_WRITERS or bool(features & _FEATURES_IN_METADATA)
+
+
+def _names(detail: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    # dbt reads a list in a result as JSON.
+    found = detail.get(key) or "[]"
+    return tuple(json.loads(found) if isinstance(found, str) else found)
+
+
+def read_engine(ask: Ask, delta_version: str | None = None) -> Engine:
+    """Ask a server for the versions of Spark and Delta that it runs.
+
+    Args:
+        ask: runs a query.
+        delta_version: the version of Delta, where the profile says it.
+
+    Returns:
+        The versions.
+
+    Raises:
+        DbtRuntimeError: the server does not say which Delta it runs.
+
+    Source:
+        https://spark.apache.org/docs/latest/api/sql/ (version, java_method); Delta keeps its
+        version in ``io.delta.VERSION``
+    """
+    spark = read_spark_version(ask)
+    if delta_version is not None:
+        return Engine(spark=spark, delta=read_version(delta_version))
+    try:
+        answer = ask("select java_method('io.delta.package', 'VERSION')")
+    except DbtRuntimeError as error:
+        raise DbtRuntimeError(
+            "This server does not say which version of Delta it runs, which decides what types can "
+            "be widened: set delta_version in the profile, for example delta_version: '4.0.1'.\n"
+            f"{error.msg}"
+        ) from error
+    return Engine(spark=spark, delta=read_version(str(answer[0][0])))
+
+
+def read_spark_version(ask: Ask) -> Version:
+    """Ask a server for the version of Spark that it runs.
+
+    Args:
+        ask: runs a query.
+
+    Returns:
+        The version.
+    """
+    return read_version(str(ask("select version()")[0][0]))

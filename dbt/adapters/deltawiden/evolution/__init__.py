@@ -1,0 +1,1 @@
+"""What happens before and after a write."""

@@ -1,0 +1,295 @@
+"""Which errors mean that another writer came first, and how often a write is tried again."""
+
+import contextlib
+import re
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception,
+    stop_after_attempt,
+    wait_random_exponential,
+)
+
+from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.spark.errors import condition
+from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.widening.report import not_castable_text
+from dbt.adapters.deltawiden.widening.self_reference import casts_text
+
+logger = AdapterLogger("DeltaWiden")
+
+MAX_ATTEMPTS = 8
+"""How often a write is begun."""
+
+_WAIT = wait_random_exponential(multiplier=0.25, max=10)  # seconds
+
+CONFLICTS = frozenset(
+    {
+        "DELTA_CONCURRENT_APPEND",
+        "DELTA_CONCURRENT_DELETE_DELETE",
+        "DELTA_CONCURRENT_DELETE_READ",
+        "DELTA_CONCURRENT_TRANSACTION",
+        "DELTA_CONCURRENT_WRITE",
+        "DELTA_METADATA_CHANGED",
+        "DELTA_PROTOCOL_CHANGED",
+    }
+)
+"""Conditions of a commit that was not made because of another writer's,
+https://docs.delta.io/latest/concurrency-control.html#conflict-exceptions."""
+
+_SCHEMA_IS_ANOTHER = frozenset(
+    {
+        "CANNOT_UP_CAST_DATATYPE",  # of the view: a table that it reads has become wider
+        "DELTA_FAILED_TO_MERGE_FIELDS",
+        "DELTA_INSERT_COLUMN_ARITY_MISMATCH",
+        "DELTA_MERGE_UNRESOLVED_EXPRESSION",
+        "DELTA_SCHEMA_CHANGE_SINCE_ANALYSIS",
+        "INCOMPATIBLE_DATA_FOR_TABLE",
+        "INSERT_COLUMN_ARITY_MISMATCH",
+        "UNRESOLVED_COLUMN",
+    }
+)
+"""Conditions that a statement ends with before it writes, where the schema of the table, or of one
+that it reads, is not the one that it was made for."""
+
+_NOT_CASTABLE = frozenset(
+    {
+        "CANNOT_PARSE_TIMESTAMP",
+        "CAST_INVALID_INPUT",
+        "CAST_OVERFLOW",
+        "CAST_OVERFLOW_IN_TABLE_INSERT",
+        "DATATYPE_MISMATCH",
+        "DATETIME_OVERFLOW",
+        "DELTA_CAST_OVERFLOW_IN_TABLE_WRITE",
+        "DELTA_EXCEED_CHAR_VARCHAR_LIMIT",
+        "DUPLICATED_MAP_KEY",
+        "EXCEED_LIMIT_LENGTH",
+        "INVALID_VARIANT_CAST",
+        "NUMERIC_VALUE_OUT_OF_RANGE",
+    }
+)
+"""Conditions of a value that the engine can't cast to its column's type."""
+
+# It says how to have such values changed without an error.
+_ENGINES_ADVICE = re.compile(r"\s(?=If you want |If necessary|Use `try_cast`|To return NULL|Set )")
+
+
+class SchemaChangeFailed(DbtDatabaseError):
+    """The engine refused a statement that changes a table's schema or properties.
+
+    Attributes:
+        done: the statements of the plan that have run before it.
+    """
+
+    def __init__(self, message: str, done: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.done = done
+
+
+class _NothingMoved(Exception):
+    """The table is as it was when the write failed, so trying again is no use."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+
+class WidensItsOwnInput(DbtRuntimeError):
+    """A model's output has become wider with the widening of its own table."""
+
+    def __init__(self, table: str, grown: Sequence[tuple[TypeChange, TypeChange]]) -> None:
+        made = ", ".join(made.text for made, _ in grown)
+        more = ", ".join(more.text for _, more in grown)
+        casts = casts_text((made.path, made.to_type) for made, _ in grown)
+        super().__init__(
+            f"{table} was widened ({made}), and then the model's output was wider again ({more}). "
+            "No row was written. The model reads its own table, directly or through a view, and "
+            f"computes a wider type from the table's. Cast the column in the model: {casts}"
+        )
+
+
+def _grows(made: TypeChange, more: TypeChange) -> bool:
+    return made.path == more.path and made.to_type == more.from_type
+
+
+def _left(plan: Plan, error: BaseException) -> Plan:
+    """Give what an attempt has left of its plan, where no other writer has changed the table."""
+    if isinstance(error, SchemaChangeFailed):
+        return plan.left_after(error.done)
+    return plan.left_after(plan.statements_before_write)
+
+
+class Attempts:
+    """The attempts of one write, each with a plan of its own."""
+
+    def __init__(self) -> None:
+        self.last: Plan | None = None
+        self._stopped_by: BaseException | None = None
+        self.is_last = False
+
+    def make_last(self) -> None:
+        """Make this attempt the last one: what it does next must not be done twice."""
+        self.is_last = True
+
+    def may_follow(self, error: BaseException) -> bool:
+        """Tell whether another attempt may follow one that an error has ended."""
+        return _may_be_conflict(error) and not self.is_last
+
+    def remember(self, plan: Plan) -> Plan:
+        """Take the plan of an attempt.
+
+        Args:
+            plan: a plan that is not refused, made from the table as it is now.
+
+        Returns:
+            The plan, with the type changes that earlier attempts have made.
+        """
+        last, error = self.last, self._stopped_by
+        if last is not None and error is not None:
+            if not is_conflict(error) and plan.has_steps_of(_left(last, error)):
+                raise _NothingMoved(error)
+            changes = (*last.made_before, *last.changes)
+            grown = [
+                (made, more) for made in changes for more in plan.changes if _grows(made, more)
+            ]
+            if grown:
+                raise WidensItsOwnInput(plan.table, grown)
+            plan = replace(
+                plan, made_before=tuple(each for each in changes if each not in plan.changes)
+            )
+        self.last = plan
+        return plan
+
+    def stop(self, error: BaseException) -> None:
+        """Take the error that has ended an attempt."""
+        self._stopped_by = error
+
+
+class Turns:
+    """Lets the writers of one table in this process take turns, once two of them have collided.
+
+    Batches of a model that run at once would otherwise go on to stop each other. Where they write
+    to different partitions, they never collide, and write at once.
+    """
+
+    def __init__(self) -> None:
+        self._one = threading.Lock()
+        self._have_collided = False
+
+    def collided(self) -> None:
+        """Take note that another writer came first."""
+        self._have_collided = True
+
+    def turn(self) -> contextlib.AbstractContextManager[Any]:
+        """Wait for this writer's turn, if they have to take turns; enter it to write."""
+        return self._one if self._have_collided else contextlib.nullcontext()
+
+
+def until_no_conflict(write: Callable[[Attempts], Any], turns: Turns | None = None) -> Plan | None:
+    """Plan and write; where another writer came first, again, a bounded number of times.
+
+    Nothing is written twice: each error after which the write is begun again comes before a commit.
+
+    Args:
+        write: plans and writes once; it hands its plan to ``Attempts.remember`` before it changes
+            anything.
+        turns: the table's, if other threads of this process may write to it.
+
+    Returns:
+        The plan of the attempt that has written.
+
+    Raises:
+        DbtDatabaseError: the engine refused a statement; where another writer came first each time,
+            the message says so.
+    """
+    attempts = Attempts()
+    turns = turns or Turns()
+
+    def attempt() -> None:
+        try:
+            with turns.turn():
+                write(attempts)
+        except DbtRuntimeError as error:
+            attempts.stop(error)
+            if is_conflict(error):
+                turns.collided()
+            raise
+
+    try:
+        Retrying(
+            stop=stop_after_attempt(MAX_ATTEMPTS),
+            wait=_WAIT,
+            retry=retry_if_exception(attempts.may_follow),
+            before_sleep=_tell,
+            reraise=True,
+        )(attempt)
+    except _NothingMoved as unmoved:
+        raise unmoved.error from None
+    except DbtDatabaseError as error:
+        if _names(error) in _NOT_CASTABLE and attempts.last is not None and attempts.last.lossy:
+            why = _ENGINES_ADVICE.split(str(error.msg))[0]
+            raise DbtDatabaseError(f"{why}\n{not_castable_text(attempts.last)}") from error
+        if not is_conflict(error):
+            raise
+        if attempts.is_last:
+            raise DbtDatabaseError(
+                "Another writer came first. The strategy is one of the project's own, which is not "
+                "run again by itself: it may have written something before. Look at the table, "
+                f"then run the model again. The conflict:\n{error.msg}"
+            ) from error
+        raise DbtDatabaseError(
+            f"Other writers came first in each of {MAX_ATTEMPTS} attempts; nothing was written. "
+            f"Run the model again when they are done. The last conflict:\n{error.msg}"
+        ) from error
+    return attempts.last
+
+
+def retry_conflicts(commit: Callable[[], Any]) -> None:
+    """Make a commit that needs no new plan; where another writer came first, again.
+
+    Args:
+        commit: makes it.
+
+    Raises:
+        DbtRuntimeError: the engine refused it, or other writers came first each time.
+    """
+    Retrying(
+        stop=stop_after_attempt(MAX_ATTEMPTS),
+        wait=_WAIT,
+        retry=retry_if_exception(is_conflict),
+        before_sleep=_tell,
+        reraise=True,
+    )(commit)
+
+
+def is_conflict(error: BaseException) -> bool:
+    """Tell whether an error says that another writer's commit came first."""
+    return _names(error) in CONFLICTS
+
+
+def _may_be_conflict(error: BaseException) -> bool:
+    return (
+        is_conflict(error)
+        or isinstance(error, SchemaChangeFailed)
+        or (isinstance(error, DbtDatabaseError) and _names(error) in _SCHEMA_IS_ANOTHER)
+    )
+
+
+def _names(error: BaseException) -> str:
+    found = condition(error.msg) if isinstance(error, DbtRuntimeError) else None
+    return (found or "").partition(".")[0]
+
+
+def _tell(state: RetryCallState) -> None:
+    error = state.outcome.exception() if state.outcome else None
+    if error is not None and is_conflict(error):
+        logger.info(
+            f"Another writer came first ({_names(error)}): reading the table again, "
+            f"attempt {state.attempt_number + 1} of {MAX_ATTEMPTS}"
+        )

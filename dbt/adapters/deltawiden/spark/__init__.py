@@ -1,0 +1,1 @@
+"""Where Spark runs: sessions, settings, errors."""

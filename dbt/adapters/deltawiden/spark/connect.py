@@ -1,0 +1,105 @@
+"""A session of a Spark Connect server: the same connection, with no JVM in dbt's process."""
+
+import contextlib
+import socket
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from dbt.adapters.exceptions import FailedToConnectError
+from dbt_common.exceptions import DbtConfigError
+from pyspark.sql import SparkSession
+
+from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
+from dbt.adapters.deltawiden.spark.session import SessionConnection, clear_errors
+from dbt.adapters.deltawiden.spark.settings import SAFE_WRITES
+
+DEFAULT_PORT = 15002
+
+
+class ConnectConnection(SessionConnection):
+    """A connection with a session of its own, as a server's connection has one."""
+
+    has_jvm = False
+
+    def cancel(self) -> None:
+        """Stop the statements that this session has running."""
+        session: Any = self.session
+        with contextlib.suppress(*SPARK_ERRORS):
+            session.interruptAll()
+
+    def close(self) -> None:
+        """Release the session on the server."""
+        super().close()
+        with contextlib.suppress(*SPARK_ERRORS):
+            self.session.stop()
+
+
+def open_connect(
+    host: str,
+    port: int,
+    parameters: Mapping[str, str],
+    token: str | None = None,
+    user: str | None = None,
+    use_ssl: bool = False,
+    timeout: float = 10,
+) -> ConnectConnection:
+    """Open a session on a Spark Connect server.
+
+    Args:
+        host: the server's name or address.
+        port: its port.
+        parameters: ``server_side_parameters`` of the profile; those that can be set on a session
+            are.
+        token: a bearer token. It is only ever sent encrypted, unless the host is this machine.
+        user: the name that the server is told.
+        use_ssl: whether to encrypt.
+        timeout: how long to wait for the server, in seconds.
+
+    Returns:
+        The connection.
+
+    Raises:
+        DbtConfigError: the packages that Spark Connect needs are not installed.
+        FailedToConnectError: nothing answers there.
+        DbtDatabaseError: the server refuses the session.
+
+    Source:
+        https://spark.apache.org/docs/latest/spark-connect-overview.html and
+        https://github.com/apache/spark/blob/master/sql/connect/docs/client-connection-string.md
+    """
+    builder = _builder()
+    _check_reachable(host, port, timeout)
+    options = {"token": token, "user_id": user, "use_ssl": "true" if use_ssl else None}
+    given = "".join(f";{key}={quote(value, safe='')}" for key, value in options.items() if value)
+    builder = builder.remote(f"sc://{host}:{port}/{given}")
+    for key, value in {**SAFE_WRITES, **parameters}.items():
+        builder = builder.config(key, value)
+    with clear_errors():
+        session: SparkSession = builder.create()
+        # Nothing has been asked of the server yet.
+        session.sql("select 1").collect()
+    return ConnectConnection(session)
+
+
+def _builder() -> Any:
+    try:
+        # Not pyspark.sql.SparkSession, which is the other kind where the process has one.
+        from pyspark.sql.connect.session import SparkSession as RemoteSession
+    except ImportError as error:
+        raise DbtConfigError(
+            "method: connect needs packages that are not installed: pip install "
+            f"'dbt-deltawiden[connect]' ({error})"
+        ) from error
+    return RemoteSession.Builder()
+
+
+def _check_reachable(host: str, port: int, timeout: float) -> None:
+    # By itself the client tries for ten minutes.
+    try:
+        socket.create_connection((host, port), timeout).close()
+    except OSError as error:
+        raise FailedToConnectError(
+            f"No Spark Connect server answers at {host}:{port} ({error}). The profile's host and "
+            f"port say where it is; the port is {DEFAULT_PORT} unless the server was told another."
+        ) from error

@@ -1,0 +1,80 @@
+"""The metastore that Spark runs inside of this process, where the profile names no other."""
+
+from typing import Any
+
+from dbt.adapters.events.logging import AdapterLogger
+from pyspark.sql import SparkSession
+
+from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
+
+logger = AdapterLogger("DeltaWiden")
+
+MAX_VIEW_CHARACTERS = 32_000
+"""How long the text of a view can be for certain: Derby's type LONG VARCHAR has 32,700 characters,
+https://db.apache.org/derby/docs/10.16/ref/rrefsqlj15147.html."""
+
+_DEFAULT_URL = "jdbc:derby:;databaseName=metastore_db;create=true"
+_COLUMNS = ("VIEW_ORIGINAL_TEXT", "VIEW_EXPANDED_TEXT")
+
+
+def allow_long_views(session: SparkSession) -> None:
+    """Let the embedded metastore keep a view's text of any length.
+
+    Hive's schema for Derby has LONG VARCHAR for these texts, where its schemas for other databases
+    have a type without a limit. Derby's is CLOB. What the columns hold is kept.
+
+    Args:
+        session: a session with a JVM. Where its metastore is another one, nothing is done.
+    """
+    url = _derby_url(session)
+    if url is None:
+        return
+    try:
+        _change_columns(session, url)
+    except SPARK_ERRORS as error:
+        # The statement itself will say that the text is too long.
+        logger.debug(f"The embedded metastore could not be changed to take long views: {error}")
+
+
+def _derby_url(session: SparkSession) -> str | None:
+    hadoop: Any = session.sparkContext._jsc.hadoopConfiguration()
+    url = str(hadoop.get("javax.jdo.option.ConnectionURL") or _DEFAULT_URL)
+    is_hive = session.conf.get("spark.sql.catalogImplementation") == "hive"
+    is_embedded = url.startswith("jdbc:derby:") and "://" not in url
+    return url if is_hive and is_embedded and not hadoop.get("hive.metastore.uris") else None
+
+
+def _change_columns(session: SparkSession, url: str) -> None:
+    # By its class: DriverManager shows a caller only the drivers of the caller's class loader.
+    java: Any = session._jvm
+    driver = getattr(java, "org.apache.derby.jdbc.EmbeddedDriver")()
+    connection = driver.connect(url.replace(";create=true", ""), java.java.util.Properties())
+    try:
+        connection.setAutoCommit(False)
+        for column in _COLUMNS:
+            if _type_of(connection, column) == "LONG VARCHAR":
+                _make_clob(connection, column)
+        connection.commit()
+    finally:
+        connection.rollback()
+        connection.close()
+
+
+def _type_of(connection: Any, column: str) -> str | None:
+    found = connection.getMetaData().getColumns(None, None, "TBLS", column)
+    try:
+        return str(found.getString("TYPE_NAME")) if found.next() else None
+    finally:
+        found.close()
+
+
+def _make_clob(connection: Any, column: str) -> None:
+    # Derby has no ALTER from the one type to the other.
+    statement = connection.createStatement()
+    try:
+        statement.execute(f"alter table TBLS add column {column}_LONG clob")
+        statement.execute(f"update TBLS set {column}_LONG = cast({column} as clob)")
+        statement.execute(f"alter table TBLS drop column {column}")
+        statement.execute(f"rename column TBLS.{column}_LONG to {column}")
+    finally:
+        statement.close()

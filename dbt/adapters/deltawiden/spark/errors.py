@@ -1,0 +1,230 @@
+"""Spark and Delta conditions as one clear error: the condition and its message, no Java stack."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from dbt.adapters.deltawiden.widening.report import PARTITION_VALUE_REMEDY, VALUE_REMEDY
+from dbt.adapters.deltawiden.writing.batch import ROW_OUTSIDE_BATCH
+from dbt.adapters.deltawiden.writing.value_check import (
+    END_OF_MESSAGE,
+    LOSSY_PARTITION_VALUE,
+    LOSSY_VALUE,
+)
+
+_CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*)\]")
+_JAVA_STACK = re.compile(r"\n\s*at [\w.$/<>]+\(.*|\n+JVM stacktrace:.*", re.DOTALL)
+_PY4J_PREFIX = re.compile(r"\AAn error occurred while calling [^\n]*\n:\s*")
+# A Thrift server puts an error's condition before its class and message, which has it too.
+_THRIFT_PREFIX = re.compile(
+    r"\A(?:[\w.]+\.HiveSQLException: )?Error running query: (?:\[[A-Z0-9_.]+\] )?"
+)
+_EXCEPTION_CLASS = re.compile(r"\A(?:[a-z][\w]*\.)+[A-Z][\w$.]*(?:Exception|Error)?:\s*")
+_CAUSED_BY = re.compile(r"^\s*Caused by: (.*?)(?=\n\s*at |\n\s*\.\.\. \d+ more|\Z)", re.M | re.S)
+_LOGICAL_PLAN = re.compile(r";\n(?='|\+- |:- |[A-Z]\w+ ).*", re.DOTALL)
+
+# Conditions whose message alone leaves the user without a next step.
+_ADVICE: Mapping[str, str] = {
+    "DELTA_UNSUPPORTED_ALTER_TABLE_CHANGE_COL_OP": (
+        "Delta makes this change only on a table with delta.enableTypeWidening = true, and only "
+        "where its type widening permits it."
+    ),
+    "DELTA_CONFIGURE_SPARK_SESSION_WITH_EXTENSION_AND_CATALOG": (
+        "This Spark has no Delta wired in: set spark.sql.extensions to "
+        "io.delta.sql.DeltaSparkSessionExtension and spark.sql.catalog.spark_catalog to "
+        "org.apache.spark.sql.delta.catalog.DeltaCatalog."
+    ),
+    "CANNOT_UP_CAST_DATATYPE": (
+        "A view that is read here was created before a table became wider: create the view again, "
+        "for a dbt model by dbt run --select NAME."
+    ),
+    "DATA_SOURCE_NOT_FOUND": (
+        "If it is Delta that is missing, put the Delta jars on the driver's class path."
+    ),
+}
+
+# The whole sentence, wherever in the server's answer it stands.
+_REMEDIES = {
+    LOSSY_VALUE: VALUE_REMEDY,
+    LOSSY_PARTITION_VALUE: PARTITION_VALUE_REMEDY,
+    ROW_OUTSIDE_BATCH: (
+        "A batch replaces its own rows, so this one would be there twice after the next run. Set "
+        "event_time for the models and sources that the model reads, so that dbt selects only what "
+        "is in the batch."
+    ),
+}
+_REFUSED_VALUE = re.compile(
+    rf"\[({'|'.join(_REMEDIES)})\] (.*?{re.escape(END_OF_MESSAGE)})", re.DOTALL
+)
+# Spark can't show Delta's own condition, because it looks for it among Spark's.
+_CHAR_IN_MERGE = "DELTA_MERGE_RESOLVED_ATTRIBUTE_MISSING_FROM_INPUT"
+_CHAR_IN_MERGE_TEXT = (
+    "Delta can't run this MERGE. A condition in it uses a char column of the table, whose values "
+    "Spark pads when it reads them. Leave the column out of unique_key and incremental_predicates, "
+    "or make it a string: dbt run-operation widen_columns, then remove the padding: update ... set "
+    "the column = rtrim(the column)."
+)
+
+# Delta's condition that Spark looks for among its own, and then can't show.
+_WITHOUT_MESSAGE = re.compile(r"Cannot find main error class '([A-Z0-9_.]+)'")
+# Conditions that only say that the real one is below.
+_AROUND_ANOTHER = frozenset({"TASK_WRITE_FAILED"})
+
+_NO_METASTORE = re.compile(r"Unable to instantiate \S*MetaStoreClient")
+# By what Derby says at the end of a long chain of causes.
+_EMBEDDED_METASTORE: Mapping[re.Pattern[str], str] = {
+    re.compile(r"Another instance of Derby may have already booted the database (.+?)\.?$", re.M): (
+        "The embedded metastore ({folder}) is in use by another process: wait for the other dbt "
+        "run to end, or use a metastore server."
+    ),
+    re.compile(r"The database directory '(.+?)' exists\. However, it does not contain the"): (
+        "The embedded metastore ({folder}) has no service.properties: the process that began to "
+        "make it was stopped before any table was in it. Delete that folder, and run again."
+    ),
+}
+
+
+def error_text(error: BaseException | str) -> str:
+    """Reduce an error of Spark or Delta to what its user needs.
+
+    Args:
+        error: any exception that came from Spark, or its text.
+
+    Returns:
+        The message with its condition, then, where they say more, the messages of the deepest cause
+        that has a condition and of the deepest of all. Java stacks and logical plans are left out.
+        Where the metastore can't be opened, what stands in the way.
+
+    Source:
+        https://spark.apache.org/docs/latest/sql-error-conditions.html
+    """
+    raw = whole_text(error)
+    refused = _REFUSED_VALUE.search(raw)
+    if refused:
+        return f"{refused[2]}\n{_REMEDIES[refused[1]]}"
+    if _CHAR_IN_MERGE in raw:
+        return _CHAR_IN_MERGE_TEXT
+    causes = [_message(each) for each in _CAUSED_BY.findall(raw)]
+    metastore = _metastore_text(raw, causes)
+    if metastore is not None:
+        return metastore
+    message = _message(raw)
+    deepest = next((each for each in reversed(causes) if _says_why(each)), "")
+    without_message = _WITHOUT_MESSAGE.search(raw)
+    if without_message:
+        message = (
+            f"[{without_message[1]}] Delta refused the statement. Spark can't show its message."
+        )
+    elif deepest and condition(message) in _AROUND_ANOTHER:
+        message = deepest
+    for cause in (deepest, *causes[-1:]):
+        if cause not in message:
+            message = f"{message}\nCaused by: {cause}"
+    advice = _ADVICE.get(condition(message) or "")
+    return f"{message}\n{advice}" if advice else message
+
+
+def _says_why(message: str) -> bool:
+    return condition(message) not in (None, *_AROUND_ANOTHER)
+
+
+def whole_text(error: BaseException | str) -> str:
+    """Give an error's text with its causes, which PySpark keeps apart from the message.
+
+    Args:
+        error: any exception that came from Spark, or its text.
+
+    Returns:
+        The text, and after it the Java stack, if there is one.
+    """
+    text = str(error)
+    # No public way leads to the causes. PySpark 3.5 has the name without the underscore.
+    stack = getattr(error, "_stackTrace", None) or getattr(error, "stackTrace", None) or ""
+    return text if stack in text else f"{text}\n\nJVM stacktrace:\n{stack}"
+
+
+def _metastore_text(raw: str, causes: Sequence[str]) -> str | None:
+    for pattern, text in _EMBEDDED_METASTORE.items():
+        found = pattern.search(raw)
+        if found:
+            return text.format(folder=found[1])
+    if not _NO_METASTORE.search(raw):
+        return None
+    why = causes[-1] if causes else _message(raw)
+    return (
+        f"Spark can't open its Hive metastore: {why}. Where it is, "
+        "spark.hadoop.hive.metastore.uris in the server_side_parameters says, or hive-site.xml."
+    )
+
+
+def has_java_stack(text: str) -> bool:
+    """Tell whether a text shows where in Java an error happened."""
+    return bool(_JAVA_STACK.search(text))
+
+
+def condition(text: str) -> str | None:
+    """Find the error condition that a text names.
+
+    Args:
+        text: an error's message.
+
+    Returns:
+        The first condition, such as ``CAST_OVERFLOW``, or None.
+    """
+    match = _CONDITION.search(text)
+    return match.group(1) if match else None
+
+
+def _message(raw: str) -> str:
+    text = _PY4J_PREFIX.sub("", raw)
+    text = _JAVA_STACK.sub("", text)
+    text = _EXCEPTION_CLASS.sub("", _THRIFT_PREFIX.sub("", text))
+    return _LOGICAL_PLAN.sub("", text).strip()
+
+
+def start_failure_text(log: str, java_version: str | None, minimum_java: int) -> str:
+    """Say why Spark's JVM did not start.
+
+    Args:
+        log: what the JVM and its launcher printed.
+        java_version: what ``java -version`` says, or None where there is no Java.
+        minimum_java: the oldest Java that this Spark runs on.
+
+    Returns:
+        One sentence that says what was found and what to install or set.
+    """
+    if java_version is None:
+        return (
+            f"Spark needs Java {minimum_java} or newer, and no Java was found: install one "
+            f"(for example openjdk-{minimum_java}-jre-headless), or set JAVA_HOME to it."
+        )
+    major = java_major(java_version)
+    if major is not None and major < minimum_java:
+        return (
+            f"Spark needs Java {minimum_java} or newer, and the Java that was found is "
+            f"{java_version}: install a newer one, or set JAVA_HOME to it."
+        )
+    unresolved = re.findall(r"unresolved dependency: (\S+?)#(\S+?);(\S+?): not found", log)
+    if unresolved or "RuntimeException: [unresolved dependency" in log:
+        jars = ", ".join(dict.fromkeys(":".join(each) for each in unresolved))
+        return (
+            f"Spark could not download these jars from Maven Central: {jars}. Check the network, "
+            "install a version of delta-spark that Maven Central has, or name the jars yourself "
+            "in the profile's server_side_parameters (spark.jars.packages or spark.jars)."
+        )
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    telling = [line for line in lines if re.search("exception|error|denied", line, re.IGNORECASE)]
+    reason = next(iter(telling or lines[-1:]), "it printed nothing")
+    return f"Spark's JVM did not start: {reason}"
+
+
+def java_major(version: str) -> int | None:
+    """Read Java's major version from a version text: 17 from ``17.0.15``, 8 from ``1.8.0_402``.
+
+    Args:
+        version: a version text.
+
+    Returns:
+        The major version, or None where the text has none.
+    """
+    match = re.match(r"(?:1\.)?(\d+)", version)
+    return int(match.group(1)) if match else None

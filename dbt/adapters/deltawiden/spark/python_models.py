@@ -1,0 +1,155 @@
+"""Python models, run in dbt's own process and SparkSession."""
+
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from dbt.adapters.base.impl import PythonJobHelper
+from dbt_common.exceptions import DbtRuntimeError
+from pyspark.sql import DataFrame, SparkSession
+
+from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
+from dbt.adapters.deltawiden.spark.errors import error_text
+from dbt.adapters.deltawiden.spark.redaction import scrubbed
+from dbt.adapters.deltawiden.spark.temporary_views import python_view
+from dbt.adapters.deltawiden.sql.identifiers import quote
+from dbt.adapters.deltawiden.sql.versions import read_version
+
+
+class PythonModelFailed(DbtRuntimeError):
+    """A Python model raised an exception, or did not return a data frame."""
+
+
+class SessionJob(PythonJobHelper):
+    """Runs a Python model's code in the SparkSession of the run.
+
+    Args:
+        parsed_model: the model's node.
+        credential: the profile's credentials.
+        session: gives the session of the model's thread, in which its other statements run.
+        check_query: takes a query and the model's configuration, and raises an exception where the
+            model must not have the query's values.
+    """
+
+    def __init__(
+        self,
+        parsed_model: dict[str, Any],
+        credential: Any,
+        session: Callable[[], SparkSession],
+        check_query: Callable[[str, dict[str, Any]], None],
+    ) -> None:
+        self._file = str(parsed_model["original_file_path"])
+        self._config = parsed_model["config"]
+        self._view = python_view(parsed_model)
+        self._session = session
+        self._check_query = check_query
+
+    def submit(self, compiled_code: str) -> None:
+        """Run the code.
+
+        Args:
+            compiled_code: the model's own code, which comes first, and what dbt has put after it.
+
+        Raises:
+            PythonModelFailed: the code has raised an exception; the message has the line.
+        """
+        names = {
+            "spark": self._session(),
+            "__name__": "__dbt__",
+            "dbt_table": self._table,
+            "dbt_create_view": self._create_view,
+        }
+        try:
+            exec(compile(compiled_code, self._file, "exec"), names)
+        except DbtRuntimeError:
+            raise
+        except Exception as error:
+            raise PythonModelFailed(scrubbed(self._text(error, compiled_code))) from error
+
+    def _table(self, name: str) -> DataFrame:
+        """Read what a ref or a source names; its values may leave Spark by ``toPandas``."""
+        self._check_query(f"select * from {name}", self._config)
+        return self._session().table(name)
+
+    def _create_view(self, returned: Any) -> None:
+        """Make the model's data frame a view of the session, which the write selects from."""
+        as_spark_frame(returned, self._session()).createOrReplaceTempView(quote(self._view))
+
+    def _text(self, error: Exception, code: str) -> str:
+        if isinstance(error, SyntaxError):
+            return f"{type(error).__name__}: {error}"
+        kind = "" if isinstance(error, SPARK_ERRORS) else f"{type(error).__name__}: "
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [each.lineno or 1 for each in frames if each.filename == self._file]
+        if not lines:
+            return f"{kind}{error_text(error)}"
+        # No number: dbt has cut the empty lines at the file's beginning.
+        return (
+            f"{kind}{error_text(error)}\n{self._file}: {code.splitlines()[lines[-1] - 1].strip()}"
+        )
+
+
+def as_spark_frame(returned: Any, spark: SparkSession) -> DataFrame:
+    """Make a Spark data frame of what a Python model returns.
+
+    Args:
+        returned: a data frame of Spark, of pandas, or of pandas on Spark.
+        spark: the session.
+
+    Returns:
+        The data frame, with the same rows.
+
+    Raises:
+        PythonModelFailed: it is none of these.
+
+    Source:
+        https://docs.getdbt.com/docs/build/python-models, "Return type"
+    """
+    if isinstance(returned, DataFrame):
+        return returned
+    if hasattr(returned, "to_spark"):
+        frame: DataFrame = returned.to_spark()
+        return frame
+    if type(returned).__module__.partition(".")[0] == "pandas":
+        return _of_pandas(returned, spark)
+    raise PythonModelFailed(
+        f"model() must return a data frame of Spark or pandas; it returned {type(returned)!r}"
+    )
+
+
+def _of_pandas(frame: Any, spark: SparkSession) -> DataFrame:
+    # By Arrow, which tells a missing value from a text: of the missing values of pandas 3's strings
+    # PySpark by itself makes 'nan'.
+    try:
+        import pyarrow
+        from pyspark.sql.pandas.types import from_arrow_schema
+    except ImportError as error:
+        raise PythonModelFailed(
+            f"A model that returns a pandas data frame needs pyarrow, which can't be used: {error}"
+        ) from error
+    table = pyarrow.Table.from_pandas(frame, preserve_index=False)
+    columns = [_in_microseconds(each) for each in table.columns]
+    if read_version(spark.version) >= (4, 0):
+        return spark.createDataFrame(pyarrow.Table.from_arrays(columns, table.column_names))
+    # Spark 3.5 would take a time without a zone as one of Python's own zone.
+    zone = str(spark.conf.get("spark.sql.session.timeZone"))
+    zoned = [_in_zone(each, zone) for each in columns]
+    table = pyarrow.Table.from_arrays(zoned, table.column_names)
+    return spark.createDataFrame(table.to_pylist(), from_arrow_schema(table.schema))
+
+
+def _in_microseconds(column: Any) -> Any:
+    """Give a column's times Spark's unit; nanoseconds, which Spark cuts off, are an error."""
+    from pyarrow import duration, timestamp, types
+
+    if types.is_timestamp(column.type):
+        return column.cast(timestamp("us", column.type.tz))
+    return column.cast(duration("us")) if types.is_duration(column.type) else column
+
+
+def _in_zone(column: Any, zone: str) -> Any:
+    from pyarrow import compute, types
+
+    if types.is_timestamp(column.type) and column.type.tz is None:
+        return compute.assume_timezone(column, zone)
+    return column

@@ -1,0 +1,381 @@
+"""The one PySpark session of a run, and a dbt connection over it."""
+
+import contextlib
+import contextvars
+import os
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.spark.connections import SparkConnectionWrapper
+from dbt_common.exceptions import DbtConfigError, DbtDatabaseError
+from dbt_common.invocation import get_invocation_id
+from pyspark import SparkContext
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql.types import StructType
+
+from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS, start_spark
+from dbt.adapters.deltawiden.spark.errors import error_text, whole_text
+from dbt.adapters.deltawiden.spark.redaction import scrubbed
+from dbt.adapters.deltawiden.spark.settings import (
+    CATALOG,
+    EXTENSION,
+    SAFE_WRITES,
+    SESSION_CATALOG,
+    given_settings,
+)
+from dbt.adapters.deltawiden.spark.target_settings import TargetSettings
+from dbt.adapters.deltawiden.sql.literals import literal
+
+logger = AdapterLogger("DeltaWiden")
+
+_lock = threading.Lock()
+_current: "_Current | None" = None
+_failed_early: tuple[Exception, Mapping[str, str]] | None = None
+
+
+@dataclass
+class _Current:
+    """The session of the process.
+
+    Attributes:
+        session: the session.
+        settings: what targets set in it.
+        is_own: whether dbt has started its Spark.
+        applied: the parameters that it has now, and the dbt command that they were set for.
+    """
+
+    session: SparkSession
+    settings: TargetSettings
+    is_own: bool
+    applied: tuple[Mapping[str, str], str] | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether its Spark is the one that runs in this process."""
+        return self.session.sparkContext is SparkContext._active_spark_context
+
+
+def get_session(parameters: Mapping[str, str]) -> SparkSession:
+    """Return the process's SparkSession with a target's settings, starting Spark if nobody has.
+
+    Args:
+        parameters: ``server_side_parameters`` of the profile.
+
+    Returns:
+        The session. One that another program of the process has made (a notebook) is the same one,
+        with its temporary views; ``release_session`` gives it its own settings back.
+
+    Raises:
+        SparkDidNotStart: no Java, a Java too old, jars that can't be resolved, or any other
+            reason for which the JVM did not start.
+        DbtConfigError: the process's Spark was started with settings that this target can't have.
+    """
+    global _failed_early
+    with _lock:
+        failed, _failed_early = _failed_early, None
+        if failed is not None and failed[1] == parameters:
+            raise failed[0]
+        return _get_session(parameters)
+
+
+def release_session() -> None:
+    """Give a session that another program has made its own settings back."""
+    with _lock:
+        if _current is not None and _current.is_running and not _current.is_own:
+            _current.settings.undo()
+            _current.applied = None
+
+
+def check_has_delta() -> None:
+    """Stop where the process's session was started by another program, and without Delta.
+
+    Raises:
+        DbtConfigError: it has neither Delta's extension nor a catalog for Delta tables.
+    """
+    if _current is None or _current.is_own:
+        return
+    conf = _current.session.conf
+    extensions = conf.get("spark.sql.extensions", None) or ""
+    if EXTENSION not in extensions and conf.get(SESSION_CATALOG, None) is None:
+        raise DbtConfigError(
+            "This process already has a SparkSession, which another program has started without "
+            "Delta. Stop it before dbt runs (spark.stop()), so that dbt starts one with Delta, or "
+            f"start it with Delta's jars, spark.sql.extensions = {EXTENSION} and "
+            f"{SESSION_CATALOG} = {CATALOG}."
+        )
+
+
+def start_session_early(parameters: Mapping[str, str]) -> None:
+    """Begin to start Spark, and return at once; ``get_session`` waits for it.
+
+    Args:
+        parameters: ``server_side_parameters`` of the profile.
+    """
+    # A daemon: dbt may end before it needs Spark. The context is what dbt's log events read.
+    run = contextvars.copy_context().run
+    threading.Thread(target=run, args=(_start_early, dict(parameters)), daemon=True).start()
+
+
+def _start_early(parameters: Mapping[str, str]) -> None:
+    # Not the metastore too: where dbt ends early, its database would be left half made.
+    global _failed_early
+    with _lock:
+        try:
+            _get_session(parameters)
+        except Exception as error:
+            # For whoever asks for the session: that thread can tell people.
+            _failed_early = error, parameters
+
+
+def _get_session(parameters: Mapping[str, str]) -> SparkSession:
+    global _current
+    # dbt asks for every model, and PySpark's own way asks the JVM each time.
+    if _current is None or not _current.is_running:
+        _current = _open_session(parameters)
+    wanted = dict(parameters), get_invocation_id()
+    if _current.applied != wanted:
+        _current.settings.apply({**SAFE_WRITES, **parameters})
+        _current.applied = wanted
+    return _current.session
+
+
+def _open_session(parameters: Mapping[str, str]) -> _Current:
+    _hush_pyspark()
+    is_own = SparkContext._active_spark_context is None
+    if is_own:
+        start_spark(parameters)
+    session = SparkSession.builder.getOrCreate()
+    started_with = {**SAFE_WRITES, **parameters} if is_own else {}
+    otherwise = given_settings({}, os.environ) if is_own else {}
+    return _Current(session, TargetSettings(session, started_with, otherwise), is_own)
+
+
+def _hush_pyspark() -> None:
+    """Keep PySpark 4 from printing each failed statement, as JSON, on the terminal."""
+    with contextlib.suppress(ImportError):
+        from pyspark.logger import PySparkLogger
+
+        for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+            PySparkLogger.getLogger(name).disabled = True
+
+
+class SessionConnection(SparkConnectionWrapper):
+    """A connection and cursor over a SparkSession, as dbt's SQL classes want one.
+
+    Attributes:
+        session: the session.
+        has_jvm: whether its JVM can be reached from this process.
+    """
+
+    has_jvm = True
+
+    def __init__(self, session: SparkSession) -> None:
+        self.session = session
+        self._frame: DataFrame | None = None
+        self._rows: list[Row] | None = None
+        self._statement = ""
+        self._last_cursor: SessionConnection | None = None
+        self._analysed: tuple[str, DataFrame] | None = None
+
+    def cursor(self) -> "SessionConnection":
+        """Open a cursor of its own, so that statements can nest."""
+        self._last_cursor = SessionConnection(self.session)
+        return self._last_cursor
+
+    def cancel(self) -> None:
+        """Stop the statements that this process has running."""
+        with contextlib.suppress(*SPARK_ERRORS):
+            self.session.sparkContext.cancelAllJobs()
+
+    def close(self) -> None:
+        """Forget the last result. The session stays: it is the process's."""
+        self._frame = None
+        self._rows = None
+        self._last_cursor = None
+        self._analysed = None
+
+    def rollback(self, *args: Any, **kwargs: Any) -> None:
+        """Do nothing: Spark has no transactions over several statements."""
+
+    def execute(self, sql: str, bindings: Sequence[Any] | None = None) -> None:
+        """Run one statement.
+
+        Args:
+            sql: the statement; a semicolon at its end is allowed.
+            bindings: values for the ``%s`` in it.
+
+        Raises:
+            DbtDatabaseError: Spark or Delta refused it, in their words, without the Java stack.
+        """
+        statement = sql.strip().removesuffix(";")
+        if bindings is not None:
+            statement = statement % tuple(literal(each) for each in bindings)
+        self._rows = None
+        self._statement = statement
+        with clear_errors():
+            self._frame = self.session.sql(statement)
+
+    @contextlib.contextmanager
+    def with_setting(self, key: str, value: str) -> Iterator[None]:
+        """Let the statements run inside have a setting.
+
+        They run in a copy of the session, with all its settings, because other threads write
+        through the shared one at the same time.
+
+        Args:
+            key: the setting.
+            value: its value.
+        """
+        shared = self.session
+        copy = shared._jsparkSession.cloneSession()
+        self.session = SparkSession(shared.sparkContext, copy)
+        self.session.conf.set(key, value)
+        try:
+            yield
+        finally:
+            self.session = shared
+
+    def fetchall(self) -> list[Row]:
+        """Fetch all rows that are left of the last result."""
+        if self._rows is None:
+            with clear_errors():
+                self._rows = self._frame.collect() if self._frame is not None else []
+        rows, self._rows = self._rows, []
+        return rows
+
+    def fetchmany(self, size: int) -> list[Row]:
+        """Fetch the first rows of the last result, reading no more of it than those."""
+        if self._rows is None:
+            with clear_errors():
+                self._rows = self._frame.take(size) if self._frame is not None else []
+        rows, self._rows = self._rows[:size], self._rows[size:]
+        return rows
+
+    def fetchone(self) -> Row | None:
+        """Fetch the next row of the last result."""
+        if self._rows is None:
+            self._rows = self.fetchall()
+        return self._rows.pop(0) if self._rows else None
+
+    @property
+    def description(self) -> Sequence[tuple[str, Any, None, None, None, None, bool]]:
+        """The columns of the last result, as PEP 249 has them."""
+        if self._frame is None:
+            return []
+        return [
+            (field.name, field.dataType.simpleString(), None, None, None, None, field.nullable)
+            for field in self._frame.schema.fields
+        ]
+
+    def schema(self, relation: str) -> StructType:
+        """Read the schema of a table or view, exactly and without a statement.
+
+        Args:
+            relation: its name, as for a statement.
+
+        Returns:
+            The schema.
+
+        Raises:
+            DbtDatabaseError: there is no such relation, or it can't be read.
+        """
+        with clear_errors():
+            return self.session.table(relation).schema
+
+    def comment(self, relation: str) -> str | None:
+        """Read the comment on a table or view.
+
+        Args:
+            relation: its name, as for a statement.
+
+        Returns:
+            The comment, or None.
+
+        Raises:
+            DbtDatabaseError: there is no such relation.
+        """
+        with clear_errors():
+            return self.session.catalog.getTable(relation).description
+
+    def query_schema(self, query: str) -> StructType:
+        """Analyse a query, without running it.
+
+        Args:
+            query: a SELECT.
+
+        Returns:
+            The schema of its result.
+
+        Raises:
+            DbtDatabaseError: the query is not valid.
+        """
+        analysed, self._analysed = self._analysed, None
+        if analysed is not None and analysed[0] == query:
+            return analysed[1].schema
+        with clear_errors():
+            return self.session.sql(query).schema
+
+    def analysed_plan(self, query: str) -> Any:
+        """Return the plan of a query as Spark has analysed it, in a session with a JVM.
+
+        Where the last statement made a view of the query, that is its plan. Else the query is
+        analysed now, and the next ``query_schema`` of the same query need not do it again.
+
+        Args:
+            query: a SELECT.
+
+        Returns:
+            The logical plan, a Java object.
+
+        Raises:
+            DbtDatabaseError: the query is not valid.
+        """
+        last = self._last_cursor
+        if last is not None and last._frame is not None and last._statement.endswith(query.strip()):
+            plan = _analysed(last._frame)
+            if plan.nodeName() == "CreateViewCommand":
+                return plan.plan()
+        with clear_errors():
+            frame = self.session.sql(query)
+        self._analysed = query, frame
+        return _analysed(frame)
+
+
+def _analysed(frame: DataFrame) -> Any:
+    java: Any = frame._jdf
+    return java.queryExecution().analyzed()
+
+
+@contextlib.contextmanager
+def as_active(session: SparkSession) -> Iterator[None]:
+    """Let Spark's and Delta's classes, called without a statement, take a session's settings.
+
+    Args:
+        session: a session with a JVM.
+    """
+    own: Any = session._jsparkSession
+    before = own.getActiveSession()
+    own.setActiveSession(own)
+    try:
+        yield
+    finally:
+        # The thread's own goes on: Delta refuses to work where there is none.
+        own.setActiveSession(before.get() if before.isDefined() else own)
+
+
+@contextlib.contextmanager
+def clear_errors() -> Iterator[None]:
+    """Let what Spark or Delta refuses inside be one clear error.
+
+    Raises:
+        DbtDatabaseError: Spark or Delta refused something, in their words, without the Java stack.
+    """
+    try:
+        yield
+    except SPARK_ERRORS as error:
+        text = whole_text(error)
+        logger.debug(text)
+        raise DbtDatabaseError(scrubbed(error_text(text))) from error

@@ -1,0 +1,139 @@
+"""The settings of one dbt target in a SparkSession that other targets and programs use too."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtConfigError
+from pyspark.sql import SparkSession
+
+from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
+from dbt.adapters.deltawiden.spark.redaction import is_secret, scrubbed
+from dbt.adapters.deltawiden.spark.settings import TIME_ZONE
+
+logger = AdapterLogger("DeltaWiden")
+
+# They decide where tables are and what is stored in them. What else Spark reads only once is about
+# memory, ports and the like.
+_DECISIVE = ("spark.sql.", "spark.hadoop.", "spark.hive.", "spark.databricks.")
+# Spark takes another value for these, which then has no effect.
+_READ_ONCE = ("spark.hadoop.", "spark.hive.", "spark.sql.catalog.")
+_LISTS = ("spark.sql.extensions", "spark.jars")
+
+
+class TargetSettings:
+    """Sets what a target configures, and takes it back.
+
+    Args:
+        session: the session.
+        started_with: the settings of the target that has started Spark; empty where another program
+            has started it.
+        otherwise: the values that these settings have without a target. Others have Spark's own.
+    """
+
+    def __init__(
+        self,
+        session: SparkSession,
+        started_with: Mapping[str, str],
+        otherwise: Mapping[str, str],
+    ) -> None:
+        self._session = session
+        self._started_with = started_with
+        self._before: dict[str, str | None] = {key: otherwise.get(key) for key in started_with}
+        self._warned: set[str] = set()
+
+    def apply(self, settings: Mapping[str, str]) -> None:
+        """Set what a target configures, in place of what the last one has set.
+
+        Args:
+            settings: ``server_side_parameters`` of the profile, and what dbt adds to them.
+
+        Raises:
+            DbtConfigError: the target needs a Spark that was started with other settings.
+        """
+        self.undo()
+        differing = {key for key, value in settings.items() if not self._set(key, str(value))}
+        differing |= set(self._started_for_another(settings))
+        decisive = {key for key in differing if key.startswith(_DECISIVE)}
+        if decisive:
+            self.undo()
+            raise DbtConfigError(scrubbed(self._conflict_text(decisive, settings)))
+        self._warn(differing - self._warned, settings)
+
+    def undo(self) -> None:
+        """Take back what the last target has set."""
+        for key, value in self._before.items():
+            self._change(key, value)
+        self._before = {}
+
+    def _set(self, key: str, value: str) -> bool:
+        """Let the session have a value; return whether it has."""
+        running = self._session.conf.get(key, None)
+        is_read = key.startswith(_READ_ONCE) and running is not None
+        if running != value and not is_read and self._change(key, value):
+            self._before[key] = running
+            return True
+        # Spark keeps some of what it is started with under another key, or as another text.
+        return _is_same(key, self._started_with.get(key, running), value)
+
+    def _change(self, key: str, value: str | None) -> bool:
+        if key.startswith(_READ_ONCE) and key in self._started_with:
+            return False
+        try:
+            if value is None:
+                self._session.conf.unset(key)
+            else:
+                self._session.conf.set(key, value)
+        except SPARK_ERRORS:  # CANNOT_MODIFY_STATIC_CONFIG, CANNOT_MODIFY_CONFIG
+            return False
+        return True
+
+    def _started_for_another(self, settings: Mapping[str, str]) -> Iterator[str]:
+        """Name the settings that only the target that started Spark has, and that stay."""
+        for key in self._started_with.keys() - settings.keys():
+            # Java's own time zone was made the session's, and is that of a session without one.
+            if key == TIME_ZONE or self._session.conf.get(key, None) is not None:
+                yield key
+
+    def _conflict_text(self, keys: Iterable[str], settings: Mapping[str, str]) -> str:
+        whose = "for another target" if self._started_with else "by another program"
+        return (
+            f"This process already has a Spark, which was started {whose}. What this target sets "
+            f"differs, and can't be changed while Spark runs: {self._listed(keys, settings)}. Run "
+            "this target in a process of its own, or give both the same settings."
+        )
+
+    def _warn(self, keys: Iterable[str], settings: Mapping[str, str]) -> None:
+        listed = self._listed(keys, settings)
+        self._warned.update(keys)
+        if listed:
+            logger.warning(
+                "The Spark of this process goes on with the settings that it was started with: "
+                f"{scrubbed(listed)}."
+            )
+
+    def _listed(self, keys: Iterable[str], settings: Mapping[str, str]) -> str:
+        return "; ".join(self._told(key, settings.get(key)) for key in sorted(keys))
+
+    def _told(self, key: str, asked: str | None) -> str:
+        if is_secret(key):
+            return key
+        running = self._started_with.get(key, self._session.conf.get(key, None))
+        return f"{key} is {running or 'not set'}, the target has {asked or 'none'}"
+
+
+def _is_same(key: str, running: str | None, asked: str) -> bool:
+    if running is None:
+        return False
+    if key.startswith(_LISTS):
+        return set(_items(asked)) <= set(_items(running))
+    return _folded(running) == _folded(asked)
+
+
+def _items(text: str) -> list[str]:
+    return [item.strip() for item in text.split(",") if item.strip()]
+
+
+def _folded(value: str) -> str:
+    """Drop what Spark adds to a folder's path, and the case of true and false."""
+    path = value.removeprefix("file:").rstrip("/")
+    return f"/{path.lstrip('/')}" if path.startswith("/") else value.lower()

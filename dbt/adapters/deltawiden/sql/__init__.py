@@ -1,0 +1,1 @@
+"""Text and values: names, literals, types."""

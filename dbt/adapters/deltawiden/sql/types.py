@@ -1,0 +1,184 @@
+"""Spark types as text, and text as Spark types."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from pyspark.sql import types as spark
+from pyspark.sql.types import DataType, StructType
+
+from dbt.adapters.deltawiden.sql.identifiers import path_text, quote
+
+
+class UnknownType(ValueError):
+    """A type's text that is not, or not without doubt, a Spark type."""
+
+
+class UnreadableType(DataType):
+    """A type of which only its text is known, because the text is not one that can be read.
+
+    Args:
+        text: the type as the server shows it. Two such types are equal where their texts are.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def simpleString(self) -> str:
+        """The text."""
+        return self.text
+
+
+@dataclass(frozen=True)
+class _Name:
+    """An atomic type's spellings in Spark SQL; the first is the one to show."""
+
+    spellings: tuple[str, ...]
+    make: Callable[[], DataType]
+
+
+def _names() -> Iterator[_Name]:
+    # https://spark.apache.org/docs/latest/sql-ref-datatypes.html, tab "SQL"
+    yield _Name(("tinyint", "byte"), spark.ByteType)
+    yield _Name(("smallint", "short"), spark.ShortType)
+    yield _Name(("int", "integer"), spark.IntegerType)
+    yield _Name(("bigint", "long"), spark.LongType)
+    yield _Name(("float", "real"), spark.FloatType)
+    yield _Name(("double",), spark.DoubleType)
+    yield _Name(("decimal", "dec", "numeric"), lambda: spark.DecimalType(10, 0))
+    yield _Name(("string",), spark.StringType)
+    yield _Name(("binary",), spark.BinaryType)
+    yield _Name(("boolean",), spark.BooleanType)
+    yield _Name(("date",), spark.DateType)
+    yield _Name(("timestamp", "timestamp_ltz"), spark.TimestampType)
+    yield _Name(("timestamp_ntz",), spark.TimestampNTZType)
+    yield _Name(("void",), spark.NullType)
+    if hasattr(spark, "VariantType"):  # Spark 4.0
+        yield _Name(("variant",), spark.VariantType)
+
+
+_BY_SPELLING = {spelling: name.make for name in _names() for spelling in name.spellings}
+_SHOWN_AS: dict[type[DataType], str] = {type(n.make()): n.spellings[0] for n in _names()}
+_WITH_ARGUMENTS = re.compile(r"(\w+)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)")
+
+
+def type_sql(data_type: DataType) -> str:
+    """Render a type as Spark SQL.
+
+    Args:
+        data_type: any Spark type.
+
+    Returns:
+        The DDL of the type, every nested field name quoted, so that any name is safe in it.
+    """
+    return _render(data_type, quote)
+
+
+def type_text(data_type: DataType) -> str:
+    """Render a type for people: as Spark shows it, names quoted only where they must be."""
+    return _render(data_type, lambda name: path_text((name,)))
+
+
+def _render(data_type: DataType, name: Callable[[str], str]) -> str:
+    if isinstance(data_type, StructType):
+        fields = (f"{name(f.name)}: {_render(f.dataType, name)}" for f in data_type.fields)
+        return f"struct<{', '.join(fields)}>"
+    if isinstance(data_type, spark.ArrayType):
+        return f"array<{_render(data_type.elementType, name)}>"
+    if isinstance(data_type, spark.MapType):
+        key, value = data_type.keyType, data_type.valueType
+        return f"map<{_render(key, name)}, {_render(value, name)}>"
+    # simpleString is right for every atomic type, parameters and collations included.
+    return data_type.simpleString()
+
+
+def every_type(data_type: DataType) -> Iterator[DataType]:
+    """Give a type and all types that it is made of, each before what is inside it."""
+    yield data_type
+    for inside in _inside(data_type):
+        yield from every_type(inside)
+
+
+def leaves(data_type: DataType) -> Iterator[DataType]:
+    """Give the atomic types that a type is made of, in their order."""
+    containers = (StructType, spark.ArrayType, spark.MapType)
+    return (each for each in every_type(data_type) if not isinstance(each, containers))
+
+
+def _inside(data_type: DataType) -> Iterator[DataType]:
+    if isinstance(data_type, StructType):
+        yield from (each.dataType for each in data_type.fields)
+    elif isinstance(data_type, spark.ArrayType):
+        yield data_type.elementType
+    elif isinstance(data_type, spark.MapType):
+        yield data_type.keyType
+        yield data_type.valueType
+
+
+def parse_type(text: str) -> DataType:
+    """Read the text of an atomic type, in any of Spark's spellings.
+
+    Args:
+        text: for example ``bigint``, ``LONG`` or ``decimal(12, 2)``; case does not matter.
+
+    Returns:
+        The type.
+
+    Raises:
+        UnknownType: the text is not the name of an atomic type, or its arguments are out of range.
+    """
+    folded = text.strip().lower()
+    if folded in _BY_SPELLING:
+        return _BY_SPELLING[folded]()
+    match = _WITH_ARGUMENTS.fullmatch(folded)
+    if match:
+        name, first, second = match.groups()
+        return _parametrized(text, name, int(first), None if second is None else int(second))
+    raise UnknownType(f"'{text}' is not an atomic type; known are: {', '.join(sorted(_known()))}")
+
+
+def _known() -> set[str]:
+    return {*_SHOWN_AS.values(), "decimal(p,s)", "char(n)", "varchar(n)"}
+
+
+def _parametrized(text: str, name: str, first: int, second: int | None) -> DataType:
+    if name in ("decimal", "dec", "numeric"):
+        scale = second or 0
+        if not 1 <= first <= 38 or scale > first:
+            raise UnknownType(f"'{text}' is out of range: decimal(p,s) needs 1 <= p <= 38, s <= p")
+        return spark.DecimalType(first, scale)
+    if second is None and first >= 1:
+        if name in ("char", "character"):
+            return spark.CharType(first)
+        if name == "varchar":
+            return spark.VarcharType(first)
+    raise UnknownType(f"'{text}' is not an atomic type; known are: {', '.join(sorted(_known()))}")
+
+
+_COLLATED = re.compile(r"string collate (\w+)", re.IGNORECASE)
+_INTERVAL_UNITS = ("day", "hour", "minute", "second", "year", "month")
+
+
+def read_special_type(text: str) -> DataType | None:
+    """Read the text of a type that nobody writes by hand: an interval, a string with a collation.
+
+    Args:
+        text: the text as DESCRIBE shows it, such as ``interval day to second``.
+
+    Returns:
+        The type, or None where the text is no such type, or this PySpark does not have it.
+    """
+    collated = _COLLATED.fullmatch(text)
+    if collated and hasattr(spark.StringType(), "collation"):  # Spark 4.0
+        return spark.StringType(collated.group(1))
+    words = text.lower().split()
+    if len(words) not in (2, 4) or words[0] != "interval" or words[2:3] not in ([], ["to"]):
+        return None
+    first, last = words[1], words[-1]
+    for interval, units in (
+        (spark.DayTimeIntervalType, _INTERVAL_UNITS[:4]),
+        (spark.YearMonthIntervalType, _INTERVAL_UNITS[4:]),
+    ):
+        if first in units and last in units:
+            return interval(units.index(first), units.index(last))
+    return None

@@ -1,0 +1,286 @@
+"""Views that cast what their query returns back to the types that it had at the view's creation.
+
+Spark 4 creates a view WITH SCHEMA COMPENSATION unless it is told otherwise: where a table was
+widened since, the view changes its values without an error. A view WITH SCHEMA BINDING, and every
+view of Spark 3.5, fails instead. A view WITH SCHEMA TYPE EVOLUTION has the types of its query.
+
+Source:
+    https://spark.apache.org/docs/latest/sql-ref-syntax-ddl-create-view.html
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pyspark.sql.types import DataType, StructType
+
+from dbt.adapters.deltawiden.sql.identifiers import Path, parse_path, path_sql, path_text
+from dbt.adapters.deltawiden.sql.side_by_side import by_position, side_by_side
+from dbt.adapters.deltawiden.sql.types import type_text
+from dbt.adapters.deltawiden.writing.store_assignment import Storage, storage
+
+FOLLOWING_MODES = frozenset({"TYPE EVOLUTION", "EVOLUTION"})
+"""The modes, as Spark shows them, in which a view has the types of its query."""
+
+_PLANNED_VIEW = re.compile(r"(?:\d+ )?([ :|+-]*)View \(((?:`(?:[^`]|``)*`\.?)+), \[")
+_PLANNED_RELATION = re.compile(r"[ :|+-]SubqueryAlias (\S.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class LossyCast:
+    """A cast of a view that can change a value.
+
+    Attributes:
+        path: the place in the view's columns.
+        query_type: the type that the view's query returns.
+        view_type: the type that the view casts it to.
+    """
+
+    path: Path
+    query_type: DataType
+    view_type: DataType
+
+    @property
+    def text(self) -> str:
+        """The cast for people."""
+        query_type, view_type = type_text(self.query_type), type_text(self.view_type)
+        return f"{path_text(self.path)}: {query_type} in its query, {view_type} in the view"
+
+
+@dataclass(frozen=True)
+class View:
+    """A view, as far as its types are concerned.
+
+    Attributes:
+        name: its catalog, schema and name, or the end of that.
+        follows: whether it has the types of its query.
+        casts: the casts that can change a value.
+        fails: whether Spark refuses to read it because a table became wider.
+    """
+
+    name: Path
+    follows: bool = False
+    casts: tuple[LossyCast, ...] = ()
+    fails: bool = False
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether its types are those of a table before it was widened."""
+        return bool(self.casts) or self.fails
+
+
+@dataclass(frozen=True)
+class PlannedView:
+    """A view in the analysed plan of a query.
+
+    Attributes:
+        line: its line in the plan's text, from 0.
+        name: its catalog, schema and name.
+        outer: the views that read it, directly or through others.
+    """
+
+    line: int
+    name: Path
+    outer: tuple[Path, ...] = ()
+
+
+def views_in(plan: str) -> list[PlannedView]:
+    """Find the views in the text of an analysed plan.
+
+    Args:
+        plan: the text, as EXPLAIN EXTENDED shows it, with or without numbers of lines.
+
+    Returns:
+        Its views, without the temporary ones, which are never stale.
+    """
+    found: list[PlannedView] = []
+    open_views: list[tuple[int, Path]] = []
+    for line, text in enumerate(plan.split("\n")):
+        match = _PLANNED_VIEW.match(text)
+        if match is None:
+            continue
+        indentation, name = len(match[1]), parse_path(match[2])
+        open_views = [view for view in open_views if view[0] < indentation]
+        if len(name) > 1:
+            found.append(PlannedView(line, name, tuple(view[1] for view in open_views)))
+            open_views.append((indentation, name))
+    return found
+
+
+def reads_table(plan: str, table: Path) -> bool:
+    """Tell whether the text of an analysed plan has a table.
+
+    Args:
+        plan: the text.
+        table: the table's schema and name.
+
+    Returns:
+        Whether it is there, in any catalog.
+    """
+    name = ".".join(table).lower()
+    aliases = (alias.replace("`", "").lower() for alias in _PLANNED_RELATION.findall(plan))
+    return any(alias == name or alias.endswith("." + name) for alias in aliases)
+
+
+def stale_views(planned: Iterable[PlannedView], views: Mapping[Path, View]) -> list[View]:
+    """Find the views of a query that have to be mended.
+
+    Args:
+        planned: the views in the query's plan.
+        views: each of them by its name.
+
+    Returns:
+        The views that are stale, and those that become so as soon as a view that they read is
+        mended. Each is there once.
+    """
+    found: dict[Path, View] = {}
+    for view in planned:
+        if views[view.name].is_stale:
+            readers = (views[name] for name in view.outer)
+            mended = [views[view.name], *(reader for reader in readers if not reader.follows)]
+            found.update({each.name: each for each in mended})
+    return list(found.values())
+
+
+def lossy_casts(
+    query: StructType, view: StructType, query_columns: Sequence[str]
+) -> tuple[LossyCast, ...]:
+    """Compare what a view's query returns with what the view makes of it.
+
+    Args:
+        query: the schema of the query's result.
+        view: the schema of the view.
+        query_columns: for each column of the view, the name of the query's column. The second of
+            two equal names means the second column of that name.
+
+    Returns:
+        The casts that can change a value. A column that the query no longer has is none: to read
+        the view is an error then.
+    """
+    by_name = _by_name(query)
+    used: Counter[str] = Counter()
+    casts: list[LossyCast] = []
+    for field, name in zip(view.fields, query_columns or view.names, strict=False):
+        folded = name.lower()
+        types = by_name.get(folded, [])
+        if used[folded] < len(types):
+            casts += _lossy((field.name,), types[used[folded]], field.dataType)
+        used[folded] += 1
+    return tuple(casts)
+
+
+def _by_name(schema: StructType) -> dict[str, list[DataType]]:
+    types: dict[str, list[DataType]] = {}
+    for field in schema.fields:
+        types.setdefault(field.name.lower(), []).append(field.dataType)
+    return types
+
+
+def _lossy(path: Path, query: DataType, view: DataType) -> Iterator[LossyCast]:
+    for pair in side_by_side(query, view, path, by_position):
+        if pair.left is None or pair.right is None:
+            continue
+        theirs, ours = pair.left.dataType, pair.right.dataType
+        if storage(theirs, ours) is not Storage.EXACT:
+            yield LossyCast(pair.path, theirs, ours)
+
+
+def mending(view: View, models: Mapping[Path, str], can_alter: bool) -> list[str]:
+    """Give the commands of which each makes a view have the types of its query.
+
+    Args:
+        view: the view.
+        models: the names of dbt's models that are views, by schema and name in lower case.
+        can_alter: whether this Spark has ALTER VIEW ... WITH SCHEMA.
+
+    Returns:
+        At least one command.
+    """
+    model = models.get(tuple(part.lower() for part in view.name[-2:]))
+    alter = f"alter view {path_sql(view.name[-2:])} with schema type evolution"
+    by_dbt = f"dbt run --select {model}"
+    commands = [alter] * can_alter + [by_dbt] * (model is not None)
+    return commands or [
+        f"dbt run --select {view.name[-1]}, if that is a model; else create the view again"
+    ]
+
+
+def read_text(views: Iterable[View], models: Mapping[Path, str], warn: bool) -> str:
+    """Say that a model reads views which change values.
+
+    Args:
+        views: the views to mend, from ``stale_views``.
+        models: as ``mending`` takes them.
+        warn: whether the model is run all the same.
+
+    Returns:
+        A text with each view, its casts and what mends it.
+    """
+    result = (
+        "The model gets the values as these views change them (on_lossy_write: warn)."
+        if warn
+        else "Nothing was changed or written. After these commands, run the model again. With "
+        "on_lossy_write: warn or ignore, the model takes the values as the views change them."
+    )
+    lines = [
+        "The model reads views that cast columns back to the types that these had when the view "
+        "was created. A table became wider since, and the casts can change its values.",
+        *_blocks(views, models, True),
+        "",
+        result,
+    ]
+    return "\n".join(lines)
+
+
+def failing_text(views: Iterable[View], models: Mapping[Path, str], can_alter: bool) -> str:
+    """Say that Spark refuses to read views over a table that became wider.
+
+    Args:
+        views: the views.
+        models: as ``mending`` takes them.
+        can_alter: as ``mending`` takes it.
+
+    Returns:
+        A text with each view and what mends it.
+    """
+    lines = [
+        "The statement reads views that were created before a table became wider, and Spark "
+        "refuses to make the wider values narrower for them. Nothing was written.",
+        *_blocks(views, models, can_alter),
+    ]
+    return "\n".join(lines)
+
+
+def widened_text(
+    table: Path, views: Sequence[View], models: Mapping[Path, str], can_alter: bool
+) -> str:
+    """Say which views a wider table has left behind.
+
+    Args:
+        table: the table's schema and name.
+        views: the views to mend, from ``stale_views``; at least one.
+        models: as ``mending`` takes them.
+        can_alter: as ``mending`` takes it.
+
+    Returns:
+        A text with each view, its casts and what mends it.
+    """
+    lines = [
+        f"{path_text(table)} is wider now, and these views over it still have the types from "
+        "before. They change its values, or fail, when they are read.",
+        *_blocks(views, models, can_alter),
+    ]
+    return "\n".join(lines)
+
+
+def _blocks(views: Iterable[View], models: Mapping[Path, str], can_alter: bool) -> Iterator[str]:
+    for view in views:
+        yield ""
+        yield f"  {path_text(view.name[-2:])}"
+        yield from (f"    {cast.text}" for cast in view.casts)
+        if view.fails:
+            yield "    Spark refuses to read it: CANNOT_UP_CAST_DATATYPE"
+        elif not view.casts:
+            yield "    It reads another view of these, and does not follow its types"
+        yield "    Do: " + "\n    Or: ".join(mending(view, models, can_alter))

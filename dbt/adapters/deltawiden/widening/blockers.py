@@ -1,0 +1,179 @@
+"""What a table holds that stands in the way of a change, whatever the types are."""
+
+from collections.abc import Iterator
+
+from pyspark.sql import types as spark
+from pyspark.sql.types import DataType
+
+from dbt.adapters.deltawiden.delta.table_snapshot import (
+    PREVIEW_FEATURE,
+    TYPE_WIDENING_FEATURE,
+    TableFacts,
+)
+from dbt.adapters.deltawiden.sql.identifiers import Path, quote
+from dbt.adapters.deltawiden.sql.references import uses
+from dbt.adapters.deltawiden.sql.types import every_type, leaves, type_text
+from dbt.adapters.deltawiden.widening.refusals import Obstacle, Reason
+from dbt.adapters.deltawiden.widening.rules import (
+    DELTA_3_2,
+    DELTA_4_0,
+    Capability,
+    Rule,
+)
+from dbt.adapters.deltawiden.writing.store_assignment import is_storable
+
+# The protocol change IcebergWriterCompatV1, "Allowed Supported list of features", and the legacy
+# features that may be supported; whether those are active Delta checks when they are made so.
+_FEATURES_OF_WRITER_COMPATIBILITY = frozenset(
+    {
+        *("appendOnly", "columnMapping", "icebergWriterCompatV1", "icebergCompatV2"),
+        *("domainMetadata", "vacuumProtocolCheck", "v2Checkpoint", "inCommitTimestamp"),
+        *("clustering", "timestampNtz", "typeWidening"),
+        *("invariants", "changeDataFeed", "checkConstraints"),
+        *("identityColumns", "generatedColumns"),
+    }
+)
+
+# DELTA_ICEBERG_COMPAT_VIOLATION.UNSUPPORTED_DATA_TYPE; the protocol's "Writer Requirements for
+# IcebergCompatV2" has the list of what is allowed.
+_NOT_IN_ICEBERG = {
+    "icebergCompatV1": ("ArrayType", "MapType", "NullType"),
+    "icebergCompatV2": ("NullType", "VariantType"),
+    "icebergCompatV3": ("NullType",),
+}
+
+# DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES
+_NEEDS_COLUMN_MAPPING = frozenset(" ,;{}()\n\t=")
+
+
+def of_type_change(
+    path: Path, to_type: DataType, rule: Rule, facts: TableFacts
+) -> Iterator[Obstacle]:
+    """Find what stands in the way of changing a leaf's type.
+
+    Args:
+        path: the leaf.
+        to_type: the type it is to become.
+        rule: the rule that permits the change.
+        facts: the table.
+
+    Returns:
+        The obstacles; each is a refusal of its own.
+
+    Source:
+        the engine conditions named beside each, and IcebergWriterCompatV1's requirements
+    """
+    yield from _of_any_change(path, facts)
+    if path[0] in facts.generated:  # DELTA_GENERATED_COLUMNS_EXPR_TYPE_MISMATCH
+        yield Obstacle(Reason.GENERATED, facts.generated[path[0]])
+    if path[0] in facts.identity:  # DELTA_IDENTITY_COLUMNS_ALTER_COLUMN_NOT_SUPPORTED
+        yield Obstacle(Reason.IDENTITY)
+    if rule.recorded and rule.since > DELTA_3_2 and _is_preview_only(facts):
+        yield Obstacle(Reason.PREVIEW_ONLY)
+    if facts.has_writer_compatibility:
+        yield from _of_writer_compatibility(to_type, facts, widens=rule.recorded)
+
+
+def of_new_field(path: Path, new: DataType, facts: TableFacts) -> Iterator[Obstacle]:
+    """Find what stands in the way of adding a column or nested field.
+
+    Args:
+        path: where it is to be.
+        new: its type.
+        facts: the table.
+
+    Returns:
+        The obstacles; each is a refusal of its own.
+
+    Source:
+        the engine conditions named beside each, and IcebergWriterCompatV1's requirements
+    """
+    if not facts.is_delta:
+        return
+    unknown = [each for each in leaves(new) if not is_storable(each)]
+    if unknown:  # DELTA_UNSUPPORTED_DATA_TYPES
+        yield Obstacle(Reason.NOT_STORABLE, type_text(unknown[0]))
+    if _has_void(path, new, facts):  # DELTA_COMPLEX_TYPE_COLUMN_CONTAINS_NULL_TYPE
+        yield Obstacle(Reason.VOID)
+    if facts.column_mapping == "none":
+        names = [path[-1], *_names(new)]
+        wrong = [each for each in names if _NEEDS_COLUMN_MAPPING & set(each)]
+        if wrong:
+            yield Obstacle(Reason.NAME_NEEDS_COLUMN_MAPPING, quote(wrong[0]))
+    yield from _of_iceberg(new, facts)
+    if facts.has_writer_compatibility:
+        # Spark names the new field's Parquet column after a UUID, not col-<id>.
+        yield Obstacle(Reason.WRITER_COMPATIBILITY_AND_NEW)
+        yield from _of_writer_compatibility(new, facts, widens=False)
+
+
+def of_drop(path: Path, facts: TableFacts) -> Iterator[Obstacle]:
+    """Find what stands in the way of dropping a column or nested field.
+
+    Args:
+        path: the column or field.
+        facts: the table.
+
+    Returns:
+        The obstacles; each is a refusal of its own.
+    """
+    yield from _of_any_change(path, facts)
+    folded = [each.lower() for each in facts.clustering_columns]
+    if path[0].lower() in folded:  # DELTA_UNSUPPORTED_DROP_CLUSTERING_COLUMN
+        yield Obstacle(Reason.GONE_AND_CLUSTERED_BY)
+
+
+def _of_any_change(path: Path, facts: TableFacts) -> Iterator[Obstacle]:
+    for name, expression in facts.constraints.items():
+        if uses(expression, path):  # DELTA_CONSTRAINT_DEPENDENT_COLUMN_CHANGE
+            yield Obstacle(Reason.CONSTRAINT, expression, quote(name))
+    for name, expression in facts.generated.items():
+        if uses(expression, path):  # DELTA_GENERATED_COLUMNS_DEPENDENT_COLUMN_CHANGE
+            yield Obstacle(Reason.INPUT_OF_GENERATED, expression, quote(name))
+
+
+def _is_preview_only(facts: TableFacts) -> bool:
+    return PREVIEW_FEATURE in facts.features and TYPE_WIDENING_FEATURE not in facts.features
+
+
+def _of_writer_compatibility(
+    becomes: DataType, facts: TableFacts, widens: bool
+) -> Iterator[Obstacle]:
+    if facts.column_mapping != "id":
+        yield Obstacle(
+            Reason.WRITER_COMPATIBILITY, f"column mapping is {facts.column_mapping}, not id"
+        )
+    forbidden = (spark.ByteType, spark.ShortType)
+    for leaf in leaves(becomes):
+        if isinstance(leaf, forbidden):
+            yield Obstacle(Reason.WRITER_COMPATIBILITY, f"a table with it has no {type_text(leaf)}")
+    features = set(facts.features)
+    if widens and facts.engine.delta < DELTA_4_0 and TYPE_WIDENING_FEATURE not in features:
+        features.add(PREVIEW_FEATURE)  # which is what this Delta turns on
+    others = sorted(features - _FEATURES_OF_WRITER_COMPATIBILITY)
+    if others:
+        yield Obstacle(Reason.WRITER_COMPATIBILITY, f"it allows no {', '.join(others)}")
+
+
+def _of_iceberg(new: DataType, facts: TableFacts) -> Iterator[Obstacle]:
+    for feature, lacking in _NOT_IN_ICEBERG.items():
+        if feature in facts.features:
+            found = [each for each in every_type(new) if type(each).__name__ in lacking]
+            if found:
+                yield Obstacle(Reason.NOT_IN_ICEBERG, f"{feature}: {type_text(found[0])}")
+
+
+def _has_void(path: Path, new: DataType, facts: TableFacts) -> bool:
+    if not any(isinstance(each, spark.NullType) for each in leaves(new)):
+        return False
+    collections = (spark.ArrayType, spark.MapType)
+    in_collection = any(isinstance(each, collections) for each in every_type(new)) or any(
+        part in ("element", "key", "value") for part in path[1:-1]
+    )
+    return in_collection or not facts.engine.can(Capability.TYPE_A_VOID_COLUMN)
+
+
+def _names(data_type: DataType) -> Iterator[str]:
+    for each in every_type(data_type):
+        if isinstance(each, spark.StructType):
+            yield from each.names

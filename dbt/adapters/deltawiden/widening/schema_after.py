@@ -1,0 +1,71 @@
+"""The schema that a table has after a plan."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
+
+from dbt.adapters.deltawiden.sql.identifiers import Path
+
+
+@dataclass(frozen=True)
+class SchemaChanges:
+    """What changes in a schema, by path.
+
+    Attributes:
+        types: the new types of leaves.
+        new: the fields to add at the end of the struct at a path; the root's path is empty.
+        dropped: the columns and nested fields that go.
+    """
+
+    types: Mapping[Path, DataType] = field(default_factory=dict)
+    new: Mapping[Path, tuple[StructField, ...]] = field(default_factory=dict)
+    dropped: frozenset[Path] = frozenset()
+
+    @cached_property
+    def touched(self) -> frozenset[Path]:
+        """The paths at or below which something changes: the rest of a schema stays as it is."""
+        changed = (*self.types, *self.new, *self.dropped)
+        return frozenset(path[:end] for path in changed for end in range(1, len(path) + 1))
+
+
+def schema_after(changes: SchemaChanges, schema: StructType) -> StructType:
+    """Apply changes to a schema.
+
+    Args:
+        changes: the changes, with paths in the schema's spelling.
+        schema: the schema before.
+
+    Returns:
+        The schema after. The order of the fields is kept; new ones come last, as Delta adds them.
+    """
+    return _struct(changes, schema, ())
+
+
+def _struct(changes: SchemaChanges, struct: StructType, path: Path) -> StructType:
+    kept = [
+        _field(changes, each, (*path, each.name))
+        for each in struct.fields
+        if (*path, each.name) not in changes.dropped
+    ]
+    return StructType([*kept, *changes.new.get(path, ())])
+
+
+def _field(changes: SchemaChanges, before: StructField, path: Path) -> StructField:
+    if path not in changes.touched:
+        return before
+    return StructField(before.name, _type(changes, before.dataType, path), before.nullable)
+
+
+def _type(changes: SchemaChanges, before: DataType, path: Path) -> DataType:
+    if isinstance(before, StructType):
+        return _struct(changes, before, path)
+    if isinstance(before, ArrayType):
+        element = _type(changes, before.elementType, (*path, "element"))
+        return ArrayType(element, before.containsNull)
+    if isinstance(before, MapType):
+        key = _type(changes, before.keyType, (*path, "key"))
+        value = _type(changes, before.valueType, (*path, "value"))
+        return MapType(key, value, before.valueContainsNull)
+    return changes.types.get(path, before)

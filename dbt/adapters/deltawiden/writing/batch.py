@@ -1,0 +1,137 @@
+"""The rows of a table that belong to one batch of a microbatch model."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timezone
+
+from pyspark.sql import types as spark
+from pyspark.sql.types import DataType
+
+from dbt.adapters.deltawiden.sql.identifiers import path_text, quote, read_name
+from dbt.adapters.deltawiden.sql.types import type_text
+from dbt.adapters.deltawiden.writing.columns import WrittenColumn
+from dbt.adapters.deltawiden.writing.value_check import END_OF_MESSAGE, failure_sql
+
+ROW_OUTSIDE_BATCH = "ROW_OUTSIDE_BATCH"
+"""Marks the error of a row that is not in the batch, as Spark marks its conditions."""
+
+
+class NoBatch(ValueError):
+    """The rows of a batch can't be told from those of other batches."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The limits of a batch, and the column of the table that they are about.
+
+    Attributes:
+        column: the column's name, as the table spells it.
+        type: its type.
+        start: the first moment of the batch.
+        end: the first moment after it.
+    """
+
+    column: str
+    type: DataType
+    start: datetime
+    end: datetime
+
+    @property
+    def condition(self) -> str:
+        """The condition of the rows in the batch, the same in every time zone of a session."""
+        start, end = (_literal(limit, self.type) for limit in (self.start, self.end))
+        return f"{quote(self.column)} >= {start} and {quote(self.column)} < {end}"
+
+    def checked_sql(self, model: str) -> str:
+        """Render the column of a row to write, which ends the statement if it is in no batch.
+
+        It is part of what is selected, and no filter: Spark could look at a filter before the
+        model's own.
+
+        Args:
+            model: the name of the model.
+        """
+        name = quote(self.column)
+        before = (
+            f"[{ROW_OUTSIDE_BATCH}] The model {model} has a row whose event time is not in the "
+            f"batch: its column {path_text((self.column,))} is "
+        )
+        after = f", and the batch is from {self.start} to {self.end}. {END_OF_MESSAGE}"
+        shown = f"coalesce(cast({name} as string), 'null')"
+        failed = failure_sql(before, shown, after)
+        return f"case when {self.condition} then {name} else {failed} end as {name}"
+
+    @property
+    def is_text_exact(self) -> str:
+        """The query whether the session's time zone has a text of its own for each limit.
+
+        Delta reads the condition of ``replace where`` from a text, in which a timestamp has no
+        offset. In the hour that the end of daylight saving time repeats, two moments have the same
+        text. Empty where the column's type has no time zone.
+        """
+        if not isinstance(self.type, spark.TimestampType):
+            return ""
+        limits = [_literal(limit, self.type) for limit in (self.start, self.end)]
+        exact = (f"cast(cast({limit} as string) as timestamp) = {limit}" for limit in limits)
+        return f"select {' and '.join(exact)}"
+
+
+def read_batch(
+    columns: Iterable[WrittenColumn], event_time: str, start: datetime, end: datetime
+) -> Batch:
+    """Find the rows of a table whose event time is in a batch.
+
+    dbt selects the batch's input by the same limits, and compares them with the input's column. It
+    gives them in UTC: so a timestamp without time zone is taken for one of UTC, and a date for its
+    first moment in UTC.
+
+    Args:
+        columns: the table's columns at the time of the write.
+        event_time: the column, as the configuration names it.
+        start: the first moment of the batch.
+        end: the first moment after it.
+
+    Returns:
+        The batch.
+
+    Raises:
+        NoBatch: the table has no such column, its type has no moments, or the column is a date and
+            the batch is no number of whole days.
+
+    Source:
+        https://docs.getdbt.com/docs/build/incremental-microbatch, "Timezones"
+    """
+    columns = list(columns)
+    name = read_name(event_time)[-1]
+    column = next((each for each in columns if each.name.lower() == name.lower()), None)
+    if column is None:
+        names = ", ".join(each.name for each in columns)
+        raise NoBatch(f"event_time: the table has no column {name}; it has {names}.")
+    if not isinstance(column.type, spark.DateType | spark.TimestampType | spark.TimestampNTZType):
+        raise NoBatch(
+            f"event_time: the column {name} is of type {type_text(column.type)}, which does not "
+            "say in which batch a row is. Cast it in the model to date, timestamp or timestamp_ntz."
+        )
+    batch = Batch(column.name, column.type, _in_utc(start), _in_utc(end))
+    if isinstance(column.type, spark.DateType) and not all(
+        limit == limit.replace(hour=0, minute=0, second=0, microsecond=0)
+        for limit in (batch.start, batch.end)
+    ):
+        raise NoBatch(
+            f"event_time: the column {name} is a date, which does not tell the hours of a day "
+            "apart. Set batch_size to day, month or year, or select a timestamp."
+        )
+    return batch
+
+
+def _in_utc(moment: datetime) -> datetime:
+    return moment.replace(tzinfo=timezone.utc) if moment.tzinfo is None else moment
+
+
+def _literal(moment: datetime, data_type: DataType) -> str:
+    utc = moment.astimezone(timezone.utc)
+    if isinstance(data_type, spark.DateType):
+        return f"date'{utc:%Y-%m-%d}'"
+    if isinstance(data_type, spark.TimestampNTZType):
+        return f"timestamp_ntz'{utc:%Y-%m-%d %H:%M:%S.%f}'"
+    return f"timestamp'{utc:%Y-%m-%d %H:%M:%S.%f}+00:00'"

@@ -1,0 +1,235 @@
+"""What is written to each column of a table, as SQL over the model's output."""
+
+from collections.abc import Container
+from dataclasses import dataclass, replace
+
+from pyspark.sql.types import DataType, StructField, StructType
+
+from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
+from dbt.adapters.deltawiden.sql.identifiers import quote
+from dbt.adapters.deltawiden.sql.side_by_side import by_folded_name
+from dbt.adapters.deltawiden.sql.types import type_sql
+from dbt.adapters.deltawiden.writing.projection import is_as_is, shaped_sql
+from dbt.adapters.deltawiden.writing.store_assignment import Storage, kind_of, storage
+from dbt.adapters.deltawiden.writing.value_check import ValueCheck
+
+MERGE_SOURCE = "DBT_INTERNAL_SOURCE"
+"""The name that dbt gives the source of a MERGE."""
+
+
+@dataclass(frozen=True)
+class WrittenColumn:
+    """A column of the table at the time of the write.
+
+    Attributes:
+        name: its name, as the table spells it.
+        type: its type, as it was declared.
+        source: the column of the model's output that is written to it, or None for null.
+        check: the check of values that its type does not store exactly, or None for no check.
+        is_key: whether rows are found by it. It is then compared as the table stores it.
+        is_only_inserted: whether a MERGE leaves it as it is in a row that it updates. Its value is
+            then shaped and checked where a row is inserted, because no other row takes it.
+    """
+
+    name: str
+    type: DataType
+    source: StructField | None
+    check: ValueCheck | None = None
+    is_key: bool = False
+    is_only_inserted: bool = False
+
+    @property
+    def quoted(self) -> str:
+        """The name, quoted for a statement."""
+        return quote(self.name)
+
+    @property
+    def column(self) -> str:
+        """The name, under the attribute that dbt's columns have it."""
+        return self.name
+
+    @property
+    def in_source(self) -> bool:
+        """Whether the model's output has it."""
+        return self.source is not None
+
+    @property
+    def is_as_is(self) -> bool:
+        """Whether the source's value can be written as it is, nested fields included."""
+        if self.source is None:
+            return True
+        given = self.source.dataType
+        return (
+            is_as_is(given, self.type, self.check)
+            and not self._is_cast_key(given)
+            and not self._has_to_check_partition(given)
+        )
+
+    @property
+    def select_sql(self) -> str:
+        """What to select for it from the model's output."""
+        if self.source is None:
+            return f"cast(null as {type_sql(self.type)}) as {self.quoted}"
+        value = quote(self.source.name)
+        shaped = value if self.is_only_inserted else self._value_sql(value)
+        return value if shaped == value else f"{shaped} as {self.quoted}"
+
+    @property
+    def insert_sql(self) -> str:
+        """What a MERGE inserts into it, from the source that ``select_sql`` makes."""
+        if self.source is None:
+            return "null"
+        value = f"{MERGE_SOURCE}.{self.quoted}"
+        return self._value_sql(value) if self.is_only_inserted else value
+
+    def _value_sql(self, value: str) -> str:
+        assert self.source is not None
+        given = self.source.dataType
+        shaped = shaped_sql(value, given, self.type, (self.name,), self.check)
+        if shaped == value and self._is_cast_key(given):
+            shaped = _key_sql(value, given, self.type)
+        if self.check is not None and self._has_to_check_partition(given):
+            return self.check.partition_sql(value, shaped, self.name, self.type)
+        return shaped
+
+    def _has_to_check_partition(self, given: DataType) -> bool:
+        # A value of another kind is one already that a partition stores, or it is refused.
+        return (
+            self.check is not None
+            and kind_of(given) == kind_of(self.type)
+            and self.check.has_to_check_partition(self.name, self.type)
+        )
+
+    def _is_cast_key(self, given: DataType) -> bool:
+        return self.is_key and type_sql(given) != type_sql(self.type)
+
+
+def _key_sql(value: str, source: DataType, column: DataType) -> str:
+    """Cast a key to its column's type, in which it is compared.
+
+    As numbers the text 007 and 7 are equal, and as texts they are two keys.
+    """
+    if storage(source, column) is Storage.EXACT:
+        return f"cast({value} as {type_sql(column)})"
+    # Loss is accepted, but a value that the column can't hold must not become another row's key.
+    stored = f"try_cast({value} as {type_sql(column)})"
+    failed = f"raise_error(concat('the table has no such key: ', cast({value} as string)))"
+    return f"case when {value} is null or {stored} is not null then {stored} else {failed} end"
+
+
+@dataclass(frozen=True)
+class Write:
+    """A write of a model's output to its table.
+
+    Attributes:
+        columns: the table's columns that are written, in its order.
+        unused: columns of the model's output that the table has not.
+        leaves_out: whether the table has columns that are not written, because it makes their
+            values itself.
+    """
+
+    columns: tuple[WrittenColumn, ...] = ()
+    unused: tuple[str, ...] = ()
+    leaves_out: bool = False
+
+    @property
+    def can_merge_all(self) -> bool:
+        """Whether a MERGE may write ``*`` for the table's columns.
+
+        It may not where the source lacks one (DELTA_MERGE_UNRESOLVED_EXPRESSION), nor where a
+        name contains a backtick, which Delta does not quote when it replaces the star
+        (INVALID_ATTRIBUTE_NAME_SYNTAX).
+        """
+        return not self.leaves_out and all(
+            each.in_source and "`" not in each.name and not each.is_only_inserted
+            for each in self.columns
+        )
+
+    def updating(self, columns: Container[str] | None) -> "Write":
+        """Give the write by a MERGE that updates only some columns of a row.
+
+        Args:
+            columns: the columns that it updates, quoted; None where it updates all.
+
+        Returns:
+            The write, in which a value of another column is checked only where it is inserted.
+        """
+        if columns is None:
+            return self
+        written = (replace(each, is_only_inserted=_is_left(each, columns)) for each in self.columns)
+        return replace(self, columns=tuple(written))
+
+    @property
+    def is_as_is(self) -> bool:
+        """Whether the model's output can be written as it is, nested fields included."""
+        return all(each.is_as_is for each in self.columns)
+
+    @property
+    def source_select_sql(self) -> str:
+        """The model's columns, nested fields in the order and types of the table's, to select.
+
+        Columns that the table has not are kept: a MERGE's condition may use them.
+        """
+        written = [each.select_sql for each in self.columns if each.in_source]
+        return ", ".join([*written, *(quote(each) for each in self.unused)])
+
+
+def partitions_checked_sql(source: StructType, check: ValueCheck) -> str:
+    """Render the columns of a query, with the check of those that will partition a new table.
+
+    Args:
+        source: the schema of the query.
+        check: the check; it has the table's partition columns.
+
+    Returns:
+        What to select from the query; empty where no column has to be checked.
+    """
+    columns = [WrittenColumn(f.name, f.dataType, f, check) for f in source.fields]
+    if all(column.is_as_is for column in columns):
+        return ""
+    return ", ".join(column.select_sql for column in columns)
+
+
+def _is_left(column: WrittenColumn, updated: Container[str]) -> bool:
+    # A field of a struct can be updated by itself, so structs are shaped for both.
+    is_struct = isinstance(column.type, StructType)
+    return not (column.is_key or is_struct or column.is_as_is or column.quoted in updated)
+
+
+def write_of(
+    source: StructType,
+    table: StructType,
+    fills: bool = True,
+    left_out: Container[str] = (),
+    check: ValueCheck | None = None,
+    keys: Container[str] = (),
+) -> Write:
+    """Match a model's output with the columns of its table, by name without regard to case.
+
+    Args:
+        source: the schema of the model's output.
+        table: the table's schema at the time of the write.
+        fills: whether a column that the source lacks is filled with null. Otherwise it is selected
+            from the source all the same, so that the engine refuses the write.
+        left_out: the columns, in lower case, that Delta makes itself where the source lacks them.
+        check: the check of values that a column does not store exactly by its type alone, or None.
+        keys: the columns, in lower case, by which the write finds rows.
+
+    Returns:
+        The write.
+    """
+    in_source = by_folded_name(with_char_types(source))
+    columns = [
+        WrittenColumn(
+            each.name,
+            each.dataType,
+            in_source.get(each.name.lower(), None if fills else each),
+            check,
+            each.name.lower() in keys,
+        )
+        for each in with_char_types(table).fields
+        if each.name.lower() in in_source or each.name.lower() not in left_out
+    ]
+    in_table = by_folded_name(table)
+    unused = [each.name for each in source.fields if each.name.lower() not in in_table]
+    return Write(tuple(columns), tuple(unused), leaves_out=len(columns) < len(table.fields))

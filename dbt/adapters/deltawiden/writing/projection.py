@@ -1,0 +1,182 @@
+"""Shape a source's value like its column, so that nested fields are written by name.
+
+Spark writes a struct by position as soon as one of its fields needs a cast, whatever its fields are
+called, and Delta 3.3 and 4.0 then make of a null struct a struct of nulls. A value that has the
+column's fields in the column's order, and its types, can't be written wrongly.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import count
+
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType
+
+from dbt.adapters.deltawiden.sql.identifiers import Path, quote
+from dbt.adapters.deltawiden.sql.side_by_side import by_folded_name, side_by_side
+from dbt.adapters.deltawiden.sql.types import every_type, type_sql
+from dbt.adapters.deltawiden.writing.store_assignment import Storage, storage
+from dbt.adapters.deltawiden.writing.value_check import ValueCheck
+
+
+def shaped_sql(
+    value: str,
+    source: DataType,
+    column: DataType,
+    path: Path = (),
+    check: ValueCheck | None = None,
+) -> str:
+    """Render a source's value with the fields of its column, in the column's order.
+
+    Args:
+        value: an SQL expression for the value.
+        source: its type.
+        column: the type of the column. Every field of the source is in it.
+        path: the column, which the error of a check names.
+        check: the check of the leaves that the column does not store exactly by their types alone;
+            None to leave those to the engine's own cast.
+
+    Returns:
+        The expression itself where it can be written as it is, else one that puts the fields in
+        order, at every depth, and gives them the column's types where those hold every value. A
+        field that the source lacks is null; a null struct stays null. With a check, a value that
+        the column does not store exactly ends the statement.
+
+    Source:
+        https://spark.apache.org/docs/latest/api/sql/ (named_struct, transform, transform_keys)
+    """
+    shaped = _shaper(source, column, check).shaped(value, source, column, path)
+    return f"cast({shaped} as {type_sql(column)})" if _needs_cast(source, column) else shaped
+
+
+def is_as_is(source: DataType, column: DataType, check: ValueCheck | None = None) -> bool:
+    """Tell whether a source's value can be written to its column as it is.
+
+    Args:
+        source: the type of the value.
+        column: the type of its column.
+        check: as for ``shaped_sql``.
+
+    Returns:
+        Whether names, their order and the types inside of structs are the same, and no value has
+        to be checked.
+    """
+    shaper = _shaper(source, column, check)
+    return not shaper.changes(source, column) and not _needs_cast(source, column)
+
+
+def _needs_cast(source: DataType, column: DataType) -> bool:
+    """Whether a struct's fields have other types than the column's, which hold all their values.
+
+    Only then: a cast to a type that does not hold a value loses it, where a write can still fail.
+    """
+    has_struct = any(isinstance(each, StructType) for each in every_type(column))
+    pairs = list(_leaves(source, column))
+    differs = any(ours != theirs for ours, theirs in pairs)
+    return (
+        has_struct
+        and differs
+        and all(storage(ours, theirs) is Storage.EXACT for ours, theirs in pairs)
+    )
+
+
+def _leaves(source: DataType, column: DataType) -> Iterator[tuple[DataType, DataType]]:
+    for pair in side_by_side(source, column):
+        if pair.left is not None and pair.right is not None:
+            yield pair.left.dataType, pair.right.dataType
+
+
+def _is_lossy(source: DataType, column: DataType) -> bool:
+    return any(storage(ours, theirs) is Storage.LOSSY for ours, theirs in _leaves(source, column))
+
+
+def _shaper(source: DataType, column: DataType, check: ValueCheck | None) -> "_Shaper":
+    return _Shaper(check if _is_lossy(source, column) else None)
+
+
+@dataclass(frozen=True)
+class _Shaper:
+    """Renders one value, each lambda variable under a name of its own."""
+
+    check: ValueCheck | None
+    names: "count[int]" = field(default_factory=lambda: count(1))
+
+    def changes(self, source: DataType, column: DataType) -> bool:
+        """Whether the value has to be put in order, or a leaf of it has to be checked."""
+        is_checked = self.check is not None and _is_lossy(source, column)
+        return is_checked or not in_order(source, column)
+
+    def shaped(self, value: str, source: DataType, column: DataType, path: Path) -> str:
+        if not self.changes(source, column):
+            return value
+        if isinstance(source, StructType) and isinstance(column, StructType):
+            return self._struct(value, source, column, path)
+        if isinstance(source, ArrayType) and isinstance(column, ArrayType):
+            item = f"x{next(self.names)}"
+            body = self._inside(item, source.elementType, column.elementType, (*path, "element"))
+            return f"transform({value}, {item} -> {body})"
+        if isinstance(source, MapType) and isinstance(column, MapType):
+            return self._map(value, source, column, path)
+        assert self.check is not None
+        return self.check.checked_sql(value, path, source, column)
+
+    def _inside(self, value: str, source: DataType, column: DataType, path: Path) -> str:
+        """Render a value inside another one, with its column's type if any leaf is checked.
+
+        The value around it can then be written without a cast, which would be a cast by position.
+        """
+        shaped = self.shaped(value, source, column, path)
+        if self.check is None or shaped != value or source == column:
+            return shaped
+        return f"cast({shaped} as {type_sql(column)})"
+
+    def _struct(self, value: str, source: StructType, column: StructType, path: Path) -> str:
+        in_source = by_folded_name(source)
+        fields = []
+        for each in column.fields:
+            name = each.name.replace("\\", "\\\\").replace("'", "\\'").replace("${", "\\u0024{")
+            given = in_source.get(each.name.lower())
+            if given is None:
+                rendered = f"cast(null as {type_sql(each.dataType)})"
+            else:
+                field_path = (*path, each.name)
+                field_value = f"{value}.{quote(given.name)}"
+                rendered = self._inside(field_value, given.dataType, each.dataType, field_path)
+            fields.append(f"'{name}', {rendered}")
+        return f"if({value} is null, null, named_struct({', '.join(fields)}))"
+
+    def _map(self, value: str, source: MapType, column: MapType, path: Path) -> str:
+        key, item = f"k{next(self.names)}", f"v{next(self.names)}"
+        new_key = self._inside(key, source.keyType, column.keyType, (*path, "key"))
+        new_item = self._inside(item, source.valueType, column.valueType, (*path, "value"))
+        if new_key != key:
+            value = f"transform_keys({value}, ({key}, {item}) -> {new_key})"
+        if new_item != item:
+            value = f"transform_values({value}, ({key}, {item}) -> {new_item})"
+        return value
+
+
+def in_order(source: DataType, column: DataType) -> bool:
+    """Tell whether a type has the fields of another in its order, at every depth.
+
+    Args:
+        source: the type of a value.
+        column: the type of its column. Where the kinds differ (a struct and a number), there is
+            nothing to put in order.
+
+    Returns:
+        Whether names, without regard to case, and their order are the same.
+    """
+    if isinstance(source, StructType) and isinstance(column, StructType):
+        same_names = [each.lower() for each in source.names] == [
+            each.lower() for each in column.names
+        ]
+        return same_names and all(
+            in_order(ours.dataType, theirs.dataType)
+            for ours, theirs in zip(source.fields, column.fields, strict=True)
+        )
+    if isinstance(source, ArrayType) and isinstance(column, ArrayType):
+        return in_order(source.elementType, column.elementType)
+    if isinstance(source, MapType) and isinstance(column, MapType):
+        keys_in_order = in_order(source.keyType, column.keyType)
+        return keys_in_order and in_order(source.valueType, column.valueType)
+    return True

@@ -1,0 +1,257 @@
+"""The values of a seed's file, held against the types of its table before anything is written.
+
+A cast would make another value or null of some texts: 12345678901234567890 is no bigint, 7.9 is no
+int, and 2024-13-45 is no date.
+"""
+
+import csv
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, time, timezone, tzinfo
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import agate
+from dbt_common.exceptions import CompilationError
+from pyspark.sql import types as spark
+from pyspark.sql.types import DataType
+
+from dbt.adapters.deltawiden.sql.types import UnknownType, parse_type, type_text
+from dbt.adapters.deltawiden.writing.store_assignment import INTEGER_BITS, nearest_float
+
+_MOST_SHOWN = 10
+
+_INTEGER = re.compile(r"[+-]?\d+(\.0*)?")
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+_NO_NUMBER = re.compile(r"nan|[+-]?inf(inity)?", re.IGNORECASE)
+_DATE = re.compile(r"(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})")
+_TIME = re.compile(
+    r"(?P<hour>\d{1,2}):(?P<minute>\d{1,2})(:(?P<second>\d{1,2})(\.\d{1,6}0*)?)?"
+    r"(?P<zone>\s*(Z|[+-]\d{1,2}(:?\d{2})?|UTC|GMT|[A-Za-z]+/[A-Za-z_/]+))?"
+)
+_TOO_FINE = re.compile(r"[.,]\d{6}\d*[1-9]")
+_BOOLEANS = frozenset({"true", "t", "yes", "y", "1", "false", "f", "no", "n", "0"})
+
+
+class SeedRefused(CompilationError):
+    """A value of a seed's file is none of its column's type; nothing was changed or written."""
+
+
+@dataclass(frozen=True)
+class _Cell:
+    line: int
+    column: str
+    text: str
+    type: DataType
+
+    @property
+    def said(self) -> str:
+        return (
+            f"line {self.line}, column {self.column}: {self.text[:200]!r} is not stored exactly as "
+            f"{type_text(self.type)}"
+        )
+
+
+def check_seed(
+    seed: Mapping[str, Any],
+    table: agate.Table,
+    types: Mapping[str, str],
+    session_zone: Callable[[], str],
+) -> None:
+    """Hold the values of a seed's file against the types of its columns.
+
+    Args:
+        seed: the seed's node.
+        table: the file, as dbt has read it.
+        types: the Spark type of each column.
+        session_zone: asks for the session's time zone, in which Spark reads a timestamp without
+            one.
+
+    Raises:
+        SeedRefused: a column would not store a value as the file has it. The message has the file,
+            and of each value the line, the column and the type.
+    """
+    columns = {name: _parsed(text) for name, text in types.items()}
+    has_moments = any(isinstance(column, spark.TimestampType) for column in columns.values())
+    zone = _zone(session_zone()) if has_moments else None
+    refused = list(_refused(table, columns, str(seed["config"].get("delimiter") or ","), zone))
+    if not refused:
+        return
+    more = len(refused) - _MOST_SHOWN
+    lines = [f"  {cell.said}" for cell in refused[:_MOST_SHOWN]]
+    if more > 0:
+        lines.append(f"  and {more} more")
+    raise SeedRefused(
+        f"{seed['original_file_path']} has values that its table would not store as they are. "
+        "Nothing was written.\n"
+        + "\n".join(lines)
+        + "\nCorrect the file, or give the column another type in the seed's column_types."
+    )
+
+
+def seed_values(seed: Mapping[str, Any], table: agate.Table) -> list[list[Any]]:
+    """Give the values of a seed's file to write: numbers as the file has them.
+
+    Args:
+        seed: the seed's node.
+        table: the file, as dbt has read it.
+
+    Returns:
+        The values of each row, in the order of the columns.
+    """
+    texts = [row for _, row in _records(table, str(seed["config"].get("delimiter") or ","))]
+    numbers = [isinstance(column.data_type, agate.Number) for column in table.columns]
+    return [
+        [
+            texts[row][n].strip() if numbers[n] and value is not None else value
+            for n, value in enumerate(values)
+        ]
+        for row, values in enumerate(table.rows)
+    ]
+
+
+def _refused(
+    table: agate.Table, types: Mapping[str, DataType | None], delimiter: str, zone: tzinfo | None
+) -> Iterator[_Cell]:
+    columns = [(n, name, types[name]) for n, name in enumerate(table.column_names)]
+    checks = [
+        (n, name, parsed, _check(parsed, zone)) for n, name, parsed in columns if parsed is not None
+    ]
+    for (line, texts), values in zip(_records(table, delimiter), table.rows, strict=True):
+        for n, name, parsed, is_exact in checks:
+            value = values[n]
+            if value is None:
+                continue  # What dbt has read as null is null.
+            if isinstance(value, date):
+                # dbt has told the type, by more spellings than Spark has.
+                is_kept = not _TOO_FINE.search(texts[n]) and not (
+                    isinstance(parsed, spark.TimestampType) and _is_skipped(value, zone)
+                )
+            else:
+                is_kept = is_exact(texts[n])
+            if not is_kept:
+                yield _Cell(line, name, texts[n], parsed)
+
+
+def _records(table: agate.Table, delimiter: str) -> list[tuple[int, list[str]]]:
+    """Read the file's rows as texts, each with the number of the line that it begins on."""
+    with Path(table.original_abspath).open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.reader(file, delimiter=delimiter)
+        next(reader)
+        records, line = [], reader.line_num + 1
+        for record in reader:
+            records.append((line, record))
+            line = reader.line_num + 1
+    return records
+
+
+def _parsed(text: str) -> DataType | None:
+    try:
+        return parse_type(text)
+    except UnknownType:
+        return None  # Spark has to say what becomes of it.
+
+
+def _zone(name: str) -> tzinfo | None:
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError):
+        return None  # An offset, which skips no hour.
+
+
+def _is_skipped(value: date, zone: tzinfo | None) -> bool:
+    """Tell whether no clock in a time zone ever shows a time, as when daylight saving begins."""
+    moment = value if isinstance(value, datetime) else datetime.combine(value, time())
+    if zone is None or moment.tzinfo is not None:
+        return False
+    shown = moment.replace(tzinfo=zone).astimezone(timezone.utc).astimezone(zone)
+    return shown.replace(tzinfo=None) != moment
+
+
+def _check(column: DataType, zone: tzinfo | None = None) -> Callable[[str], bool]:
+    """Give the check whether a column of a type stores the value of a text."""
+    if type(column) in INTEGER_BITS:
+        limit = 1 << INTEGER_BITS[type(column)]
+        return lambda text: _is_integer(text.strip(), limit)
+    if isinstance(column, spark.DecimalType):
+        return lambda text: _is_decimal(text.strip(), column.precision, column.scale)
+    if isinstance(column, spark.DoubleType):
+        return lambda text: _is_floating(text.strip(), float)
+    if isinstance(column, spark.FloatType):
+        return lambda text: _is_floating(text.strip(), nearest_float)
+    if isinstance(column, spark.BooleanType):
+        return lambda text: text.strip().lower() in _BOOLEANS
+    if isinstance(column, spark.DateType):
+        return lambda text: _is_date(text.strip())
+    if isinstance(column, spark.TimestampType):
+        return lambda text: _is_timestamp(text.strip(), True, zone)
+    if isinstance(column, spark.TimestampNTZType):
+        return lambda text: _is_timestamp(text.strip(), False, None)
+    if isinstance(column, spark.CharType):
+        return lambda text: len(text) == column.length
+    if isinstance(column, spark.VarcharType):
+        return lambda text: len(text) <= column.length
+    return lambda text: True
+
+
+def _is_integer(text: str, limit: int) -> bool:
+    return bool(_INTEGER.fullmatch(text)) and -limit <= int(text.partition(".")[0]) < limit
+
+
+def _is_decimal(text: str, precision: int, scale: int) -> bool:
+    if not _NUMBER.fullmatch(text):
+        return False
+    _, digits, exponent = Decimal(text).as_tuple()
+    assert isinstance(exponent, int)  # It is no NaN.
+    number = int("".join(map(str, digits)) or 0)
+    while number and number % 10 == 0:
+        number, exponent = number // 10, exponent + 1
+    return not number or (-exponent <= scale and len(str(number)) + exponent <= precision - scale)
+
+
+def _is_floating(text: str, as_stored: Callable[[str], float]) -> bool:
+    """Tell whether a floating-point number shows the digits of a text, or is the same number."""
+    if _NO_NUMBER.fullmatch(text):
+        return True
+    if not _NUMBER.fullmatch(text):
+        return False
+    number = Decimal(text)
+    try:
+        stored = as_stored(text)
+        shown = (Decimal(f"{stored:.{digits}g}") for digits in range(1, 18))
+        shortest = next(each for each in shown if as_stored(str(each)) == stored)
+    except (OverflowError, InvalidOperation, StopIteration):
+        return False  # It is infinite.
+    return number in (shortest, Decimal(stored))
+
+
+def _is_date(text: str) -> bool:
+    found = _DATE.fullmatch(text)
+    return found is not None and _exists(date, found)
+
+
+def _is_timestamp(text: str, takes_zone: bool, zone: tzinfo | None) -> bool:
+    day, _, clock = text.replace("T", " ", 1).partition(" ")
+    found = _TIME.fullmatch(clock or "00:00")
+    if not _is_date(day) or found is None:
+        return False
+    try:
+        hour, minute, second = (int(found[name] or 0) for name in ("hour", "minute", "second"))
+        at = time(hour, minute, second)
+    except ValueError:
+        return False
+    if found["zone"] is not None:
+        return takes_zone
+    year, month, day_of_month = map(int, day.split("-"))
+    return not _is_skipped(datetime.combine(date(year, month, day_of_month), at), zone)
+
+
+def _exists(kind: type[date], found: "re.Match[str]") -> bool:
+    try:
+        kind(int(found["year"]), int(found["month"]), int(found["day"]))
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,267 @@
+"""Check in the statement itself that a column stores a value exactly.
+
+A value is checked by a cast to the column's type and back. Some casts come back although they
+change the value, or keep it only by the session's time zone. For those pairs of types the rules are
+stricter; ``never_exact`` and ``_equals_floating`` say which and why.
+"""
+
+from dataclasses import dataclass
+
+from pyspark.sql import types as spark
+from pyspark.sql.types import DataType
+
+from dbt.adapters.deltawiden.sql.identifiers import Path, path_text
+from dbt.adapters.deltawiden.sql.literals import literal
+from dbt.adapters.deltawiden.sql.types import type_sql, type_text
+from dbt.adapters.deltawiden.writing.partition_values import can_lose_values, stored_condition
+from dbt.adapters.deltawiden.writing.store_assignment import INTEGER_BITS, kind_of
+
+LOSSY_VALUE = "LOSSY_VALUE"
+"""Marks the error of a value that was checked and is not exact, as Spark marks its conditions."""
+
+LOSSY_PARTITION_VALUE = "LOSSY_PARTITION_VALUE"
+"""Marks the error of a value that a partition column does not store exactly."""
+
+END_OF_MESSAGE = "Nothing was written."
+
+_SHOWN_CHARACTERS = 200
+_MAX_LONG = 2**63 - 1
+
+# A product of two decimals keeps all digits up to a precision of 38: 28 digits of a fraction, and
+# the 9 digits of 2**27.
+_MAX_FRACTION_BITS = 27
+
+_NUMBERS = ("integer", "decimal", "floating")
+
+# Pairs of kinds in which no value but null is stored exactly.
+# - true is not 1, and 1 is not a moment: the stored value is of another kind.
+# - What crosses between a timestamp and a date, a text or a timestamp without time zone depends on
+#   the session's time zone: another session reads another moment, and an hour that daylight saving
+#   time repeats or skips is lost.
+# - Bytes need not be UTF-8, and a variant is more than the value that a cast takes out of it.
+_NEVER_EXACT = frozenset(
+    {
+        *(("boolean", number) for number in _NUMBERS),
+        *((number, "boolean") for number in _NUMBERS),
+        *((number, "timestamp") for number in _NUMBERS),
+        *(("timestamp", number) for number in _NUMBERS),
+        *(("interval", number) for number in _NUMBERS),
+        *((zoneless, "timestamp") for zoneless in ("string", "timestamp_ntz")),
+        *(("timestamp", zoneless) for zoneless in ("date", "string", "timestamp_ntz")),
+        ("binary", "string"),
+        ("string", "binary"),
+    }
+)
+
+
+@dataclass(frozen=True)
+class ValueCheck:
+    """What the error of a value that is not exact has to say besides the value.
+
+    Attributes:
+        model: the name of the model.
+        table: the table's name, quoted for a statement.
+        partition_columns: the columns, in lower case, by which the table is partitioned, where it
+            keeps their values as texts.
+        shifts_moments: whether a timestamp in a partition depends on Java's time zone.
+    """
+
+    model: str
+    table: str
+    partition_columns: frozenset[str] = frozenset()
+    shifts_moments: bool = False
+
+    def has_to_check_partition(self, column: str, data_type: DataType) -> bool:
+        """Tell whether a column is a partition column that does not store all of its values.
+
+        Args:
+            column: the column's name.
+            data_type: its type.
+        """
+        return column.lower() in self.partition_columns and can_lose_values(data_type)
+
+    def partition_sql(self, value: str, stored: str, column: str, data_type: DataType) -> str:
+        """Render a value that a partition column either stores or that ends the statement.
+
+        Args:
+            value: an SQL expression of the column's kind of type. It is used several times.
+            stored: the expression to write.
+            column: the column's name.
+            data_type: its type.
+
+        Returns:
+            An expression of the type of ``stored``.
+        """
+        before = f"[{LOSSY_PARTITION_VALUE}] The model {self.model} has the value '"
+        after = (
+            f"' ({type_text(data_type)}) for the column {path_text((column,))} of {self.table}. "
+            "The table is partitioned by this column, and the value of a partition is kept as a "
+            f"text, which would read as null or as another value. {END_OF_MESSAGE}"
+        )
+        failed = failure_sql(before, _shortened_sql(value, data_type), after)
+        condition = stored_condition(value, data_type, self.shifts_moments)
+        return f"case when {value} is null or ({condition}) then {stored} else {failed} end"
+
+    def checked_sql(self, value: str, path: Path, source: DataType, column: DataType) -> str:
+        """Render a value that is either stored exactly or ends the statement.
+
+        Args:
+            value: an SQL expression of an atomic type. It is used several times.
+            path: the leaf of the table that the value is written to.
+            source: the value's type.
+            column: the leaf's type.
+
+        Returns:
+            An expression of the leaf's type. Null stays null.
+        """
+        failed = self._failure_sql(value, path, source, column)
+        stored = _stored_sql(value, column)
+        condition = exact_condition(value, source, column)
+        if condition is None:
+            return f"case when {value} is null then {_stored_sql('null', column)} else {failed} end"
+        return f"case when {value} is null or ({condition}) then {stored} else {failed} end"
+
+    def _failure_sql(self, value: str, path: Path, source: DataType, column: DataType) -> str:
+        before = f"[{LOSSY_VALUE}] The model {self.model} has the value "
+        after = (
+            f" ({type_text(source)}) for the column {path_text(path)} of {self.table}, whose type "
+            f"{type_text(column)} does not store it exactly. {END_OF_MESSAGE}"
+        )
+        return failure_sql(before, _shortened_sql(value, source), after)
+
+
+def failure_sql(before: str, shown: str, after: str) -> str:
+    """Render the expression that ends the statement with a message about a value.
+
+    Args:
+        before: the message's text before the value.
+        shown: an SQL expression for the value as text.
+        after: the text after it.
+
+    Source:
+        https://spark.apache.org/docs/latest/api/sql/ (raise_error), which raises
+        USER_RAISED_EXCEPTION
+    """
+    return f"raise_error(concat({literal(before)}, {shown}, {literal(after)}))"
+
+
+def _shortened_sql(value: str, source: DataType) -> str:
+    return f"left({_shown_sql(value, source)}, {_SHOWN_CHARACTERS})"
+
+
+def _shown_sql(value: str, source: DataType) -> str:
+    kind = kind_of(source)
+    if kind == "binary":
+        return f"hex({value})"
+    return f"to_json({value})" if kind == "variant" else f"cast({value} as string)"
+
+
+def _stored_sql(value: str, column: DataType) -> str:
+    """Cast to the column's type. A char is a string to an expression: a cast makes it no longer."""
+    if isinstance(column, spark.CharType):
+        return f"cast({value} as string)"
+    return f"cast({value} as {type_sql(column)})"
+
+
+def never_exact(source: DataType, column: DataType) -> bool:
+    """Tell whether null is the only value of a type that a column stores exactly.
+
+    Args:
+        source: an atomic type.
+        column: the type of the column, which can take values of ``source``.
+
+    Returns:
+        Whether every other value becomes another kind of value, or depends on the time zone.
+    """
+    kinds = kind_of(source), kind_of(column)
+    return kinds in _NEVER_EXACT or kinds[0] == "variant" or None in kinds
+
+
+def exact_condition(value: str, source: DataType, column: DataType) -> str | None:
+    """Render the condition under which a value that is not null is stored exactly.
+
+    Args:
+        value: an SQL expression for the value.
+        source: its type, an atomic one.
+        column: the type of the column, of which ``storage`` says that it is lossy for ``source``.
+
+    Returns:
+        A condition, which is false or null where the value would be changed or refused; None where
+        no value is exact.
+
+    Source:
+        https://spark.apache.org/docs/latest/sql-ref-ansi-compliance.html#cast (try_cast)
+    """
+    if never_exact(source, column):
+        return None
+    if isinstance(column, spark.CharType):
+        # A shorter text would be stored with spaces at its end, and a longer one is refused.
+        return f"char_length(cast({value} as string)) = {column.length}"
+    source_kind, column_kind = kind_of(source), kind_of(column)
+    stored = f"try_cast({value} as {type_sql(column)})"
+    back = f"try_cast({stored} as {type_sql(source)})"
+    if source_kind == "string":
+        # The text of the stored value, so that '007' is not 7. Without a collation, by which
+        # different texts can be equal.
+        return f"cast({stored} as string) = cast({value} as string)"
+    if source_kind == "integer" and column_kind == "decimal":
+        return f"{stored} is not null"
+    if source_kind == "integer" and column_kind == "floating":
+        return _integer_is_floating(value, stored)
+    if source_kind == "decimal" and column_kind == "floating":
+        return _equals_floating(value, _scale(source), stored)
+    if source_kind == "floating" and column_kind == "decimal":
+        return _equals_floating(stored, _scale(column), value)
+    if source_kind == "floating" and column_kind == "integer":
+        bound = f"{2 ** INTEGER_BITS[type(column)]}.0"
+        in_range = f"{value} >= -{_double(bound)} and {value} < {_double(bound)}"
+        return f"{in_range} and {back} = {value}"
+    return f"{back} = {value}"
+
+
+def _integer_is_floating(value: str, stored: str) -> str:
+    # A cast of 2**63, which no bigint holds, gives the largest bigint.
+    return f"try_cast({stored} as bigint) = {value} and {value} <> {_MAX_LONG}"
+
+
+def _equals_floating(number: str, scale: int, floating: str) -> str:
+    """Render the condition under which a decimal and a binary floating-point number are equal.
+
+    A cast does not tell: Spark makes a decimal of the shortest decimal text of a floating-point
+    number, so 0.1 comes back from the double that is closest to it, and is another number. The
+    whole parts are compared as bigint. The fraction of the floating-point number has to be a
+    multiple of ``2**-bits``, and is compared after both fractions are multiplied by ``2**bits``,
+    which is exact on both sides.
+
+    Args:
+        number: an expression of a decimal type.
+        scale: the scale of that type. A fraction of n decimal digits has n binary digits at most.
+        floating: an expression of type float or double.
+    """
+    exact = f"cast({floating} as double)"
+    whole = f"try_cast({exact} as bigint)"
+    conditions = [
+        f"abs({exact}) < {_double(f'{2**63}.0')}",
+        f"{whole} = try_cast({number} as bigint)",
+    ]
+    bits = min(scale, _MAX_FRACTION_BITS)
+    fraction = f"({exact} - cast({whole} as double))"
+    scaled = f"{fraction} * {_double(f'{2**bits}.0')}"
+    decimals = f"({number} % 1)"
+    kept = f"cast({decimals} as decimal({bits + 1},{bits}))"
+    conditions += [
+        f"{kept} = {decimals}",
+        f"floor({scaled}) = {scaled}",
+        f"{kept} * cast({2**bits} as decimal({len(str(2**bits))},0))"
+        f" = cast(cast({scaled} as bigint) as decimal(10,0))",
+    ]
+    return " and ".join(conditions)
+
+
+def _double(digits: str) -> str:
+    return f"cast('{digits}' as double)"
+
+
+def _scale(data_type: DataType) -> int:
+    assert isinstance(data_type, spark.DecimalType)
+    return int(data_type.scale)
