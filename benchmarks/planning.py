@@ -11,7 +11,8 @@ from benchmarks.processes import apart_in_work_folder
 from benchmarks.results import Comparison, Sample
 from benchmarks.spark import check
 from dbt.adapters.deltawiden.config.policy import OnSchemaChange, Policy
-from dbt.adapters.deltawiden.delta.questions import read_engine, read_facts
+from dbt.adapters.deltawiden.delta.engine import read_engine
+from dbt.adapters.deltawiden.delta.questions import read_facts
 from dbt.adapters.deltawiden.delta.table_snapshot import TableFacts
 from dbt.adapters.deltawiden.spark.session import get_session
 from dbt.adapters.deltawiden.sql.types import type_sql

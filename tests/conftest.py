@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from dbt.adapters.deltawiden.delta.questions import read_engine
+from dbt.adapters.deltawiden.delta.engine import Engine, read_engine
 from dbt.adapters.deltawiden.spark.session import get_session
-from dbt.adapters.deltawiden.widening.rules import Engine
 
 pytest_plugins = ["dbt.tests.fixtures.project"]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from dbt.adapters.deltawiden.widening.rules import Engine
+from dbt.adapters.deltawiden.delta.engine import Engine
 from tests.conformance.report import Conformance
 from tests.conformance.types import WIDENED, types_lacking
 

@@ -11,8 +11,9 @@ from typing import Any
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType
 
+from dbt.adapters.deltawiden.delta.engine import Engine
 from dbt.adapters.deltawiden.sql.types import parse_type
-from dbt.adapters.deltawiden.widening.rules import Engine, Rule, find_rule
+from dbt.adapters.deltawiden.widening.rules import Rule, find_rule
 from tests.conformance.types import BOUNDARIES, WIDENED, can_stand_in, types_lacking
 from tests.literals import literal
 

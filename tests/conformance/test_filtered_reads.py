@@ -12,9 +12,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.delta.backends.session_files import FilesBySession
+from dbt.adapters.deltawiden.delta.engine import Capability, Engine
 from dbt.adapters.deltawiden.sql.identifiers import parse_path
 from dbt.adapters.deltawiden.sql.types import parse_type
-from dbt.adapters.deltawiden.widening.rules import Capability, Engine
 from tests.conformance.filters import PLACES, ROWS, Pair, pairs_at
 from tests.conformance.report import Conformance
 from tests.conformance.test_storage import NO_CHECKPOINTS

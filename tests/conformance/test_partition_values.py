@@ -6,8 +6,8 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql.types import DataType
 
+from dbt.adapters.deltawiden.delta.engine import Engine
 from dbt.adapters.deltawiden.sql.types import parse_type
-from dbt.adapters.deltawiden.widening.rules import Engine
 from dbt.adapters.deltawiden.writing.partition_values import (
     NULL_PARTITION,
     shifts_moments,

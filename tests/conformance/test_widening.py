@@ -11,9 +11,10 @@ from pyspark.errors.exceptions import captured
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
+from dbt.adapters.deltawiden.delta.engine import Capability, Engine
 from dbt.adapters.deltawiden.sql.types import parse_type
 from dbt.adapters.deltawiden.widening.request import find_leaf
-from dbt.adapters.deltawiden.widening.rules import Capability, Engine, find_rule
+from dbt.adapters.deltawiden.widening.rules import find_rule
 from tests.conformance.report import Conformance
 from tests.conformance.types import POSITIONS, WIDENED, can_stand_in, types_lacking
 

@@ -11,8 +11,8 @@ from delta.tables import DeltaTable
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from dbt.adapters.deltawiden.delta.table_snapshot import ENABLED
-from dbt.adapters.deltawiden.widening.rules import DELTA_4_0, Engine
+from dbt.adapters.deltawiden.delta.engine import DELTA_4_0, Engine
+from dbt.adapters.deltawiden.delta.protocol import ENABLED
 from tests.functional.parquet import stored_types
 from tests.functional.support import Table, dbt, needs_delta_4
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbt.adapters.deltawiden.widening.rules import DELTA_4_0, Capability
+from dbt.adapters.deltawiden.delta.engine import DELTA_4_0, Capability
 from tests.functional.support import dbt
 
 BYTES = "1 as id, cast(1 as tinyint) as a, named_struct('x', cast(1 as tinyint), 'y', 'old') as s"

@@ -8,11 +8,11 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.column_metadata import ColumnMetadata, read_metadata
+from dbt.adapters.deltawiden.delta.engine import DELTA_4_0, Capability, Engine
 from dbt.adapters.deltawiden.delta.transaction_log import newest_schema
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.identifiers import path_sql
 from dbt.adapters.deltawiden.sql.types import parse_type
-from dbt.adapters.deltawiden.widening.rules import DELTA_4_0, Capability, Engine
 
 # Delta strips type changes from the schemas that it shows, unless this is off.
 HIDES = "spark.databricks.delta.typeWidening.removeSchemaMetadata"

@@ -10,11 +10,11 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.config.policy import Policy
+from dbt.adapters.deltawiden.delta.engine import Engine
 from dbt.adapters.deltawiden.delta.questions import read_facts
 from dbt.adapters.deltawiden.sql.identifiers import quote
 from dbt.adapters.deltawiden.sql.types import type_sql
 from dbt.adapters.deltawiden.widening.plan import Plan, plan_changes
-from dbt.adapters.deltawiden.widening.rules import Engine
 from dbt.adapters.deltawiden.widening.schema_diff import compare
 from tests.functional.support import needs_delta_4
 from tests.unit.strategies import automatic_policies, tables_with_sources, widenable_tables

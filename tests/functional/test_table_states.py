@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from delta.tables import DeltaTable, IdentityGenerator
 
+from dbt.adapters.deltawiden.delta.engine import Capability
 from dbt.adapters.deltawiden.sql.versions import read_version
-from dbt.adapters.deltawiden.widening.rules import Capability
 from tests.functional.support import Table, dbt, needs_delta_4
 
 

@@ -4,7 +4,7 @@ import pytest
 from dbt_common.exceptions import DbtDatabaseError
 from pyspark.sql.types import IntegerType, StringType
 
-from dbt.adapters.deltawiden.delta.table_snapshot import ENABLED
+from dbt.adapters.deltawiden.delta.protocol import ENABLED
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.widening.plan import Plan
 from tests.functional.support import dbt, needs_delta_4

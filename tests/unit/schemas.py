@@ -6,13 +6,13 @@ from typing import Any
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
 from dbt.adapters.deltawiden.config.policy import OnSchemaChange, Policy
+from dbt.adapters.deltawiden.delta.engine import Engine
 from dbt.adapters.deltawiden.delta.table_snapshot import TableFacts
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.identifiers import Path
 from dbt.adapters.deltawiden.sql.types import parse_type, type_text
 from dbt.adapters.deltawiden.widening.plan import Plan, plan_by_hand, plan_changes
 from dbt.adapters.deltawiden.widening.refusals import Reason
-from dbt.adapters.deltawiden.widening.rules import Engine
 from dbt.adapters.deltawiden.widening.schema_diff import compare
 
 DELTA_4_4 = Engine(spark=(4, 1, 4), delta=(4, 4, 0))

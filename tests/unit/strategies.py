@@ -7,7 +7,7 @@ from pyspark.sql import types as spark
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy
-from dbt.adapters.deltawiden.widening.rules import Compatibility
+from dbt.adapters.deltawiden.delta.protocol import Compatibility
 from tests.unit.schemas import AUTOMATIC_MODES, PLANNED_MODES
 
 Pair = tuple[DataType, DataType]

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from dbt.adapters.deltawiden.delta.protocol import Compatibility
 from dbt.adapters.deltawiden.sql.types import type_text
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.refusals import Reason
 from dbt.adapters.deltawiden.widening.report import changes_text, refusals_text
-from dbt.adapters.deltawiden.widening.rules import RULES, Compatibility, Rule, Scale
+from dbt.adapters.deltawiden.widening.rules import RULES, Rule, Scale
 from tests.unit.pages import DOCS, every_page, read, table, tables
 from tests.unit.schemas import DELTA_3_3, data_type, facts, plan, policy
 

@@ -11,8 +11,9 @@ from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.contracts.metadata import CatalogTable, ColumnMetadata, StatsItem, TableMetadata
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.deltawiden.delta.reader import Reader, quoted
-from dbt.adapters.deltawiden.delta.table_snapshot import ENABLED, is_true, widening_feature
+from dbt.adapters.deltawiden.delta.protocol import ENABLED, is_true, widening_feature
+from dbt.adapters.deltawiden.delta.reader import Reader
+from dbt.adapters.deltawiden.delta.relations import quoted
 
 logger = AdapterLogger("DeltaWiden")
 

@@ -29,9 +29,8 @@ from dbt.adapters.deltawiden.config.policy import (
     Policy,
     read_policy,
 )
-from dbt.adapters.deltawiden.config.table_properties import properties_sql
 from dbt.adapters.deltawiden.connections import ConnectionMethod, DeltaWidenResponse
-from dbt.adapters.deltawiden.delta.table_snapshot import ENABLED, is_true
+from dbt.adapters.deltawiden.delta.protocol import ENABLED, is_true
 from dbt.adapters.deltawiden.docs_catalog import catalog_rows, catalog_table, statistics
 from dbt.adapters.deltawiden.evolution.attempts import Turns, until_no_conflict
 from dbt.adapters.deltawiden.maintenance import MaintenanceAdapter
@@ -42,6 +41,7 @@ from dbt.adapters.deltawiden.spark.session import check_has_delta
 from dbt.adapters.deltawiden.spark.temporary_views import python_view, session_view
 from dbt.adapters.deltawiden.sql.identifiers import names_sql, quote, read_name
 from dbt.adapters.deltawiden.sql.literals import literal
+from dbt.adapters.deltawiden.sql.properties import properties_sql
 from dbt.adapters.deltawiden.tables import SchemaChangeRefused, invalid_configuration
 from dbt.adapters.deltawiden.views.finder import view_models
 from dbt.adapters.deltawiden.views.stale_views import read_text

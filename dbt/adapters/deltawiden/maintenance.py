@@ -11,7 +11,7 @@ from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.delta.float_statistics import is_float_to_double
-from dbt.adapters.deltawiden.delta.reader import quoted, require_delta
+from dbt.adapters.deltawiden.delta.relations import quoted, require_delta
 from dbt.adapters.deltawiden.evolution.attempts import Attempts, until_no_conflict
 from dbt.adapters.deltawiden.operations.check_type_widening import of_check, of_new_table
 from dbt.adapters.deltawiden.operations.drop_type_widening import drop_type_widening

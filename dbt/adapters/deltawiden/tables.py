@@ -42,12 +42,11 @@ from dbt.adapters.deltawiden.config.policy import (
 )
 from dbt.adapters.deltawiden.config.table_properties import gained_properties
 from dbt.adapters.deltawiden.connections import ConnectionMethod, DeltaWidenConnectionManager
-from dbt.adapters.deltawiden.delta.reader import Reader, quoted
-from dbt.adapters.deltawiden.evolution.attempts import (
-    SchemaChangeFailed,
-    is_conflict,
-    retry_conflicts,
-)
+from dbt.adapters.deltawiden.delta.conflicts import is_conflict, retry_conflicts
+from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
+from dbt.adapters.deltawiden.delta.reader import Reader
+from dbt.adapters.deltawiden.delta.relations import quoted
+from dbt.adapters.deltawiden.evolution.attempts import SchemaChangeFailed
 from dbt.adapters.deltawiden.relation import DeltaWidenRelation
 from dbt.adapters.deltawiden.spark.errors import condition
 from dbt.adapters.deltawiden.sql.identifiers import (
@@ -65,11 +64,7 @@ from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan, plan_changes, plan_no_change
 from dbt.adapters.deltawiden.widening.request import InvalidRequest, find_leaf
 from dbt.adapters.deltawiden.widening.schema_diff import SchemaDifference, compare
-from dbt.adapters.deltawiden.writing.partition_values import (
-    has_moments,
-    partition_columns,
-    shifts_moments,
-)
+from dbt.adapters.deltawiden.writing.partition_values import has_moments, shifts_moments
 from dbt.adapters.deltawiden.writing.seeds import check_seed, seed_values
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 

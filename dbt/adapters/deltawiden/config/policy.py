@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypeVar
 
-from dbt.adapters.deltawiden.widening.rules import Compatibility
+from dbt.adapters.deltawiden.delta.protocol import Compatibility
 
 
 class OnSchemaChange(str, Enum):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from dbt.adapters.deltawiden.sql.literals import literal
+from dbt.adapters.deltawiden.sql.properties import property_text
 
 _PROTOCOL_VERSIONS = ("delta.minreaderversion", "delta.minwriterversion")
 
@@ -34,25 +34,6 @@ def gained_properties(configured: Mapping[str, Any], listed: Mapping[str, str]) 
 def _key(key: str) -> str:
     # Delta lists its own properties in its own spelling, however they were set.
     return key.lower() if key.lower().startswith("delta.") else key
-
-
-def property_text(value: Any) -> str:
-    """Give the text of a property's value, which in YAML can be a number or a boolean."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def properties_sql(properties: Mapping[str, Any]) -> str:
-    """Render properties as the list that stands in TBLPROPERTIES (...).
-
-    Args:
-        properties: values by property.
-
-    Returns:
-        The list, every key and value as a literal, whatever is in it.
-    """
-    return ", ".join(
-        f"{literal(key)} = {literal(property_text(value))}" for key, value in properties.items()
-    )
 
 
 def _is_met(key: str, wanted: str, found: str | None) -> bool:

@@ -15,12 +15,12 @@ from typing import Any
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType, StructType
 
-from dbt.adapters.deltawiden.config.table_properties import properties_sql
 from dbt.adapters.deltawiden.delta.stale_types import physical_name
 from dbt.adapters.deltawiden.delta.table_snapshot import TableFacts
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.identifiers import Path, parse_path, path_sql, quote
-from dbt.adapters.deltawiden.writing.store_assignment import nearest_float
+from dbt.adapters.deltawiden.sql.properties import properties_sql
+from dbt.adapters.deltawiden.sql.types import nearest_float
 
 BOUNDS = ("minValues", "maxValues")
 """The fields of a file's statistics that hold values of columns."""

@@ -4,13 +4,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from dbt_common.exceptions import DbtRuntimeError
-
 from dbt.adapters.deltawiden.delta.column_metadata import ColumnMetadata, read_metadata
+from dbt.adapters.deltawiden.delta.engine import Engine
+from dbt.adapters.deltawiden.delta.protocol import FEATURE
 from dbt.adapters.deltawiden.delta.table_snapshot import TableFacts
 from dbt.adapters.deltawiden.delta.transaction_log import Ask, newest_schema
-from dbt.adapters.deltawiden.sql.versions import read_version
-from dbt.adapters.deltawiden.widening.rules import FEATURE, Engine, Version
 
 _FEATURES_IN_METADATA = frozenset({"generatedColumns", "identityColumns", "allowColumnDefaults"})
 # Delta's protocol, "Valid Feature Names in Table Features": the writer versions that have generated
@@ -111,46 +109,3 @@ def _names(detail: Mapping[str, Any], key: str) -> tuple[str, ...]:
     # dbt reads a list in a result as JSON.
     found = detail.get(key) or "[]"
     return tuple(json.loads(found) if isinstance(found, str) else found)
-
-
-def read_engine(ask: Ask, delta_version: str | None = None) -> Engine:
-    """Ask a server for the versions of Spark and Delta that it runs.
-
-    Args:
-        ask: runs a query.
-        delta_version: the version of Delta, where the profile says it.
-
-    Returns:
-        The versions.
-
-    Raises:
-        DbtRuntimeError: the server does not say which Delta it runs.
-
-    Source:
-        https://spark.apache.org/docs/latest/api/sql/ (version, java_method); Delta keeps its
-        version in ``io.delta.VERSION``
-    """
-    spark = read_spark_version(ask)
-    if delta_version is not None:
-        return Engine(spark=spark, delta=read_version(delta_version))
-    try:
-        answer = ask("select java_method('io.delta.package', 'VERSION')")
-    except DbtRuntimeError as error:
-        raise DbtRuntimeError(
-            "This server does not say which version of Delta it runs, which decides what types can "
-            "be widened: set delta_version in the profile, for example delta_version: '4.0.1'.\n"
-            f"{error.msg}"
-        ) from error
-    return Engine(spark=spark, delta=read_version(str(answer[0][0])))
-
-
-def read_spark_version(ask: Ask) -> Version:
-    """Ask a server for the version of Spark that it runs.
-
-    Args:
-        ask: runs a query.
-
-    Returns:
-        The version.
-    """
-    return read_version(str(ask("select version()")[0][0]))

@@ -1,7 +1,6 @@
 """Asks Spark and Delta about relations: by the session where there is one, else by SQL alone."""
 
 import json
-import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -20,14 +19,16 @@ from dbt.adapters.deltawiden.delta.backends.session_catalog import (
 )
 from dbt.adapters.deltawiden.delta.backends.session_files import FilesBySession
 from dbt.adapters.deltawiden.delta.data_files import DataFiles, FilesBySql
+from dbt.adapters.deltawiden.delta.engine import Engine, read_engine, read_spark_version
+from dbt.adapters.deltawiden.delta.partition_columns import can_lose_values, with_partition_columns
+from dbt.adapters.deltawiden.delta.protocol import ROW_TRACKING, is_true
 from dbt.adapters.deltawiden.delta.questions import (
-    read_engine,
     read_facts,
     read_partition_columns,
     read_properties,
-    read_spark_version,
 )
-from dbt.adapters.deltawiden.delta.table_snapshot import ROW_TRACKING, TableFacts, is_true
+from dbt.adapters.deltawiden.delta.relations import provider, quoted
+from dbt.adapters.deltawiden.delta.table_snapshot import TableFacts
 from dbt.adapters.deltawiden.delta.transaction_log import Ask, newest_schema
 from dbt.adapters.deltawiden.spark.session import SessionConnection
 from dbt.adapters.deltawiden.sql.describe_parser import (
@@ -35,11 +36,9 @@ from dbt.adapters.deltawiden.sql.describe_parser import (
     partition_names,
     read_schema,
 )
-from dbt.adapters.deltawiden.sql.identifiers import name_sql, read_name
+from dbt.adapters.deltawiden.sql.identifiers import read_name
 from dbt.adapters.deltawiden.sql.types import leaves, type_sql
-from dbt.adapters.deltawiden.sql.versions import read_version
-from dbt.adapters.deltawiden.widening.rules import Engine, Version
-from dbt.adapters.deltawiden.writing.partition_values import can_lose_values, with_partition_columns
+from dbt.adapters.deltawiden.sql.versions import Version, read_version
 
 
 class Reader:
@@ -308,30 +307,3 @@ def _schema_at_hand(relation: BaseRelation, session: SessionConnection) -> Struc
 
 def _declaration(text: str | None) -> dict[str, str]:
     return {CHAR_VARCHAR_KEY: text} if text else {}
-
-
-def quoted(relation: BaseRelation) -> str:
-    """Render a relation's name for a statement."""
-    return name_sql(*(part for part in (relation.schema, relation.identifier) if part))
-
-
-def require_delta(relation: SparkRelation) -> None:
-    """Stop at a relation that can't have type widening.
-
-    Raises:
-        DbtRuntimeError: it is no Delta table; the message says what it is.
-    """
-    if relation.is_view:
-        raise DbtRuntimeError(
-            "This is a view; type widening is a property of the table that it selects from."
-        )
-    if not relation.is_delta:
-        raise DbtRuntimeError(f"This is no Delta table ({provider(relation)}).")
-
-
-def provider(relation: SparkRelation) -> str:
-    """Say what a relation is that is no Delta table."""
-    if relation.is_view:
-        return "view"
-    named = re.search(r"^Provider: (\w+)", relation.information or "", re.MULTILINE)
-    return named.group(1).lower() if named else "not Delta"

@@ -5,18 +5,16 @@ from dataclasses import dataclass, field
 
 from pyspark.sql.types import StructType
 
+from dbt.adapters.deltawiden.delta.engine import Engine
+from dbt.adapters.deltawiden.delta.protocol import (
+    COLUMN_MAPPING,
+    FEATURE_OF_WRITER_COMPATIBILITY,
+    WIDENING_FEATURES,
+    WRITER_COMPATIBILITY,
+    Compatibility,
+    is_true,
+)
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
-from dbt.adapters.deltawiden.widening.rules import FEATURE, Compatibility, Engine
-
-ENABLED = "delta.enableTypeWidening"
-ROW_TRACKING = "delta.enableRowTracking"
-COLUMN_MAPPING = "delta.columnMapping.mode"
-WRITER_COMPATIBILITY = "delta.enableIcebergWriterCompatV1"
-FEATURE_OF_WRITER_COMPATIBILITY = "icebergWriterCompatV1"
-TYPE_WIDENING_FEATURE = "typeWidening"
-PREVIEW_FEATURE = "typeWidening-preview"
-WIDENING_FEATURES = (TYPE_WIDENING_FEATURE, PREVIEW_FEATURE)
-CHECKPOINT_PROTECTION_FEATURE = "checkpointProtection"
 
 _CONSTRAINT = "delta.constraints."
 _UNIFORM = "delta.universalFormat.enabledFormats"
@@ -31,16 +29,6 @@ _ICEBERG_PROPERTIES = (
 _ICEBERG_FEATURES = frozenset(
     {"icebergCompatV1", "icebergCompatV2", "icebergCompatV3", FEATURE_OF_WRITER_COMPATIBILITY}
 )
-
-
-def is_true(properties: Mapping[str, str], name: str) -> bool:
-    """Tell whether a boolean table property is true, among properties as Delta shows them."""
-    return properties.get(name, "").lower() == "true"
-
-
-def widening_feature(properties: Mapping[str, str]) -> str:
-    """Name the table feature of type widening among properties; empty where there is none."""
-    return next((each for each in WIDENING_FEATURES if FEATURE + each in properties), "")
 
 
 @dataclass(frozen=True)

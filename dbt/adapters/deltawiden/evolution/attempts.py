@@ -7,42 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
-from tenacity import (
-    RetryCallState,
-    Retrying,
-    retry_if_exception,
-    stop_after_attempt,
-    wait_random_exponential,
-)
 
+from dbt.adapters.deltawiden.delta.conflicts import MAX_ATTEMPTS, error_class, is_conflict, retrying
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
-from dbt.adapters.deltawiden.spark.errors import condition
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.report import not_castable_text
 from dbt.adapters.deltawiden.widening.self_reference import casts_text
-
-logger = AdapterLogger("DeltaWiden")
-
-MAX_ATTEMPTS = 8
-"""How often a write is begun."""
-
-_WAIT = wait_random_exponential(multiplier=0.25, max=10)  # seconds
-
-CONFLICTS = frozenset(
-    {
-        "DELTA_CONCURRENT_APPEND",
-        "DELTA_CONCURRENT_DELETE_DELETE",
-        "DELTA_CONCURRENT_DELETE_READ",
-        "DELTA_CONCURRENT_TRANSACTION",
-        "DELTA_CONCURRENT_WRITE",
-        "DELTA_METADATA_CHANGED",
-        "DELTA_PROTOCOL_CHANGED",
-    }
-)
-"""Conditions of a commit that was not made because of another writer's,
-https://docs.delta.io/latest/concurrency-control.html#conflict-exceptions."""
 
 _SCHEMA_IS_ANOTHER = frozenset(
     {
@@ -222,17 +193,15 @@ def until_no_conflict(write: Callable[[Attempts], Any], turns: Turns | None = No
             raise
 
     try:
-        Retrying(
-            stop=stop_after_attempt(MAX_ATTEMPTS),
-            wait=_WAIT,
-            retry=retry_if_exception(attempts.may_follow),
-            before_sleep=_tell,
-            reraise=True,
-        )(attempt)
+        retrying(attempts.may_follow)(attempt)
     except _NothingMoved as unmoved:
         raise unmoved.error from None
     except DbtDatabaseError as error:
-        if _names(error) in _NOT_CASTABLE and attempts.last is not None and attempts.last.lossy:
+        if (
+            error_class(error) in _NOT_CASTABLE
+            and attempts.last is not None
+            and attempts.last.lossy
+        ):
             why = _ENGINES_ADVICE.split(str(error.msg))[0]
             raise DbtDatabaseError(f"{why}\n{not_castable_text(attempts.last)}") from error
         if not is_conflict(error):
@@ -250,46 +219,9 @@ def until_no_conflict(write: Callable[[Attempts], Any], turns: Turns | None = No
     return attempts.last
 
 
-def retry_conflicts(commit: Callable[[], Any]) -> None:
-    """Make a commit that needs no new plan; where another writer came first, again.
-
-    Args:
-        commit: makes it.
-
-    Raises:
-        DbtRuntimeError: the engine refused it, or other writers came first each time.
-    """
-    Retrying(
-        stop=stop_after_attempt(MAX_ATTEMPTS),
-        wait=_WAIT,
-        retry=retry_if_exception(is_conflict),
-        before_sleep=_tell,
-        reraise=True,
-    )(commit)
-
-
-def is_conflict(error: BaseException) -> bool:
-    """Tell whether an error says that another writer's commit came first."""
-    return _names(error) in CONFLICTS
-
-
 def _may_be_conflict(error: BaseException) -> bool:
     return (
         is_conflict(error)
         or isinstance(error, SchemaChangeFailed)
-        or (isinstance(error, DbtDatabaseError) and _names(error) in _SCHEMA_IS_ANOTHER)
+        or (isinstance(error, DbtDatabaseError) and error_class(error) in _SCHEMA_IS_ANOTHER)
     )
-
-
-def _names(error: BaseException) -> str:
-    found = condition(error.msg) if isinstance(error, DbtRuntimeError) else None
-    return (found or "").partition(".")[0]
-
-
-def _tell(state: RetryCallState) -> None:
-    error = state.outcome.exception() if state.outcome else None
-    if error is not None and is_conflict(error):
-        logger.info(
-            f"Another writer came first ({_names(error)}): reading the table again, "
-            f"attempt {state.attempt_number + 1} of {MAX_ATTEMPTS}"
-        )

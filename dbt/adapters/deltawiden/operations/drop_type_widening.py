@@ -14,12 +14,9 @@ from dbt_common.events.format import pluralize
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.delta.data_files import StaleFile
+from dbt.adapters.deltawiden.delta.protocol import CHECKPOINT_PROTECTION_FEATURE, ENABLED
 from dbt.adapters.deltawiden.delta.stale_types import stale_leaves
-from dbt.adapters.deltawiden.delta.table_snapshot import (
-    CHECKPOINT_PROTECTION_FEATURE,
-    ENABLED,
-    TableFacts,
-)
+from dbt.adapters.deltawiden.delta.table_snapshot import TableFacts
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.operations.maintained_table import DeltaTable
 from dbt.adapters.deltawiden.operations.progress import size_text, tell

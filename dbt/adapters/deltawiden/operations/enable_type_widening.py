@@ -9,17 +9,18 @@ from dataclasses import dataclass
 
 from dbt.adapters.spark.relation import SparkRelation
 
-from dbt.adapters.deltawiden.delta.reader import Reader, quoted, require_delta
-from dbt.adapters.deltawiden.delta.table_snapshot import (
+from dbt.adapters.deltawiden.delta.engine import Capability
+from dbt.adapters.deltawiden.delta.protocol import (
     ENABLED,
     PREVIEW_FEATURE,
     TYPE_WIDENING_FEATURE,
     is_true,
     widening_feature,
 )
+from dbt.adapters.deltawiden.delta.reader import Reader
+from dbt.adapters.deltawiden.delta.relations import quoted, require_delta
 from dbt.adapters.deltawiden.operations.delta_clients import KNOWN_READERS, Access, State
 from dbt.adapters.deltawiden.operations.result import Outcome, text_table
-from dbt.adapters.deltawiden.widening.rules import Capability
 
 _LOST = [each for each in KNOWN_READERS if each.is_lost]
 _UNDOCUMENTED = [each.name for each in KNOWN_READERS if each.can(State.ENABLED) is Access.UNKNOWN]

@@ -10,7 +10,8 @@ from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.column_metadata import read_metadata
 from dbt.adapters.deltawiden.delta.data_files import DataFiles
-from dbt.adapters.deltawiden.delta.reader import Reader, quoted
+from dbt.adapters.deltawiden.delta.reader import Reader
+from dbt.adapters.deltawiden.delta.relations import quoted
 from dbt.adapters.deltawiden.delta.table_snapshot import TableFacts
 from dbt.adapters.deltawiden.delta.transaction_log import Ask, metadata_removed_at
 from dbt.adapters.deltawiden.delta.type_change import TypeChange

@@ -12,8 +12,10 @@ from dbt.adapters.deltawiden.delta.float_statistics import (
     is_float_to_double,
     widened_floats,
 )
-from dbt.adapters.deltawiden.delta.reader import Reader, provider, quoted
-from dbt.adapters.deltawiden.delta.table_snapshot import ENABLED, TableFacts
+from dbt.adapters.deltawiden.delta.protocol import ENABLED
+from dbt.adapters.deltawiden.delta.reader import Reader
+from dbt.adapters.deltawiden.delta.relations import provider, quoted
+from dbt.adapters.deltawiden.delta.table_snapshot import TableFacts
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.operations.repair_statistics import (
     find_wrong,

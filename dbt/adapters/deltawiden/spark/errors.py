@@ -3,13 +3,9 @@
 import re
 from collections.abc import Mapping, Sequence
 
+from dbt.adapters.deltawiden.sql.raised_errors import END_OF_MESSAGE, LOSSY_VALUE, ROW_OUTSIDE_BATCH
 from dbt.adapters.deltawiden.widening.report import PARTITION_VALUE_REMEDY, VALUE_REMEDY
-from dbt.adapters.deltawiden.writing.batch import ROW_OUTSIDE_BATCH
-from dbt.adapters.deltawiden.writing.value_check import (
-    END_OF_MESSAGE,
-    LOSSY_PARTITION_VALUE,
-    LOSSY_VALUE,
-)
+from dbt.adapters.deltawiden.writing.value_check import LOSSY_PARTITION_VALUE
 
 _CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*)\]")
 _JAVA_STACK = re.compile(r"\n\s*at [\w.$/<>]+\(.*|\n+JVM stacktrace:.*", re.DOTALL)

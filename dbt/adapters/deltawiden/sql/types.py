@@ -1,6 +1,7 @@
 """Spark types as text, and text as Spark types."""
 
 import re
+import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -182,3 +183,18 @@ def read_special_type(text: str) -> DataType | None:
         if first in units and last in units:
             return interval(units.index(first), units.index(last))
     return None
+
+
+def nearest_float(text: str) -> float:
+    """Read a number as a 32-bit float does.
+
+    Args:
+        text: the number.
+
+    Returns:
+        The float that is nearest to it.
+
+    Raises:
+        OverflowError: the number is greater than each float.
+    """
+    return float(struct.unpack("f", struct.pack("f", float(text)))[0])

@@ -2,7 +2,7 @@
 
 import re
 
-from dbt.adapters.deltawiden.widening.rules import Version
+Version = tuple[int, ...]
 
 
 def read_version(text: str) -> Version:

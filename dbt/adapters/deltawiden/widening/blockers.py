@@ -5,21 +5,14 @@ from collections.abc import Iterator
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType
 
-from dbt.adapters.deltawiden.delta.table_snapshot import (
-    PREVIEW_FEATURE,
-    TYPE_WIDENING_FEATURE,
-    TableFacts,
-)
+from dbt.adapters.deltawiden.delta.engine import DELTA_3_2, DELTA_4_0, Capability
+from dbt.adapters.deltawiden.delta.protocol import PREVIEW_FEATURE, TYPE_WIDENING_FEATURE
+from dbt.adapters.deltawiden.delta.table_snapshot import TableFacts
 from dbt.adapters.deltawiden.sql.identifiers import Path, quote
 from dbt.adapters.deltawiden.sql.references import uses
 from dbt.adapters.deltawiden.sql.types import every_type, leaves, type_text
 from dbt.adapters.deltawiden.widening.refusals import Obstacle, Reason
-from dbt.adapters.deltawiden.widening.rules import (
-    DELTA_3_2,
-    DELTA_4_0,
-    Capability,
-    Rule,
-)
+from dbt.adapters.deltawiden.widening.rules import Rule
 from dbt.adapters.deltawiden.writing.store_assignment import is_storable
 
 # The protocol change IcebergWriterCompatV1, "Allowed Supported list of features", and the legacy

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pyspark.sql.types import CharType, StructField, StructType
 
 from dbt.adapters.deltawiden.config.policy import OnSchemaChange, Policy
-from dbt.adapters.deltawiden.config.table_properties import properties_sql
+from dbt.adapters.deltawiden.delta.engine import Capability
 from dbt.adapters.deltawiden.delta.float_statistics import (
     BEFORE,
     guard_statements,
@@ -16,9 +16,11 @@ from dbt.adapters.deltawiden.delta.float_statistics import (
     rewrite_statement,
     settings_before,
 )
-from dbt.adapters.deltawiden.delta.table_snapshot import ENABLED, TableFacts
+from dbt.adapters.deltawiden.delta.protocol import ENABLED
+from dbt.adapters.deltawiden.delta.table_snapshot import TableFacts
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_sql
+from dbt.adapters.deltawiden.sql.properties import properties_sql
 from dbt.adapters.deltawiden.sql.types import leaves, type_sql
 from dbt.adapters.deltawiden.widening.blockers import of_drop, of_new_field, of_type_change
 from dbt.adapters.deltawiden.widening.common_type import (
@@ -28,12 +30,7 @@ from dbt.adapters.deltawiden.widening.common_type import (
     smallest_type_for_both,
 )
 from dbt.adapters.deltawiden.widening.refusals import Obstacle, Reason, Refusal
-from dbt.adapters.deltawiden.widening.rules import (
-    Capability,
-    Rule,
-    feature_properties,
-    find_rule,
-)
+from dbt.adapters.deltawiden.widening.rules import Rule, feature_properties, find_rule
 from dbt.adapters.deltawiden.widening.schema_after import SchemaChanges, schema_after
 from dbt.adapters.deltawiden.widening.schema_diff import (
     FieldDifference,

@@ -7,44 +7,10 @@ from enum import Enum
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType
 
+from dbt.adapters.deltawiden.delta.engine import DELTA_3_2, DELTA_4_0, Capability
+from dbt.adapters.deltawiden.delta.protocol import FEATURE, Compatibility
 from dbt.adapters.deltawiden.sql.types import leaves
-
-Version = tuple[int, ...]
-
-DELTA_3_2: Version = (3, 2)
-DELTA_4_0: Version = (4, 0)
-DELTA_4_4: Version = (4, 4)
-
-
-@dataclass(frozen=True)
-class Engine:
-    """The versions that run a statement, as tuples of numbers: (4, 1, 4)."""
-
-    spark: Version
-    delta: Version
-
-    def can(self, capability: "Capability") -> bool:
-        """Tell whether the engine has a capability."""
-        first: Engine = capability.value
-        return self.spark >= first.spark and self.delta >= first.delta
-
-
-class Capability(Enum):
-    """What only some engines can do, each with the first versions that can."""
-
-    # Spark 3.5 has no grammar for it: PARSE_SYNTAX_ERROR.
-    ALTER_SEVERAL_COLUMNS = Engine(spark=(4, 0), delta=DELTA_4_0)
-    # Older ones: DELTA_CANNOT_UPDATE_OTHER_FIELD; some can't even read a table with such a column.
-    TYPE_A_VOID_COLUMN = Engine(spark=(3, 5), delta=DELTA_4_4)
-    # With older ones the table property brings the preview of the table feature.
-    STABLE_TYPE_WIDENING = Engine(spark=(3, 5), delta=DELTA_4_0)
-
-
-class Compatibility(str, Enum):
-    """Formats besides Delta that a table's type changes can be kept within."""
-
-    ICEBERG_V2 = "iceberg_v2"
-    DUCKLAKE = "ducklake"
+from dbt.adapters.deltawiden.sql.versions import Version
 
 
 class Scale(Enum):
@@ -152,9 +118,6 @@ RULES: tuple[Rule, ...] = (
     *_rules_for_void(),
 )
 
-FEATURE = "delta.feature."
-"""What the name of a table feature follows in a table property that supports it,
-https://docs.delta.io/latest/versioning.html."""
 
 # Delta does not add these to a table that exists (DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT).
 _FEATURES: dict[type[DataType], str] = {spark.TimestampNTZType: "timestampNtz"}

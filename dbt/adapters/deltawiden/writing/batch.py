@@ -8,12 +8,9 @@ from pyspark.sql import types as spark
 from pyspark.sql.types import DataType
 
 from dbt.adapters.deltawiden.sql.identifiers import path_text, quote, read_name
+from dbt.adapters.deltawiden.sql.raised_errors import END_OF_MESSAGE, ROW_OUTSIDE_BATCH, failure_sql
 from dbt.adapters.deltawiden.sql.types import type_text
 from dbt.adapters.deltawiden.writing.columns import WrittenColumn
-from dbt.adapters.deltawiden.writing.value_check import END_OF_MESSAGE, failure_sql
-
-ROW_OUTSIDE_BATCH = "ROW_OUTSIDE_BATCH"
-"""Marks the error of a row that is not in the batch, as Spark marks its conditions."""
 
 
 class NoBatch(ValueError):

@@ -4,18 +4,16 @@ Spark names the folder of a partition by a text of its values, and Delta reads t
 again. An empty text reads as null then, and so does the name that stands for null.
 """
 
-from collections.abc import Iterable
-
 from pyspark.sql import types as spark
-from pyspark.sql.types import DataType, StructField, StructType
+from pyspark.sql.types import DataType
 
+from dbt.adapters.deltawiden.delta.partition_columns import can_lose_values
 from dbt.adapters.deltawiden.sql.literals import literal
-from dbt.adapters.deltawiden.widening.rules import Version
+from dbt.adapters.deltawiden.sql.versions import Version
 
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 """What stands for null in the name of a partition's folder."""
 
-_MARK = "dbt_deltawiden.is_partition_column"
 
 _JAVA_ZONE = "reflect('java.time.ZoneId', 'systemDefault')"
 
@@ -25,38 +23,6 @@ _TYPED_PARTITIONS = frozenset({"iceberg", "hudi"})
 def keeps_partitions_as_text(file_format: str | None) -> bool:
     """Tell whether tables of a format store the values of partition columns as texts."""
     return file_format not in _TYPED_PARTITIONS
-
-
-def can_lose_values(data_type: DataType) -> bool:
-    """Tell whether a partition column of a type has values that it does not store exactly."""
-    texts = (spark.StringType, spark.CharType, spark.VarcharType, spark.BinaryType)
-    return isinstance(data_type, (*texts, spark.TimestampType))
-
-
-def with_partition_columns(schema: StructType, names: Iterable[str]) -> StructType:
-    """Mark the partition columns of a table in its schema.
-
-    Args:
-        schema: the table's schema.
-        names: the partition columns, without regard to case.
-
-    Returns:
-        The same schema, in which the metadata of those columns has a mark.
-    """
-    folded = {name.lower() for name in names}
-    if not folded:
-        return schema
-    return StructType([_marked(f) if f.name.lower() in folded else f for f in schema.fields])
-
-
-def partition_columns(schema: StructType) -> frozenset[str]:
-    """Name the columns, in lower case, that ``with_partition_columns`` has marked."""
-    return frozenset(f.name.lower() for f in schema.fields if _MARK in (f.metadata or {}))
-
-
-def _marked(column: StructField) -> StructField:
-    metadata = {**(column.metadata or {}), _MARK: True}
-    return StructField(column.name, column.dataType, column.nullable, metadata)
 
 
 def has_moments(data_type: DataType) -> bool:

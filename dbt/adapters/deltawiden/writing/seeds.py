@@ -19,8 +19,8 @@ from dbt_common.exceptions import CompilationError
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType
 
-from dbt.adapters.deltawiden.sql.types import UnknownType, parse_type, type_text
-from dbt.adapters.deltawiden.writing.store_assignment import INTEGER_BITS, nearest_float
+from dbt.adapters.deltawiden.sql.types import UnknownType, nearest_float, parse_type, type_text
+from dbt.adapters.deltawiden.writing.store_assignment import INTEGER_BITS
 
 _MOST_SHOWN = 10
 

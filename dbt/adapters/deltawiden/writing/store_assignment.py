@@ -4,7 +4,6 @@ Delta casts what is written to a column of another type. It refuses some pairs o
 others it takes, and the cast may round, truncate, make another kind of value of it, or fail.
 """
 
-import struct
 from enum import Enum
 
 from pyspark.sql import types as spark
@@ -80,21 +79,6 @@ _EXACT = frozenset(
         *((kind, "string") for kind in ("boolean", "date", "timestamp_ntz", "interval")),
     }
 )
-
-
-def nearest_float(text: str) -> float:
-    """Read a number as a 32-bit float does.
-
-    Args:
-        text: the number.
-
-    Returns:
-        The float that is nearest to it.
-
-    Raises:
-        OverflowError: the number is greater than each float.
-    """
-    return float(struct.unpack("f", struct.pack("f", float(text)))[0])
 
 
 def kind_of(data_type: DataType) -> str | None:

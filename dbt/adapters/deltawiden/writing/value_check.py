@@ -10,19 +10,16 @@ from dataclasses import dataclass
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType
 
+from dbt.adapters.deltawiden.delta.partition_columns import can_lose_values
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text
-from dbt.adapters.deltawiden.sql.literals import literal
+from dbt.adapters.deltawiden.sql.raised_errors import END_OF_MESSAGE, LOSSY_VALUE, failure_sql
 from dbt.adapters.deltawiden.sql.types import type_sql, type_text
-from dbt.adapters.deltawiden.writing.partition_values import can_lose_values, stored_condition
+from dbt.adapters.deltawiden.writing.partition_values import stored_condition
 from dbt.adapters.deltawiden.writing.store_assignment import INTEGER_BITS, kind_of
-
-LOSSY_VALUE = "LOSSY_VALUE"
-"""Marks the error of a value that was checked and is not exact, as Spark marks its conditions."""
 
 LOSSY_PARTITION_VALUE = "LOSSY_PARTITION_VALUE"
 """Marks the error of a value that a partition column does not store exactly."""
 
-END_OF_MESSAGE = "Nothing was written."
 
 _SHOWN_CHARACTERS = 200
 _MAX_LONG = 2**63 - 1
@@ -128,21 +125,6 @@ class ValueCheck:
             f"{type_text(column)} does not store it exactly. {END_OF_MESSAGE}"
         )
         return failure_sql(before, _shortened_sql(value, source), after)
-
-
-def failure_sql(before: str, shown: str, after: str) -> str:
-    """Render the expression that ends the statement with a message about a value.
-
-    Args:
-        before: the message's text before the value.
-        shown: an SQL expression for the value as text.
-        after: the text after it.
-
-    Source:
-        https://spark.apache.org/docs/latest/api/sql/ (raise_error), which raises
-        USER_RAISED_EXCEPTION
-    """
-    return f"raise_error(concat({literal(before)}, {shown}, {literal(after)}))"
 
 
 def _shortened_sql(value: str, source: DataType) -> str:

@@ -14,10 +14,10 @@ from typing import Any
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
+from dbt.adapters.deltawiden.delta.partition_columns import with_partition_columns
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
 from dbt.adapters.deltawiden.spark.session import as_active
 from dbt.adapters.deltawiden.spark.settings import CATALOG
-from dbt.adapters.deltawiden.writing.partition_values import with_partition_columns
 
 _SESSION_CATALOG = "spark_catalog"
 

@@ -18,6 +18,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import StringType, StructField, StructType
 
+from dbt.adapters.deltawiden.delta.conflicts import retry_conflicts
 from dbt.adapters.deltawiden.delta.data_files import DataFile, StaleFile
 from dbt.adapters.deltawiden.delta.float_statistics import (
     BOUNDS,
@@ -25,7 +26,6 @@ from dbt.adapters.deltawiden.delta.float_statistics import (
     physical_path,
     schema_with_doubles,
 )
-from dbt.adapters.deltawiden.evolution.attempts import retry_conflicts
 from dbt.adapters.deltawiden.spark.session import as_active, clear_errors
 from dbt.adapters.deltawiden.sql.identifiers import Path
 from dbt.adapters.deltawiden.sql.literals import literal

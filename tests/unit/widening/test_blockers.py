@@ -7,12 +7,12 @@ from hypothesis import given
 from pyspark.sql import types as spark
 from pyspark.sql.types import StructField, StructType
 
+from dbt.adapters.deltawiden.delta.engine import Engine
 from dbt.adapters.deltawiden.delta.table_snapshot import TableFacts
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_sql
 from dbt.adapters.deltawiden.sql.types import UnreadableType
 from dbt.adapters.deltawiden.widening.plan import Plan, plan_no_change
 from dbt.adapters.deltawiden.widening.refusals import Reason
-from dbt.adapters.deltawiden.widening.rules import Engine
 from dbt.adapters.deltawiden.widening.schema_diff import compare
 from tests.unit.schemas import (
     AUTOMATIC_MODES,

@@ -10,10 +10,9 @@ import tenacity.nap
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 from pyspark.sql.types import DecimalType, LongType, ShortType
 
+from dbt.adapters.deltawiden.delta.conflicts import CONFLICTS, MAX_ATTEMPTS
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.evolution.attempts import (
-    CONFLICTS,
-    MAX_ATTEMPTS,
     Attempts,
     SchemaChangeFailed,
     Turns,

@@ -7,14 +7,9 @@ from hypothesis import given, settings
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType
 
-from dbt.adapters.deltawiden.widening.rules import (
-    RULES,
-    Capability,
-    Compatibility,
-    Engine,
-    find_rule,
-    manual_integer_digits,
-)
+from dbt.adapters.deltawiden.delta.engine import Capability, Engine
+from dbt.adapters.deltawiden.delta.protocol import Compatibility
+from dbt.adapters.deltawiden.widening.rules import RULES, find_rule, manual_integer_digits
 from dbt.adapters.deltawiden.writing.store_assignment import Storage, storage
 from tests.unit.schemas import DELTA_3_3, DELTA_4_0, DELTA_4_4, data_type
 from tests.unit.strategies import FLOATS, atoms

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.deltawiden.delta.questions import may_have_made_columns, read_engine, read_facts
+from dbt.adapters.deltawiden.delta.engine import Engine, read_engine
+from dbt.adapters.deltawiden.delta.questions import may_have_made_columns, read_facts
 from dbt.adapters.deltawiden.delta.table_snapshot import TableFacts
 from dbt.adapters.deltawiden.delta.transaction_log import Ask, newest_schema
-from dbt.adapters.deltawiden.widening.rules import Engine
 from tests.unit.schemas import DELTA_4_4
 
 Rows = Sequence[Any]

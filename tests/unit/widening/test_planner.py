@@ -10,6 +10,7 @@ from pyspark.sql import types as spark
 from pyspark.sql.types import DataType, StringType, StructField, StructType
 
 from dbt.adapters.deltawiden.config.policy import OnSchemaChange
+from dbt.adapters.deltawiden.delta.protocol import Compatibility
 from dbt.adapters.deltawiden.sql.types import type_text
 from dbt.adapters.deltawiden.widening.plan import (
     Plan,
@@ -19,7 +20,7 @@ from dbt.adapters.deltawiden.widening.plan import (
     plan_no_change,
 )
 from dbt.adapters.deltawiden.widening.refusals import Reason, Refusal
-from dbt.adapters.deltawiden.widening.rules import Compatibility, find_rule
+from dbt.adapters.deltawiden.widening.rules import find_rule
 from dbt.adapters.deltawiden.widening.schema_diff import compare
 from dbt.adapters.deltawiden.writing.store_assignment import Storage, storage
 from tests.unit.schemas import (

@@ -14,7 +14,7 @@ from dbt.adapters.deltawiden.config.policy import (
     Policy,
     read_policy,
 )
-from dbt.adapters.deltawiden.widening.rules import Compatibility
+from dbt.adapters.deltawiden.delta.protocol import Compatibility
 
 
 @pytest.mark.parametrize("config", [{}, dict.fromkeys(CONFIGURATION_KEYS), {"unique_key": "id"}])

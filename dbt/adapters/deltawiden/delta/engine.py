@@ -1,0 +1,84 @@
+"""The versions of Spark and Delta that run, and what they can do."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.deltawiden.delta.transaction_log import Ask
+from dbt.adapters.deltawiden.sql.versions import Version, read_version
+
+DELTA_3_2: Version = (3, 2)
+
+
+DELTA_4_0: Version = (4, 0)
+
+
+DELTA_4_4: Version = (4, 4)
+
+
+@dataclass(frozen=True)
+class Engine:
+    """The versions that run a statement, as tuples of numbers: (4, 1, 4)."""
+
+    spark: Version
+    delta: Version
+
+    def can(self, capability: "Capability") -> bool:
+        """Tell whether the engine has a capability."""
+        first: Engine = capability.value
+        return self.spark >= first.spark and self.delta >= first.delta
+
+
+class Capability(Enum):
+    """What only some engines can do, each with the first versions that can."""
+
+    # Spark 3.5 has no grammar for it: PARSE_SYNTAX_ERROR.
+    ALTER_SEVERAL_COLUMNS = Engine(spark=(4, 0), delta=DELTA_4_0)
+    # Older ones: DELTA_CANNOT_UPDATE_OTHER_FIELD; some can't even read a table with such a column.
+    TYPE_A_VOID_COLUMN = Engine(spark=(3, 5), delta=DELTA_4_4)
+    # With older ones the table property brings the preview of the table feature.
+    STABLE_TYPE_WIDENING = Engine(spark=(3, 5), delta=DELTA_4_0)
+
+
+def read_engine(ask: Ask, delta_version: str | None = None) -> Engine:
+    """Ask a server for the versions of Spark and Delta that it runs.
+
+    Args:
+        ask: runs a query.
+        delta_version: the version of Delta, where the profile says it.
+
+    Returns:
+        The versions.
+
+    Raises:
+        DbtRuntimeError: the server does not say which Delta it runs.
+
+    Source:
+        https://spark.apache.org/docs/latest/api/sql/ (version, java_method); Delta keeps its
+        version in ``io.delta.VERSION``
+    """
+    spark = read_spark_version(ask)
+    if delta_version is not None:
+        return Engine(spark=spark, delta=read_version(delta_version))
+    try:
+        answer = ask("select java_method('io.delta.package', 'VERSION')")
+    except DbtRuntimeError as error:
+        raise DbtRuntimeError(
+            "This server does not say which version of Delta it runs, which decides what types can "
+            "be widened: set delta_version in the profile, for example delta_version: '4.0.1'.\n"
+            f"{error.msg}"
+        ) from error
+    return Engine(spark=spark, delta=read_version(str(answer[0][0])))
+
+
+def read_spark_version(ask: Ask) -> Version:
+    """Ask a server for the version of Spark that it runs.
+
+    Args:
+        ask: runs a query.
+
+    Returns:
+        The version.
+    """
+    return read_version(str(ask("select version()")[0][0]))
