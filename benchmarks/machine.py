@@ -74,7 +74,7 @@ def _system() -> str:
 
 
 def java_version() -> str:
-    """Ask the Java that Spark uses for its version."""
+    """FetchRows the Java that Spark uses for its version."""
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home, "bin", "java")) if home else "java"
     told = subprocess.run([java, "-version"], capture_output=True, text=True, check=True).stderr

@@ -12,8 +12,8 @@ from benchmarks.results import Comparison, Sample
 from benchmarks.spark import check
 from dbt.adapters.deltawiden.config.policy import OnSchemaChange, Policy
 from dbt.adapters.deltawiden.delta.engine import read_engine
-from dbt.adapters.deltawiden.delta.questions import read_facts
-from dbt.adapters.deltawiden.delta.table_snapshot import TableFacts
+from dbt.adapters.deltawiden.delta.questions import read_snapshot
+from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.spark.session import get_session
 from dbt.adapters.deltawiden.sql.types import type_sql
 from dbt.adapters.deltawiden.widening.plan import plan_changes
@@ -81,7 +81,7 @@ class Wide:
         self._spark.sql(f"drop table {name}")
         return {"plan": planned - start, "alter": altered - planned}
 
-    def _make(self, name: str) -> TableFacts:
+    def _make(self, name: str) -> TableSnapshot:
         columns = ", ".join(f"{each.name} {type_sql(each.dataType)}" for each in self._table)
         self._spark.sql(
             f"create table {name} ({columns}) using delta "
@@ -91,7 +91,7 @@ class Wide:
         def ask(query: str) -> list:
             return self._spark.sql(query).collect()
 
-        return read_facts(name, read_engine(ask), ask)
+        return read_snapshot(name, read_engine(ask), ask)
 
 
 def measure(quick: bool) -> list[Comparison]:

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import DataType, DayTimeIntervalType, YearMonthIntervalType
 
 from dbt.adapters.deltawiden.sql.types import parse_type
-from dbt.adapters.deltawiden.writing.store_assignment import Storage, storage
+from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment, store_assignment
 from tests.conformance.report import Conformance
 from tests.conformance.types import BOUNDARIES, STORED, types_lacking
 
@@ -34,13 +34,15 @@ def spark_type(text: str) -> DataType:
     return INTERVALS[text] if text in INTERVALS else parse_type(text)
 
 
-def is_known_caution(source: str, column: str, found: Storage, expected: Storage) -> bool:
+def is_known_caution(
+    source: str, column: str, found: StoreAssignment, expected: StoreAssignment
+) -> bool:
     """Whether the values come back by a cast, though what was stored is not the same value.
 
     0.1 as a double is not 0.1, and true is not 1. That a cast back gives the value again is no
     reason to store it so.
     """
-    if (found, expected) != (Storage.EXACT, Storage.LOSSY):
+    if (found, expected) != (StoreAssignment.EXACT, StoreAssignment.LOSSY):
         return False
     kinds = tuple(each.split("(")[0].split(" ")[0] for each in (source, column))
     return kinds in {
@@ -73,15 +75,15 @@ def values_by_number(spark: SparkSession, source: str) -> dict[int, str | None]:
     return {row[0]: row[1] for row in rows}
 
 
-def write(spark: SparkSession, table: str, source: str) -> Storage:
+def write(spark: SparkSession, table: str, source: str) -> StoreAssignment:
     """Write a type's boundary values to the table; exact means that nothing was refused."""
     try:
         spark.sql(f"insert into {table} {values_of(source)}")
     except AnalysisException:
-        return Storage.IMPOSSIBLE
+        return StoreAssignment.IMPOSSIBLE
     except (PySparkException, Py4JJavaError):
-        return Storage.LOSSY
-    return Storage.EXACT
+        return StoreAssignment.LOSSY
+    return StoreAssignment.EXACT
 
 
 def read_back(
@@ -100,15 +102,15 @@ def read_back(
 
 def observed(
     spark: SparkSession, table: str, column: str, values: Mapping[str, dict[int, str | None]]
-) -> dict[str, Storage]:
+) -> dict[str, StoreAssignment]:
     """Write every type's boundary values to a column, and read them back as what they were."""
     spark.sql(
         f"create table {table} (source string, n int, v {column}) using delta {NO_CHECKPOINTS}"
     )
     found = {source: write(spark, table, source) for source in values}
-    taken = [source for source in values if found[source] is Storage.EXACT]
+    taken = [source for source in values if found[source] is StoreAssignment.EXACT]
     back = read_back(spark, table, taken)
-    return found | {each: Storage.LOSSY for each in taken if back[each] != values[each]}
+    return found | {each: StoreAssignment.LOSSY for each in taken if back[each] != values[each]}
 
 
 @pytest.fixture
@@ -128,7 +130,7 @@ def test_exactness_and_engine_agree_on_every_pair(
     columns = [each for each in STORED if each not in lacking]
     values = {each: values_by_number(spark, each) for each in BOUNDARIES if each not in lacking}
 
-    def stored_in(column: str) -> list[tuple[str, str, Storage]]:
+    def stored_in(column: str) -> list[tuple[str, str, StoreAssignment]]:
         found = observed(spark, f"{schema}.storage_{columns.index(column)}", column, values)
         return [(source, column, each) for source, each in found.items()]
 
@@ -136,9 +138,9 @@ def test_exactness_and_engine_agree_on_every_pair(
         seen = [each for found in threads.map(stored_in, columns) for each in found]
     disagreements = []
     for source, column, found in seen:
-        expected = storage(spark_type(source), spark_type(column))
+        expected = store_assignment(spark_type(source), spark_type(column))
         if found is not expected and not is_known_caution(source, column, found, expected):
             disagreements.append(f"{source} in {column}: engine {found}, ours {expected}")
     conformance.stored, conformance.stored_disagreements = len(seen), disagreements
     assert disagreements == [], "\n".join(disagreements)
-    assert {found for _, _, found in seen} == set(Storage)
+    assert {found for _, _, found in seen} == set(StoreAssignment)

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import CharType, DataType, DoubleType, FloatType
 
 from dbt.adapters.deltawiden.sql.types import parse_type
-from dbt.adapters.deltawiden.writing.store_assignment import Storage, storage
+from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment, store_assignment
 from dbt.adapters.deltawiden.writing.value_check import exact_condition
 from tests.conformance.types import BOUNDARIES, STORED, types_lacking
 
@@ -89,7 +89,7 @@ def pairs() -> list[tuple[str, str]]:
         for source in known
         for column in COLUMNS
         if not types_lacking() & {source, column}
-        and storage(parse_type(source), parse_type(column)) is Storage.LOSSY
+        and store_assignment(parse_type(source), parse_type(column)) is StoreAssignment.LOSSY
         and (column != "char(5)" or source == "string")
         and exact_condition("v", parse_type(source), parse_type(column)) is not None
     ]

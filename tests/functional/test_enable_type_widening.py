@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from dbt.tests.util import run_dbt_and_capture
 
-from dbt.adapters.deltawiden.operations.delta_clients import KNOWN_READERS
+from dbt.adapters.deltawiden.operations.delta_clients import DELTA_CLIENTS
 from tests.functional.support import Table, dbt
 
 ENABLED = "delta.enableTypeWidening"
-LOST = [each for each in KNOWN_READERS if each.is_lost]
+LOST = [each for each in DELTA_CLIENTS if each.is_lost]
 MODEL = "{{ config(materialized='incremental') }} select 1 as id"
 
 

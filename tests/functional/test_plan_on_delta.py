@@ -11,7 +11,7 @@ from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.config.policy import Policy
 from dbt.adapters.deltawiden.delta.engine import Engine
-from dbt.adapters.deltawiden.delta.questions import read_facts
+from dbt.adapters.deltawiden.delta.questions import read_snapshot
 from dbt.adapters.deltawiden.sql.identifiers import quote
 from dbt.adapters.deltawiden.sql.types import type_sql
 from dbt.adapters.deltawiden.widening.plan import Plan, plan_changes
@@ -36,7 +36,9 @@ class RealTable:
         return self.spark.table("planned.t").schema
 
     def plan(self, source: StructType, model: Policy) -> Plan:
-        facts = read_facts("planned.t", self.engine, lambda query: self.spark.sql(query).collect())
+        facts = read_snapshot(
+            "planned.t", self.engine, lambda query: self.spark.sql(query).collect()
+        )
         # The statistics of files are not what this is about.
         facts = replace(facts, corrects_statistics=True)
         difference = compare(source, self.schema)

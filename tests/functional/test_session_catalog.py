@@ -188,7 +188,7 @@ class TestARunThatChangesNoType:
 
 
 class TestATableThatIsReadBesideAStatement:
-    """``Reader.begin_schema`` gives what ``schema`` does, an error too only when it is asked."""
+    """``Reader.prefetch_schema`` gives what ``schema`` does, an error too only when it is asked."""
 
     @pytest.fixture
     def reader(self, spark: SparkSession) -> Reader:
@@ -204,7 +204,7 @@ class TestATableThatIsReadBesideAStatement:
     def test_has_its_schema(self, project: Any, spark: SparkSession, reader: Reader, provider: str):
         relation = self.relation(project, f"beside_{provider}")
         spark.sql(f"create table {relation} (id smallint, s struct<n: byte>) using {provider}")
-        table_schema = reader.begin_schema(relation)
+        table_schema = reader.prefetch_schema(relation)
         spark.sql("create or replace temporary view beside_view as select 1 as id")
         assert table_schema() == reader.schema(relation) == spark.table(str(relation)).schema
         spark.sql("drop view beside_view")
@@ -221,13 +221,13 @@ class TestATableThatIsReadBesideAStatement:
             return delta_schema(*arguments)
 
         monkeypatch.setattr("dbt.adapters.deltawiden.delta.reader.delta_schema", late)
-        table_schema = reader.begin_schema(relation)
+        table_schema = reader.prefetch_schema(relation)
         spark.sql(f"insert into {relation} values (1)")
         statement_has_run.set()
         assert table_schema().simpleString() == "struct<id:smallint>"
 
     def test_is_missed_only_when_it_is_asked_for(self, project: Any, reader: Reader):
-        table_schema = reader.begin_schema(self.relation(project, "not_there"))
+        table_schema = reader.prefetch_schema(self.relation(project, "not_there"))
         with pytest.raises(DbtDatabaseError, match="TABLE_OR_VIEW_NOT_FOUND"):
             table_schema()
 

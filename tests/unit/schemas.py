@@ -7,7 +7,7 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructT
 
 from dbt.adapters.deltawiden.config.policy import OnSchemaChange, Policy
 from dbt.adapters.deltawiden.delta.engine import Engine
-from dbt.adapters.deltawiden.delta.table_snapshot import TableFacts
+from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.identifiers import Path
 from dbt.adapters.deltawiden.sql.types import parse_type, type_text
@@ -46,8 +46,8 @@ def schema(columns: Mapping[str, Any]) -> StructType:
     return struct
 
 
-def facts(properties: Mapping[str, str] = ENABLED, **others: Any) -> TableFacts:
-    return TableFacts(
+def facts(properties: Mapping[str, str] = ENABLED, **others: Any) -> TableSnapshot:
+    return TableSnapshot(
         **{"name": "`s`.`t`", "engine": DELTA_4_4, "corrects_statistics": True, **others},
         properties={**properties},
     )
@@ -61,7 +61,7 @@ def plan(
     table: StructType | Mapping[str, Any],
     source: StructType | Mapping[str, Any],
     model: Policy | None = None,
-    known: TableFacts | None = None,
+    known: TableSnapshot | None = None,
 ) -> Plan:
     """Plan for a Delta table that may be widened, unless the facts say otherwise."""
     before, output = schema_of(table), schema_of(source)
@@ -71,7 +71,7 @@ def plan(
 
 
 def by_hand(
-    from_type: str, to_type: str, known: TableFacts | None = None, path: Path = ("v",)
+    from_type: str, to_type: str, known: TableSnapshot | None = None, path: Path = ("v",)
 ) -> Plan:
     """Plan what a person asks of one leaf."""
     change = TypeChange(path, data_type(from_type), data_type(to_type))

@@ -32,10 +32,10 @@ from dbt.adapters.deltawiden.config.policy import (
 from dbt.adapters.deltawiden.connections import ConnectionMethod, DeltaWidenResponse
 from dbt.adapters.deltawiden.delta.protocol import ENABLED, is_true
 from dbt.adapters.deltawiden.docs_catalog import catalog_rows, catalog_table, statistics
-from dbt.adapters.deltawiden.evolution.attempts import Turns, until_no_conflict
+from dbt.adapters.deltawiden.evolution.attempts import Turns, retry_on_conflict
 from dbt.adapters.deltawiden.maintenance import MaintenanceAdapter
 from dbt.adapters.deltawiden.spark.embedded_metastore import MAX_VIEW_CHARACTERS, allow_long_views
-from dbt.adapters.deltawiden.spark.prestart import start_early
+from dbt.adapters.deltawiden.spark.prestart import prestart
 from dbt.adapters.deltawiden.spark.python_models import SessionJob
 from dbt.adapters.deltawiden.spark.session import check_has_delta
 from dbt.adapters.deltawiden.spark.temporary_views import python_view, session_view
@@ -88,7 +88,7 @@ class DeltaWidenAdapter(MaintenanceAdapter):
         self._turns: defaultdict[str, Turns] = defaultdict(Turns)
         self._with_zoneless_times: set[str] = set()
         if config.credentials.method == ConnectionMethod.SESSION:
-            start_early(config.credentials.server_side_parameters)
+            prestart(config.credentials.server_side_parameters)
 
     def pre_model_hook(self, config: Any) -> Any:
         """Check a node's configuration and default its file format, before anything runs.
@@ -191,7 +191,7 @@ class DeltaWidenAdapter(MaintenanceAdapter):
         return catalog_table(rows) if rows else None
 
     @available
-    def begin_to_read(self, table: SparkRelation) -> Callable[[], StructType]:
+    def prefetch_schema(self, table: SparkRelation) -> Callable[[], StructType]:
         """Begin to read the schema of an existing table, beside the statements that come next.
 
         Args:
@@ -200,7 +200,7 @@ class DeltaWidenAdapter(MaintenanceAdapter):
         Returns:
             What ``plan_schema_changes`` takes.
         """
-        return self._reader.begin_schema(table)
+        return self._reader.prefetch_schema(table)
 
     @available
     def plan_schema_changes(
@@ -396,7 +396,7 @@ class DeltaWidenAdapter(MaintenanceAdapter):
             self.views_read_text(query, config, {})
 
     @available
-    def until_no_conflict(
+    def retry_on_conflict(
         self, table: SparkRelation, write: Callable[..., Any], *arguments: Any
     ) -> Plan | None:
         """Plan and write; where another writer came first, again, a bounded number of times.
@@ -404,7 +404,7 @@ class DeltaWidenAdapter(MaintenanceAdapter):
         Args:
             table: the table that is written to.
             write: a macro that plans and writes once. It is called with the attempts, whose
-                ``remember`` takes its plan, and the arguments.
+                ``record_plan`` takes its plan, and the arguments.
             arguments: what else the macro takes.
 
         Returns:
@@ -413,7 +413,7 @@ class DeltaWidenAdapter(MaintenanceAdapter):
         Raises:
             DbtDatabaseError: the engine refused a statement, or other writers came first each time.
         """
-        return until_no_conflict(
+        return retry_on_conflict(
             lambda attempts: write(attempts, *arguments), self._turns[table.render()]
         )
 
@@ -454,7 +454,7 @@ class DeltaWidenAdapter(MaintenanceAdapter):
         Returns:
             The answer as it was where no type was changed.
         """
-        changes = (*plan.made_before, *plan.changes)
+        changes = (*plan.applied_by_earlier_attempts, *plan.changes)
         if not changes:
             return response
         return DeltaWidenResponse(
@@ -546,7 +546,7 @@ class DeltaWidenAdapter(MaintenanceAdapter):
     @available
     def has_exact_text(self, batch: Batch) -> bool:
         """Tell whether the limits of a batch are the same when Spark reads them as text."""
-        return not batch.is_text_exact or bool(self._ask(batch.is_text_exact)[0][0])
+        return not batch.is_text_exact or bool(self._fetch_rows(batch.is_text_exact)[0][0])
 
     @available.parse(lambda *_, **__: False)
     def has_spark(self, major: int) -> bool:

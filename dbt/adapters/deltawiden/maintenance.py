@@ -12,8 +12,8 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.delta.float_statistics import is_float_to_double
 from dbt.adapters.deltawiden.delta.relations import quoted, require_delta
-from dbt.adapters.deltawiden.evolution.attempts import Attempts, until_no_conflict
-from dbt.adapters.deltawiden.operations.check_type_widening import of_check, of_new_table
+from dbt.adapters.deltawiden.evolution.attempts import Attempts, retry_on_conflict
+from dbt.adapters.deltawiden.operations.check_type_widening import check_result, new_table_result
 from dbt.adapters.deltawiden.operations.drop_type_widening import drop_type_widening
 from dbt.adapters.deltawiden.operations.enable_type_widening import (
     Switch,
@@ -24,8 +24,13 @@ from dbt.adapters.deltawiden.operations.enable_type_widening import (
 from dbt.adapters.deltawiden.operations.maintained_table import DeltaTable
 from dbt.adapters.deltawiden.operations.repair_statistics import repair_statistics
 from dbt.adapters.deltawiden.operations.report_type_widening import report_table
-from dbt.adapters.deltawiden.operations.result import Outcome, Outcomes, attempt, run_on_each
-from dbt.adapters.deltawiden.operations.widen_columns import of_plan
+from dbt.adapters.deltawiden.operations.result import (
+    OperationResult,
+    OperationResults,
+    attempt,
+    run_on_each,
+)
+from dbt.adapters.deltawiden.operations.widen_columns import widen_result
 from dbt.adapters.deltawiden.sql.identifiers import parse_path
 from dbt.adapters.deltawiden.tables import SchemaChangeRefused, TableAdapter
 from dbt.adapters.deltawiden.widening.plan import Plan, plan_by_hand
@@ -54,7 +59,7 @@ class MaintenanceAdapter(TableAdapter):
         return [each for each in found if isinstance(each, SparkRelation) and each.is_delta]
 
     @available
-    def report_type_widening(self, relations: Iterable[SparkRelation]) -> Outcomes:
+    def report_type_widening(self, relations: Iterable[SparkRelation]) -> OperationResults:
         """Tell what is known of the type widening of tables.
 
         Args:
@@ -68,7 +73,7 @@ class MaintenanceAdapter(TableAdapter):
         )
 
     @available
-    def check_type_widening(self, models: Iterable[Mapping[str, Any]]) -> Outcomes:
+    def check_type_widening(self, models: Iterable[Mapping[str, Any]]) -> OperationResults:
         """Compare what models make in one schema with their tables in another.
 
         Args:
@@ -80,13 +85,13 @@ class MaintenanceAdapter(TableAdapter):
             What a deployment would do to each table; a refusal is a failure.
         """
         models = list(models)
-        outcomes = run_on_each(
+        results = run_on_each(
             "check_type_widening", models, lambda model: str(model["name"]), self._check
         )
-        named = [_with_model(*each) for each in zip(outcomes.each, models, strict=True)]
-        return replace(outcomes, each=named)
+        named = [_with_model(*each) for each in zip(results.each, models, strict=True)]
+        return replace(results, each=named)
 
-    def _check(self, model: Mapping[str, Any]) -> Outcome:
+    def _check(self, model: Mapping[str, Any]) -> OperationResult:
         name, built, table = str(model["name"]), model["built"], model["table"]
         if built is None:
             raise DbtRuntimeError(
@@ -94,17 +99,17 @@ class MaintenanceAdapter(TableAdapter):
                 f"dbt run --empty --select {name}"
             )
         if table is None:
-            return of_new_table(name)
+            return new_table_result(name)
         policy = self._read_policy(model["config"], name)
         schemas = self._reader.schema(built), self._reader.table_schema(table)
         plan = self._plan(schemas, table, policy, model["config"], name)
         self._unless_refused(plan)
-        return of_check(name, plan, policy)
+        return check_result(name, plan, policy)
 
     @available
     def widen_columns(
         self, relations: Iterable[SparkRelation], columns: Mapping[str, str], dry_run: bool
-    ) -> Outcomes:
+    ) -> OperationResults:
         """Make the type changes that a person asks of tables.
 
         Args:
@@ -122,18 +127,20 @@ class MaintenanceAdapter(TableAdapter):
             lambda table: self._widen(table, columns, dry_run),
         )
 
-    def _widen(self, table: SparkRelation, columns: Mapping[str, str], dry_run: bool) -> Outcome:
+    def _widen(
+        self, table: SparkRelation, columns: Mapping[str, str], dry_run: bool
+    ) -> OperationResult:
         if dry_run:
-            return of_plan(self._plan_by_hand(table, columns), dry_run)
-        outcomes = []
+            return widen_result(self._plan_by_hand(table, columns), dry_run)
+        results = []
 
         def widen(attempts: Attempts) -> None:
-            plan = attempts.remember(self._plan_by_hand(table, columns))
+            plan = attempts.record_plan(self._plan_by_hand(table, columns))
             self.run_schema_changes(plan, "widen_columns")
-            outcomes.append(of_plan(plan, dry_run))
+            results.append(widen_result(plan, dry_run))
 
-        until_no_conflict(widen)
-        return outcomes[-1]
+        retry_on_conflict(widen)
+        return results[-1]
 
     def _plan_by_hand(self, table: SparkRelation, columns: Mapping[str, str]) -> Plan:
         schema = self._reader.table_schema(table)
@@ -147,7 +154,7 @@ class MaintenanceAdapter(TableAdapter):
     @available
     def plan_enable_type_widening(
         self, relations: Iterable[SparkRelation]
-    ) -> list[Switch | Outcome]:
+    ) -> list[Switch | OperationResult]:
         """Find out what enabling type widening means to tables, before any is changed.
 
         Args:
@@ -162,12 +169,14 @@ class MaintenanceAdapter(TableAdapter):
         ]
 
     @available
-    def readers_lost_text(self, switches: Iterable[Switch | Outcome]) -> str:
+    def readers_lost_text(self, switches: Iterable[Switch | OperationResult]) -> str:
         """Say which readers tables lose by being enabled; empty where they lose none."""
         return readers_text(switches)
 
     @available
-    def enable_type_widening(self, switches: Iterable[Switch | Outcome], dry_run: bool) -> Outcomes:
+    def enable_type_widening(
+        self, switches: Iterable[Switch | OperationResult], dry_run: bool
+    ) -> OperationResults:
         """Enable type widening.
 
         Args:
@@ -178,16 +187,18 @@ class MaintenanceAdapter(TableAdapter):
             What became of each table, and the readers that are lost.
         """
         switches = list(switches)
-        outcomes = run_on_each(
+        results = run_on_each(
             "enable_type_widening",
             switches,
             lambda each: each.table,
             lambda each: self._switch(each, "enable_type_widening", dry_run),
         )
-        return replace(outcomes, values={"readers_lost": readers_lost(switches)})
+        return replace(results, values={"readers_lost": readers_lost(switches)})
 
     @available
-    def disable_type_widening(self, relations: Iterable[SparkRelation], dry_run: bool) -> Outcomes:
+    def disable_type_widening(
+        self, relations: Iterable[SparkRelation], dry_run: bool
+    ) -> OperationResults:
         """Disable type widening; the table feature stays.
 
         Args:
@@ -206,19 +217,21 @@ class MaintenanceAdapter(TableAdapter):
             ),
         )
 
-    def _switch(self, switch: Switch | Outcome, operation: str, dry_run: bool) -> Outcome:
-        if isinstance(switch, Outcome):
+    def _switch(
+        self, switch: Switch | OperationResult, operation: str, dry_run: bool
+    ) -> OperationResult:
+        if isinstance(switch, OperationResult):
             return switch
         if switch.statements and not dry_run:
             with self._user_metadata(operation):
                 for statement in switch.statements:
                     self.execute(statement)
-        return switch.outcome(dry_run)
+        return switch.result(dry_run)
 
     @available
     def drop_type_widening(
         self, relations: Iterable[SparkRelation], truncate_history: bool | None, dry_run: bool
-    ) -> Outcomes:
+    ) -> OperationResults:
         """Remove the table feature from tables, rewriting the files that need it.
 
         Args:
@@ -237,7 +250,9 @@ class MaintenanceAdapter(TableAdapter):
         )
 
     @available
-    def repair_statistics(self, relations: Iterable[SparkRelation], dry_run: bool) -> Outcomes:
+    def repair_statistics(
+        self, relations: Iterable[SparkRelation], dry_run: bool
+    ) -> OperationResults:
         """Correct the statistics of files in which a double column is still float.
 
         Args:
@@ -254,11 +269,13 @@ class MaintenanceAdapter(TableAdapter):
             lambda table: self._repair(table, dry_run),
         )
 
-    def _repair(self, table: SparkRelation, dry_run: bool) -> Outcome:
+    def _repair(self, table: SparkRelation, dry_run: bool) -> OperationResult:
         with self._opened(table, "repair_statistics", writes_rows=False) as opened:
             return repair_statistics(opened, dry_run)
 
-    def _drop(self, table: SparkRelation, truncate_history: bool | None, dry_run: bool) -> Outcome:
+    def _drop(
+        self, table: SparkRelation, truncate_history: bool | None, dry_run: bool
+    ) -> OperationResult:
         with self._opened(table, "drop_type_widening", writes_rows=True) as opened:
             return drop_type_widening(opened, truncate_history, dry_run)
 
@@ -268,13 +285,13 @@ class MaintenanceAdapter(TableAdapter):
     ) -> Iterator[DeltaTable]:
         """Open a Delta table for an operation, whose name its commits will have."""
         require_delta(table)
-        with self._user_metadata(operation) as mark:
+        with self._user_metadata(operation) as commit_tag:
             files = self._reader.data_files(table, writes_rows)
-            yield DeltaTable(table, self._reader, self._ask, self.execute, files, mark)
+            yield DeltaTable(table, self._reader, self._fetch_rows, self.execute, files, commit_tag)
 
 
-def _with_model(outcome: Outcome, model: Mapping[str, Any]) -> Outcome:
+def _with_model(result: OperationResult, model: Mapping[str, Any]) -> OperationResult:
     """Name the model and its table in the same way, whether the check has failed or not."""
     table = model["table"]
     names = {"model": str(model["name"]), **({"table": quoted(table)} if table else {})}
-    return replace(outcome, values={**names, **outcome.values})
+    return replace(result, values={**names, **result.values})

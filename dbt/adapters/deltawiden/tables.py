@@ -40,7 +40,7 @@ from dbt.adapters.deltawiden.config.policy import (
     Policy,
     read_policy,
 )
-from dbt.adapters.deltawiden.config.table_properties import gained_properties
+from dbt.adapters.deltawiden.config.table_properties import changed_properties
 from dbt.adapters.deltawiden.connections import ConnectionMethod, DeltaWidenConnectionManager
 from dbt.adapters.deltawiden.delta.conflicts import is_conflict, retry_conflicts
 from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
@@ -146,7 +146,7 @@ class TableAdapter(SparkAdapter):
         check_seed(seed, table, types, self._session_zone)
 
     def _session_zone(self) -> str:
-        return str(self._ask("select current_timezone()")[0][0])
+        return str(self._fetch_rows("select current_timezone()")[0][0])
 
     @available
     def seed_values(self, seed: Mapping[str, Any], table: agate.Table) -> list[list[Any]]:
@@ -202,7 +202,7 @@ class TableAdapter(SparkAdapter):
 
     def _described(self, schema_relation: BaseRelation, name: str) -> list[tuple[str, str, str]]:
         try:
-            rows = self._ask(
+            rows = self._fetch_rows(
                 f"show table extended in {schema_relation.schema} like {literal(name)}"
             )
         except DbtRuntimeError as error:
@@ -408,16 +408,16 @@ class TableAdapter(SparkAdapter):
         if policy.on_lossy_write is OnLossyWrite.ERROR:
             partitions = partition_columns(table_schema)
             check = self._value_check(model, table, bool(table.is_delta), table_schema, partitions)
-        gained = self._gained_properties(table, config.get("tblproperties"))
+        gained = self._changed_properties(table, config.get("tblproperties"))
         if difference and policy.on_schema_change is not OnSchemaChange.IGNORE:
-            layout = (bool(difference.gone) and policy.drops) or _has_float(difference)
+            layout = (bool(difference.missing_in_source) and policy.drops) or _has_float(difference)
             facts = self._reader.facts(table, layout=layout)
             facts = replace(facts, properties={**facts.properties, **gained})
             plan = plan_changes(difference, source, table_schema, policy, facts, check, keys)
         else:
-            made_by_table = self._made_by(table, difference)
+            computed_columns = self._made_by(table, difference)
             plan = plan_no_change(
-                difference, source, table_schema, quoted(table), made_by_table, check, keys
+                difference, source, table_schema, quoted(table), computed_columns, check, keys
             )
         return plan.with_properties(gained)
 
@@ -436,14 +436,18 @@ class TableAdapter(SparkAdapter):
 
     def _made_by(self, table: SparkRelation, difference: SchemaDifference) -> frozenset[str]:
         # Only where the write would fail otherwise is it worth a question.
-        return self._reader.facts(table).made_by_table if difference.gone_columns else frozenset()
+        return (
+            self._reader.facts(table).computed_columns
+            if difference.missing_columns
+            else frozenset()
+        )
 
-    def _gained_properties(
+    def _changed_properties(
         self, table: SparkRelation, configured: Mapping[str, Any] | None
     ) -> dict[str, str]:
         if not configured or not table.is_delta:
             return {}
-        return gained_properties(configured, self._reader.properties(table))
+        return changed_properties(configured, self._reader.properties(table))
 
     def _unless_refused(self, plan: Plan) -> Plan:
         if plan.refusals:
@@ -462,14 +466,14 @@ class TableAdapter(SparkAdapter):
     def _handle(self) -> Any:
         return self.connections.get_thread_connection().handle
 
-    def _ask(self, query: str) -> list[Any]:
+    def _fetch_rows(self, query: str) -> list[Any]:
         _, answer = self.execute(query, fetch=True)
         return list(answer.rows)
 
     @cached_property
     def _reader(self) -> Reader:
         return Reader(
-            self._ask,
+            self._fetch_rows,
             lambda: self._handle() if self._has_session() else None,
             self.config.credentials.delta_version,
         )
@@ -477,7 +481,7 @@ class TableAdapter(SparkAdapter):
     @cached_property
     def _views(self) -> Views:
         return Views(
-            self._reader, self._ask, lambda: self._handle() if self._has_session() else None
+            self._reader, self._fetch_rows, lambda: self._handle() if self._has_session() else None
         )
 
     @contextmanager

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbt.adapters.deltawiden.config.table_properties import gained_properties
+from dbt.adapters.deltawiden.config.table_properties import changed_properties
 
 LISTED = {
     "team": "a",
@@ -27,4 +27,4 @@ LISTED = {
     ],
 )
 def test_those_that_the_table_lacks_or_has_otherwise(configured, gained):
-    assert gained_properties(configured, LISTED) == gained
+    assert changed_properties(configured, LISTED) == gained

@@ -20,7 +20,7 @@ from dbt.adapters.deltawiden.delta.float_statistics import (
     schema_with_doubles,
     widened_floats,
 )
-from dbt.adapters.deltawiden.delta.table_snapshot import TableFacts
+from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.widening.plan import Plan, plan_by_hand
 from dbt.adapters.deltawiden.widening.refusals import Reason
@@ -130,12 +130,12 @@ def test_the_schema_with_doubles_keeps_everything_else():
 # The plan
 
 
-def by_sql_alone(properties: dict[str, str] | None = None, **others: object) -> TableFacts:
+def by_sql_alone(properties: dict[str, str] | None = None, **others: object) -> TableSnapshot:
     enabled = {"delta.enableTypeWidening": "true", **(properties or {})}
     return facts(enabled, corrects_statistics=False, schema=TABLE, **others)
 
 
-def by_hand(known: TableFacts, *leaves: tuple[str, ...]) -> Plan:
+def by_hand(known: TableSnapshot, *leaves: tuple[str, ...]) -> Plan:
     return plan_by_hand([TypeChange(leaf, FLOAT, DOUBLE) for leaf in leaves], known)
 
 
@@ -160,7 +160,7 @@ def test_by_sql_alone_a_run_is_refused_unless_the_table_is_empty():
 
 
 @pytest.mark.parametrize("known", [facts(partition_columns=("X",)), by_sql_alone()])
-def test_a_partition_column_is_refused(known: TableFacts):
+def test_a_partition_column_is_refused(known: TableSnapshot):
     known = facts(partition_columns=("X",), corrects_statistics=known.corrects_statistics)
     expected = [(("x",), Reason.PARTITIONED_BY_FLOAT)]
     assert reasons(plan({"x": "float"}, {"x": "double"}, known=known)) == expected

@@ -21,7 +21,7 @@ def test_by_sql_alone_a_schema_is_read_only_when_it_is_wanted():
         return [("id", "smallint", None)]
 
     reader = Reader(ask, lambda: None, "4.4.0")
-    table_schema = reader.begin_schema(SparkRelation.create(schema="s", identifier="t"))
+    table_schema = reader.prefetch_schema(SparkRelation.create(schema="s", identifier="t"))
     assert asked == []
     assert table_schema().simpleString() == "struct<id:smallint>"
     assert len(asked) == 1

@@ -8,15 +8,15 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.delta.engine import Engine, read_engine
-from dbt.adapters.deltawiden.delta.questions import may_have_made_columns, read_facts
-from dbt.adapters.deltawiden.delta.table_snapshot import TableFacts
-from dbt.adapters.deltawiden.delta.transaction_log import Ask, newest_schema
+from dbt.adapters.deltawiden.delta.questions import may_have_made_columns, read_snapshot
+from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
+from dbt.adapters.deltawiden.delta.transaction_log import FetchRows, newest_schema
 from tests.unit.schemas import DELTA_4_4
 
 Rows = Sequence[Any]
 
 
-def answering(*answers: Rows | DbtRuntimeError) -> tuple[Ask, list[str]]:
+def answering(*answers: Rows | DbtRuntimeError) -> tuple[FetchRows, list[str]]:
     """Answer one query after the other; the queries are kept in the list."""
     rest, queries = iter(answers), []
 
@@ -102,9 +102,9 @@ PROPERTIES = "show tblproperties `s`.`t`"
 DETAIL = "describe detail `s`.`t`"
 
 
-def read(*answers: Rows, layout: bool = False) -> tuple[TableFacts, list[str]]:
+def read(*answers: Rows, layout: bool = False) -> tuple[TableSnapshot, list[str]]:
     ask, queries = answering(*answers)
-    return read_facts("`s`.`t`", DELTA_4_4, ask, layout), queries
+    return read_snapshot("`s`.`t`", DELTA_4_4, ask, layout), queries
 
 
 def detail(**values: Any) -> Rows:
@@ -121,7 +121,7 @@ def test_one_question_is_enough_for_a_table_without_columns_that_delta_makes():
     ]
     facts, queries = read(listed)
     assert queries == [PROPERTIES]
-    assert facts == TableFacts(
+    assert facts == TableSnapshot(
         name="`s`.`t`",
         engine=DELTA_4_4,
         properties={
@@ -174,7 +174,7 @@ def test_the_log_is_asked_where_the_table_can_have_columns_that_delta_makes(list
     facts, queries = read(listed, detail(partitionColumns='["day"]'), commit(schema), layout=layout)
     assert queries == [PROPERTIES, DETAIL, COMMITS.format("/w/t")]
     assert (facts.generated, facts.identity) == ({"Tenfold": "amount * 10"}, {"Number"})
-    assert facts.computed == facts.made_by_table == {"tenfold", "number"}
+    assert facts.computed == facts.computed_columns == {"tenfold", "number"}
     assert facts.partition_columns == ("day",)
 
 

@@ -17,12 +17,12 @@ from dbt.adapters.deltawiden.evolution.attempts import (
     SchemaChangeFailed,
     Turns,
     WidensItsOwnInput,
-    until_no_conflict,
+    retry_on_conflict,
 )
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.schema_diff import TypeDifference
 from dbt.adapters.deltawiden.writing.columns import Write
-from dbt.adapters.deltawiden.writing.store_assignment import Storage
+from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment
 
 WIDENS = Plan("`s`.`t`", changes=(TypeChange(("n",), ShortType(), LongType()),))
 UNCHANGED = Plan("`s`.`t`")
@@ -49,14 +49,14 @@ class Writer:
     def __call__(self, attempts: Attempts) -> None:
         plan, error = self._attempts[min(len(self.plans), len(self._attempts) - 1)]
         self.plans.append(plan)
-        self.plans[-1] = attempts.remember(plan)
+        self.plans[-1] = attempts.record_plan(plan)
         if error is not None:
             raise error
 
 
 def test_one_attempt_where_nothing_is_in_the_way(waits):
     write = Writer((WIDENS, None))
-    until_no_conflict(write)
+    retry_on_conflict(write)
     assert write.plans == [WIDENS]
     assert waits == []
 
@@ -65,27 +65,27 @@ def test_one_attempt_where_nothing_is_in_the_way(waits):
 @pytest.mark.parametrize("suffix", ["", ".WITHOUT_HINT"])
 def test_a_conflict_is_planned_and_tried_again(name, suffix, waits):
     write = Writer((UNCHANGED, DbtDatabaseError(f"[{name}{suffix}] Files")), (UNCHANGED, None))
-    until_no_conflict(write)
+    retry_on_conflict(write)
     assert len(write.plans) == 2
     assert len(waits) == 1
 
 
 def test_what_an_earlier_attempt_has_changed_is_told():
     write = Writer((WIDENS, METADATA), (UNCHANGED, METADATA), (UNCHANGED, None))
-    until_no_conflict(write)
-    assert write.plans[-1] == replace(UNCHANGED, made_before=WIDENS.changes)
+    retry_on_conflict(write)
+    assert write.plans[-1] == replace(UNCHANGED, applied_by_earlier_attempts=WIDENS.changes)
 
 
 def test_what_has_to_be_changed_again_is_told_once():
     write = Writer((WIDENS, METADATA), (WIDENS, None))
-    until_no_conflict(write)
+    retry_on_conflict(write)
     assert write.plans[-1] == WIDENS
 
 
 @pytest.mark.parametrize("error", [ARITY, SchemaChangeFailed("[DELTA_CANNOT_CHANGE_DATA_TYPE] x")])
 def test_a_schema_that_has_moved_is_planned_again(error):
     write = Writer((WIDENS, error), (MOVED, None))
-    until_no_conflict(write)
+    retry_on_conflict(write)
     assert len(write.plans) == 2
 
 
@@ -99,7 +99,7 @@ def test_a_schema_that_has_moved_is_planned_again(error):
 def test_the_error_itself_where_the_schema_has_not_moved(error, left):
     write = Writer((WIDENS, error), (left, None))
     with pytest.raises(type(error)) as raised:
-        until_no_conflict(write)
+        retry_on_conflict(write)
     assert raised.value is error
 
 
@@ -109,11 +109,11 @@ def test_what_is_left_where_each_type_is_changed_by_a_statement_of_its_own_has_n
     error = SchemaChangeFailed("[DELTA_CANNOT_CHANGE_DATA_TYPE] x", done=whole.statements[:1])
     write = Writer((whole, error), (replace(whole, changes=changes[1:]), None))
     with pytest.raises(SchemaChangeFailed) as raised:
-        until_no_conflict(write)
+        retry_on_conflict(write)
     assert raised.value is error
     # Another writer has changed the second one.
     write = Writer((whole, error), (replace(whole, changes=changes[2:]), None))
-    until_no_conflict(write)
+    retry_on_conflict(write)
     assert len(write.plans) == 2
 
 
@@ -124,7 +124,7 @@ def test_what_is_left_where_each_type_is_changed_by_a_statement_of_its_own_has_n
 def test_any_other_error_ends_the_write(error):
     write = Writer((WIDENS, error), (UNCHANGED, None))
     with pytest.raises(type(error)) as raised:
-        until_no_conflict(write)
+        retry_on_conflict(write)
     assert raised.value is error
     assert len(write.plans) == 1
 
@@ -132,7 +132,7 @@ def test_any_other_error_ends_the_write(error):
 def test_it_gives_up_and_says_why(waits):
     write = Writer((UNCHANGED, METADATA))
     with pytest.raises(DbtDatabaseError) as raised:
-        until_no_conflict(write)
+        retry_on_conflict(write)
     assert len(write.plans) == MAX_ATTEMPTS
     assert len(waits) == MAX_ATTEMPTS - 1
     assert f"each of {MAX_ATTEMPTS} attempts" in str(raised.value)
@@ -148,7 +148,7 @@ def test_what_must_not_be_done_twice_is_not(waits):
         write(attempts)
 
     with pytest.raises(DbtDatabaseError, match=r"the project's own, which is not\s+run again"):
-        until_no_conflict(once)
+        retry_on_conflict(once)
     assert len(write.plans) == 1
     assert waits == []
 
@@ -170,7 +170,7 @@ def test_writers_of_one_table_take_turns_once_they_have_collided():
 
     threads = [
         threading.Thread(
-            target=until_no_conflict,
+            target=retry_on_conflict,
             args=(functools.partial(write, first=[True]), turns),
         )
         for _ in range(2)
@@ -189,7 +189,7 @@ def test_an_error_that_quotes_a_conflict_is_none():
     text = "[CAST_INVALID_INPUT] The value 'x [DELTA_METADATA_CHANGED]' cannot be cast"
     write: Callable[[Attempts], None] = Writer((UNCHANGED, DbtDatabaseError(text)))
     with pytest.raises(DbtDatabaseError, match="CAST_INVALID_INPUT"):
-        until_no_conflict(write)
+        retry_on_conflict(write)
 
 
 def test_a_model_that_widens_its_own_input_is_stopped_after_one_change():
@@ -200,29 +200,29 @@ def test_a_model_that_widens_its_own_input_is_stopped_after_one_change():
         (replace(WIDENS, changes=(first,)), stale), (replace(WIDENS, changes=(second,)), None)
     )
     with pytest.raises(WidensItsOwnInput, match=r"cast\(\.\.\. as decimal\(20,2\)\) as n"):
-        until_no_conflict(write)
+        retry_on_conflict(write)
     assert len(write.plans) == 2
 
 
 def test_a_change_that_was_not_made_can_be_planned_again():
     write = Writer((WIDENS, METADATA), (WIDENS, None))
-    until_no_conflict(write)
+    retry_on_conflict(write)
     assert len(write.plans) == 2
 
 
 def test_a_value_that_cannot_be_cast_names_the_columns_that_it_can_be_in():
-    lossy = TypeDifference(("v",), ShortType(), LongType(), Storage.LOSSY)
+    lossy = TypeDifference(("v",), ShortType(), LongType(), StoreAssignment.LOSSY)
     error = DbtDatabaseError("[CAST_OVERFLOW] The value 300\nSet spark.sql.ansi.enabled to false")
     for plan, more in ((UNCHANGED, ""), (replace(UNCHANGED, lossy=(lossy,)), "v (bigint into")):
         with pytest.raises(DbtDatabaseError) as raised:
-            until_no_conflict(Writer((plan, error)))
+            retry_on_conflict(Writer((plan, error)))
         assert more in raised.value.msg
         assert ("spark.sql" in raised.value.msg) == (not more)
 
 
 def test_a_write_that_fails_for_another_reason_names_no_column():
-    lossy = TypeDifference(("v",), ShortType(), LongType(), Storage.LOSSY)
+    lossy = TypeDifference(("v",), ShortType(), LongType(), StoreAssignment.LOSSY)
     error = DbtDatabaseError("[TASK_WRITE_FAILED] Task failed: No space left on device")
     with pytest.raises(DbtDatabaseError) as raised:
-        until_no_conflict(Writer((replace(UNCHANGED, lossy=(lossy,)), error)))
+        retry_on_conflict(Writer((replace(UNCHANGED, lossy=(lossy,)), error)))
     assert raised.value is error

@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from dbt.adapters.deltawiden.operations.delta_clients import (
-    KNOWN_READERS,
+    DELTA_CLIENTS,
     MEASURED,
     QUOTED,
     Access,
@@ -16,7 +16,7 @@ from dbt.adapters.deltawiden.operations.enable_type_widening import (
     readers_lost,
     readers_text,
 )
-from dbt.adapters.deltawiden.operations.result import Outcome
+from dbt.adapters.deltawiden.operations.result import OperationResult
 
 GAINS = Switch("`s`.`gains`", on=True, is_on=False, gains="typeWidening")
 HAS = Switch("`s`.`has`", on=True, is_on=False, feature="typeWidening")
@@ -40,7 +40,7 @@ def test_only_what_is_known_to_be_less_is_less(now, before, less):
     assert now.is_less_than(before) == less
 
 
-@pytest.mark.parametrize("reader", KNOWN_READERS, ids=lambda each: f"{each.name} {each.version}")
+@pytest.mark.parametrize("reader", DELTA_CLIENTS, ids=lambda each: f"{each.name} {each.version}")
 def test_every_row_is_dated_and_none_gains_anything_by_enabling(reader):
     date.fromisoformat(reader.date)
     assert not reader.can(State.BEFORE).is_less_than(reader.can(State.ENABLED))
@@ -58,7 +58,7 @@ def test_all_that_were_measured_are_lost_in_part_or_altogether():
 
 
 def test_no_reader_is_lost_where_no_table_gains_the_feature():
-    failed = Outcome("`s`.`view`", error="This is a view.")
+    failed = OperationResult("`s`.`view`", error="This is a view.")
     assert readers_text([HAS, failed]) == ""
     assert readers_lost([HAS, failed]) == []
 
@@ -68,7 +68,7 @@ def test_the_text_names_the_tables_that_gain_the_feature_and_no_others():
     assert "`s`.`gains`" in text
     assert "`s`.`has`" not in text
     assert "preview" not in text
-    assert len(readers_lost([HAS, GAINS])) == sum(each.is_lost for each in KNOWN_READERS)
+    assert len(readers_lost([HAS, GAINS])) == sum(each.is_lost for each in DELTA_CLIENTS)
 
 
 def test_many_tables_are_counted():

@@ -8,7 +8,7 @@ from pyspark.sql import types as spark
 from pyspark.sql.types import StructField, StructType
 
 from dbt.adapters.deltawiden.delta.engine import Engine
-from dbt.adapters.deltawiden.delta.table_snapshot import TableFacts
+from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_sql
 from dbt.adapters.deltawiden.sql.types import UnreadableType
 from dbt.adapters.deltawiden.widening.plan import Plan, plan_no_change
@@ -37,7 +37,7 @@ def details(made: Plan) -> list[tuple[Reason, str]]:
     return [(each.reason, each.detail) for each in made.refusals]
 
 
-def checked(*expressions: str, **others: Any) -> TableFacts:
+def checked(*expressions: str, **others: Any) -> TableSnapshot:
     """A table with CHECK constraints, the first named c0."""
     constraints = {f"delta.constraints.c{i}": text for i, text in enumerate(expressions)}
     return facts({**ENABLED, **MAPPED, **constraints}, **others)
@@ -206,7 +206,7 @@ def test_beside_columns_that_delta_makes_others_are_dropped_filled_and_refused()
         ("s", True),
     ]
     refused = plan(MADE_TABLE, source, policy("fail"), MADE)
-    assert reasons(refused) == [(("id",), Reason.GONE_AND_MODE_IS_FAIL)]
+    assert reasons(refused) == [(("id",), Reason.MISSING_AND_MODE_IS_FAIL)]
 
 
 def test_a_column_that_delta_makes_may_be_not_null_and_partition_the_table():
@@ -315,7 +315,7 @@ def test_a_table_not_kept_compatible_with_iceberg_takes_every_change(properties)
 # IcebergWriterCompatV1
 
 
-def writer(mode: str = "id", features: tuple[str, ...] = (), **others: Any) -> TableFacts:
+def writer(mode: str = "id", features: tuple[str, ...] = (), **others: Any) -> TableSnapshot:
     properties = {"delta.columnMapping.mode": mode, "delta.enableIcebergWriterCompatV1": "true"}
     return facts({**ENABLED, **properties}, features=frozenset(features), **others)
 
@@ -533,7 +533,7 @@ def test_a_new_column_of_another_format_is_left_to_that_format():
 # Drops
 
 
-def dropping(table: Any, source: Any, known: TableFacts) -> list[tuple[Path, Reason]]:
+def dropping(table: Any, source: Any, known: TableSnapshot) -> list[tuple[Path, Reason]]:
     return reasons(plan(table, source, policy("sync_all_columns"), known))
 
 
@@ -565,7 +565,7 @@ GONE_FIELD = {"id": "int", "s": {"x": "int", "y": "int"}}, {"id": "int", "s": {"
         ),
     ],
 )
-def test_all_that_stands_in_the_way_of_a_drop_is_told(known: TableFacts, expected: list[Reason]):
+def test_all_that_stands_in_the_way_of_a_drop_is_told(known: TableSnapshot, expected: list[Reason]):
     refused = dropping({"id": "int", "Gone": "int"}, {"id": "int"}, known)
     assert refused == [(("Gone",), reason) for reason in expected]
 

@@ -6,23 +6,23 @@ from pyspark.sql import types as spark
 from pyspark.sql.types import DataType
 
 from dbt.adapters.deltawiden.widening.common_type import (
-    decimal_for_both,
+    common_decimal,
+    common_type,
     is_decimal_number,
-    smallest_type_for_both,
 )
-from dbt.adapters.deltawiden.writing.store_assignment import Storage, storage
+from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment, store_assignment
 from tests.unit.schemas import data_type
 from tests.unit.strategies import atoms, decimals
 
 
 def holds(column: DataType, source: DataType) -> bool:
-    return storage(source, column) is Storage.EXACT
+    return store_assignment(source, column) is StoreAssignment.EXACT
 
 
 @settings(max_examples=300)
 @given(atoms, atoms)
 def test_the_type_for_both_holds_both(column: DataType, source: DataType):
-    target = smallest_type_for_both(column, source)
+    target = common_type(column, source)
     if target is not None:
         assert holds(target, column)
         assert holds(target, source)
@@ -31,7 +31,7 @@ def test_the_type_for_both_holds_both(column: DataType, source: DataType):
 @settings(max_examples=200)
 @given(decimals(), decimals())
 def test_two_decimals_get_the_smallest_decimal_that_holds_both(column, source):
-    target = smallest_type_for_both(column, source)
+    target = common_type(column, source)
     if target is None:
         assert not any(
             holds(each, column) and holds(each, source)
@@ -80,13 +80,13 @@ CASES = [
 
 @pytest.mark.parametrize(("column", "source", "target"), CASES)
 def test_the_smallest_type_for_both(column: str, source: str, target: str | None):
-    found = smallest_type_for_both(data_type(column), data_type(source))
+    found = common_type(data_type(column), data_type(source))
     assert found == (None if target is None else data_type(target))
 
 
 @given(decimals(), decimals())
 def test_the_decimal_for_both_may_need_more_digits_than_a_decimal_has(column, source):
-    precision, scale = decimal_for_both(column, source)
+    precision, scale = common_decimal(column, source)
     assert scale == max(column.scale, source.scale)
     whole = max(column.precision - column.scale, source.precision - source.scale)
     assert precision == whole + scale

@@ -14,7 +14,7 @@ from dbt.adapters.deltawiden.delta.protocol import Compatibility
 from dbt.adapters.deltawiden.sql.types import type_text
 from dbt.adapters.deltawiden.widening.plan import (
     Plan,
-    TableFacts,
+    TableSnapshot,
     TypeChange,
     plan_by_hand,
     plan_no_change,
@@ -22,7 +22,7 @@ from dbt.adapters.deltawiden.widening.plan import (
 from dbt.adapters.deltawiden.widening.refusals import Reason, Refusal
 from dbt.adapters.deltawiden.widening.rules import find_rule
 from dbt.adapters.deltawiden.widening.schema_diff import compare
-from dbt.adapters.deltawiden.writing.store_assignment import Storage, storage
+from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment, store_assignment
 from tests.unit.schemas import (
     AUTOMATIC_MODES,
     DELTA_3_3,
@@ -135,7 +135,9 @@ def test_an_integer_is_never_widened_to_decimal_or_double_by_a_plan(integer, mod
         for known in (facts(), facts({}), facts(engine=DELTA_3_3)):
             made = plan({"v": integer}, {"v": source}, model, known)
             assert not made.changes
-            assert bool(made.refusals) == (storage(source, integer) is not Storage.EXACT)
+            assert bool(made.refusals) == (
+                store_assignment(source, integer) is not StoreAssignment.EXACT
+            )
 
 
 @given(tables_with_sources, policies, known_facts)
@@ -144,7 +146,7 @@ def test_every_planned_change_keeps_every_value_and_is_one_that_delta_makes(side
         rule = find_rule(change.from_type, change.to_type)
         assert rule is not None
         assert known.engine.delta >= rule.since
-        assert storage(change.from_type, change.to_type) is Storage.EXACT
+        assert store_assignment(change.from_type, change.to_type) is StoreAssignment.EXACT
 
 
 @given(tables_with_sources, policies, known_facts)
@@ -192,7 +194,8 @@ REACHABLE = [
 def reachable(column: DataType, source: DataType) -> bool:
     """Whether Delta can make some type of the column that holds the values of both."""
     return any(
-        find_rule(column, each) and storage(source, each) is Storage.EXACT for each in REACHABLE
+        find_rule(column, each) and store_assignment(source, each) is StoreAssignment.EXACT
+        for each in REACHABLE
     )
 
 
@@ -213,7 +216,7 @@ def test_a_change_is_called_impossible_only_where_delta_makes_no_type_that_holds
 @pytest.mark.parametrize("column", [*INTEGERS, *FLOATS], ids=type_text)
 @pytest.mark.parametrize("source", [*INTEGERS, *FLOATS], ids=type_text)
 def test_no_number_is_called_impossible_where_delta_makes_a_type_that_holds_both(column, source):
-    if storage(source, column) is not Storage.EXACT and reachable(column, source):
+    if store_assignment(source, column) is not StoreAssignment.EXACT and reachable(column, source):
         assert (("v",), Reason.IMPOSSIBLE) not in reasons(plan({"v": column}, {"v": source}))
 
 
@@ -536,7 +539,7 @@ def test_append_keeps_a_column_that_is_gone_and_writes_null():
 
 def test_append_refuses_to_write_null_into_a_column_declared_not_null():
     table = StructType([StructField("id", spark.IntegerType(), nullable=False)])
-    assert reasons(plan(table, {})) == [(("id",), Reason.GONE_AND_NOT_NULL)]
+    assert reasons(plan(table, {})) == [(("id",), Reason.MISSING_AND_NOT_NULL)]
 
 
 @pytest.mark.parametrize(
@@ -565,7 +568,7 @@ def test_sync_drops_a_column_only_under_column_mapping(mapping: str | None, drop
 def test_sync_never_drops_a_column_that_the_table_is_partitioned_by(properties, partition, column):
     known = facts(properties, partition_columns=(partition,))
     made = plan({"a": "int", column: "date"}, {"a": "int"}, policy("sync_all_columns"), known)
-    assert reasons(made) == [((column,), Reason.GONE_AND_PARTITIONED_BY)]
+    assert reasons(made) == [((column,), Reason.MISSING_AND_PARTITIONED_BY)]
 
 
 def test_append_keeps_a_column_that_the_table_is_partitioned_by():
@@ -584,7 +587,7 @@ def test_fail_refuses_every_difference_and_says_what_could_be_widened():
         (("d",), Reason.MODE_IS_FAIL, data_type("decimal(12,4)")),
         (("s", "y"), Reason.NEW_AND_MODE_IS_FAIL, data_type("int")),
         (("new",), Reason.NEW_AND_MODE_IS_FAIL, data_type("int")),
-        (("gone",), Reason.GONE_AND_MODE_IS_FAIL, None),
+        (("gone",), Reason.MISSING_AND_MODE_IS_FAIL, None),
     ]
 
 
@@ -653,7 +656,7 @@ def test_a_plan_that_changes_nothing_names_what_is_not_stored_exactly():
     )
     made = plan_no_change(compare(source, table), source, table, "`s`.`t`")
     assert made.statements == []
-    assert reasons(made) == [(("c",), Reason.GONE_AND_MODE_IS_IGNORE)]
+    assert reasons(made) == [(("c",), Reason.MISSING_AND_MODE_IS_IGNORE)]
     assert [each.path for each in made.lossy] == [("a",)]
     assert [(each.name, each.in_source) for each in made.write.columns] == [
         ("a", True),
@@ -756,13 +759,13 @@ def test_a_change_by_hand_is_made_or_refused_and_never_lossy(pairs, known):
     decided = {each.path for each in (*made.changes, *made.refusals)}
     assert decided == {each.path for each in requested if each.from_type != each.to_type}
     for each in made.changes:
-        assert storage(each.from_type, each.to_type) is Storage.EXACT
+        assert store_assignment(each.from_type, each.to_type) is StoreAssignment.EXACT
 
 
 UNSET = "alter table `s`.`t` unset tblproperties if exists ('delta.enableTypeWidening')"
 
 
-def widening_that_turns_the_property_on(known: TableFacts | None = None) -> Plan:
+def widening_that_turns_the_property_on(known: TableSnapshot | None = None) -> Plan:
     table, source = {"a": "tinyint", "b": "tinyint"}, {"a": "int", "b": "int", "c": "int"}
     return plan(table, source, policy(type_widening=True), known or facts({}))
 

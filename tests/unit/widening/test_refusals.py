@@ -48,8 +48,8 @@ def test_every_reason_uses_only_the_fields_that_it_is_given(reason: Reason):
         (Reason.TURNED_OFF, "remove that setting"),
         (Reason.DROP_NEEDS_COLUMN_MAPPING, "'delta.columnMapping.mode' = 'name'"),
         (Reason.DROP_NEEDS_COLUMN_MAPPING, "alter table `s`.`t` set tblproperties"),
-        (Reason.GONE_AND_NOT_NULL, "alter table `s`.`t` alter column `amount` drop not null"),
-        (Reason.GONE_AND_PARTITIONED_BY, "--full-refresh"),
+        (Reason.MISSING_AND_NOT_NULL, "alter table `s`.`t` alter column `amount` drop not null"),
+        (Reason.MISSING_AND_PARTITIONED_BY, "--full-refresh"),
         (Reason.MODE_IS_FAIL, "append_new_columns or sync_all_columns"),
         (Reason.CONSTRAINT, "alter table `s`.`t` drop constraint `n`"),
         (Reason.CONSTRAINT, "alter table `s`.`t` add constraint `n` check (DETAIL)"),
@@ -97,7 +97,7 @@ def test_the_detail_stands_in_what_the_reason_means(reason: Reason, detail: str,
 
 
 def test_a_column_in_a_statement_is_quoted_at_every_part():
-    _, remedy = words(Reason.GONE_AND_NOT_NULL, ("my col", "a`b"))
+    _, remedy = words(Reason.MISSING_AND_NOT_NULL, ("my col", "a`b"))
     assert "alter column `my col`.`a``b` drop not null" in remedy
 
 

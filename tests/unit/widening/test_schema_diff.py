@@ -10,14 +10,14 @@ from dbt.adapters.deltawiden.sql.identifiers import Path
 from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName, by_folded_name
 from dbt.adapters.deltawiden.sql.types import type_text
 from dbt.adapters.deltawiden.widening.schema_diff import SchemaDifference, TypeDifference, compare
-from dbt.adapters.deltawiden.writing.store_assignment import Storage, storage
+from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment, store_assignment
 from tests.unit.schemas import schema
 from tests.unit.strategies import tables_with_sources
 
 
-def types(difference: SchemaDifference) -> list[tuple[Path, str, str, Storage]]:
+def types(difference: SchemaDifference) -> list[tuple[Path, str, str, StoreAssignment]]:
     return [
-        (each.path, type_text(each.table), type_text(each.source), each.storage)
+        (each.path, type_text(each.table), type_text(each.source), each.assignment)
         for each in difference.types
     ]
 
@@ -27,7 +27,7 @@ def new(difference: SchemaDifference) -> dict[Path, str]:
 
 
 def gone(difference: SchemaDifference) -> dict[Path, str]:
-    return {each.path: type_text(each.field.dataType) for each in difference.gone}
+    return {each.path: type_text(each.field.dataType) for each in difference.missing_in_source}
 
 
 @given(tables_with_sources)
@@ -45,28 +45,30 @@ def test_the_order_of_columns_does_not_matter(sides: tuple[StructType, StructTyp
     found, found_mixed = compare(source, table), compare(*mixed)
     assert set(found_mixed.types) == set(found.types)
     assert {each.path for each in found_mixed.new} == {each.path for each in found.new}
-    assert {each.path for each in found_mixed.gone} == {each.path for each in found.gone}
+    assert {each.path for each in found_mixed.missing_in_source} == {
+        each.path for each in found.missing_in_source
+    }
 
 
 @given(tables_with_sources)
 def test_what_is_new_one_way_is_gone_the_other_way(sides: tuple[StructType, StructType]):
     table, source = sides
     there, back = compare(source, table), compare(table, source)
-    assert (there.new, there.gone) == (back.gone, back.new)
+    assert (there.new, there.missing_in_source) == (back.missing_in_source, back.new)
 
 
 @given(tables_with_sources)
 def test_only_what_is_not_stored_exactly_is_a_type_difference(sides):
     table, source = sides
     for each in compare(source, table).types:
-        assert each.storage is storage(each.source, each.table)
-        assert each.storage is not Storage.EXACT
+        assert each.assignment is store_assignment(each.source, each.table)
+        assert each.assignment is not StoreAssignment.EXACT
 
 
 def test_a_wider_source_is_a_difference_at_its_leaf():
     found = compare(schema({"id": "int", "v": "bigint"}), schema({"id": "int", "v": "int"}))
-    assert types(found) == [(("v",), "int", "bigint", Storage.LOSSY)]
-    assert (found.new, found.gone) == ((), ())
+    assert types(found) == [(("v",), "int", "bigint", StoreAssignment.LOSSY)]
+    assert (found.new, found.missing_in_source) == ((), ())
 
 
 @pytest.mark.parametrize(
@@ -108,7 +110,7 @@ NESTED = [
 @pytest.mark.parametrize(("source", "table", "path"), NESTED)
 def test_a_wider_leaf_is_found_at_any_depth(source, table, path: Path):
     found = compare(schema({"v": source}), schema({"v": table}))
-    assert types(found) == [(path, "int", "bigint", Storage.LOSSY)]
+    assert types(found) == [(path, "int", "bigint", StoreAssignment.LOSSY)]
 
 
 def test_two_leaves_of_one_column_are_two_differences_in_the_order_of_the_table():
@@ -178,7 +180,9 @@ def test_reordered_fields_of_a_struct_are_no_difference():
 )
 def test_another_kind_of_type_is_one_impossible_difference(source, table):
     found = compare(schema({"v": source}), schema({"v": table}))
-    assert [(each.path, each.storage) for each in found.types] == [(("v",), Storage.IMPOSSIBLE)]
+    assert [(each.path, each.assignment) for each in found.types] == [
+        (("v",), StoreAssignment.IMPOSSIBLE)
+    ]
 
 
 @pytest.mark.parametrize("twice", [{"a": "int", "A": "int"}, {"größe": "int", "GRÖßE": "int"}])
@@ -206,7 +210,7 @@ def test_two_nested_fields_that_differ_in_case_only_are_ambiguous_and_located():
 
 def test_a_difference_is_false_only_where_there_is_none():
     assert not SchemaDifference()
-    leaf = TypeDifference(("v",), spark.IntegerType(), spark.LongType(), Storage.LOSSY)
+    leaf = TypeDifference(("v",), spark.IntegerType(), spark.LongType(), StoreAssignment.LOSSY)
     assert SchemaDifference(types=(leaf,))
     assert compare(schema({"a": "int"}), schema({}))
     assert compare(schema({}), schema({"a": "int"}))

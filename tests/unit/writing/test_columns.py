@@ -1,12 +1,12 @@
 """What is written to each column."""
 
-from dbt.adapters.deltawiden.writing.columns import write_of
+from dbt.adapters.deltawiden.writing.columns import match_columns
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 from tests.unit.schemas import schema
 
 
 def test_a_column_that_the_source_lacks_is_selected_as_null_of_its_type():
-    write = write_of(
+    write = match_columns(
         schema({"id": "int"}), schema({"id": "int", "a`b": {"x y": ["decimal(12,2)"]}})
     )
     assert [each.select_sql for each in write.columns] == [
@@ -16,26 +16,28 @@ def test_a_column_that_the_source_lacks_is_selected_as_null_of_its_type():
 
 
 def test_a_column_that_nobody_fills_is_selected_from_the_source_so_that_the_engine_refuses():
-    write = write_of(schema({"id": "int"}), schema({"id": "int", "gone": "int"}), fills=False)
+    write = match_columns(schema({"id": "int"}), schema({"id": "int", "gone": "int"}), fills=False)
     assert [each.select_sql for each in write.columns] == ["`id`", "`gone`"]
 
 
 def test_the_source_is_selected_in_its_own_spelling_and_the_columns_it_has_besides_are_kept():
-    write = write_of(schema({"ID": "int", "extra": "int"}), schema({"id": "int", "gone": "int"}))
+    write = match_columns(
+        schema({"ID": "int", "extra": "int"}), schema({"id": "int", "gone": "int"})
+    )
     assert write.source_select_sql == "`ID`, `extra`"
     assert [each.in_source for each in write.columns] == [True, False]
 
 
 def test_a_write_whose_structs_are_those_of_the_table_is_as_is_whatever_it_lacks():
     table = schema({"s": {"a": "int", "b": "int"}, "gone": {"x": "int"}})
-    write = write_of(schema({"s": {"a": "int", "b": "int"}}), table)
+    write = match_columns(schema({"s": {"a": "int", "b": "int"}}), table)
     assert write.is_as_is
     assert [each.is_as_is for each in write.columns] == [True, True]
 
 
 def test_a_struct_in_another_order_is_not_written_as_it_is():
     source, table = schema({"s": {"b": "int", "a": "int"}}), schema({"s": {"a": "int", "b": "int"}})
-    write = write_of(source, table)
+    write = match_columns(source, table)
     assert not write.is_as_is
     assert write.source_select_sql == (
         "if(`s` is null, null, named_struct('a', `s`.`a`, 'b', `s`.`b`)) as `s`"
@@ -46,7 +48,7 @@ CHECK = ValueCheck("orders", "`t`")
 
 
 def test_a_column_that_a_merge_does_not_update_is_checked_where_it_is_inserted():
-    write = write_of(
+    write = match_columns(
         schema({"id": "bigint", "v": "bigint"}),
         schema({"id": "int", "v": "int"}),
         check=CHECK,
@@ -62,15 +64,15 @@ def test_a_column_that_a_merge_does_not_update_is_checked_where_it_is_inserted()
 
 
 def test_a_key_is_compared_as_the_table_stores_it():
-    write = write_of(schema({"k": "int", "v": "int"}), schema({"k": "string", "v": "bigint"}))
+    write = match_columns(schema({"k": "int", "v": "int"}), schema({"k": "string", "v": "bigint"}))
     assert write.is_as_is
-    keyed = write_of(
+    keyed = match_columns(
         schema({"k": "int", "v": "int"}), schema({"k": "string", "v": "bigint"}), keys={"k"}
     )
     assert keyed.source_select_sql == "cast(`k` as string) as `k`, `v`"
 
 
 def test_a_key_whose_loss_is_accepted_is_no_other_rows_key():
-    write = write_of(schema({"k": "bigint"}), schema({"k": "int"}), keys={"k"})
+    write = match_columns(schema({"k": "bigint"}), schema({"k": "int"}), keys={"k"})
     assert "try_cast(`k` as int)" in write.source_select_sql
     assert "the table has no such key" in write.source_select_sql

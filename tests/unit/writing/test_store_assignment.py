@@ -11,7 +11,7 @@ from pyspark.sql import types as spark
 from pyspark.sql.types import DataType
 
 from dbt.adapters.deltawiden.sql.types import UnreadableType, type_text
-from dbt.adapters.deltawiden.writing.store_assignment import Storage, storage
+from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment, store_assignment
 from tests.unit.schemas import data_type
 from tests.unit.strategies import FLOATS, INTEGERS, numbers
 
@@ -83,53 +83,59 @@ def can_represent(column: DataType, value: Fraction) -> bool:
     return Fraction(stored) == value
 
 
-def expected(source: DataType, column: DataType) -> Storage:
+def expected(source: DataType, column: DataType) -> StoreAssignment:
     # Not a number and the infinities are in no boundaries: only a float or a double has them.
     if type(source) in FLOAT_CODES and type(column) not in FLOAT_CODES:
-        return Storage.LOSSY
+        return StoreAssignment.LOSSY
     held = all(can_represent(column, value) for value in boundaries(source))
-    return Storage.EXACT if held else Storage.LOSSY
+    return StoreAssignment.EXACT if held else StoreAssignment.LOSSY
 
 
 @settings(max_examples=300)
 @given(numbers, numbers)
 def test_exact_is_what_represents_every_boundary_value(source: DataType, column: DataType):
-    assert storage(source, column) is expected(source, column)
+    assert store_assignment(source, column) is expected(source, column)
 
 
 @pytest.mark.parametrize("other", [*INTEGERS, *FLOATS], ids=type_text)
 def test_exact_is_what_represents_every_boundary_value_beside_each_decimal(other: DataType):
     for decimal in ALL_DECIMALS:
-        assert storage(decimal, other) is expected(decimal, other), (decimal, other)
-        assert storage(other, decimal) is expected(other, decimal), (other, decimal)
+        assert store_assignment(decimal, other) is expected(decimal, other), (decimal, other)
+        assert store_assignment(other, decimal) is expected(other, decimal), (other, decimal)
 
 
 @pytest.mark.parametrize("source", [*INTEGERS, *FLOATS], ids=type_text)
 @pytest.mark.parametrize("column", [*INTEGERS, *FLOATS], ids=type_text)
 def test_exact_is_what_represents_every_boundary_value_of_the_other_numbers(source, column):
-    assert storage(source, column) is expected(source, column)
+    assert store_assignment(source, column) is expected(source, column)
 
 
 @settings(max_examples=300)
 @given(numbers, numbers, numbers)
 def test_exact_storage_is_transitive(one: DataType, two: DataType, three: DataType):
     for a, b, c in itertools.permutations((one, two, three)):
-        if storage(a, b) is Storage.EXACT and storage(b, c) is Storage.EXACT:
-            assert storage(a, c) is Storage.EXACT
+        if (
+            store_assignment(a, b) is StoreAssignment.EXACT
+            and store_assignment(b, c) is StoreAssignment.EXACT
+        ):
+            assert store_assignment(a, c) is StoreAssignment.EXACT
 
 
 @given(numbers, numbers)
 def test_types_that_hold_each_other_are_equal(one: DataType, other: DataType):
-    both = storage(one, other) is Storage.EXACT and storage(other, one) is Storage.EXACT
+    both = (
+        store_assignment(one, other) is StoreAssignment.EXACT
+        and store_assignment(other, one) is StoreAssignment.EXACT
+    )
     assert both == (one == other)
 
 
 @given(numbers, numbers)
 def test_no_number_is_refused_by_a_numeric_column(source: DataType, column: DataType):
-    assert storage(source, column) is not Storage.IMPOSSIBLE
+    assert store_assignment(source, column) is not StoreAssignment.IMPOSSIBLE
 
 
-EXACT, LOSSY, IMPOSSIBLE = Storage.EXACT, Storage.LOSSY, Storage.IMPOSSIBLE
+EXACT, LOSSY, IMPOSSIBLE = StoreAssignment.EXACT, StoreAssignment.LOSSY, StoreAssignment.IMPOSSIBLE
 
 
 @pytest.mark.parametrize(
@@ -196,12 +202,12 @@ EXACT, LOSSY, IMPOSSIBLE = Storage.EXACT, Storage.LOSSY, Storage.IMPOSSIBLE
         (UnreadableType("int"), "int", IMPOSSIBLE),
     ],
 )
-def test_what_becomes_of_the_values_of_a_pair(source, column, stored: Storage):
-    assert storage(data_type(source), data_type(column)) is stored
+def test_what_becomes_of_the_values_of_a_pair(source, column, stored: StoreAssignment):
+    assert store_assignment(data_type(source), data_type(column)) is stored
 
 
 @pytest.mark.parametrize(
     "column", ["tinyint", "decimal(1,1)", "string", "date", "variant", ["int"], {"a": "int"}]
 )
 def test_void_fits_every_column(column):
-    assert storage(spark.NullType(), data_type(column)) is Storage.EXACT
+    assert store_assignment(spark.NullType(), data_type(column)) is StoreAssignment.EXACT

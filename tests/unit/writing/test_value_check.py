@@ -5,7 +5,7 @@ from pyspark.sql.types import CharType, DataType
 
 from dbt.adapters.deltawiden.sql.types import parse_type
 from dbt.adapters.deltawiden.writing.projection import is_as_is, shaped_sql
-from dbt.adapters.deltawiden.writing.store_assignment import Storage, storage
+from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment, store_assignment
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck, exact_condition, never_exact
 from tests.unit.schemas import data_type
 
@@ -21,7 +21,7 @@ def lossy_pairs() -> list[tuple[str, str]]:
         (source, column)
         for source in ATOMIC
         for column in ATOMIC
-        if storage(parse_type(source), parse_type(column)) is Storage.LOSSY
+        if store_assignment(parse_type(source), parse_type(column)) is StoreAssignment.LOSSY
     ]
 
 
@@ -79,6 +79,6 @@ def test_a_struct_with_a_checked_leaf_has_its_columns_types_at_every_other_leaf(
 
 
 def test_a_shorter_text_is_another_one_in_a_char_column():
-    assert storage(parse_type("string"), CharType(5)) is Storage.LOSSY
-    assert storage(CharType(5), CharType(5)) is Storage.EXACT
-    assert storage(CharType(4), CharType(5)) is Storage.LOSSY
+    assert store_assignment(parse_type("string"), CharType(5)) is StoreAssignment.LOSSY
+    assert store_assignment(CharType(5), CharType(5)) is StoreAssignment.EXACT
+    assert store_assignment(CharType(4), CharType(5)) is StoreAssignment.LOSSY

@@ -8,7 +8,7 @@ from dbt.adapters.deltawiden.sql.properties import property_text
 _PROTOCOL_VERSIONS = ("delta.minreaderversion", "delta.minwriterversion")
 
 
-def gained_properties(configured: Mapping[str, Any], listed: Mapping[str, str]) -> dict[str, str]:
+def changed_properties(configured: Mapping[str, Any], listed: Mapping[str, str]) -> dict[str, str]:
     """Find the properties that a model has gained since its table was created.
 
     Args:

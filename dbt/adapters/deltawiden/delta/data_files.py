@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.stale_types import StaleLeaf
-from dbt.adapters.deltawiden.delta.transaction_log import Ask, file_sql, newest_schema
+from dbt.adapters.deltawiden.delta.transaction_log import FetchRows, file_sql, newest_schema
 from dbt.adapters.deltawiden.sql.describe_parser import read_schema
 from dbt.adapters.deltawiden.sql.identifiers import Path, quote
 from dbt.adapters.deltawiden.sql.literals import literal
@@ -87,12 +87,12 @@ class FilesBySql:
 
     Attributes:
         table: the table's name, quoted for a statement.
-        ask: runs a statement.
+        fetch_rows: runs a statement.
         partitioned_by: the partition columns, each with its type as SQL.
     """
 
     table: str
-    ask: Ask
+    fetch_rows: FetchRows
     partitioned_by: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -103,16 +103,16 @@ class FilesBySql:
 
     def version(self) -> int:
         """Read the number of the newest version."""
-        return int(self.ask(f"describe history {self.table} limit 1")[0]["version"])
+        return int(self.fetch_rows(f"describe history {self.table} limit 1")[0]["version"])
 
     def log_schema(self) -> str:
         """Read the schema as the log has it."""
-        location = self.ask(f"describe detail {self.table}")[0]["location"]
-        return newest_schema(str(location), self.ask)
+        location = self.fetch_rows(f"describe detail {self.table}")[0]["location"]
+        return newest_schema(str(location), self.fetch_rows)
 
     def list(self) -> Sequence[DataFile]:
         """List the files of the newest version that have rows."""
-        rows = self.ask(
+        rows = self.fetch_rows(
             f"select _metadata.file_path, _metadata.file_size from {self.table} group by 1, 2"
         )
         return [DataFile(str(row[0]), int(row[1])) for row in rows]
@@ -125,7 +125,7 @@ class FilesBySql:
             yield each, read_schema(columns, name, self._describe)
 
     def _describe(self, query: str) -> Sequence[tuple[str, str]]:
-        return [(str(row[0]), str(row[1])) for row in self.ask(f"describe query {query}")]
+        return [(str(row[0]), str(row[1])) for row in self.fetch_rows(f"describe query {query}")]
 
     def rewrite(self, stale: Sequence[StaleFile]) -> None:
         """Write the partitions of files anew, or all of the table where it has no partitions.
@@ -137,12 +137,12 @@ class FilesBySql:
         column = quote(stale[0].leaves[0].path[0])
         statement = f"update {self.table} set {column} = {column}"
         if not self.partitioned_by:
-            self.ask(statement)
+            self.fetch_rows(statement)
             return
         for first in range(0, len(stale), _FILES_A_QUERY):
             condition = self._partitions_of(stale[first : first + _FILES_A_QUERY])
             if condition:
-                self.ask(f"{statement} where {condition}")
+                self.fetch_rows(f"{statement} where {condition}")
 
     @property
     def how_corrected(self) -> str:
@@ -161,7 +161,7 @@ class FilesBySql:
         paths = ", ".join(literal(each.file.path) for each in stale)
         values = ", ".join(f"cast({quote(name)} as string)" for name in self.partitioned_by)
         # As JSON, because dbt's tables take some texts for numbers or null.
-        rows = self.ask(
+        rows = self.fetch_rows(
             f"select distinct to_json(array({values})) from {self.table} "
             f"where _metadata.file_path in ({paths})"
         )

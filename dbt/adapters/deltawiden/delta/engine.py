@@ -5,7 +5,7 @@ from enum import Enum
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.deltawiden.delta.transaction_log import Ask
+from dbt.adapters.deltawiden.delta.transaction_log import FetchRows
 from dbt.adapters.deltawiden.sql.versions import Version, read_version
 
 DELTA_3_2: Version = (3, 2)
@@ -41,11 +41,11 @@ class Capability(Enum):
     STABLE_TYPE_WIDENING = Engine(spark=(3, 5), delta=DELTA_4_0)
 
 
-def read_engine(ask: Ask, delta_version: str | None = None) -> Engine:
-    """Ask a server for the versions of Spark and Delta that it runs.
+def read_engine(fetch_rows: FetchRows, delta_version: str | None = None) -> Engine:
+    """FetchRows a server for the versions of Spark and Delta that it runs.
 
     Args:
-        ask: runs a query.
+        fetch_rows: runs a query.
         delta_version: the version of Delta, where the profile says it.
 
     Returns:
@@ -58,11 +58,11 @@ def read_engine(ask: Ask, delta_version: str | None = None) -> Engine:
         https://spark.apache.org/docs/latest/api/sql/ (version, java_method); Delta keeps its
         version in ``io.delta.VERSION``
     """
-    spark = read_spark_version(ask)
+    spark = read_spark_version(fetch_rows)
     if delta_version is not None:
         return Engine(spark=spark, delta=read_version(delta_version))
     try:
-        answer = ask("select java_method('io.delta.package', 'VERSION')")
+        answer = fetch_rows("select java_method('io.delta.package', 'VERSION')")
     except DbtRuntimeError as error:
         raise DbtRuntimeError(
             "This server does not say which version of Delta it runs, which decides what types can "
@@ -72,13 +72,13 @@ def read_engine(ask: Ask, delta_version: str | None = None) -> Engine:
     return Engine(spark=spark, delta=read_version(str(answer[0][0])))
 
 
-def read_spark_version(ask: Ask) -> Version:
-    """Ask a server for the version of Spark that it runs.
+def read_spark_version(fetch_rows: FetchRows) -> Version:
+    """FetchRows a server for the version of Spark that it runs.
 
     Args:
-        ask: runs a query.
+        fetch_rows: runs a query.
 
     Returns:
         The version.
     """
-    return read_version(str(ask("select version()")[0][0]))
+    return read_version(str(fetch_rows("select version()")[0][0]))

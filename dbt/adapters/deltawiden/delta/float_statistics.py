@@ -16,7 +16,7 @@ from pyspark.sql import types as spark
 from pyspark.sql.types import DataType, StructType
 
 from dbt.adapters.deltawiden.delta.stale_types import physical_name
-from dbt.adapters.deltawiden.delta.table_snapshot import TableFacts
+from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.identifiers import Path, parse_path, path_sql, quote
 from dbt.adapters.deltawiden.sql.properties import properties_sql
@@ -185,7 +185,7 @@ def schema_with_doubles(schema_json: str, leaves: Iterable[Path]) -> str:
     return json.dumps(schema, ensure_ascii=False)
 
 
-def guard_statements(facts: TableFacts, leaves: Iterable[Path]) -> tuple[str, ...]:
+def guard_statements(facts: TableSnapshot, leaves: Iterable[Path]) -> tuple[str, ...]:
     """Keep every writer from giving new files statistics of some leaves.
 
     Args:
@@ -209,7 +209,7 @@ def guard_statements(facts: TableFacts, leaves: Iterable[Path]) -> tuple[str, ..
     return (_set(facts.name, {BEFORE: remembered, INDEXED_COLUMNS: "0"}), *unset)
 
 
-def _others_with_statistics(facts: TableFacts, leaves: frozenset[Path]) -> list[Path]:
+def _others_with_statistics(facts: TableSnapshot, leaves: frozenset[Path]) -> list[Path]:
     """List the leaves that keep their statistics."""
     partitioned_by = {name.lower() for name in facts.partition_columns}
     all_leaves = {
@@ -268,7 +268,7 @@ def restore_statements(name: str, before: str) -> tuple[str, ...]:
     return (*([_set(name, had)] if had else []), _unset(name, [*lacked, BEFORE]))
 
 
-def settings_before(facts: TableFacts) -> str:
+def settings_before(facts: TableSnapshot) -> str:
     """Say which columns have statistics, as ``BEFORE`` keeps it, if a widening has not said it."""
     before = {key: facts.properties.get(key) for key in (INDEXED_COLUMNS, STATISTICS_COLUMNS)}
     return facts.properties.get(BEFORE) or json.dumps(before)

@@ -7,8 +7,8 @@ from typing import Any
 from dbt.adapters.deltawiden.delta.column_metadata import ColumnMetadata, read_metadata
 from dbt.adapters.deltawiden.delta.engine import Engine
 from dbt.adapters.deltawiden.delta.protocol import FEATURE
-from dbt.adapters.deltawiden.delta.table_snapshot import TableFacts
-from dbt.adapters.deltawiden.delta.transaction_log import Ask, newest_schema
+from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
+from dbt.adapters.deltawiden.delta.transaction_log import FetchRows, newest_schema
 
 _FEATURES_IN_METADATA = frozenset({"generatedColumns", "identityColumns", "allowColumnDefaults"})
 # Delta's protocol, "Valid Feature Names in Table Features": the writer versions that have generated
@@ -16,10 +16,10 @@ _FEATURES_IN_METADATA = frozenset({"generatedColumns", "identityColumns", "allow
 _LEGACY_WRITERS = ("4", "5", "6")
 
 
-def read_facts(
-    name: str, engine: Engine, ask: Ask, layout: bool = False, changes: bool = False
-) -> TableFacts:
-    """Ask for what has to be known of a Delta table besides its schema.
+def read_snapshot(
+    name: str, engine: Engine, fetch_rows: FetchRows, layout: bool = False, changes: bool = False
+) -> TableSnapshot:
+    """FetchRows for what has to be known of a Delta table besides its schema.
 
     ``SHOW TBLPROPERTIES`` has the properties and the table features. ``DESCRIBE DETAIL`` has them
     too, but counts the files, for which Delta must read the table's whole state: seconds, where the
@@ -28,7 +28,7 @@ def read_facts(
     Args:
         name: the table's name, quoted for a statement.
         engine: the versions that will run the table's statements.
-        ask: runs a query.
+        fetch_rows: runs a query.
         layout: whether the partitioning and clustering columns, and the number of files, are
             wanted.
         changes: whether the recorded type changes are wanted.
@@ -39,12 +39,12 @@ def read_facts(
     Source:
         https://docs.delta.io/latest/versioning.html (table features as table properties)
     """
-    listed = read_properties(name, ask)
+    listed = read_properties(name, fetch_rows)
     features = {key.removeprefix(FEATURE) for key in listed if key.startswith(FEATURE)}
     reads_log = changes or may_have_made_columns(features, listed)
-    detail = _detail(name, ask) if layout or reads_log else {}
-    metadata = _metadata_at(detail, ask) if reads_log else ColumnMetadata()
-    return TableFacts(
+    detail = _detail(name, fetch_rows) if layout or reads_log else {}
+    metadata = _metadata_at(detail, fetch_rows) if reads_log else ColumnMetadata()
+    return TableSnapshot(
         name=name,
         engine=engine,
         properties={key: text for key, text in listed.items() if not key.startswith(FEATURE)},
@@ -59,30 +59,30 @@ def read_facts(
     )
 
 
-def read_properties(name: str, ask: Ask) -> dict[str, str]:
-    """Ask for a table's properties, among which Delta lists the supported table features.
+def read_properties(name: str, fetch_rows: FetchRows) -> dict[str, str]:
+    """FetchRows for a table's properties, among which Delta lists the supported table features.
 
     Args:
         name: the table's name, quoted for a statement.
-        ask: runs a query.
+        fetch_rows: runs a query.
 
     Returns:
         The properties.
     """
-    return {str(row[0]): str(row[1]) for row in ask(f"show tblproperties {name}")}
+    return {str(row[0]): str(row[1]) for row in fetch_rows(f"show tblproperties {name}")}
 
 
-def read_partition_columns(name: str, ask: Ask) -> tuple[str, ...]:
-    """Ask for the names of a table's partition columns, in their order.
+def read_partition_columns(name: str, fetch_rows: FetchRows) -> tuple[str, ...]:
+    """FetchRows for the names of a table's partition columns, in their order.
 
     Args:
         name: the table's name, quoted for a statement.
-        ask: runs a query.
+        fetch_rows: runs a query.
 
     Returns:
         The names; none where the table is not partitioned.
     """
-    return _names(_detail(name, ask), "partitionColumns")
+    return _names(_detail(name, fetch_rows), "partitionColumns")
 
 
 def _files(detail: Mapping[str, Any]) -> int | None:
@@ -90,12 +90,12 @@ def _files(detail: Mapping[str, Any]) -> int | None:
     return int(count) if count is not None else None
 
 
-def _metadata_at(detail: Mapping[str, Any], ask: Ask) -> ColumnMetadata:
-    return read_metadata(newest_schema(str(detail["location"]), ask))
+def _metadata_at(detail: Mapping[str, Any], fetch_rows: FetchRows) -> ColumnMetadata:
+    return read_metadata(newest_schema(str(detail["location"]), fetch_rows))
 
 
-def _detail(name: str, ask: Ask) -> Mapping[str, Any]:
-    detail: Mapping[str, Any] = ask(f"describe detail {name}")[0]
+def _detail(name: str, fetch_rows: FetchRows) -> Mapping[str, Any]:
+    detail: Mapping[str, Any] = fetch_rows(f"describe detail {name}")[0]
     return detail
 
 

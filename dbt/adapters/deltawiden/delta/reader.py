@@ -23,13 +23,13 @@ from dbt.adapters.deltawiden.delta.engine import Engine, read_engine, read_spark
 from dbt.adapters.deltawiden.delta.partition_columns import can_lose_values, with_partition_columns
 from dbt.adapters.deltawiden.delta.protocol import ROW_TRACKING, is_true
 from dbt.adapters.deltawiden.delta.questions import (
-    read_facts,
     read_partition_columns,
     read_properties,
+    read_snapshot,
 )
 from dbt.adapters.deltawiden.delta.relations import provider, quoted
-from dbt.adapters.deltawiden.delta.table_snapshot import TableFacts
-from dbt.adapters.deltawiden.delta.transaction_log import Ask, newest_schema
+from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
+from dbt.adapters.deltawiden.delta.transaction_log import FetchRows, newest_schema
 from dbt.adapters.deltawiden.spark.session import SessionConnection
 from dbt.adapters.deltawiden.sql.describe_parser import (
     CHAR_VARCHAR_KEY,
@@ -45,18 +45,18 @@ class Reader:
     """Reads what has to be known of relations.
 
     Args:
-        ask: runs a query on the thread's connection.
+        fetch_rows: runs a query on the thread's connection.
         session: gives the thread's session, or None where the connection is to a server.
         delta_version: the version of Delta, where the profile says it.
     """
 
     def __init__(
         self,
-        ask: Ask,
+        fetch_rows: FetchRows,
         session: Callable[[], SessionConnection | None],
         delta_version: str | None,
     ) -> None:
-        self._ask = ask
+        self._fetch_rows = fetch_rows
         self._session = session
         self._delta_version = delta_version
         self._engine: Engine | None = None
@@ -84,10 +84,10 @@ class Reader:
         return read_schema(columns, name, self._describe)
 
     def table_schema(self, table: BaseRelation) -> StructType:
-        """Read the schema of a table as ``begin_schema`` does, at once."""
-        return self.begin_schema(table)()
+        """Read the schema of a table as ``prefetch_schema`` does, at once."""
+        return self.prefetch_schema(table)()
 
-    def begin_schema(self, table: BaseRelation) -> Callable[[], StructType]:
+    def prefetch_schema(self, table: BaseRelation) -> Callable[[], StructType]:
         """Begin to read the schema of a table, beside the statements that the caller runs next.
 
         Args:
@@ -112,7 +112,7 @@ class Reader:
     def _with_partition_columns(self, table: BaseRelation, schema: StructType) -> StructType:
         if not any(can_lose_values(column.dataType) for column in schema.fields):
             return schema
-        rows = self._ask(f"describe table {quoted(table)}")
+        rows = self._fetch_rows(f"describe table {quoted(table)}")
         described = [(str(row[0]), str(row[1] or "")) for row in rows]
         return with_partition_columns(schema, partition_names(described))
 
@@ -126,10 +126,10 @@ class Reader:
         has_text = any(isinstance(leaf, StringType) for leaf in leaves(schema))
         if not has_text or not getattr(table, "is_delta", False):
             return schema
-        if "readSidePadding" not in str(self._ask(f"explain select * from {name}")[0][0]):
+        if "readSidePadding" not in str(self._fetch_rows(f"explain select * from {name}")[0][0]):
             return schema
-        location = str(self._ask(f"describe detail {name}")[0]["location"])
-        in_log = StructType.fromJson(json.loads(newest_schema(location, self._ask)))
+        location = str(self._fetch_rows(f"describe detail {name}")[0]["location"])
+        in_log = StructType.fromJson(json.loads(newest_schema(location, self._fetch_rows)))
         declared = {column.name: column.metadata.get(CHAR_VARCHAR_KEY) for column in in_log.fields}
         return StructType(
             [
@@ -190,17 +190,17 @@ class Reader:
         return read_schema(self._describe(query), f"({query})", self._describe)
 
     def _describe(self, query: str) -> list[tuple[str, str]]:
-        return [(str(row[0]), str(row[1])) for row in self._ask(f"describe query {query}")]
+        return [(str(row[0]), str(row[1])) for row in self._fetch_rows(f"describe query {query}")]
 
     def engine(self) -> Engine:
-        """Ask once for the versions of Spark and Delta that run.
+        """FetchRows once for the versions of Spark and Delta that run.
 
         Raises:
             DbtRuntimeError: the server does not say which Delta it runs.
         """
         # Two threads may both ask at first; they get the same answer.
         if self._engine is None:
-            self._engine = read_engine(self._ask, self._delta_version)
+            self._engine = read_engine(self._fetch_rows, self._delta_version)
         return self._engine
 
     def spark_version(self) -> Version:
@@ -208,7 +208,7 @@ class Reader:
         if self._spark is None:
             session = self._session()
             self._spark = (
-                read_spark_version(self._ask)
+                read_spark_version(self._fetch_rows)
                 if session is None
                 else read_version(session.session.version)
             )
@@ -216,7 +216,7 @@ class Reader:
 
     def facts(
         self, table: SparkRelation, layout: bool = False, changes: bool = False
-    ) -> TableFacts:
+    ) -> TableSnapshot:
         """Read a table's properties and features.
 
         Args:
@@ -230,13 +230,13 @@ class Reader:
         """
         name, engine = quoted(table), self.engine()
         if not table.is_delta:
-            return TableFacts(name, engine, format=provider(table))
-        facts = read_facts(name, engine, self._ask, layout, changes)
+            return TableSnapshot(name, engine, format=provider(table))
+        facts = read_snapshot(name, engine, self._fetch_rows, layout, changes)
         return replace(facts, corrects_statistics=self.has_jvm)
 
     def properties(self, table: SparkRelation) -> dict[str, str]:
         """Read a table's properties, and nothing else."""
-        return read_properties(quoted(table), self._ask)
+        return read_properties(quoted(table), self._fetch_rows)
 
     @property
     def has_jvm(self) -> bool:
@@ -268,9 +268,9 @@ class Reader:
             return self.session_files(name)
         types = {field.name: field.dataType for field in self.schema(table)}
         partitioned_by = {
-            each: type_sql(types[each]) for each in read_partition_columns(name, self._ask)
+            each: type_sql(types[each]) for each in read_partition_columns(name, self._fetch_rows)
         }
-        return FilesBySql(name, self._ask, partitioned_by)
+        return FilesBySql(name, self._fetch_rows, partitioned_by)
 
     def remove_recorded_changes(self, table: SparkRelation) -> None:
         """Take the recorded type changes out of a table's schema, by the session's JVM.

@@ -32,7 +32,7 @@ _ICEBERG_FEATURES = frozenset(
 
 
 @dataclass(frozen=True)
-class TableFacts:
+class TableSnapshot:
     """What has to be known of a table besides its schema.
 
     Attributes:
@@ -97,7 +97,7 @@ class TableFacts:
         }
 
     @property
-    def made_by_table(self) -> frozenset[str]:
+    def computed_columns(self) -> frozenset[str]:
         """The columns, in lower case, whose values Delta makes itself where a write has none."""
         return self.computed | frozenset(each.lower() for each in self.defaults)
 

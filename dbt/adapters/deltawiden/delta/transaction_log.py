@@ -13,16 +13,16 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.sql.identifiers import quote
 
-Ask = Callable[[str], Sequence[Any]]
+FetchRows = Callable[[str], Sequence[Any]]
 """Runs a query; gives its rows, whose values can be had by position and by name."""
 
 
-def newest_schema(location: str, ask: Ask) -> str:
+def newest_schema(location: str, fetch_rows: FetchRows) -> str:
     """Read the schema of a table's newest version, as the log has it.
 
     Args:
         location: where the table is, as DESCRIBE DETAIL says.
-        ask: runs a query.
+        fetch_rows: runs a query.
 
     Returns:
         The ``schemaString``: JSON, with all metadata of the columns.
@@ -35,13 +35,13 @@ def newest_schema(location: str, ask: Ask) -> str:
     """
     # Commits are deleted from the oldest on, so one that is left is newer than all that are not.
     # A checkpoint has the metadata of the commits before it, in Parquet or in JSON.
-    commits = ask(
+    commits = fetch_rows(
         f"select value from {_files('text', location, '*.json')} "
         "where ltrim(value) like '{\"metaData\"%' order by _metadata.file_name desc limit 1"
     )
     if commits:
         return str(json.loads(commits[0][0])["metaData"]["schemaString"])
-    checkpoints = ask(
+    checkpoints = fetch_rows(
         f"select metaData.schemaString from {_files('parquet', location, '*.checkpoint*.parquet')} "
         "where metaData is not null order by _metadata.file_name desc limit 1"
     )
@@ -50,13 +50,13 @@ def newest_schema(location: str, ask: Ask) -> str:
     return str(checkpoints[0][0])
 
 
-def metadata_removed_at(location: str, plus: str, ask: Ask) -> str:
+def metadata_removed_at(location: str, plus: str, fetch_rows: FetchRows) -> str:
     """Say when the type changes were removed from a table's schema.
 
     Args:
         location: where the table is, as DESCRIBE DETAIL says.
         plus: an SQL interval that is added to the time.
-        ask: runs a query.
+        fetch_rows: runs a query.
 
     Returns:
         The time of that commit's file, which decides when it expires, or of now where no commit
@@ -66,7 +66,7 @@ def metadata_removed_at(location: str, plus: str, ask: Ask) -> str:
         Delta's operation ``DROP FEATURE``, which names the columns when it removes their metadata
     """
     interval = plus.lower().replace("'", "").removeprefix("interval").strip()
-    rows = ask(
+    rows = fetch_rows(
         "select date_format(coalesce(max(_metadata.file_modification_time), current_timestamp()) "
         f"+ cast('{interval}' as interval), \"yyyy-MM-dd'T'HH:mm:ssXXX\") "
         f"from {_files('text', location, '*.json')} "

@@ -112,7 +112,7 @@ class Attempts:
         """Tell whether another attempt may follow one that an error has ended."""
         return _may_be_conflict(error) and not self.is_last
 
-    def remember(self, plan: Plan) -> Plan:
+    def record_plan(self, plan: Plan) -> Plan:
         """Take the plan of an attempt.
 
         Args:
@@ -125,14 +125,17 @@ class Attempts:
         if last is not None and error is not None:
             if not is_conflict(error) and plan.has_steps_of(_left(last, error)):
                 raise _NothingMoved(error)
-            changes = (*last.made_before, *last.changes)
+            changes = (*last.applied_by_earlier_attempts, *last.changes)
             grown = [
                 (made, more) for made in changes for more in plan.changes if _grows(made, more)
             ]
             if grown:
                 raise WidensItsOwnInput(plan.table, grown)
             plan = replace(
-                plan, made_before=tuple(each for each in changes if each not in plan.changes)
+                plan,
+                applied_by_earlier_attempts=tuple(
+                    each for each in changes if each not in plan.changes
+                ),
             )
         self.last = plan
         return plan
@@ -162,14 +165,13 @@ class Turns:
         return self._one if self._have_collided else contextlib.nullcontext()
 
 
-def until_no_conflict(write: Callable[[Attempts], Any], turns: Turns | None = None) -> Plan | None:
+def retry_on_conflict(write: Callable[[Attempts], Any], turns: Turns | None = None) -> Plan | None:
     """Plan and write; where another writer came first, again, a bounded number of times.
 
     Nothing is written twice: each error after which the write is begun again comes before a commit.
 
     Args:
-        write: plans and writes once; it hands its plan to ``Attempts.remember`` before it changes
-            anything.
+        write: plans and writes once; it calls ``Attempts.record_plan`` before it changes anything.
         turns: the table's, if other threads of this process may write to it.
 
     Returns:

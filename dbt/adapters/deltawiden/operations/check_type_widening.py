@@ -1,12 +1,12 @@
 """``check_type_widening``: what a deployment will do to the tables of another schema."""
 
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy
-from dbt.adapters.deltawiden.operations.result import Outcome
+from dbt.adapters.deltawiden.operations.result import OperationResult
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
 
 
-def of_check(model: str, plan: Plan, policy: Policy) -> Outcome:
+def check_result(model: str, plan: Plan, policy: Policy) -> OperationResult:
     """Tell what a model's next run will do to its table.
 
     Args:
@@ -15,11 +15,11 @@ def of_check(model: str, plan: Plan, policy: Policy) -> Outcome:
         policy: the model's configuration.
 
     Returns:
-        The outcome.
+        The result.
     """
     told = plan.lossy and policy.on_lossy_write is not OnLossyWrite.IGNORE
     lossy = report.lossy_text(plan, policy.on_lossy_write) if told else ""
-    return Outcome(
+    return OperationResult(
         model,
         shown={
             "what will run": "; ".join(plan.statements) or "nothing",
@@ -35,7 +35,7 @@ def of_check(model: str, plan: Plan, policy: Policy) -> Outcome:
     )
 
 
-def of_new_table(model: str) -> Outcome:
+def new_table_result(model: str) -> OperationResult:
     """Tell that a model has no table yet where it will be deployed."""
     shown = {"what will run": "nothing: the table is new", "not stored exactly": ""}
-    return Outcome(model, shown, {"new_table": True})
+    return OperationResult(model, shown, {"new_table": True})

@@ -16,11 +16,11 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.deltawiden.delta.data_files import StaleFile
 from dbt.adapters.deltawiden.delta.protocol import CHECKPOINT_PROTECTION_FEATURE, ENABLED
 from dbt.adapters.deltawiden.delta.stale_types import stale_leaves
-from dbt.adapters.deltawiden.delta.table_snapshot import TableFacts
+from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.operations.maintained_table import DeltaTable
 from dbt.adapters.deltawiden.operations.progress import size_text, tell
-from dbt.adapters.deltawiden.operations.result import Outcome
+from dbt.adapters.deltawiden.operations.result import OperationResult
 from dbt.adapters.deltawiden.spark.errors import condition
 
 # Delta's conditions for "done as far as it can be; the rest when history is old enough".
@@ -43,7 +43,7 @@ _FAILS_ON_CLUSTERS = "No active or default Spark session found"
 class _State:
     """What a table is like, before or after."""
 
-    facts: TableFacts
+    facts: TableSnapshot
     version: int
     rows: int
     changes: tuple[TypeChange, ...]
@@ -88,7 +88,9 @@ class _Work:
     truncated: bool = False
 
 
-def drop_type_widening(table: DeltaTable, truncate_history: bool | None, dry_run: bool) -> Outcome:
+def drop_type_widening(
+    table: DeltaTable, truncate_history: bool | None, dry_run: bool
+) -> OperationResult:
     """Remove the table feature of type widening from a table. Calling it again is always safe.
 
     Args:
@@ -202,11 +204,11 @@ def _run(table: DeltaTable, statement: str, work: _Work) -> None:
     table.run(statement)
 
 
-def _unset(facts: TableFacts) -> str:
+def _unset(facts: TableSnapshot) -> str:
     return f"alter table {facts.name} unset tblproperties if exists ('{ENABLED}')"
 
 
-def _drop_statement(facts: TableFacts, feature: str, truncate: bool) -> str:
+def _drop_statement(facts: TableSnapshot, feature: str, truncate: bool) -> str:
     return f"alter table {facts.name} drop feature `{feature}`" + (
         " truncate history" if truncate else ""
     )
@@ -239,7 +241,7 @@ def _example(state: _State) -> str:
     return f"{'.'.join(first.leaves[0].path)} in {first.file.path}"
 
 
-def _planned(table: DeltaTable, before: _State, truncate_history: bool | None) -> Outcome:
+def _planned(table: DeltaTable, before: _State, truncate_history: bool | None) -> OperationResult:
     statements = []
     if before.facts.has(ENABLED):
         statements.append(_unset(before.facts))
@@ -247,7 +249,7 @@ def _planned(table: DeltaTable, before: _State, truncate_history: bool | None) -
         statements.append(_rewrite_text(table, before.ours))
     truncate = before.truncates(truncate_history)
     statements += [_drop_statement(before.facts, each, truncate) for each in before.features]
-    return Outcome(
+    return OperationResult(
         before.facts.name,
         shown={
             "result": "dry run: " + ("; ".join(statements) or "nothing to do"),
@@ -268,7 +270,9 @@ def _counts(before: _State) -> dict[str, Any]:
     }
 
 
-def _done(table: DeltaTable, before: _State, after: _State, work: _Work, seconds: float) -> Outcome:
+def _done(
+    table: DeltaTable, before: _State, after: _State, work: _Work, seconds: float
+) -> OperationResult:
     left, again = [], None
     if work.waits_for:
         again = _again(table, before, work.waits_for)
@@ -281,7 +285,7 @@ def _done(table: DeltaTable, before: _State, after: _State, work: _Work, seconds
             "history"
         )
     result = _result(before, work)
-    return Outcome(
+    return OperationResult(
         before.facts.name,
         shown={
             "result": f"{result}, {seconds:.1f} s",

@@ -19,11 +19,11 @@ from dbt.adapters.deltawiden.delta.protocol import (
 )
 from dbt.adapters.deltawiden.delta.reader import Reader
 from dbt.adapters.deltawiden.delta.relations import quoted, require_delta
-from dbt.adapters.deltawiden.operations.delta_clients import KNOWN_READERS, Access, State
-from dbt.adapters.deltawiden.operations.result import Outcome, text_table
+from dbt.adapters.deltawiden.operations.delta_clients import DELTA_CLIENTS, Access, State
+from dbt.adapters.deltawiden.operations.result import OperationResult, text_table
 
-_LOST = [each for each in KNOWN_READERS if each.is_lost]
-_UNDOCUMENTED = [each.name for each in KNOWN_READERS if each.can(State.ENABLED) is Access.UNKNOWN]
+_LOST = [each for each in DELTA_CLIENTS if each.is_lost]
+_UNDOCUMENTED = [each.name for each in DELTA_CLIENTS if each.can(State.ENABLED) is Access.UNKNOWN]
 
 
 @dataclass(frozen=True)
@@ -52,19 +52,19 @@ class Switch:
         value = "true" if self.on else "false"
         return [f"alter table {self.table} set tblproperties ('{ENABLED}' = '{value}')"]
 
-    def outcome(self, dry_run: bool) -> Outcome:
+    def result(self, dry_run: bool) -> OperationResult:
         """Tell what became of the table, or would.
 
         Args:
             dry_run: whether the statement did not run.
 
         Returns:
-            The outcome.
+            The result.
         """
         said = self._enabled() if self.on else self._disabled()
         if self.statements and dry_run:
             said = "dry run: " + "; ".join(self.statements)
-        return Outcome(
+        return OperationResult(
             self.table,
             shown={"result": said, "readers": self._readers()},
             values={
@@ -124,7 +124,7 @@ def read_switch(reader: Reader, table: SparkRelation, on: bool) -> Switch:
     return Switch(quoted(table), on, is_true(properties, ENABLED), feature, gains)
 
 
-def readers_text(switches: Iterable[Switch | Outcome]) -> str:
+def readers_text(switches: Iterable[Switch | OperationResult]) -> str:
     """Say which readers tables lose by being enabled.
 
     Args:
@@ -159,7 +159,7 @@ def readers_text(switches: Iterable[Switch | Outcome]) -> str:
     return "\n".join(lines)
 
 
-def readers_lost(switches: Iterable[Switch | Outcome]) -> list[dict[str, object]]:
+def readers_lost(switches: Iterable[Switch | OperationResult]) -> list[dict[str, object]]:
     """Give the readers that tables lose by being enabled, as plain values.
 
     Args:
@@ -171,7 +171,7 @@ def readers_lost(switches: Iterable[Switch | Outcome]) -> list[dict[str, object]
     return [each.value for each in _LOST] if _gaining(switches) else []
 
 
-def _gaining(switches: Iterable[Switch | Outcome]) -> list[Switch]:
+def _gaining(switches: Iterable[Switch | OperationResult]) -> list[Switch]:
     return [each for each in switches if isinstance(each, Switch) and each.gains]
 
 

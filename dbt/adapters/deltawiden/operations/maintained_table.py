@@ -12,8 +12,8 @@ from dbt.adapters.deltawiden.delta.column_metadata import read_metadata
 from dbt.adapters.deltawiden.delta.data_files import DataFiles
 from dbt.adapters.deltawiden.delta.reader import Reader
 from dbt.adapters.deltawiden.delta.relations import quoted
-from dbt.adapters.deltawiden.delta.table_snapshot import TableFacts
-from dbt.adapters.deltawiden.delta.transaction_log import Ask, metadata_removed_at
+from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
+from dbt.adapters.deltawiden.delta.transaction_log import FetchRows, metadata_removed_at
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 
 
@@ -24,25 +24,25 @@ class DeltaTable:
     Attributes:
         relation: the table.
         reader: reads its facts.
-        ask: runs a query.
+        fetch_rows: runs a query.
         run: runs a statement.
         files: its data files.
-        mark: what the user metadata of every commit made here contains.
+        commit_tag: what the user metadata of every commit made here contains.
     """
 
     relation: SparkRelation
     reader: Reader
-    ask: Ask
+    fetch_rows: FetchRows
     run: Callable[[str], Any]
     files: DataFiles
-    mark: str
+    commit_tag: str
 
     @property
     def name(self) -> str:
         """Its name, quoted for a statement."""
         return quoted(self.relation)
 
-    def facts(self, layout: bool = False) -> TableFacts:
+    def facts(self, layout: bool = False) -> TableSnapshot:
         """Read its properties and features: ``Reader.facts``."""
         return self.reader.facts(self.relation, layout=layout)
 
@@ -58,16 +58,18 @@ class DeltaTable:
     def count(self, version: int) -> int:
         """Count its rows at a version; from statistics, where Delta has them."""
         query = f"select count(*) from {self.name} version as of {version}"
-        return int(self.ask(query)[0][0])
+        return int(self.fetch_rows(query)[0][0])
 
     def others_since(self, version: int) -> Sequence[str]:
         """Name the operations that others have committed after a version."""
         newer = self.files.version() - version
         if not newer:
             return []
-        rows = self.ask(f"describe history {self.name} limit {newer}")
+        rows = self.fetch_rows(f"describe history {self.name} limit {newer}")
         return [
-            str(row["operation"]) for row in rows if self.mark not in str(row["userMetadata"] or "")
+            str(row["operation"])
+            for row in rows
+            if self.commit_tag not in str(row["userMetadata"] or "")
         ]
 
     def history_expires_at(self, retention: str) -> str:
@@ -79,5 +81,5 @@ class DeltaTable:
         Returns:
             The time, as in ISO 8601, in the connection's time zone.
         """
-        location = str(self.ask(f"describe detail {self.name}")[0]["location"])
-        return metadata_removed_at(location, retention, self.ask)
+        location = str(self.fetch_rows(f"describe detail {self.name}")[0]["location"])
+        return metadata_removed_at(location, retention, self.fetch_rows)

@@ -19,15 +19,15 @@ from dbt.adapters.deltawiden.delta.float_statistics import (
     widened_floats,
 )
 from dbt.adapters.deltawiden.delta.stale_types import stale_leaves
-from dbt.adapters.deltawiden.delta.table_snapshot import TableFacts
+from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.operations.maintained_table import DeltaTable
 from dbt.adapters.deltawiden.operations.progress import size_text, tell
-from dbt.adapters.deltawiden.operations.result import Outcome
+from dbt.adapters.deltawiden.operations.result import OperationResult
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text
 
 
-def repair_statistics(table: DeltaTable, dry_run: bool) -> Outcome:
+def repair_statistics(table: DeltaTable, dry_run: bool) -> OperationResult:
     """Correct the statistics of the files in which a double column is still float.
 
     Calling it again is always safe. It also takes back the settings that a widening has left
@@ -55,7 +55,7 @@ def repair_statistics(table: DeltaTable, dry_run: bool) -> Outcome:
         if wrong:
             tell(f"{facts.name}: {_correction_text(table.files, wrong)[0]}")
             table.files.correct_stale(wrong)
-    return _outcome(facts, wrong, steps, partitioned_by_float(facts, changes), dry_run)
+    return _result(facts, wrong, steps, partitioned_by_float(facts, changes), dry_run)
 
 
 def find_wrong(files: DataFiles, schema: StructType, leaves: Sequence[Path]) -> Sequence[StaleFile]:
@@ -79,7 +79,7 @@ def find_wrong(files: DataFiles, schema: StructType, leaves: Sequence[Path]) -> 
     return found
 
 
-def partitioned_by_float(facts: TableFacts, changes: Iterable[TypeChange]) -> tuple[str, ...]:
+def partitioned_by_float(facts: TableSnapshot, changes: Iterable[TypeChange]) -> tuple[str, ...]:
     """Find the partition columns that were float: each value is another number since then.
 
     Args:
@@ -93,7 +93,7 @@ def partitioned_by_float(facts: TableFacts, changes: Iterable[TypeChange]) -> tu
     return tuple(name for name in facts.partition_columns if name in floats)
 
 
-def _restore(facts: TableFacts) -> tuple[str, ...]:
+def _restore(facts: TableSnapshot) -> tuple[str, ...]:
     before = facts.properties.get(BEFORE)
     return restore_statements(facts.name, before) if before else ()
 
@@ -106,13 +106,13 @@ def _correction_text(files: DataFiles, wrong: Sequence[StaleFile]) -> list[str]:
     return [f"correct the statistics of {count} ({size}) {files.how_corrected}"]
 
 
-def _outcome(
-    facts: TableFacts,
+def _result(
+    facts: TableSnapshot,
     wrong: Sequence[StaleFile],
     steps: list[str],
     partition_columns: tuple[str, ...],
     dry_run: bool,
-) -> Outcome:
+) -> OperationResult:
     columns = list(dict.fromkeys(leaf.path for each in wrong for leaf in each.leaves))
     done = "; ".join(steps) if steps else "nothing to do"
     values: dict[str, Any] = {
@@ -122,7 +122,7 @@ def _outcome(
         "files": len(wrong),
         "partitioned_by_float": list(partition_columns),
     }
-    return Outcome(
+    return OperationResult(
         facts.name,
         shown={
             "result": f"dry run: {done}" if dry_run else done,

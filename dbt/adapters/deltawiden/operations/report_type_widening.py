@@ -15,18 +15,18 @@ from dbt.adapters.deltawiden.delta.float_statistics import (
 from dbt.adapters.deltawiden.delta.protocol import ENABLED
 from dbt.adapters.deltawiden.delta.reader import Reader
 from dbt.adapters.deltawiden.delta.relations import provider, quoted
-from dbt.adapters.deltawiden.delta.table_snapshot import TableFacts
+from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.operations.repair_statistics import (
     find_wrong,
     partition_text,
     partitioned_by_float,
 )
-from dbt.adapters.deltawiden.operations.result import Outcome
+from dbt.adapters.deltawiden.operations.result import OperationResult
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text
 
 
-def report_table(reader: Reader, table: SparkRelation) -> Outcome:
+def report_table(reader: Reader, table: SparkRelation) -> OperationResult:
     """Tell what is known of a table's type widening.
 
     Args:
@@ -77,7 +77,7 @@ class _Statistics:
 _REPAIR = "dbt run-operation repair_statistics"
 
 
-def _read_statistics(reader: Reader, table: SparkRelation, facts: TableFacts) -> _Statistics:
+def _read_statistics(reader: Reader, table: SparkRelation, facts: TableSnapshot) -> _Statistics:
     columns: tuple[Path, ...] = ()
     files: int | None = 0
     if any(map(is_float_to_double, facts.changes)):
@@ -90,7 +90,7 @@ def _read_statistics(reader: Reader, table: SparkRelation, facts: TableFacts) ->
     return _Statistics(columns, files, BEFORE in facts.properties, partition_columns)
 
 
-def _report(facts: TableFacts, statistics: _Statistics) -> Outcome:
+def _report(facts: TableSnapshot, statistics: _Statistics) -> OperationResult:
     features = facts.widening_features
     protocol = (
         facts.properties.get("delta.minReaderVersion", ""),
@@ -98,7 +98,7 @@ def _report(facts: TableFacts, statistics: _Statistics) -> Outcome:
     )
     compatible = sorted(each.value for each in facts.compatible_with)
     needed = _needed_to_drop(features, facts.changes)
-    return Outcome(
+    return OperationResult(
         facts.name,
         shown={
             "enabled": "yes" if facts.has(ENABLED) else "no",
@@ -126,10 +126,10 @@ def _report(facts: TableFacts, statistics: _Statistics) -> Outcome:
 _COLUMNS = ("enabled", "feature", "reader, writer", "type changes", "keeps to", "statistics")
 
 
-def _not_delta(name: str, format: str) -> Outcome:
+def _not_delta(name: str, format: str) -> OperationResult:
     shown = dict.fromkeys(_COLUMNS, "-")
     text = f"no Delta table ({format})"
-    return Outcome(name, {**shown, "to drop the feature": text}, {"format": format})
+    return OperationResult(name, {**shown, "to drop the feature": text}, {"format": format})
 
 
 def _needed_to_drop(features: list[str], changes: tuple[TypeChange, ...]) -> str:

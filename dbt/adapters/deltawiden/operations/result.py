@@ -11,7 +11,7 @@ from dbt_common.exceptions import DbtBaseException
 
 
 @dataclass(frozen=True)
-class Outcome:
+class OperationResult:
     """What an operation did to one table, or found in it.
 
     Attributes:
@@ -28,7 +28,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Outcomes:
+class OperationResults:
     """What an operation did to all of its tables.
 
     Attributes:
@@ -38,7 +38,7 @@ class Outcomes:
     """
 
     operation: str
-    each: Sequence[Outcome]
+    each: Sequence[OperationResult]
     values: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -63,7 +63,7 @@ class Outcomes:
         return [each.table for each in self.each if each.values.get("type_changes")]
 
     @property
-    def failed(self) -> list[Outcome]:
+    def failed(self) -> list[OperationResult]:
         """The tables at which the operation failed."""
         return [each for each in self.each if each.error]
 
@@ -104,8 +104,8 @@ def run_on_each(
     operation: str,
     items: Iterable[_Item],
     name: Callable[[_Item], str],
-    work: Callable[[_Item], Outcome],
-) -> Outcomes:
+    work: Callable[[_Item], OperationResult],
+) -> OperationResults:
     """Run an operation on one table after the other; one that fails does not stop the others.
 
     Args:
@@ -117,10 +117,10 @@ def run_on_each(
     Returns:
         What became of each, in their order.
     """
-    return Outcomes(operation, [attempt(name(each), partial(work, each)) for each in items])
+    return OperationResults(operation, [attempt(name(each), partial(work, each)) for each in items])
 
 
-def attempt(table: str, work: Callable[[], _Result]) -> _Result | Outcome:
+def attempt(table: str, work: Callable[[], _Result]) -> _Result | OperationResult:
     """Do work on a table.
 
     Args:
@@ -133,4 +133,4 @@ def attempt(table: str, work: Callable[[], _Result]) -> _Result | Outcome:
     try:
         return work()
     except DbtBaseException as error:
-        return Outcome(table, error=str(getattr(error, "msg", error)))
+        return OperationResult(table, error=str(getattr(error, "msg", error)))

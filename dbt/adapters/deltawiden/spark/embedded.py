@@ -22,7 +22,7 @@ from pyspark.java_gateway import launch_gateway
 from dbt.adapters.deltawiden.spark.errors import error_text, start_failure_text
 from dbt.adapters.deltawiden.spark.jar_cache import FoundJars, beside_own
 from dbt.adapters.deltawiden.spark.redaction import scrubbed, without_secrets
-from dbt.adapters.deltawiden.spark.settings import jars_are_ours, own_jars, start_settings
+from dbt.adapters.deltawiden.spark.settings import bundled_jars_dir, jars_are_ours, start_settings
 
 logger = AdapterLogger("DeltaWiden")
 
@@ -71,7 +71,10 @@ def _start(settings: Mapping[str, str], found: FoundJars | None, log: TextIO) ->
     """
     jars = found.read() if found is not None else []
     if jars:
-        settings = {**settings, "spark.jars": ",".join(beside_own(jars, own_jars(os.environ)))}
+        settings = {
+            **settings,
+            "spark.jars": ",".join(beside_own(jars, bundled_jars_dir(os.environ))),
+        }
         del settings["spark.jars.packages"]
     # Everybody on the machine can read a process's arguments.
     arguments = _conf(without_secrets(settings))
@@ -148,7 +151,7 @@ def _why_not_started(error: Exception, log_file: Path) -> str:
 
 
 def _java_version() -> str | None:
-    """Ask the Java that Spark would use for its version."""
+    """FetchRows the Java that Spark would use for its version."""
     home = os.environ.get("JAVA_HOME")
     java = os.path.join(home, "bin", "java") if home else shutil.which("java")
     if not java or not os.path.exists(java):

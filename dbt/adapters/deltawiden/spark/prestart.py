@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dbt.flags import get_flags
 from pyspark import SparkContext
 
-from dbt.adapters.deltawiden.spark.session import start_session_early
+from dbt.adapters.deltawiden.spark.session import prestart_session
 from dbt.adapters.deltawiden.spark.settings import is_on_one_machine
 
 # Those that always ask Spark something, by the name that dbt gives them.
@@ -27,7 +27,7 @@ _COMMANDS = frozenset(
 )
 
 
-def start_early(parameters: Mapping[str, str]) -> None:
+def prestart(parameters: Mapping[str, str]) -> None:
     """Begin to start the embedded Spark, if this dbt command will need it.
 
     A cluster is asked for nothing before it is sure that there is work for it.
@@ -41,4 +41,4 @@ def start_early(parameters: Mapping[str, str]) -> None:
         and "PYSPARK_GATEWAY_PORT" not in os.environ  # spark-submit has started one
         and is_on_one_machine(parameters, os.environ)
     ):
-        start_session_early(parameters)
+        prestart_session(parameters)

@@ -108,7 +108,7 @@ def check_has_delta() -> None:
         )
 
 
-def start_session_early(parameters: Mapping[str, str]) -> None:
+def prestart_session(parameters: Mapping[str, str]) -> None:
     """Begin to start Spark, and return at once; ``get_session`` waits for it.
 
     Args:
@@ -116,10 +116,10 @@ def start_session_early(parameters: Mapping[str, str]) -> None:
     """
     # A daemon: dbt may end before it needs Spark. The context is what dbt's log events read.
     run = contextvars.copy_context().run
-    threading.Thread(target=run, args=(_start_early, dict(parameters)), daemon=True).start()
+    threading.Thread(target=run, args=(_prestart, dict(parameters)), daemon=True).start()
 
 
-def _start_early(parameters: Mapping[str, str]) -> None:
+def _prestart(parameters: Mapping[str, str]) -> None:
     # Not the metastore too: where dbt ends early, its database would be left half made.
     global _failed_early
     with _lock:

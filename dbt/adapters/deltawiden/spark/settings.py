@@ -41,7 +41,7 @@ def start_settings(parameters: Mapping[str, str], environment: Mapping[str, str]
         # Tables outlive the process, as they do with dbt-spark.
         "spark.sql.catalogImplementation": "hive",
         **SAFE_WRITES,
-        **_delta(given, own_jars(environment)),
+        **_delta(given, bundled_jars_dir(environment)),
         **_java_time_zone(given),
     }
     settings["spark.master"] = _master(given, environment)
@@ -81,7 +81,7 @@ def jars_are_ours(parameters: Mapping[str, str], environment: Mapping[str, str])
     return on_one_machine and not any(key.startswith("spark.jars") for key in given)
 
 
-def own_jars(environment: Mapping[str, str]) -> Path:
+def bundled_jars_dir(environment: Mapping[str, str]) -> Path:
     """Give the folder with the jars that Spark itself consists of."""
     return _spark_home(environment) / "jars"
 

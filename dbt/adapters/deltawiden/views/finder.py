@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.reader import Reader
-from dbt.adapters.deltawiden.delta.transaction_log import Ask
+from dbt.adapters.deltawiden.delta.transaction_log import FetchRows
 from dbt.adapters.deltawiden.spark.errors import condition
 from dbt.adapters.deltawiden.spark.session import SessionConnection, clear_errors
 from dbt.adapters.deltawiden.sql.identifiers import Path, parse_path, path_sql, quote
@@ -73,15 +73,15 @@ class Views:
 
     Args:
         reader: reads schemas and versions.
-        ask: runs a query on the thread's connection.
+        fetch_rows: runs a query on the thread's connection.
         session: gives the thread's session, or None where the connection is to a server.
     """
 
     def __init__(
-        self, reader: Reader, ask: Ask, session: Callable[[], SessionConnection | None]
+        self, reader: Reader, fetch_rows: FetchRows, session: Callable[[], SessionConnection | None]
     ) -> None:
         self._reader = reader
-        self._ask = ask
+        self._fetch_rows = fetch_rows
         self._session = session
 
     @property
@@ -154,19 +154,21 @@ class Views:
         session = self._session()
         if session is not None and session.has_jvm:
             return PlanInJvm(session.session, session.analysed_plan(query))
-        return ExplainedPlan(query, self._ask, self._reader)
+        return ExplainedPlan(query, self._fetch_rows, self._reader)
 
     def _listed(self) -> list[ListedView]:
-        schemas = (str(row[0]) for row in self._ask("show schemas"))
+        schemas = (str(row[0]) for row in self._fetch_rows("show schemas"))
         return [view for schema in schemas for view in self._listed_in(schema)]
 
     def _listed_in(self, schema: str) -> Iterator[ListedView]:
-        shown = self._ask(f"show views in {path_sql(parse_path(schema))}")
+        shown = self._fetch_rows(f"show views in {path_sql(parse_path(schema))}")
         names = [str(row[1]) for row in shown if str(row[2]).lower() != "true"]
         if not names:
             return
         pattern = "|".join(names) if all(map(_WORD.fullmatch, names)) else "*"
-        rows = self._ask(f"show table extended in {path_sql(parse_path(schema))} like '{pattern}'")
+        rows = self._fetch_rows(
+            f"show table extended in {path_sql(parse_path(schema))} like '{pattern}'"
+        )
         for row in rows:
             if str(row[1]) in names:
                 yield _listed_view((str(row[0]), str(row[1])), str(row[3]))
@@ -276,20 +278,20 @@ class ExplainedPlan:
 
     Args:
         query: the query.
-        ask: runs a query.
+        fetch_rows: runs a query.
         reader: reads schemas.
 
     Raises:
         DbtRuntimeError: the query can't be analysed.
     """
 
-    def __init__(self, query: str, ask: Ask, reader: Reader) -> None:
-        self._ask = ask
+    def __init__(self, query: str, fetch_rows: FetchRows, reader: Reader) -> None:
+        self._fetch_rows = fetch_rows
         self._reader = reader
         # Spark plans how to run a SELECT that it explains, for which Delta reads the table's log;
         # of a view's query it shows the analysed plan and no more. No view is created.
         view = quote("dbt_deltawiden_explained")
-        rows = ask(f"explain extended create or replace temporary view {view} as {query}")
+        rows = fetch_rows(f"explain extended create or replace temporary view {view} as {query}")
         text = "\n".join(str(row[0]) for row in rows)
         _, _, analysed = text.partition("== Analyzed Logical Plan ==")
         self.text = analysed.partition("== Optimized Logical Plan ==")[0]
@@ -306,7 +308,10 @@ class ExplainedPlan:
             The view, with the casts that can change a value.
         """
         name = path_sql(planned.name)
-        rows = [(str(row[0]), str(row[1])) for row in self._ask(f"describe table extended {name}")]
+        rows = [
+            (str(row[0]), str(row[1]))
+            for row in self._fetch_rows(f"describe table extended {name}")
+        ]
         # The columns come first, and one of them can have any name.
         start = max(i for i, row in enumerate(rows) if row[0] == _DETAILS)
         details = dict(rows[start:])
@@ -323,16 +328,16 @@ class ExplainedPlan:
 
     def _in_namespace(self, namespace: str, read: Callable[[], StructType]) -> StructType:
         """Read a schema where the names in the query mean what they mean in the view."""
-        current = self._ask("select current_catalog(), current_schema()")[0]
+        current = self._fetch_rows("select current_catalog(), current_schema()")[0]
         before = path_sql((str(current[0]), *parse_path(str(current[1]))))
         wanted = path_sql(parse_path(namespace)) if namespace else before
         if wanted == before:
             return read()
-        self._ask(f"use {wanted}")
+        self._fetch_rows(f"use {wanted}")
         try:
             return read()
         finally:
-            self._ask(f"use {before}")
+            self._fetch_rows(f"use {before}")
 
 
 def view_models(nodes: Iterable[Mapping[str, Any]]) -> dict[Path, str]:

@@ -18,7 +18,7 @@ from pyspark.sql.types import DataType, StructType
 from dbt.adapters.deltawiden.sql.identifiers import Path, parse_path, path_sql, path_text
 from dbt.adapters.deltawiden.sql.side_by_side import by_position, side_by_side
 from dbt.adapters.deltawiden.sql.types import type_text
-from dbt.adapters.deltawiden.writing.store_assignment import Storage, storage
+from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment, store_assignment
 
 FOLLOWING_MODES = frozenset({"TYPE EVOLUTION", "EVOLUTION"})
 """The modes, as Spark shows them, in which a view has the types of its query."""
@@ -182,7 +182,7 @@ def _lossy(path: Path, query: DataType, view: DataType) -> Iterator[LossyCast]:
         if pair.left is None or pair.right is None:
             continue
         theirs, ours = pair.left.dataType, pair.right.dataType
-        if storage(theirs, ours) is not Storage.EXACT:
+        if store_assignment(theirs, ours) is not StoreAssignment.EXACT:
             yield LossyCast(pair.path, theirs, ours)
 
 

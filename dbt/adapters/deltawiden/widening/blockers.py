@@ -7,11 +7,11 @@ from pyspark.sql.types import DataType
 
 from dbt.adapters.deltawiden.delta.engine import DELTA_3_2, DELTA_4_0, Capability
 from dbt.adapters.deltawiden.delta.protocol import PREVIEW_FEATURE, TYPE_WIDENING_FEATURE
-from dbt.adapters.deltawiden.delta.table_snapshot import TableFacts
+from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.sql.identifiers import Path, quote
 from dbt.adapters.deltawiden.sql.references import uses
 from dbt.adapters.deltawiden.sql.types import every_type, leaves, type_text
-from dbt.adapters.deltawiden.widening.refusals import Obstacle, Reason
+from dbt.adapters.deltawiden.widening.refusals import Blocker, Reason
 from dbt.adapters.deltawiden.widening.rules import Rule
 from dbt.adapters.deltawiden.writing.store_assignment import is_storable
 
@@ -39,9 +39,9 @@ _NOT_IN_ICEBERG = {
 _NEEDS_COLUMN_MAPPING = frozenset(" ,;{}()\n\t=")
 
 
-def of_type_change(
-    path: Path, to_type: DataType, rule: Rule, facts: TableFacts
-) -> Iterator[Obstacle]:
+def type_change_blockers(
+    path: Path, to_type: DataType, rule: Rule, facts: TableSnapshot
+) -> Iterator[Blocker]:
     """Find what stands in the way of changing a leaf's type.
 
     Args:
@@ -56,18 +56,18 @@ def of_type_change(
     Source:
         the engine conditions named beside each, and IcebergWriterCompatV1's requirements
     """
-    yield from _of_any_change(path, facts)
+    yield from _any_change_blockers(path, facts)
     if path[0] in facts.generated:  # DELTA_GENERATED_COLUMNS_EXPR_TYPE_MISMATCH
-        yield Obstacle(Reason.GENERATED, facts.generated[path[0]])
+        yield Blocker(Reason.GENERATED, facts.generated[path[0]])
     if path[0] in facts.identity:  # DELTA_IDENTITY_COLUMNS_ALTER_COLUMN_NOT_SUPPORTED
-        yield Obstacle(Reason.IDENTITY)
+        yield Blocker(Reason.IDENTITY)
     if rule.recorded and rule.since > DELTA_3_2 and _is_preview_only(facts):
-        yield Obstacle(Reason.PREVIEW_ONLY)
+        yield Blocker(Reason.PREVIEW_ONLY)
     if facts.has_writer_compatibility:
-        yield from _of_writer_compatibility(to_type, facts, widens=rule.recorded)
+        yield from _writer_compatibility_blockers(to_type, facts, widens=rule.recorded)
 
 
-def of_new_field(path: Path, new: DataType, facts: TableFacts) -> Iterator[Obstacle]:
+def new_field_blockers(path: Path, new: DataType, facts: TableSnapshot) -> Iterator[Blocker]:
     """Find what stands in the way of adding a column or nested field.
 
     Args:
@@ -85,22 +85,22 @@ def of_new_field(path: Path, new: DataType, facts: TableFacts) -> Iterator[Obsta
         return
     unknown = [each for each in leaves(new) if not is_storable(each)]
     if unknown:  # DELTA_UNSUPPORTED_DATA_TYPES
-        yield Obstacle(Reason.NOT_STORABLE, type_text(unknown[0]))
+        yield Blocker(Reason.NOT_STORABLE, type_text(unknown[0]))
     if _has_void(path, new, facts):  # DELTA_COMPLEX_TYPE_COLUMN_CONTAINS_NULL_TYPE
-        yield Obstacle(Reason.VOID)
+        yield Blocker(Reason.VOID)
     if facts.column_mapping == "none":
         names = [path[-1], *_names(new)]
         wrong = [each for each in names if _NEEDS_COLUMN_MAPPING & set(each)]
         if wrong:
-            yield Obstacle(Reason.NAME_NEEDS_COLUMN_MAPPING, quote(wrong[0]))
+            yield Blocker(Reason.NAME_NEEDS_COLUMN_MAPPING, quote(wrong[0]))
     yield from _of_iceberg(new, facts)
     if facts.has_writer_compatibility:
         # Spark names the new field's Parquet column after a UUID, not col-<id>.
-        yield Obstacle(Reason.WRITER_COMPATIBILITY_AND_NEW)
-        yield from _of_writer_compatibility(new, facts, widens=False)
+        yield Blocker(Reason.WRITER_COMPATIBILITY_AND_NEW)
+        yield from _writer_compatibility_blockers(new, facts, widens=False)
 
 
-def of_drop(path: Path, facts: TableFacts) -> Iterator[Obstacle]:
+def drop_blockers(path: Path, facts: TableSnapshot) -> Iterator[Blocker]:
     """Find what stands in the way of dropping a column or nested field.
 
     Args:
@@ -110,53 +110,53 @@ def of_drop(path: Path, facts: TableFacts) -> Iterator[Obstacle]:
     Returns:
         The obstacles; each is a refusal of its own.
     """
-    yield from _of_any_change(path, facts)
+    yield from _any_change_blockers(path, facts)
     folded = [each.lower() for each in facts.clustering_columns]
     if path[0].lower() in folded:  # DELTA_UNSUPPORTED_DROP_CLUSTERING_COLUMN
-        yield Obstacle(Reason.GONE_AND_CLUSTERED_BY)
+        yield Blocker(Reason.GONE_AND_CLUSTERED_BY)
 
 
-def _of_any_change(path: Path, facts: TableFacts) -> Iterator[Obstacle]:
+def _any_change_blockers(path: Path, facts: TableSnapshot) -> Iterator[Blocker]:
     for name, expression in facts.constraints.items():
         if uses(expression, path):  # DELTA_CONSTRAINT_DEPENDENT_COLUMN_CHANGE
-            yield Obstacle(Reason.CONSTRAINT, expression, quote(name))
+            yield Blocker(Reason.CONSTRAINT, expression, quote(name))
     for name, expression in facts.generated.items():
         if uses(expression, path):  # DELTA_GENERATED_COLUMNS_DEPENDENT_COLUMN_CHANGE
-            yield Obstacle(Reason.INPUT_OF_GENERATED, expression, quote(name))
+            yield Blocker(Reason.INPUT_OF_GENERATED, expression, quote(name))
 
 
-def _is_preview_only(facts: TableFacts) -> bool:
+def _is_preview_only(facts: TableSnapshot) -> bool:
     return PREVIEW_FEATURE in facts.features and TYPE_WIDENING_FEATURE not in facts.features
 
 
-def _of_writer_compatibility(
-    becomes: DataType, facts: TableFacts, widens: bool
-) -> Iterator[Obstacle]:
+def _writer_compatibility_blockers(
+    becomes: DataType, facts: TableSnapshot, widens: bool
+) -> Iterator[Blocker]:
     if facts.column_mapping != "id":
-        yield Obstacle(
+        yield Blocker(
             Reason.WRITER_COMPATIBILITY, f"column mapping is {facts.column_mapping}, not id"
         )
     forbidden = (spark.ByteType, spark.ShortType)
     for leaf in leaves(becomes):
         if isinstance(leaf, forbidden):
-            yield Obstacle(Reason.WRITER_COMPATIBILITY, f"a table with it has no {type_text(leaf)}")
+            yield Blocker(Reason.WRITER_COMPATIBILITY, f"a table with it has no {type_text(leaf)}")
     features = set(facts.features)
     if widens and facts.engine.delta < DELTA_4_0 and TYPE_WIDENING_FEATURE not in features:
         features.add(PREVIEW_FEATURE)  # which is what this Delta turns on
     others = sorted(features - _FEATURES_OF_WRITER_COMPATIBILITY)
     if others:
-        yield Obstacle(Reason.WRITER_COMPATIBILITY, f"it allows no {', '.join(others)}")
+        yield Blocker(Reason.WRITER_COMPATIBILITY, f"it allows no {', '.join(others)}")
 
 
-def _of_iceberg(new: DataType, facts: TableFacts) -> Iterator[Obstacle]:
+def _of_iceberg(new: DataType, facts: TableSnapshot) -> Iterator[Blocker]:
     for feature, lacking in _NOT_IN_ICEBERG.items():
         if feature in facts.features:
             found = [each for each in every_type(new) if type(each).__name__ in lacking]
             if found:
-                yield Obstacle(Reason.NOT_IN_ICEBERG, f"{feature}: {type_text(found[0])}")
+                yield Blocker(Reason.NOT_IN_ICEBERG, f"{feature}: {type_text(found[0])}")
 
 
-def _has_void(path: Path, new: DataType, facts: TableFacts) -> bool:
+def _has_void(path: Path, new: DataType, facts: TableSnapshot) -> bool:
     if not any(isinstance(each, spark.NullType) for each in leaves(new)):
         return False
     collections = (spark.ArrayType, spark.MapType)

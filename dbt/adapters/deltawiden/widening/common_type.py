@@ -6,14 +6,18 @@ from pyspark.sql import types as spark
 from pyspark.sql.types import DataType
 
 from dbt.adapters.deltawiden.widening.rules import find_rule, manual_integer_digits
-from dbt.adapters.deltawiden.writing.store_assignment import INTEGER_BITS, Storage, storage
+from dbt.adapters.deltawiden.writing.store_assignment import (
+    INTEGER_BITS,
+    StoreAssignment,
+    store_assignment,
+)
 
 MAX_DECIMAL_PRECISION = 38
 """The digits a Spark decimal has at most,
 https://spark.apache.org/docs/latest/sql-ref-datatypes.html."""
 
 
-def smallest_type_for_both(column: DataType, source: DataType) -> DataType | None:
+def common_type(column: DataType, source: DataType) -> DataType | None:
     """Find the smallest type that holds every value of the column and of the source.
 
     Args:
@@ -31,7 +35,9 @@ def smallest_type_for_both(column: DataType, source: DataType) -> DataType | Non
 
 
 def _holds_both(candidate: DataType, column: DataType, source: DataType) -> bool:
-    return all(storage(each, candidate) is Storage.EXACT for each in (column, source))
+    return all(
+        store_assignment(each, candidate) is StoreAssignment.EXACT for each in (column, source)
+    )
 
 
 def _candidates(column: DataType, source: DataType) -> Iterator[DataType]:
@@ -39,14 +45,14 @@ def _candidates(column: DataType, source: DataType) -> Iterator[DataType]:
     if not isinstance(source, spark.StringType) or isinstance(column, spark.NullType):
         yield source
     if is_decimal_number(column) and is_decimal_number(source):
-        precision, scale = decimal_for_both(column, source)
+        precision, scale = common_decimal(column, source)
         if precision <= MAX_DECIMAL_PRECISION:
             yield spark.DecimalType(precision, scale)
     if isinstance(column, spark.NumericType) and isinstance(source, spark.NumericType):
         yield spark.DoubleType()
 
 
-def decimal_for_both(column: DataType, source: DataType) -> tuple[int, int]:
+def common_decimal(column: DataType, source: DataType) -> tuple[int, int]:
     """Give precision and scale of the smallest decimal for a column and a source.
 
     Args:

@@ -17,19 +17,23 @@ from dbt.adapters.deltawiden.delta.float_statistics import (
     settings_before,
 )
 from dbt.adapters.deltawiden.delta.protocol import ENABLED
-from dbt.adapters.deltawiden.delta.table_snapshot import TableFacts
+from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_sql
 from dbt.adapters.deltawiden.sql.properties import properties_sql
 from dbt.adapters.deltawiden.sql.types import leaves, type_sql
-from dbt.adapters.deltawiden.widening.blockers import of_drop, of_new_field, of_type_change
+from dbt.adapters.deltawiden.widening.blockers import (
+    drop_blockers,
+    new_field_blockers,
+    type_change_blockers,
+)
 from dbt.adapters.deltawiden.widening.common_type import (
     MAX_DECIMAL_PRECISION,
-    decimal_for_both,
+    common_decimal,
+    common_type,
     is_decimal_number,
-    smallest_type_for_both,
 )
-from dbt.adapters.deltawiden.widening.refusals import Obstacle, Reason, Refusal
+from dbt.adapters.deltawiden.widening.refusals import Blocker, Reason, Refusal
 from dbt.adapters.deltawiden.widening.rules import Rule, feature_properties, find_rule
 from dbt.adapters.deltawiden.widening.schema_after import SchemaChanges, schema_after
 from dbt.adapters.deltawiden.widening.schema_diff import (
@@ -37,8 +41,8 @@ from dbt.adapters.deltawiden.widening.schema_diff import (
     SchemaDifference,
     TypeDifference,
 )
-from dbt.adapters.deltawiden.writing.columns import Write, write_of
-from dbt.adapters.deltawiden.writing.store_assignment import Storage
+from dbt.adapters.deltawiden.writing.columns import Write, match_columns
+from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 
 
@@ -54,7 +58,8 @@ class Plan:
             table's files, in a commit of their own.
         before_changes: statements that make the statistics fit, where they can't be corrected.
         after_changes: statements that take back what ``before_changes`` has set.
-        made_before: the type changes that an earlier attempt at the same write has made.
+        applied_by_earlier_attempts: the type changes that an earlier attempt
+            at the same write has made.
         new: the columns and nested fields to add.
         dropped: the columns and nested fields to drop, once the write has succeeded.
         properties: the table properties to set first: those that the model has gained, the
@@ -72,7 +77,7 @@ class Plan:
     with_statistics: tuple[TypeChange, ...] = ()
     before_changes: tuple[str, ...] = ()
     after_changes: tuple[str, ...] = ()
-    made_before: tuple[TypeChange, ...] = ()
+    applied_by_earlier_attempts: tuple[TypeChange, ...] = ()
     new: tuple[FieldDifference, ...] = ()
     dropped: tuple[FieldDifference, ...] = ()
     properties: tuple[tuple[str, str], ...] = ()
@@ -175,7 +180,7 @@ def plan_changes(
     source: StructType,
     table: StructType,
     policy: Policy,
-    facts: TableFacts,
+    facts: TableSnapshot,
     check: ValueCheck | None = None,
     keys: Container[str] = (),
 ) -> Plan:
@@ -187,21 +192,23 @@ def plan_changes(
         table: the table's schema.
         policy: the model's configuration.
         facts: the table's properties, protocol and engine.
-        check: as for ``write_of``.
-        keys: as for ``write_of``.
+        check: as for ``match_columns``.
+        keys: as for ``match_columns``.
 
     Returns:
         The plan. All refusals are in it together.
     """
     # A default is not what makes a column stay that the configuration wants dropped.
-    difference = difference.without_gone(facts.computed if policy.drops else facts.made_by_table)
+    difference = difference.ignoring_missing(
+        facts.computed if policy.drops else facts.computed_columns
+    )
     facts = replace(facts, schema=table)
     decided = [each for one in difference.types for each in _decide(one, policy, facts)]
     changes = tuple(each for each in decided if isinstance(each, TypeChange))
     refusals = [each for each in decided if isinstance(each, Refusal)]
     refusals += _refused_fields(difference, policy, facts)
     new = difference.new if policy.adds else ()
-    dropped = difference.gone if policy.drops else ()
+    dropped = difference.missing_in_source if policy.drops else ()
     made = Plan(
         table=facts.name,
         in_one_statement=facts.engine.can(Capability.ALTER_SEVERAL_COLUMNS),
@@ -209,10 +216,10 @@ def plan_changes(
         new=new,
         dropped=dropped,
         properties=_properties(changes, new, facts),
-        write=write_of(
+        write=match_columns(
             source,
             _schema_at_write(table, changes, new),
-            left_out=facts.made_by_table,
+            left_out=facts.computed_columns,
             check=check,
             keys=keys,
         ),
@@ -226,7 +233,7 @@ def plan_no_change(
     source: StructType,
     table: StructType,
     name: str,
-    made_by_table: frozenset[str] = frozenset(),
+    computed_columns: frozenset[str] = frozenset(),
     check: ValueCheck | None = None,
     keys: Container[str] = (),
 ) -> Plan:
@@ -237,35 +244,37 @@ def plan_no_change(
         source: the schema of the model's output.
         table: the table's schema.
         name: the table's name, quoted for a statement.
-        made_by_table: the columns, in lower case, that Delta makes where the source lacks them.
-        check: as for ``write_of``.
-        keys: as for ``write_of``.
+        computed_columns: the columns, in lower case, that Delta makes where the source lacks them.
+        check: as for ``match_columns``.
+        keys: as for ``match_columns``.
 
     Returns:
         A plan without statements. It is refused where the fields of a struct differ, because a
         struct is written whole: what goes for columns, to leave out the new ones, does not for it;
         where the source lacks a column; and where Spark writes no value of a type to its column.
     """
-    difference = difference.without_gone(made_by_table)
+    difference = difference.ignoring_missing(computed_columns)
     return Plan(
         table=name,
-        write=write_of(source, table, fills=False, left_out=made_by_table, check=check, keys=keys),
+        write=match_columns(
+            source, table, fills=False, left_out=computed_columns, check=check, keys=keys
+        ),
         refusals=tuple(_refused_under_ignore(difference)),
-        lossy=tuple(each for each in difference.types if each.storage is Storage.LOSSY),
+        lossy=tuple(each for each in difference.types if each.assignment is StoreAssignment.LOSSY),
         left_out=tuple(each for each in difference.new if len(each.path) == 1),
     )
 
 
 def _refused_under_ignore(difference: SchemaDifference) -> Iterator[Refusal]:
-    for nested in (*difference.new, *difference.gone):
+    for nested in (*difference.new, *difference.missing_in_source):
         if len(nested.path) > 1:
             reason = Reason.NESTED_AND_MODE_IS_IGNORE
             yield Refusal(reason, nested.path, to_type=nested.field.dataType)
-    for column in difference.gone:
+    for column in difference.missing_in_source:
         if len(column.path) == 1:
-            yield Refusal(Reason.GONE_AND_MODE_IS_IGNORE, column.path, column.field.dataType)
+            yield Refusal(Reason.MISSING_AND_MODE_IS_IGNORE, column.path, column.field.dataType)
     for leaf in difference.types:
-        if leaf.storage is Storage.IMPOSSIBLE:
+        if leaf.assignment is StoreAssignment.IMPOSSIBLE:
             yield Refusal(Reason.NOT_WRITABLE, leaf.path, leaf.table, leaf.source)
 
 
@@ -286,7 +295,7 @@ def refused_keys(write: Write) -> Iterator[Refusal]:
             yield Refusal(Reason.CHAR_KEY, (column.name,), column.type)
 
 
-def plan_by_hand(requested: Iterable[TypeChange], facts: TableFacts) -> Plan:
+def plan_by_hand(requested: Iterable[TypeChange], facts: TableSnapshot) -> Plan:
     """Decide on type changes that a person asks for, integer to decimal and double included.
 
     Args:
@@ -315,7 +324,7 @@ def plan_by_hand(requested: Iterable[TypeChange], facts: TableFacts) -> Plan:
     return made
 
 
-def _with_statistics(plan: Plan, facts: TableFacts) -> Plan:
+def _with_statistics(plan: Plan, facts: TableSnapshot) -> Plan:
     """Add what keeps the statistics of the table's files right."""
     changes = tuple(each for each in plan.changes if _needs_statistics(each, facts))
     if facts.corrects_statistics or not changes:
@@ -330,14 +339,14 @@ def _with_statistics(plan: Plan, facts: TableFacts) -> Plan:
     )
 
 
-def _needs_statistics(change: TypeChange, facts: TableFacts) -> bool:
+def _needs_statistics(change: TypeChange, facts: TableSnapshot) -> bool:
     return is_float_to_double(change) and change.path in leaves_with_statistics(facts.schema)
 
 
 def _decide(
-    difference: TypeDifference, policy: Policy, facts: TableFacts
+    difference: TypeDifference, policy: Policy, facts: TableSnapshot
 ) -> list[TypeChange | Refusal]:
-    target = smallest_type_for_both(difference.table, difference.source)
+    target = common_type(difference.table, difference.source)
     if target is None or find_rule(difference.table, target) is None:
         return [_impossible(difference)]
     change = TypeChange(difference.path, difference.table, target)
@@ -359,17 +368,17 @@ _SETTINGS_AWAY = (Reason.NOT_ENABLED, Reason.TURNED_OFF)
 def _impossible(difference: TypeDifference) -> Refusal:
     reason, detail = Reason.IMPOSSIBLE, ""
     if is_decimal_number(difference.table) and is_decimal_number(difference.source):
-        digits, _ = decimal_for_both(difference.table, difference.source)
+        digits, _ = common_decimal(difference.table, difference.source)
         if digits > MAX_DECIMAL_PRECISION:
             reason, detail = Reason.TOO_MANY_DIGITS, str(digits)
     return Refusal(reason, difference.path, difference.table, difference.source, detail)
 
 
 def _permit(
-    change: TypeChange, policy: Policy, facts: TableFacts, by_hand: bool
+    change: TypeChange, policy: Policy, facts: TableSnapshot, by_hand: bool
 ) -> list[TypeChange | Refusal]:
     """Hold a change against the rules, the model's configuration and the table."""
-    found = list(_obstacles(change, policy, facts, by_hand))
+    found = list(_change_blockers(change, policy, facts, by_hand))
     if not found:
         return [change]
     return [
@@ -378,93 +387,93 @@ def _permit(
     ]
 
 
-def _obstacles(
-    change: TypeChange, policy: Policy, facts: TableFacts, by_hand: bool
-) -> Iterator[Obstacle]:
+def _change_blockers(
+    change: TypeChange, policy: Policy, facts: TableSnapshot, by_hand: bool
+) -> Iterator[Blocker]:
     rule = find_rule(change.from_type, change.to_type)
     if facts.format == "view":
-        yield Obstacle(Reason.VIEW)
+        yield Blocker(Reason.VIEW)
     elif not facts.is_delta:
-        yield Obstacle(Reason.NOT_DELTA, facts.format)
+        yield Blocker(Reason.NOT_DELTA, facts.format)
     elif rule is None:
-        yield Obstacle(Reason.IMPOSSIBLE)
+        yield Blocker(Reason.IMPOSSIBLE)
     elif len(change.path) > 1 and not rule.nested:
-        yield Obstacle(Reason.NESTED_LENGTH)
+        yield Blocker(Reason.NESTED_LENGTH)
     elif facts.engine.delta < rule.since:
-        yield Obstacle(Reason.ENGINE_TOO_OLD, ".".join(map(str, rule.since)))
+        yield Blocker(Reason.ENGINE_TOO_OLD, ".".join(map(str, rule.since)))
     else:
         if rule.manual and not by_hand:
-            yield Obstacle(Reason.MANUAL)
+            yield Blocker(Reason.MANUAL)
         else:
-            yield from _of_settings(rule, policy, facts)
-        yield from of_type_change(change.path, change.to_type, rule, facts)
+            yield from _settings_blockers(rule, policy, facts)
+        yield from type_change_blockers(change.path, change.to_type, rule, facts)
         if is_float_to_double(change):
-            yield from _of_float(change, facts, by_hand)
+            yield from _float_blockers(change, facts, by_hand)
 
 
-def _of_float(change: TypeChange, facts: TableFacts, by_hand: bool) -> Iterator[Obstacle]:
+def _float_blockers(change: TypeChange, facts: TableSnapshot, by_hand: bool) -> Iterator[Blocker]:
     if change.path[0].lower() in (each.lower() for each in facts.partition_columns):
-        yield Obstacle(Reason.PARTITIONED_BY_FLOAT)
+        yield Blocker(Reason.PARTITIONED_BY_FLOAT)
     elif not (by_hand or facts.corrects_statistics or facts.files == 0) and _needs_statistics(
         change, facts
     ):
-        yield Obstacle(Reason.FLOAT_STATISTICS)
+        yield Blocker(Reason.FLOAT_STATISTICS)
 
 
-def _of_settings(rule: Rule, policy: Policy, facts: TableFacts) -> Iterator[Obstacle]:
+def _settings_blockers(rule: Rule, policy: Policy, facts: TableSnapshot) -> Iterator[Blocker]:
     missing = (policy.compatible_with | facts.compatible_with) - rule.within
     if missing:
-        yield Obstacle(Reason.INCOMPATIBLE, ", ".join(sorted(each.value for each in missing)))
+        yield Blocker(Reason.INCOMPATIBLE, ", ".join(sorted(each.value for each in missing)))
     if rule.recorded and policy.type_widening is False:
-        yield Obstacle(Reason.TURNED_OFF)
+        yield Blocker(Reason.TURNED_OFF)
     elif rule.recorded and not policy.type_widening and not facts.has(ENABLED):
-        yield Obstacle(Reason.NOT_ENABLED)
+        yield Blocker(Reason.NOT_ENABLED)
 
 
 def _refused_fields(
-    difference: SchemaDifference, policy: Policy, facts: TableFacts
+    difference: SchemaDifference, policy: Policy, facts: TableSnapshot
 ) -> Iterator[Refusal]:
     mode = policy.on_schema_change
     for each in difference.new:
-        for found in _why_not_new(each, mode, facts):
+        for found in _new_field_blockers(each, mode, facts):
             yield Refusal(found.reason, each.path, None, each.field.dataType, found.detail)
-    for each in difference.gone:
-        for found in _why_not_gone(each, mode, facts):
+    for each in difference.missing_in_source:
+        for found in _missing_field_blockers(each, mode, facts):
             yield Refusal(
                 found.reason, each.path, each.field.dataType, None, found.detail, found.name
             )
 
 
-def _why_not_new(
-    new: FieldDifference, mode: OnSchemaChange, facts: TableFacts
-) -> Iterator[Obstacle]:
+def _new_field_blockers(
+    new: FieldDifference, mode: OnSchemaChange, facts: TableSnapshot
+) -> Iterator[Blocker]:
     if mode is OnSchemaChange.FAIL:
-        yield Obstacle(Reason.NEW_AND_MODE_IS_FAIL)
+        yield Blocker(Reason.NEW_AND_MODE_IS_FAIL)
     else:
-        yield from of_new_field(new.path, new.field.dataType, facts)
+        yield from new_field_blockers(new.path, new.field.dataType, facts)
 
 
-def _why_not_gone(
-    gone: FieldDifference, mode: OnSchemaChange, facts: TableFacts
-) -> Iterator[Obstacle]:
+def _missing_field_blockers(
+    missing: FieldDifference, mode: OnSchemaChange, facts: TableSnapshot
+) -> Iterator[Blocker]:
     if mode is OnSchemaChange.FAIL:
-        yield Obstacle(Reason.GONE_AND_MODE_IS_FAIL)
-    elif not gone.field.nullable:
-        yield Obstacle(Reason.GONE_AND_NOT_NULL)
+        yield Blocker(Reason.MISSING_AND_MODE_IS_FAIL)
+    elif not missing.field.nullable:
+        yield Blocker(Reason.MISSING_AND_NOT_NULL)
     elif mode is OnSchemaChange.APPEND_NEW_COLUMNS:
         return
-    elif gone.path[0].lower() in (each.lower() for each in facts.partition_columns):
-        yield Obstacle(Reason.GONE_AND_PARTITIONED_BY)
+    elif missing.path[0].lower() in (each.lower() for each in facts.partition_columns):
+        yield Blocker(Reason.MISSING_AND_PARTITIONED_BY)
     elif not facts.is_delta:
-        yield Obstacle(Reason.DROP_NEEDS_DELTA)
+        yield Blocker(Reason.DROP_NEEDS_DELTA)
     else:
         if facts.column_mapping == "none":
-            yield Obstacle(Reason.DROP_NEEDS_COLUMN_MAPPING)
-        yield from of_drop(gone.path, facts)
+            yield Blocker(Reason.DROP_NEEDS_COLUMN_MAPPING)
+        yield from drop_blockers(missing.path, facts)
 
 
 def _properties(
-    changes: tuple[TypeChange, ...], new: tuple[FieldDifference, ...], facts: TableFacts
+    changes: tuple[TypeChange, ...], new: tuple[FieldDifference, ...], facts: TableSnapshot
 ) -> tuple[tuple[str, str], ...]:
     properties: dict[str, str] = {}
     if not facts.is_delta:

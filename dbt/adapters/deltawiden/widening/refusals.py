@@ -136,17 +136,17 @@ class Reason(Enum):
         "set on_schema_change to append_new_columns or sync_all_columns, or remove the column "
         "from the model",
     )
-    GONE_AND_MODE_IS_FAIL = (
+    MISSING_AND_MODE_IS_FAIL = (
         "the model lacks this column of the table, and on_schema_change is fail",
         "select the column in the model, or set on_schema_change to append_new_columns to fill "
         "it with null",
     )
-    GONE_AND_NOT_NULL = (
+    MISSING_AND_NOT_NULL = (
         "the model lacks this column, and the table declares it NOT NULL",
         "select the column in the model, or run: alter table {table} alter column {column} "
         "drop not null",
     )
-    GONE_AND_PARTITIONED_BY = (
+    MISSING_AND_PARTITIONED_BY = (
         "the model lacks this column, and the table is partitioned by it",
         "select the column in the model, or rebuild the table: dbt run --full-refresh",
     )
@@ -155,7 +155,7 @@ class Reason(Enum):
         "set on_schema_change to append_new_columns or sync_all_columns, or give the struct in the "
         "model the fields that it has in the table",
     )
-    GONE_AND_MODE_IS_IGNORE = (
+    MISSING_AND_MODE_IS_IGNORE = (
         "the model lacks this column of the table, and on_schema_change is ignore",
         "select the column in the model, or set on_schema_change to append_new_columns to fill "
         "it with null",
@@ -192,7 +192,7 @@ class Reason(Enum):
         return str(self.value[1])
 
 
-class Obstacle(NamedTuple):
+class Blocker(NamedTuple):
     """A reason that stands in the way of some change; with the column it makes a refusal."""
 
     reason: Reason

@@ -7,7 +7,7 @@ from pyspark.sql.types import DataType, StructField, StructType
 
 from dbt.adapters.deltawiden.sql.identifiers import Path
 from dbt.adapters.deltawiden.sql.side_by_side import side_by_side
-from dbt.adapters.deltawiden.writing.store_assignment import Storage, storage
+from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment, store_assignment
 
 
 @dataclass(frozen=True)
@@ -18,13 +18,13 @@ class TypeDifference:
         path: where, in the table's spelling.
         table: the table's type.
         source: the source's type.
-        storage: what would become of the source's values; never ``EXACT``.
+        assignment: what would become of the source's values; never ``EXACT``.
     """
 
     path: Path
     table: DataType
     source: DataType
-    storage: Storage
+    assignment: StoreAssignment
 
 
 @dataclass(frozen=True)
@@ -41,31 +41,33 @@ class SchemaDifference:
 
     Attributes:
         new: columns and nested fields that only the source has.
-        gone: columns and nested fields that only the table has.
+        missing_in_source: columns and nested fields that only the table has.
         types: leaves whose values the table would not store exactly. A source that is narrower,
             or another name for the same type, is no difference.
     """
 
     new: tuple[FieldDifference, ...] = field(default=())
-    gone: tuple[FieldDifference, ...] = field(default=())
+    missing_in_source: tuple[FieldDifference, ...] = field(default=())
     types: tuple[TypeDifference, ...] = field(default=())
 
     def __bool__(self) -> bool:
-        return bool(self.new or self.gone or self.types)
+        return bool(self.new or self.missing_in_source or self.types)
 
     @property
-    def gone_columns(self) -> tuple[str, ...]:
+    def missing_columns(self) -> tuple[str, ...]:
         """The names of the whole columns that only the table has."""
-        return tuple(each.path[0] for each in self.gone if len(each.path) == 1)
+        return tuple(each.path[0] for each in self.missing_in_source if len(each.path) == 1)
 
-    def without_gone(self, columns: Container[str]) -> "SchemaDifference":
+    def ignoring_missing(self, columns: Container[str]) -> "SchemaDifference":
         """Give the difference without some columns that only the table has.
 
         Args:
             columns: their names, in lower case.
         """
-        gone = tuple(each for each in self.gone if each.path[0].lower() not in columns)
-        return replace(self, gone=gone)
+        missing = tuple(
+            each for each in self.missing_in_source if each.path[0].lower() not in columns
+        )
+        return replace(self, missing_in_source=missing)
 
 
 def compare(source: StructType, table: StructType) -> SchemaDifference:
@@ -85,17 +87,17 @@ def compare(source: StructType, table: StructType) -> SchemaDifference:
         AmbiguousName: names in one struct differ in case only.
     """
     new: list[FieldDifference] = []
-    gone: list[FieldDifference] = []
+    missing: list[FieldDifference] = []
     types: list[TypeDifference] = []
     for pair in side_by_side(source, table):
         if pair.right is None:
             assert pair.left is not None
             new.append(FieldDifference(pair.path, pair.left))
         elif pair.left is None:
-            gone.append(FieldDifference(pair.path, pair.right))
+            missing.append(FieldDifference(pair.path, pair.right))
         else:
             ours, theirs = pair.left.dataType, pair.right.dataType
-            stored = storage(ours, theirs)
-            if stored is not Storage.EXACT:
+            stored = store_assignment(ours, theirs)
+            if stored is not StoreAssignment.EXACT:
                 types.append(TypeDifference(pair.path, theirs, ours, stored))
-    return SchemaDifference(tuple(new), tuple(gone), tuple(types))
+    return SchemaDifference(tuple(new), tuple(missing), tuple(types))

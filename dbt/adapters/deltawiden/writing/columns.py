@@ -10,7 +10,11 @@ from dbt.adapters.deltawiden.sql.identifiers import quote
 from dbt.adapters.deltawiden.sql.side_by_side import by_folded_name
 from dbt.adapters.deltawiden.sql.types import type_sql
 from dbt.adapters.deltawiden.writing.projection import is_as_is, shaped_sql
-from dbt.adapters.deltawiden.writing.store_assignment import Storage, kind_of, storage
+from dbt.adapters.deltawiden.writing.store_assignment import (
+    StoreAssignment,
+    kind_of,
+    store_assignment,
+)
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 
 MERGE_SOURCE = "DBT_INTERNAL_SOURCE"
@@ -109,7 +113,7 @@ def _key_sql(value: str, source: DataType, column: DataType) -> str:
 
     As numbers the text 007 and 7 are equal, and as texts they are two keys.
     """
-    if storage(source, column) is Storage.EXACT:
+    if store_assignment(source, column) is StoreAssignment.EXACT:
         return f"cast({value} as {type_sql(column)})"
     # Loss is accepted, but a value that the column can't hold must not become another row's key.
     stored = f"try_cast({value} as {type_sql(column)})"
@@ -196,7 +200,7 @@ def _is_left(column: WrittenColumn, updated: Container[str]) -> bool:
     return not (column.is_key or is_struct or column.is_as_is or column.quoted in updated)
 
 
-def write_of(
+def match_columns(
     source: StructType,
     table: StructType,
     fills: bool = True,

@@ -14,7 +14,7 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 from dbt.adapters.deltawiden.sql.identifiers import Path, quote
 from dbt.adapters.deltawiden.sql.side_by_side import by_folded_name, side_by_side
 from dbt.adapters.deltawiden.sql.types import every_type, type_sql
-from dbt.adapters.deltawiden.writing.store_assignment import Storage, storage
+from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment, store_assignment
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 
 
@@ -75,7 +75,7 @@ def _needs_cast(source: DataType, column: DataType) -> bool:
     return (
         has_struct
         and differs
-        and all(storage(ours, theirs) is Storage.EXACT for ours, theirs in pairs)
+        and all(store_assignment(ours, theirs) is StoreAssignment.EXACT for ours, theirs in pairs)
     )
 
 
@@ -86,7 +86,10 @@ def _leaves(source: DataType, column: DataType) -> Iterator[tuple[DataType, Data
 
 
 def _is_lossy(source: DataType, column: DataType) -> bool:
-    return any(storage(ours, theirs) is Storage.LOSSY for ours, theirs in _leaves(source, column))
+    return any(
+        store_assignment(ours, theirs) is StoreAssignment.LOSSY
+        for ours, theirs in _leaves(source, column)
+    )
 
 
 def _shaper(source: DataType, column: DataType, check: ValueCheck | None) -> "_Shaper":

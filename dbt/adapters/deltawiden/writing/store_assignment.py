@@ -10,7 +10,7 @@ from pyspark.sql import types as spark
 from pyspark.sql.types import DataType
 
 
-class Storage(Enum):
+class StoreAssignment(Enum):
     """What becomes of a type's values in a column of another type."""
 
     EXACT = "exact"
@@ -111,7 +111,7 @@ def is_storable(data_type: DataType) -> bool:
     return kind_of(data_type) in _IN_TABLES and not is_collated
 
 
-def storage(source: DataType, column: DataType) -> Storage:
+def store_assignment(source: DataType, column: DataType) -> StoreAssignment:
     """Tell what becomes of the values of one type in a column of another.
 
     Args:
@@ -125,11 +125,15 @@ def storage(source: DataType, column: DataType) -> Storage:
         that are unknown here are ``IMPOSSIBLE``, unless they are equal.
     """
     if source == column or isinstance(source, spark.NullType):
-        return Storage.EXACT
+        return StoreAssignment.EXACT
     source_kind, column_kind = kind_of(source), kind_of(column)
     if source_kind is None or column_kind not in _TAKEN_BY[source_kind]:
-        return Storage.IMPOSSIBLE
-    return Storage.EXACT if _is_exact(source, source_kind, column, column_kind) else Storage.LOSSY
+        return StoreAssignment.IMPOSSIBLE
+    return (
+        StoreAssignment.EXACT
+        if _is_exact(source, source_kind, column, column_kind)
+        else StoreAssignment.LOSSY
+    )
 
 
 def _is_exact(source: DataType, source_kind: str, column: DataType, column_kind: str) -> bool:

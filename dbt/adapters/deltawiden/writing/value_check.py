@@ -165,7 +165,8 @@ def exact_condition(value: str, source: DataType, column: DataType) -> str | Non
     Args:
         value: an SQL expression for the value.
         source: its type, an atomic one.
-        column: the type of the column, of which ``storage`` says that it is lossy for ``source``.
+        column: the type of the column, of which ``store_assignment`` says that it is lossy
+            for ``source``.
 
     Returns:
         A condition, which is false or null where the value would be changed or refused; None where

@@ -38,7 +38,7 @@
     {% endcall %}
   {% else %}
     {%- do adapter.assert_valid_snapshot_target_given_strategy(target_relation, columns, strategy) -%}
-    {%- do adapter.until_no_conflict(target_relation, _deltawiden_write_snapshot, strategy, build_sql, target_relation, columns) -%}
+    {%- do adapter.retry_on_conflict(target_relation, _deltawiden_write_snapshot, strategy, build_sql, target_relation, columns) -%}
   {% endif %}
 
   {% set should_revoke = should_revoke(target_relation_exists, full_refresh_mode=False) %}
@@ -61,7 +61,7 @@
 
   {%- do _deltawiden_check_views(build_sql) -%}
   {#- Before the staging view: it compares with the table as it is when the view is made. -#}
-  {%- set plan = attempts.remember(adapter.plan_snapshot_changes(build_sql, target_relation, config)) -%}
+  {%- set plan = attempts.record_plan(adapter.plan_snapshot_changes(build_sql, target_relation, config)) -%}
   {%- do adapter.check_hard_deletes(plan, config, columns) -%}
   {%- do _deltawiden_follow_plan(plan) -%}
 

@@ -1,11 +1,11 @@
 {#- Show what an operation did, and end with an error if it failed at any table. -#}
-{% macro _deltawiden_tell(outcomes, output) %}
+{% macro _deltawiden_tell(results, output) %}
   {%- if output == 'json' -%}
-    {% do print(tojson(outcomes.document)) %}
-  {%- elif outcomes.text -%}
-    {% do log(outcomes.operation ~ '\n' ~ outcomes.text, info=True) %}
+    {% do print(tojson(results.document)) %}
+  {%- elif results.text -%}
+    {% do log(results.operation ~ '\n' ~ results.text, info=True) %}
   {%- endif -%}
-  {%- if outcomes.failed -%}
-    {% do exceptions.raise_compiler_error(outcomes.failure_text) %}
+  {%- if results.failed -%}
+    {% do exceptions.raise_compiler_error(results.failure_text) %}
   {%- endif -%}
 {% endmacro %}

@@ -11,9 +11,9 @@
       ~ '{amount: "decimal(12,2)"}; got ' ~ columns) %}
   {%- endif -%}
   {%- set found = _deltawiden_relations('widen_columns', models, relations, schema) -%}
-  {%- set outcomes = adapter.widen_columns(found, columns, dry_run) -%}
+  {%- set results = adapter.widen_columns(found, columns, dry_run) -%}
   {%- if not dry_run -%}
-    {%- do adapter.tell_stale_views(outcomes.changed, graph) -%}
+    {%- do adapter.tell_stale_views(results.changed, graph) -%}
   {%- endif -%}
-  {%- do _deltawiden_tell(outcomes, output) -%}
+  {%- do _deltawiden_tell(results, output) -%}
 {% endmacro %}

@@ -35,7 +35,7 @@
     {%- do _deltawiden_create_table(existing_relation, target_relation, file_format) -%}
   {%- else -%}
     {%- do _deltawiden_check_partitions(strategy, existing_relation) -%}
-    {%- set plan = adapter.until_no_conflict(
+    {%- set plan = adapter.retry_on_conflict(
         target_relation, _deltawiden_write_to_table, existing_relation, target_relation, strategy) -%}
     {%- do adapter.run_after_write(plan, model['unique_id']) -%}
   {%- endif -%}
@@ -107,14 +107,14 @@
     {%- set query = get_select_subquery(query) -%}
   {%- endif -%}
   {#- The metastore and the table's log are asked while Spark analyses the model's query. -#}
-  {%- set table_schema = adapter.begin_to_read(existing_relation) -%}
+  {%- set table_schema = adapter.prefetch_schema(existing_relation) -%}
   {%- call statement('create_tmp_relation') -%}
     {{ create_table_as(True, tmp_relation, query) }}
   {%- endcall -%}
   {%- do _deltawiden_check_views(query) -%}
 
   {%- set plan = adapter.plan_schema_changes(tmp_relation, existing_relation, table_schema, config, query) -%}
-  {%- set plan = attempts.remember(plan) -%}
+  {%- set plan = attempts.record_plan(plan) -%}
   {%- if strategy == 'merge' -%}
     {%- do _deltawiden_check_unique_key(plan) -%}
   {%- endif -%}
