@@ -16,12 +16,13 @@ PROGRAM = Program(OURS, OUR_TARGET)
 CHECKED, UNCHECKED = "on_lossy_write: error", "on_lossy_write: ignore"
 ACTIONS = {CHECKED: "error", UNCHECKED: "ignore"}
 METHOD = f"""\
-An incremental model (`merge`, `on_schema_change: ignore`) of {ROWS:,} rows into a Delta table of
-{ROWS:,} rows, of which half are updated and half are inserted. One of its eight columns is a
-`bigint` in the model and an `int` in the table, and every value fits. With `on_lossy_write: error`
-the MERGE checks each of them; with `ignore` it does not. The table is put back before every run,
-each run is a process of its own, and a model's time is what dbt took to execute it
-(`run_results.json`)."""
+An incremental model (`merge`, `on_schema_change: ignore`) merges {ROWS:,} rows into a Delta table
+of {ROWS:,} rows. Half of the model's rows update a row and half are inserted. One of the eight
+columns is a `bigint` in the model and an `int` in the table, and every value fits. With
+`on_lossy_write: error` the MERGE checks each of these values. With `ignore` it does not.
+
+The table is restored before every run, and each run is a separate process. The seconds are the
+execution time of the model in `run_results.json`."""
 
 
 def model(action: str) -> str:

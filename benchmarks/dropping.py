@@ -25,10 +25,12 @@ SHAPES = {
 }
 OURS, DELTAS = "`drop_type_widening`", "`DROP FEATURE`"
 METHOD = f"""\
-A table of {FILES} files, {STALE} of which are older than the widening, about 2 GB; each program
-on a shallow clone of its own, in one Spark session of dbt-deltawiden's settings. Ours includes
-dbt's own start, without Spark's. Of an array's element Delta's command leaves the old files as
-they are ([maintenance](maintenance.md)): it does less."""
+The table has {FILES} files, about 2 GB. {STALE} of the files are older than the widening. Each
+program runs on a separate shallow clone, in the same Spark session, with dbt-deltawiden's settings.
+The time of `drop_type_widening` includes the start of dbt, but not the start of Spark.
+
+If an array's element was widened, Delta's command does not rewrite the old files
+([maintenance](maintenance.md)), so it does less work."""
 
 
 def make_table(spark: SparkSession, name: str, shape: str, rows: int) -> None:

@@ -13,10 +13,10 @@ from dbt.adapters.deltawiden.spark.session import get_session
 TABLES, TABLES_QUICK = 1_000, 20
 MODEL = "{{ config(materialized='table', file_format='delta') }}\nselect 1 as id"
 METHOD = f"""\
-`dbt run` of one model in a schema that has {TABLES:,} Delta tables, in the Spark settings of
-`merges`, where Delta's jars come in two ways: from the start of the process to the time at which
-`run_results.json` says that the model was begun. In between dbt asks for all relations of the
-schema."""
+One `dbt run` of one model, in a schema that has {TABLES:,} Delta tables. The Spark settings are
+those of `merges`, where only the configuration of Delta's jars differs. The seconds are from the
+start of the process to the start of the model in `run_results.json`. In this time dbt lists all
+relations of the schema."""
 
 
 def make_tables(tables: int) -> None:

@@ -11,15 +11,20 @@ from benchmarks.workspace import OURS, THEIRS, Program, with_the_same_spark
 
 FULL = Size.of(quick=False)
 METHOD = f"""\
-One `dbt run` of {FULL.models} incremental models (`merge`; `on_schema_change` is not set), each
-into a Delta table of {FULL.rows:,} rows in four files, on tables that are put back before every
-run. The Spark settings are the same to the letter: `spark-defaults.conf` has those that
-dbt-deltawiden starts with. Only Delta's jars come in two ways: dbt-spark has `spark.jars.packages`,
-which Spark resolves at every start; dbt-deltawiden remembers what Spark has found at the first. A
-model's time is what dbt took to execute it (`run_results.json`); its MERGE is what
-`SparkSession.sql`, which runs it and which both adapters call, took for it. Of each run the median
-model counts; the mean is higher, because the first model of a process waits for the JVM to load and
-compile code. The whole run counts from the start of the process."""
+One `dbt run` of {FULL.models} incremental models (`merge`; `on_schema_change` is not set). Each
+model merges into a Delta table of {FULL.rows:,} rows in four files. The tables are restored before
+every run.
+
+Both adapters run with the same Spark settings: `spark-defaults.conf` contains the settings that
+dbt-deltawiden starts with. Only the configuration of Delta's jars differs. dbt-spark has
+`spark.jars.packages`, which Spark resolves at every start. dbt-deltawiden stores the paths of the
+jars at the first start and uses them afterwards.
+
+The time beside the MERGE is the execution time of a model in `run_results.json`, less the time of
+the `SparkSession.sql` call that runs the MERGE. Both adapters make this call. The first row of the
+results has the median of the models of a run, and the second row has their mean. The mean is
+higher, because the first model of a process waits for the JVM to load and compile code. The time of
+the whole run begins with the start of the process."""
 
 
 def measure(quick: bool) -> list[Comparison]:

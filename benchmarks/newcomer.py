@@ -10,10 +10,14 @@ from benchmarks.workspace import OUR_TARGET, OURS, THEIR_TARGET, THEIRS, Program
 from dbt.adapters.deltawiden.spark.settings import start_settings
 
 METHOD = """\
-The same `dbt run` as a newcomer gets it. dbt-deltawiden: a profile with `type` and `schema`.
-dbt-spark: the profile that dbt documents for `method: session`, and in `PYSPARK_SUBMIT_ARGS` the
-options that Delta's documentation gives for PySpark (package, extension, catalog); all else is
-Spark's default."""
+The same `dbt run`, with the configuration of a new user:
+
+- dbt-deltawiden has a profile with `type` and `schema`.
+- dbt-spark has the profile that dbt's documentation shows for `method: session`.
+  `PYSPARK_SUBMIT_ARGS` has the options that Delta's documentation shows for PySpark (package,
+  extension, catalog).
+
+All other settings have their default values."""
 
 # https://docs.delta.io/quick-start/, "PySpark shell"
 _FROM_DELTAS_PAGE = ("spark.sql.extensions", "spark.sql.catalog.spark_catalog")

@@ -12,11 +12,19 @@ CHART = PAGE.with_suffix(".svg")
 
 HEAD = """# Benchmarks
 
-`make bench` measures two programs in turns, on one machine and in one run, and writes this page:
-the ratios are what it is about. After a round that does not count there are five that do:
-*seconds* are their median, with the fastest and the slowest in brackets, and the *ratio* is that
-of the medians. Every run's tables are held against the rows and types that they have to have: a
-wrong run is an error, not a time."""
+This page compares the run time of dbt-deltawiden with dbt-spark, with a full refresh and with
+Delta's own `DROP FEATURE`. `make bench` runs the benchmarks and writes this page.
+
+Each benchmark runs two programs in turns, on one machine and in one run. The first round is a
+warm-up. Five measured rounds follow:
+
+- *seconds*: the median of the five rounds, with the fastest and the slowest round in brackets
+- *ratio*: the first median divided by the second. The seconds depend on the machine, so compare
+  the ratios
+- *aim*: the highest ratio that meets our goal
+
+After each run, the rows and types of the tables are compared with the expected ones. If they
+differ, the benchmark stops with an error."""
 
 
 def page(results: Results, benchmarks: Iterable[Benchmark]) -> str:
@@ -36,12 +44,12 @@ def page(results: Results, benchmarks: Iterable[Benchmark]) -> str:
     results = results.in_order(each.name for each in shown)
     parts = [
         HEAD,
-        f"![Each ratio as a part of its aim]({CHART.name})",
+        f"![Each ratio divided by its aim]({CHART.name})",
         "\n".join(_table(results)),
-        "## Where",
+        "## Environment",
         "\n".join(_where(results)),
-        "## How",
-        f"`make bench ONLY={shown[0].name}` runs one of them.",
+        "## Methods",
+        f"To run one benchmark, use `make bench ONLY={shown[0].name}`.",
         *(_how(each, results.measured[each.name].commit) for each in shown),
     ]
     return "\n\n".join(parts) + "\n"

@@ -20,16 +20,20 @@ ROOM = 30e9  # bytes; the tables of 50 M rows, their source, and what a full ref
 
 REFRESH = "--full-refresh"
 METHOD = f"""\
-An incremental model (`append`, `append_new_columns`) over a source that has {NEW_ROWS:,} new rows,
-for which its key, an `int`, has become `bigint`. The tables have the sixteen columns of TPC-H's
-`lineitem`, {ROWS_A_FILE:,} rows a file, and are put back before every run. The plan and the ALTER
-are what `plan_schema_changes` and `run_schema_changes` of the adapter take in the run, with all
-that they ask of Delta, beside the table's schema, which is read while the model's view is created;
-each run is a process of its own, and its Spark as cold as any. The run against `--full-refresh` is
-the time that dbt took to execute the model (`run_results.json`), which leaves out the same start-up
-of both. What the incremental run takes is what a cold Spark takes for its first statements, however
-large the table; what a full refresh takes grows with its bytes. So the ratio is that of this table:
-of a narrower or shorter one, it is higher."""
+An incremental model (`append`, `append_new_columns`) selects from a source with {NEW_ROWS:,} new
+rows. The key of the source was an `int` and is now a `bigint`. The tables have the sixteen columns
+of TPC-H's `lineitem`, with {ROWS_A_FILE:,} rows in a file. They are restored before every run. Each
+run is a separate process with a new Spark.
+
+The time of the plan and the ALTER is the time of the adapter's methods `plan_schema_changes` and
+`run_schema_changes`, with all their queries to Delta. It does not include reading the table's
+schema, which happens while the model's view is created.
+
+For the comparison with `--full-refresh`, the seconds are the execution time of the model in
+`run_results.json`. They do not include the start, which is the same for both. The incremental run
+takes as long as a new Spark needs for its first statements, whatever the size of the table. The
+time of a full refresh grows with the bytes of the table. The ratio is therefore higher for a
+narrower or shorter table."""
 
 MODEL = f"""\
 {{{{ config(materialized='incremental', incremental_strategy='append', file_format='delta',

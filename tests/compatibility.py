@@ -20,9 +20,13 @@ SUMMARIES = PAGE.with_suffix("")
 OURS, THEIRS = "standard-deltawiden", "standard-spark"
 HEAD = """# Compatibility
 
-`make compatibility` runs dbt's own test suite (dbt-tests-adapter) on dbt-deltawiden and on
-dbt-spark, in the same embedded Spark and Delta; `make test-matrix` runs our tests on each supported
-version. Both write this page, from the summaries of the runs in `docs/compatibility/`.
+This page shows the results of two test runs:
+
+- `make compatibility` runs dbt's own test suite (dbt-tests-adapter) on dbt-deltawiden and on
+  dbt-spark, with the same embedded Spark and Delta.
+- `make test-matrix` runs our own tests on each supported version of Python, dbt, Spark and Delta.
+
+Both commands write this page from the summaries in `docs/compatibility/`.
 """
 VERSIONS = ("python", "dbt-core", "dbt-spark", "pyspark", "delta-spark")
 OUTCOMES = ("passed", "failed", "skipped")
@@ -119,7 +123,7 @@ def _standard(ours: Results, theirs: Results) -> Iterator[str]:
     for file in sorted(ours.counts):
         yield _row(file, ours, theirs, file)
     yield _row("**all**", ours, theirs)
-    yield "\nSkipped, and whose limit it is:\n"
+    yield "\nSkipped tests, by reason:\n"
     yield from _list(f"{reason}: {n}" for reason, n in Counter(ours.skipped).most_common())
     yield from _failed("dbt-deltawiden", ours)
     yield from _failed("dbt-spark", theirs)

@@ -14,23 +14,28 @@ from pathlib import Path
 PAGE = Path(__file__).parents[2] / "docs" / "conformance.md"
 HEAD = """# Conformance
 
-What `widening/rules.py` and `widening/exactness.py` say, held against live engines.
-`make test-matrix` runs it and writes this page.
+This page shows whether the type rules of dbt-deltawiden agree with the supported versions of Spark
+and Delta. The rules are in `widening/rules.py` and `writing/store_assignment.py`.
+`make test-matrix` runs the tests and writes this page.
 
-A *pair* is a change from one type to another, tried with `ALTER COLUMN ... TYPE` on a column of its
-own in a real Delta table. A *stored pair* is the boundary values of one type, written to a column
-of another and read back. A disagreement is a pair of which our rules and the engine say different
-things.
+A *pair* is a change from one type to another. The test runs `ALTER COLUMN ... TYPE` on a separate
+column of a real Delta table. A disagreement is a pair that our rules permit and the engine does
+not, or the reverse.
 
-A *filtered pair* is a pair that widens, with boundary values in a file each. After the change a
-filter (`=`, `<`, `<=`, `>`, `>=`, `<=>`, `<>`, `in`, `between`, `is null`, at the values and next
-to them) has to find what it finds in values that were never in a table, and a `MERGE` by the
-column has to find its row. A disagreement is a filter or a `MERGE` that does not.
+A *stored pair* is a type of values and a type of a column. The test writes the boundary values of
+the first type to a column of the second type, and reads them back. A disagreement is a pair for
+which our rules expect another result.
 
-The *promise* is tried by a random walk of models whose output drifts from step to step, through
-real dbt runs (`make test-promise`). After each step every value is stored exactly, or the run said
-why not and wrote nothing; filters on the table and a view over it agree with that. A disagreement
-is a step after which one of these was not so.
+A *filtered pair* is a pair that can be widened. The test writes each boundary value to a separate
+file and widens the column. It then runs filters (`=`, `<`, `<=`, `>`, `>=`, `<=>`, `<>`, `in`,
+`between`, `is null`) with the boundary values and the values next to them. A filter must return the
+same rows as it does for values that were never in a table. A `MERGE` on the column must find its
+row. A disagreement is a filter or a `MERGE` with another result.
+
+The *promise* is that every value of a model is stored exactly, or that the run fails with the
+reason and writes nothing. `make test-promise` tests it with real dbt runs of models whose output
+changes randomly from step to step. After each step, filters on the table and a view over the table
+must also return the right values. A disagreement is a step after which one of these is not true.
 """
 
 

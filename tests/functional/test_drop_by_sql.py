@@ -1,16 +1,16 @@
 """A drop on a connection that has SQL only, as a Thrift server's: it rewrites whole partitions."""
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 
 import pytest
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.deltawiden.delta.backends.sql import USER_METADATA, SqlBackend
 from dbt.adapters.deltawiden.delta.data_files import FilesBySql, StaleFile
-from dbt.adapters.deltawiden.delta.reader import Reader
-from dbt.adapters.deltawiden.operations.drop_type_widening import drop_type_widening
-from dbt.adapters.deltawiden.operations.maintained_table import DeltaTable
-from dbt.adapters.deltawiden.tables import USER_METADATA
+from dbt.adapters.deltawiden.operations.drop_type_widening import drop_from_table
+from dbt.adapters.deltawiden.operations.maintained_table import MaintainedTable
 from tests.functional.parquet import stored_types
 from tests.functional.support import Table
 from tests.functional.test_drop_type_widening import COLLECTIONS, FIELDS, create
@@ -38,18 +38,18 @@ def opened(project):
 
     def open_table(
         table: Table, kind: type[FilesBySql] = FilesBySql, before=lambda statement: None
-    ) -> DeltaTable:
-        def watched(statement: str) -> Sequence:
+    ) -> MaintainedTable:
+        def watched(statement: str, fetch: bool = True) -> tuple[None, SimpleNamespace]:
             before(statement)
-            return ask(statement)
+            return None, SimpleNamespace(rows=ask(statement))
 
         schema, name = table.name.split(".")
         relation = SparkRelation.create(schema=schema, identifier=name, type="table", is_delta=True)
-        reader = Reader(watched, lambda: None, None)
-        files = reader.data_files(relation)
+        backend = SqlBackend(watched, lambda: None)
+        files = backend.data_files(relation)
         assert isinstance(files, FilesBySql)
-        files = kind(files.table, files.ask, files.partitioned_by)
-        return DeltaTable(relation, reader, watched, watched, files, mark="no commit has this")
+        files = kind(files.table, files.fetch_rows, files.partitioned_by)
+        return MaintainedTable(relation, backend, files, commit_tag="no commit has this")
 
     return open_table
 
@@ -63,15 +63,15 @@ class Losing(FilesBySql):
     def rewrite(self, stale: Sequence[StaleFile]) -> None:
         """As if the rewrite left a row out."""
         super().rewrite(stale)
-        self.ask(f"delete from {self.table} where id = 3")
+        self.fetch_rows(f"delete from {self.table} where id = 3")
 
 
 def test_a_table_without_partitions(opened, table, spark, engine):
     create(spark, table("whole").name, {**COLLECTIONS, **FIELDS})
     rows = table("whole").rows()
-    planned = drop_type_widening(opened(table("whole")), None, dry_run=True)
+    planned = drop_from_table(opened(table("whole")), None, dry_run=True)
     assert planned.values["stale_files"] == 1
-    drop_type_widening(opened(table("whole")), None, dry_run=False)
+    drop_from_table(opened(table("whole")), None, dry_run=False)
     for column in {**COLLECTIONS, **FIELDS}:
         assert len(stored_types(spark, table("whole").name, column)) == 1
     assert table("whole").rows() == rows
@@ -90,7 +90,7 @@ def test_partitions_of_any_type(opened, table, spark):
         f"insert into {table('parts').name} values (array(100000), 'new', 0, 0, null, null, null)"
     )
     rows, new = table("parts").rows(), newest_file(table("parts"))
-    outcome = drop_type_widening(opened(table("parts")), None, dry_run=False)
+    outcome = drop_from_table(opened(table("parts")), None, dry_run=False)
     assert outcome.values["stale_files"] == len(PARTITIONS)
     assert "their whole partitions" in outcome.values["statements"][1]
     assert len(stored_types(spark, table("parts").name, "arr")) == 1
@@ -109,7 +109,7 @@ def newest_file(table: Table) -> str:
 def test_what_stays_stale_is_an_error(opened, table, spark):
     create(spark, table("lazy").name, ARRAY)
     with pytest.raises(DbtRuntimeError, match=r"still hold older types, such as arr\.element in"):
-        drop_type_widening(opened(table("lazy"), Lazy), None, dry_run=False)
+        drop_from_table(opened(table("lazy"), Lazy), None, dry_run=False)
 
 
 def test_rows_that_went_are_an_error(opened, table, spark):
@@ -118,7 +118,7 @@ def test_rows_that_went_are_an_error(opened, table, spark):
     spark.conf.set(USER_METADATA, losing.mark)
     try:
         with pytest.raises(DbtRuntimeError, match="had 20 rows and has 19"):
-            drop_type_widening(losing, None, dry_run=False)
+            drop_from_table(losing, None, dry_run=False)
     finally:
         spark.conf.unset(USER_METADATA)
 
@@ -133,6 +133,6 @@ def test_what_others_write_meanwhile_is_no_error(opened, table, spark):
         ):
             spark.sql(f"insert into {table('busy').name} values (7, 'x', 1, array(7))")
 
-    outcome = drop_type_widening(opened(table("busy"), before=write_once), None, dry_run=False)
+    outcome = drop_from_table(opened(table("busy"), before=write_once), None, dry_run=False)
     assert "WRITE" in outcome.values["written_by_others"]
     assert spark.table(table("busy").name).count() == 21

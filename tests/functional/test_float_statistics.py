@@ -6,15 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from dbt.adapters.deltawiden.delta.backends.session_files import FilesBySession
 from pyspark.sql import SparkSession
 
-from dbt.adapters.deltawiden.delta.backends.session_files import FilesBySession
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.float_statistics import (
     BEFORE,
     INDEXED_COLUMNS,
     STATISTICS_COLUMNS,
 )
-from dbt.adapters.deltawiden.tables import TableAdapter
+from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
 from tests.functional.support import Run, Table, dbt, needs_delta_4
 
 pytestmark = needs_delta_4
@@ -102,7 +103,9 @@ def widen(table: Table) -> Run:
 @pytest.fixture
 def by_sql_alone(monkeypatch):
     """Let the adapter see no session, as on a Thrift server."""
-    monkeypatch.setattr(TableAdapter, "_has_session", lambda self: False)
+    monkeypatch.setattr(
+        "dbt.adapters.deltawiden.impl.choose_backend", lambda method, *rest: SqlBackend(*rest)
+    )
 
 
 MODEL = """
@@ -353,18 +356,18 @@ class TestBySqlAlone:
     ):
         dead = create(table(f"sql_dead_{ran}"), f"{ENABLED}, '{INDEXED_COLUMNS}' = '5'")
         append(dead, "0.7", "1.1")
-        run_statement, done = TableAdapter._run_schema_change, []
+        run_statement, done = TableEvolution._run, []
 
-        def die_later(self: TableAdapter, statement: str, plan: object) -> None:
+        def die_later(self: TableEvolution, statement: str, plan: object) -> None:
             if len(done) == ran:
                 raise Died
             done.append(statement)
             run_statement(self, statement, plan)
 
-        monkeypatch.setattr(TableAdapter, "_run_schema_change", die_later)
+        monkeypatch.setattr(TableEvolution, "_run", die_later)
         with contextlib.suppress(Died):
             widen(dead)
-        monkeypatch.setattr(TableAdapter, "_run_schema_change", run_statement)
+        monkeypatch.setattr(TableEvolution, "_run", run_statement)
         append(dead, "-0.1")
         assert BEFORE in dead.properties
         assert_found(dead, "x", "s.x")
@@ -386,14 +389,14 @@ class TestBySqlAlone:
         append(failed, "0.7")
         before = failed.properties
         # Another one adds it when the plan has been made.
-        run_statement = TableAdapter._run_schema_change
+        run_statement = TableEvolution._run
 
-        def constrained(self: TableAdapter, statement: str, plan: object) -> None:
+        def constrained(self: TableEvolution, statement: str, plan: object) -> None:
             if "alter column" in statement:
                 spark.sql(f"alter table {failed.quoted} add constraint c check (x > 0)")
             run_statement(self, statement, plan)
 
-        monkeypatch.setattr(TableAdapter, "_run_schema_change", constrained)
+        monkeypatch.setattr(TableEvolution, "_run", constrained)
         widen(failed)
         spark.sql(f"alter table {failed.quoted} drop constraint c")
         assert failed.types["x"] == "float"
@@ -413,13 +416,13 @@ class TestBySqlAlone:
 
 def with_appends(monkeypatch: pytest.MonkeyPatch, table: Table) -> None:
     """Append a file before each statement of a plan, and after the last one but none."""
-    run_statement = TableAdapter._run_schema_change
+    run_statement = TableEvolution._run
 
-    def after_an_append(self: TableAdapter, statement: str, plan: object) -> None:
+    def after_an_append(self: TableEvolution, statement: str, plan: object) -> None:
         append(table, "-0.1", "0.7")
         run_statement(self, statement, plan)
 
-    monkeypatch.setattr(TableAdapter, "_run_schema_change", after_an_append)
+    monkeypatch.setattr(TableEvolution, "_run", after_an_append)
 
 
 class TestTablesOfOthers:

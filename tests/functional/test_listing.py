@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from dbt.adapters.deltawiden.delta.reader import Reader
+from dbt.adapters.deltawiden.delta.backends.jvm import JvmBackend
 from dbt.adapters.deltawiden.spark.session import SessionConnection
 from tests.functional.support import again_and_again
 
@@ -39,7 +39,7 @@ class TestASchemaInWhichAnotherDropsTables:
     @pytest.fixture(autouse=True)
     def by_statement(self, monkeypatch: pytest.MonkeyPatch):
         """Let the session list tables as a server has to."""
-        monkeypatch.setattr(Reader, "descriptions", lambda reader, schema: None)
+        monkeypatch.setattr(JvmBackend, "list_schema", lambda backend, schema: None)
 
     @pytest.fixture
     def failures(self, monkeypatch: pytest.MonkeyPatch) -> list[str]:

@@ -1,7 +1,6 @@
 """A plan, run on a real table, leads where it says: drawn schemas, any names, any depth."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -11,10 +10,11 @@ from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.config.policy import Policy
 from dbt.adapters.deltawiden.delta.engine import Engine
-from dbt.adapters.deltawiden.delta.questions import read_snapshot
+from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.sql.identifiers import quote
 from dbt.adapters.deltawiden.sql.types import type_sql
-from dbt.adapters.deltawiden.widening.plan import Plan, plan_changes
+from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.widening.planner import plan_changes
 from dbt.adapters.deltawiden.widening.schema_diff import compare
 from tests.functional.support import needs_delta_4
 from tests.unit.strategies import automatic_policies, tables_with_sources, widenable_tables
@@ -36,13 +36,16 @@ class RealTable:
         return self.spark.table("planned.t").schema
 
     def plan(self, source: StructType, model: Policy) -> Plan:
-        facts = read_snapshot(
-            "planned.t", self.engine, lambda query: self.spark.sql(query).collect()
+        schema = self.schema
+        snapshot = TableSnapshot(
+            "planned.t",
+            lambda: self.engine,
+            lambda query: self.spark.sql(query).collect(),
+            schema=schema,
+            # The statistics of files are not what this is about.
+            corrects_statistics=True,
         )
-        # The statistics of files are not what this is about.
-        facts = replace(facts, corrects_statistics=True)
-        difference = compare(source, self.schema)
-        return plan_changes(difference, source, self.schema, model, facts)
+        return plan_changes(compare(source, schema), source, model, snapshot)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -3,19 +3,20 @@
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from dbt_common.exceptions import DbtDatabaseError
-from pyspark.sql import SparkSession
-
-from dbt.adapters.deltawiden.delta.backends import session_catalog
 from dbt.adapters.deltawiden.delta.backends.session_catalog import (
     delta_schema,
     descriptions,
     view_schema,
 )
-from dbt.adapters.deltawiden.delta.reader import Reader
+from dbt_common.exceptions import DbtDatabaseError
+from pyspark.sql import SparkSession
+
+from dbt.adapters.deltawiden.delta.backends import session_catalog
+from dbt.adapters.deltawiden.delta.backends.jvm import JvmBackend
 from dbt.adapters.deltawiden.relation import DeltaWidenRelation
 from dbt.adapters.deltawiden.spark.session import SessionConnection
 from tests.functional.support import dbt
@@ -188,29 +189,36 @@ class TestARunThatChangesNoType:
 
 
 class TestATableThatIsReadBesideAStatement:
-    """``Reader.prefetch_schema`` gives what ``schema`` does, an error too only when it is asked."""
+    """``JvmBackend.prefetch_schema`` returns what ``schema`` does; its errors come later."""
 
     @pytest.fixture
-    def reader(self, spark: SparkSession) -> Reader:
-        return Reader(
-            lambda query: spark.sql(query).collect(), lambda: SessionConnection(spark), None
-        )
+    def backend(self, project: Any, spark: SparkSession) -> JvmBackend:
+        def execute(query: str, fetch: bool) -> tuple[None, Any]:
+            return None, SimpleNamespace(rows=spark.sql(query).collect())
+
+        return JvmBackend(execute, lambda: SessionConnection(spark))
 
     @staticmethod
     def relation(project: Any, name: str) -> DeltaWidenRelation:
         return DeltaWidenRelation.create(schema=project.test_schema, identifier=name)
 
     @pytest.mark.parametrize("provider", ["delta", "parquet"])
-    def test_has_its_schema(self, project: Any, spark: SparkSession, reader: Reader, provider: str):
+    def test_has_its_schema(
+        self, project: Any, spark: SparkSession, backend: JvmBackend, provider: str
+    ):
         relation = self.relation(project, f"beside_{provider}")
         spark.sql(f"create table {relation} (id smallint, s struct<n: byte>) using {provider}")
-        table_schema = reader.prefetch_schema(relation)
+        table_schema = backend.prefetch_schema(relation)
         spark.sql("create or replace temporary view beside_view as select 1 as id")
-        assert table_schema() == reader.schema(relation) == spark.table(str(relation)).schema
+        assert table_schema() == backend.schema(relation) == spark.table(str(relation)).schema
         spark.sql("drop view beside_view")
 
     def test_does_not_hold_up_the_statement(
-        self, project: Any, spark: SparkSession, reader: Reader, monkeypatch: pytest.MonkeyPatch
+        self,
+        project: Any,
+        spark: SparkSession,
+        backend: JvmBackend,
+        monkeypatch: pytest.MonkeyPatch,
     ):
         relation = self.relation(project, "held")
         spark.sql(f"create table {relation} (id smallint) using delta")
@@ -220,14 +228,14 @@ class TestATableThatIsReadBesideAStatement:
             assert statement_has_run.wait(timeout=60)
             return delta_schema(*arguments)
 
-        monkeypatch.setattr("dbt.adapters.deltawiden.delta.reader.delta_schema", late)
-        table_schema = reader.prefetch_schema(relation)
+        monkeypatch.setattr("dbt.adapters.deltawiden.delta.backends.jvm.delta_schema", late)
+        table_schema = backend.prefetch_schema(relation)
         spark.sql(f"insert into {relation} values (1)")
         statement_has_run.set()
         assert table_schema().simpleString() == "struct<id:smallint>"
 
-    def test_is_missed_only_when_it_is_asked_for(self, project: Any, reader: Reader):
-        table_schema = reader.prefetch_schema(self.relation(project, "not_there"))
+    def test_is_missed_only_when_it_is_asked_for(self, project: Any, backend: JvmBackend):
+        table_schema = backend.prefetch_schema(self.relation(project, "not_there"))
         with pytest.raises(DbtDatabaseError, match="TABLE_OR_VIEW_NOT_FOUND"):
             table_schema()
 

@@ -9,37 +9,46 @@ PAGE = Path(__file__).parents[2] / "docs" / "readers.md"
 
 HEAD = """# Readers
 
-Which programs can read a Delta table, and append to it, before and after type widening.
+This page shows which programs can read a Delta table, and append to it, before and after type
+widening. Read it before you enable type widening on a table that other programs use.
 
-Setting `delta.enableTypeWidening` gives the table a table feature, `typeWidening`, and moves it to
-reader version 3 and writer version 7. A program that does not know the feature is locked out from
-that moment on, before any type has changed. Setting the property back to `false` lets nobody in
-again; dropping the feature does, in one of two ways:
+Setting the table property `delta.enableTypeWidening` adds the table feature `typeWidening` to the
+table, and upgrades its protocol to reader version 3 and writer version 7. From then on, a program
+that does not support the feature can't access the table, even if no type has changed yet.
 
-- *fast*: at once. It leaves another feature, `checkpointProtection`, which only writers have to
-  know.
-- *with truncated history*: after the retention of the history, a day by default. It leaves nothing.
+Setting the property back to `false` does not change this. Programs can access the table again after
+the table feature is dropped. There are two ways to drop it:
+
+- *Dropped fast*: the feature is removed immediately. The table keeps another table feature,
+  `checkpointProtection`, which only writers must support.
+- *Dropped with truncated history*: the feature is removed after the retention period of the
+  history, by default one day. The table keeps neither feature.
 """
 
 MEASURED_HEAD = """## Measured
 
-On a table that Delta {delta} wrote: a column and the elements of an array, widened from `int` to
-`bigint`, with files of both types. *Reads* means that every value and type came back exactly,
-*appends* that Spark then read the new row. `make readers` measures again.
+Our tests run these programs on a table that Delta {delta} wrote. In that table a column and the
+elements of an array were widened from `int` to `bigint`, and there are files with each of the two
+types. *Reads* means that the program returned every value and every type exactly. *Appends* means
+that Spark read the row that the program appended. `make readers` repeats the measurement.
 """
 
-REFUSALS_HEAD = """What they say when they refuse:
+REFUSALS_HEAD = """Error messages of the programs that refuse to read or to append:
 """
 
 QUOTED_HEAD = """## From documentation
 
-Not measured by us. `?` means that the sources do not say it; *widened* means `int` to `bigint`.
-Of every reader, Delta says that `checkpointProtection`
-[does not keep it from reading](https://docs.delta.io/delta-drop-feature), and that one that does
-not know type widening
-[can read and write](https://docs.delta.io/delta-type-widening#removing-the-type-widening-table-feature)
-once the feature is gone with all its traces; the last two columns rest on that where a row's own
-sources say no more.
+We did not measure these programs. The table shows what their documentation or source code says.
+`?` means that the sources do not say it. *Widened* means from `int` to `bigint`.
+
+For the last two columns, some sources say nothing. These columns then follow Delta's documentation,
+which says for all readers:
+
+- The table feature `checkpointProtection`
+  [does not prevent reading](https://docs.delta.io/delta-drop-feature).
+- A reader that does not support type widening
+  [can read and write the table](https://docs.delta.io/delta-type-widening#removing-the-type-widening-table-feature)
+  after the feature and all its traces are removed.
 """
 
 

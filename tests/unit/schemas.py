@@ -1,6 +1,7 @@
 """Schemas written down in short, and what a plan makes of them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any
 
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
@@ -11,7 +12,8 @@ from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.identifiers import Path
 from dbt.adapters.deltawiden.sql.types import parse_type, type_text
-from dbt.adapters.deltawiden.widening.plan import Plan, plan_by_hand, plan_changes
+from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.widening.planner import plan_by_hand, plan_changes
 from dbt.adapters.deltawiden.widening.refusals import Reason
 from dbt.adapters.deltawiden.widening.schema_diff import compare
 
@@ -46,11 +48,38 @@ def schema(columns: Mapping[str, Any]) -> StructType:
     return struct
 
 
+class KnownTable(TableSnapshot):
+    """A table of which all is known, so that there is nothing to ask."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        format: str = "delta",
+        schema: StructType | None = None,
+        corrects_statistics: bool = True,
+        **known: Any,
+    ) -> None:
+        super().__init__("`s`.`t`", lambda: engine, _unasked, format, schema, corrects_statistics)
+        nothing = {
+            "features": frozenset(),
+            "partition_columns": (),
+            "clustering_columns": (),
+            "generated": {},
+            "identity": frozenset(),
+            "defaults": frozenset(),
+            "changes": (),
+            "files": None,
+        }
+        # The values of its cached properties.
+        vars(self).update({**nothing, **known})
+
+
+def _unasked(query: str) -> Sequence[Any]:
+    raise AssertionError(f"The plan of a known table asks: {query}")
+
+
 def facts(properties: Mapping[str, str] = ENABLED, **others: Any) -> TableSnapshot:
-    return TableSnapshot(
-        **{"name": "`s`.`t`", "engine": DELTA_4_4, "corrects_statistics": True, **others},
-        properties={**properties},
-    )
+    return KnownTable(**{"engine": DELTA_4_4, **others}, properties={**properties})
 
 
 def policy(mode: str | OnSchemaChange = "append_new_columns", **others: Any) -> Policy:
@@ -58,16 +87,16 @@ def policy(mode: str | OnSchemaChange = "append_new_columns", **others: Any) -> 
 
 
 def plan(
-    table: StructType | Mapping[str, Any],
+    before: StructType | Mapping[str, Any],
     source: StructType | Mapping[str, Any],
     model: Policy | None = None,
     known: TableSnapshot | None = None,
 ) -> Plan:
     """Plan for a Delta table that may be widened, unless the facts say otherwise."""
-    before, output = schema_of(table), schema_of(source)
-    return plan_changes(
-        compare(output, before), output, before, model or policy(), known or facts()
-    )
+    before, output = schema_of(before), schema_of(source)
+    table = copy(known or facts())
+    table.schema = before
+    return plan_changes(compare(output, before), output, model or policy(), table)
 
 
 def by_hand(

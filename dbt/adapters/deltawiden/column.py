@@ -1,7 +1,9 @@
 """A relation's column, as macros see it."""
 
 from dbt.adapters.base.column import Column
+from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.spark.column import SparkColumn
+from pyspark.sql.types import StructField
 
 from dbt.adapters.deltawiden.sql.identifiers import quote
 
@@ -17,6 +19,24 @@ class DeltaWidenColumn(SparkColumn):
     Source:
         https://spark.apache.org/docs/latest/sql-ref-datatypes.html
     """
+
+    @classmethod
+    def of_field(cls, field: StructField, index: int, relation: BaseRelation) -> "DeltaWidenColumn":
+        """Make a column from a field of a relation's schema.
+
+        Args:
+            field: the field.
+            index: its position, from 0.
+            relation: the relation.
+        """
+        return cls(
+            table_schema=relation.schema,
+            table_name=relation.name,
+            table_type=relation.type,
+            column=field.name,
+            column_index=index,
+            dtype=field.dataType.simpleString(),
+        )
 
     @property
     def _kind(self) -> str:

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from dbt.adapters.contracts.connection import AdapterResponse, Connection, ConnectionState
+from dbt.adapters.contracts.connection import Connection, ConnectionState
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.connections import SparkConnectionManager, SparkCredentials
 from dbt_common.dataclass_schema import StrEnum
@@ -22,17 +22,6 @@ logger = AdapterLogger("DeltaWiden")
 
 ANSI = "spark.sql.ansi.enabled"
 _VERSION = re.compile(r"\d+(\.\d+)+")
-
-
-@dataclass
-class DeltaWidenResponse(AdapterResponse):
-    """What a model's write answers; dbt stores it in run_results.json.
-
-    Attributes:
-        type_changes: the type changes made before the write, each with ``path``, ``from``, ``to``.
-    """
-
-    type_changes: list[dict[str, Any]] = field(default_factory=list)
 
 
 class ConnectionMethod(StrEnum):

@@ -11,20 +11,20 @@ from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.contracts.metadata import CatalogTable, ColumnMetadata, StatsItem, TableMetadata
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.deltawiden.delta.protocol import ENABLED, is_true, widening_feature
-from dbt.adapters.deltawiden.delta.reader import Reader
-from dbt.adapters.deltawiden.delta.relations import quoted
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.protocol import ENABLED
+from dbt.adapters.deltawiden.delta.relations import relation_sql
 
 logger = AdapterLogger("DeltaWiden")
 
 Statistics = dict[str, str | bool]
 
 
-def catalog_rows(reader: Reader, relation: SparkRelation) -> Iterator[dict[str, Any]]:
+def catalog_rows(backend: SqlBackend, relation: SparkRelation) -> Iterator[dict[str, Any]]:
     """Tell of a relation and each of its columns, with the comments of both.
 
     Args:
-        reader: reads the relation; it needs a session.
+        backend: reads the relation; it needs a session.
         relation: a table or view.
 
     Returns:
@@ -37,9 +37,9 @@ def catalog_rows(reader: Reader, relation: SparkRelation) -> Iterator[dict[str, 
         SparkAdapter.INFORMATION_STATISTICS_REGEX, information
     )
     try:
-        schema, comment = reader.schema(relation), reader.comment(relation)
+        schema, comment = backend.schema(relation), backend.comment(relation)
     except DbtRuntimeError as error:
-        logger.warning(f"The catalog has nothing of {quoted(relation)}: {error.msg}")
+        logger.warning(f"The catalog has nothing of {relation_sql(relation)}: {error.msg}")
         return
     shared = {
         "table_database": None,
@@ -49,7 +49,7 @@ def catalog_rows(reader: Reader, relation: SparkRelation) -> Iterator[dict[str, 
         "table_owner": owner.group(1) if owner else None,
         "table_comment": comment,
         **SparkColumn.convert_table_stats(counted.group(1) if counted else None),
-        **statistics(reader, relation),
+        **statistics(backend, relation),
     }
     for index, field in enumerate(schema.fields, start=1):
         yield {
@@ -101,11 +101,11 @@ def _stats_items(row: Mapping[str, Any]) -> dict[str, StatsItem]:
     }
 
 
-def statistics(reader: Reader, table: SparkRelation) -> Statistics:
+def statistics(backend: SqlBackend, table: SparkRelation) -> Statistics:
     """Tell of a table's type widening, as statistics of dbt's catalog.
 
     Args:
-        reader: reads the table.
+        backend: reads the table.
         table: a relation.
 
     Returns:
@@ -118,16 +118,16 @@ def statistics(reader: Reader, table: SparkRelation) -> Statistics:
     if not table.is_delta:
         return {}
     try:
-        return _statistics(reader, table)
+        return _statistics(backend, table)
     except DbtRuntimeError as error:
-        logger.warning(f"The catalog has no statistics of {quoted(table)}: {error.msg}")
+        logger.warning(f"The catalog has no statistics of {relation_sql(table)}: {error.msg}")
         return {}
 
 
-def _statistics(reader: Reader, table: SparkRelation) -> Statistics:
-    properties = reader.properties(table)
-    has_feature = bool(widening_feature(properties))
-    on = is_true(properties, ENABLED)
+def _statistics(backend: SqlBackend, table: SparkRelation) -> Statistics:
+    snapshot = backend.snapshot(table)
+    has_feature = bool(snapshot.widening_features)
+    on = snapshot.has(ENABLED)
     said = "on" if on else "off, with its table feature" if has_feature else "off"
     found = _statistic(
         "type_widening",
@@ -136,7 +136,7 @@ def _statistics(reader: Reader, table: SparkRelation) -> Statistics:
         f"The table property {ENABLED} and its table feature",
     )
     # Only the log has the changes, and reading it is worth it only where there can be some.
-    changes = reader.facts(table, changes=True).changes if has_feature else ()
+    changes = snapshot.changes if has_feature else ()
     if changes:
         text = "; ".join(each.text for each in changes)
         found |= _statistic("type_changes", "Type changes", text, "Recorded in the table's schema")

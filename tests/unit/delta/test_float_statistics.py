@@ -22,7 +22,8 @@ from dbt.adapters.deltawiden.delta.float_statistics import (
 )
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
-from dbt.adapters.deltawiden.widening.plan import Plan, plan_by_hand
+from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.widening.planner import plan_by_hand
 from dbt.adapters.deltawiden.widening.refusals import Reason
 from tests.unit.schemas import data_type, facts, plan, reasons, schema
 

@@ -11,7 +11,8 @@ from dbt.adapters.deltawiden.delta.engine import Engine
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_sql
 from dbt.adapters.deltawiden.sql.types import UnreadableType
-from dbt.adapters.deltawiden.widening.plan import Plan, plan_no_change
+from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.widening.planner import plan_no_change
 from dbt.adapters.deltawiden.widening.refusals import Reason
 from dbt.adapters.deltawiden.widening.schema_diff import compare
 from tests.unit.schemas import (

@@ -11,14 +11,11 @@ from pyspark.sql.types import DataType, StringType, StructField, StructType
 
 from dbt.adapters.deltawiden.config.policy import OnSchemaChange
 from dbt.adapters.deltawiden.delta.protocol import Compatibility
+from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
+from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.types import type_text
-from dbt.adapters.deltawiden.widening.plan import (
-    Plan,
-    TableSnapshot,
-    TypeChange,
-    plan_by_hand,
-    plan_no_change,
-)
+from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.widening.planner import plan_by_hand, plan_no_change
 from dbt.adapters.deltawiden.widening.refusals import Reason, Refusal
 from dbt.adapters.deltawiden.widening.rules import find_rule
 from dbt.adapters.deltawiden.widening.schema_diff import compare

@@ -12,7 +12,8 @@ from pyspark.sql.types import StructType
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.identifiers import parse_path, path_sql
-from dbt.adapters.deltawiden.widening.plan import Plan, plan_no_change
+from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.widening.planner import plan_no_change
 from dbt.adapters.deltawiden.widening.refusals import Reason
 from dbt.adapters.deltawiden.widening.report import (
     by_hand_command,

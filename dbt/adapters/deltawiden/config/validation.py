@@ -1,10 +1,18 @@
 """The configuration that dbt-spark's clauses and strategies read, checked before anything runs."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from dbt.adapters.deltawiden.config.policy import problem
+from dbt_common.exceptions import DbtConfigError
+
+from dbt.adapters.deltawiden.config.policy import (
+    CONFIGURATION_KEYS,
+    InvalidConfiguration,
+    Policy,
+    problem,
+    read_policy,
+)
 from dbt.adapters.deltawiden.sql.identifiers import read_name
 
 Check = tuple[Callable[[Any], bool], str]
@@ -106,3 +114,44 @@ def columns_named(configured: str | Sequence[str] | None) -> frozenset[str]:
     """
     names = [configured] if isinstance(configured, str) else configured or []
     return frozenset(read_name(name)[0].lower() for name in names if name)
+
+
+def read_model_policy(config: Mapping[str, Any], name: str) -> Policy:
+    """Read the part of a model's configuration that decides about type changes.
+
+    Args:
+        config: the model's configuration.
+        name: the model's name or unique id, for the error.
+
+    Raises:
+        DbtConfigError: a value is not accepted.
+    """
+    try:
+        return read_policy({key: config.get(key) for key in CONFIGURATION_KEYS})
+    except InvalidConfiguration as error:
+        raise invalid_configuration(name, [str(error)]) from error
+
+
+def check_configuration(config: Mapping[str, Any], name: str) -> None:
+    """Check a node's configuration.
+
+    Args:
+        config: the configuration.
+        name: the node's unique id, for the error.
+
+    Raises:
+        DbtConfigError: a value is not accepted. All such values are named.
+    """
+    found = problems({key: config.get(key) for key in CHECKS})
+    try:
+        read_policy({key: config.get(key) for key in CONFIGURATION_KEYS})
+    except InvalidConfiguration as error:
+        found = [str(error), *found]
+    if found:
+        raise invalid_configuration(name, found)
+
+
+def invalid_configuration(name: str, problems: Iterable[str]) -> DbtConfigError:
+    """Return the error that names what is not accepted in a node's configuration."""
+    lines = [f"The configuration of {name} is not valid.", *problems]
+    return DbtConfigError("\n".join(lines))

@@ -13,6 +13,7 @@ from dbt.adapters.deltawiden.delta.transaction_log import FetchRows, file_sql, n
 from dbt.adapters.deltawiden.sql.describe_parser import read_schema
 from dbt.adapters.deltawiden.sql.identifiers import Path, quote
 from dbt.adapters.deltawiden.sql.literals import literal
+from dbt.adapters.deltawiden.sql.statements import rewrite_rows
 
 
 @dataclass(frozen=True)
@@ -134,8 +135,7 @@ class FilesBySql:
             DbtDatabaseError: Spark or Delta refused; what was rewritten before is complete.
         """
         # Any column will do: a row is rewritten whole.
-        column = quote(stale[0].leaves[0].path[0])
-        statement = f"update {self.table} set {column} = {column}"
+        statement = rewrite_rows(self.table, stale[0].leaves[0].path[0])
         if not self.partitioned_by:
             self.fetch_rows(statement)
             return

@@ -42,7 +42,7 @@ class Capability(Enum):
 
 
 def read_engine(fetch_rows: FetchRows, delta_version: str | None = None) -> Engine:
-    """FetchRows a server for the versions of Spark and Delta that it runs.
+    """Ask a server for the versions of Spark and Delta that it runs.
 
     Args:
         fetch_rows: runs a query.
@@ -73,7 +73,7 @@ def read_engine(fetch_rows: FetchRows, delta_version: str | None = None) -> Engi
 
 
 def read_spark_version(fetch_rows: FetchRows) -> Version:
-    """FetchRows a server for the version of Spark that it runs.
+    """Ask a server for the version of Spark that it runs.
 
     Args:
         fetch_rows: runs a query.

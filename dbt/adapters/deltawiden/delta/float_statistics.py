@@ -18,8 +18,8 @@ from pyspark.sql.types import DataType, StructType
 from dbt.adapters.deltawiden.delta.stale_types import physical_name
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
-from dbt.adapters.deltawiden.sql.identifiers import Path, parse_path, path_sql, quote
-from dbt.adapters.deltawiden.sql.properties import properties_sql
+from dbt.adapters.deltawiden.sql.identifiers import Path, parse_path, path_sql
+from dbt.adapters.deltawiden.sql.statements import rewrite_rows, set_properties, unset_properties
 from dbt.adapters.deltawiden.sql.types import nearest_float
 
 BOUNDS = ("minValues", "maxValues")
@@ -203,10 +203,10 @@ def guard_statements(facts: TableSnapshot, leaves: Iterable[Path]) -> tuple[str,
     others = _others_with_statistics(facts, frozenset(leaves))
     if others:
         names = ",".join(path_sql(path) for path in others)
-        return (_set(facts.name, {BEFORE: remembered, STATISTICS_COLUMNS: names}),)
+        return (set_properties(facts.name, {BEFORE: remembered, STATISTICS_COLUMNS: names}),)
     is_named = STATISTICS_COLUMNS in facts.properties
-    unset = (_unset(facts.name, [STATISTICS_COLUMNS]),) if is_named else ()
-    return (_set(facts.name, {BEFORE: remembered, INDEXED_COLUMNS: "0"}), *unset)
+    unset = (unset_properties(facts.name, [STATISTICS_COLUMNS]),) if is_named else ()
+    return (set_properties(facts.name, {BEFORE: remembered, INDEXED_COLUMNS: "0"}), *unset)
 
 
 def _others_with_statistics(facts: TableSnapshot, leaves: frozenset[Path]) -> list[Path]:
@@ -265,7 +265,10 @@ def restore_statements(name: str, before: str) -> tuple[str, ...]:
     values = json.loads(before)
     had = {key: text for key, text in values.items() if text is not None}
     lacked = [key for key, text in values.items() if text is None]
-    return (*([_set(name, had)] if had else []), _unset(name, [*lacked, BEFORE]))
+    return (
+        *([set_properties(name, had)] if had else []),
+        unset_properties(name, [*lacked, BEFORE]),
+    )
 
 
 def settings_before(facts: TableSnapshot) -> str:
@@ -284,14 +287,4 @@ def rewrite_statement(name: str, leaf: Path) -> str:
     Returns:
         The statement. To whoever reads the table's changes, it changes every row.
     """
-    column = quote(leaf[0])
-    return f"update {name} set {column} = {column}"
-
-
-def _set(name: str, properties: Mapping[str, str]) -> str:
-    return f"alter table {name} set tblproperties ({properties_sql(properties)})"
-
-
-def _unset(name: str, properties: Iterable[str]) -> str:
-    keys = ", ".join(f"'{key}'" for key in properties)
-    return f"alter table {name} unset tblproperties if exists ({keys})"
+    return rewrite_rows(name, leaf[0])

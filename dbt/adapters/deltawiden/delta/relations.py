@@ -9,7 +9,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.deltawiden.sql.identifiers import name_sql
 
 
-def quoted(relation: BaseRelation) -> str:
+def relation_sql(relation: BaseRelation) -> str:
     """Render a relation's name for a statement."""
     return name_sql(*(part for part in (relation.schema, relation.identifier) if part))
 

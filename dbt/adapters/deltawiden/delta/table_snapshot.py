@@ -1,19 +1,25 @@
-"""What has to be known of a table besides its schema."""
+"""What Spark and Delta say of a table besides its schema."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import json
+from collections.abc import Callable, Mapping, Set
+from copy import copy
+from functools import cached_property
+from typing import Any
 
 from pyspark.sql.types import StructType
 
+from dbt.adapters.deltawiden.delta.column_metadata import ColumnMetadata, read_metadata
 from dbt.adapters.deltawiden.delta.engine import Engine
 from dbt.adapters.deltawiden.delta.protocol import (
     COLUMN_MAPPING,
+    FEATURE,
     FEATURE_OF_WRITER_COMPATIBILITY,
     WIDENING_FEATURES,
     WRITER_COMPATIBILITY,
     Compatibility,
     is_true,
 )
+from dbt.adapters.deltawiden.delta.transaction_log import FetchRows, newest_schema
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 
 _CONSTRAINT = "delta.constraints."
@@ -31,42 +37,140 @@ _ICEBERG_FEATURES = frozenset(
 )
 
 
-@dataclass(frozen=True)
 class TableSnapshot:
-    """What has to be known of a table besides its schema.
+    """What Spark and Delta say of a table. Each question is asked when its answer is first needed.
 
-    Attributes:
+    ``SHOW TBLPROPERTIES`` has the properties and the table features. ``DESCRIBE DETAIL`` also
+    counts the files. For that Delta reads the whole state of the table, which can take seconds.
+    Only the transaction log has the metadata of the columns.
+
+    Args:
         name: the table's name, quoted for a statement.
-        engine: the versions that will run the statements.
-        format: the provider, ``delta`` for a Delta table.
-        properties: the table properties.
-        features: the table features of its protocol.
-        partition_columns: their names.
-        clustering_columns: their names; of a nested one its first part.
-        generated: the generated columns, each with its expression.
-        identity: the names of the identity columns.
-        defaults: the names of the columns with a default value.
-        changes: the recorded type changes, where they were asked for; those of one leaf in the
-            order in which they were made.
-        schema: the table's schema, where it was asked for.
-        files: how many data files it has, where the layout was asked for.
+        read_engine: returns the versions of Spark and Delta that run the table's statements.
+        fetch_rows: runs a query and returns its rows.
+        format: the provider, ``delta`` for a Delta table. A table of another format has no
+            properties here.
+        schema: the table's schema.
         corrects_statistics: whether the connection can correct the statistics of data files.
+
+    Source:
+        https://docs.delta.io/latest/versioning.html (table features as table properties)
     """
 
-    name: str
-    engine: Engine
-    format: str = "delta"
-    properties: Mapping[str, str] = field(default_factory=dict)
-    features: frozenset[str] = frozenset()
-    partition_columns: tuple[str, ...] = ()
-    clustering_columns: tuple[str, ...] = ()
-    generated: Mapping[str, str] = field(default_factory=dict)
-    identity: frozenset[str] = frozenset()
-    defaults: frozenset[str] = frozenset()
-    changes: tuple[TypeChange, ...] = ()
-    schema: StructType = field(default_factory=StructType)
-    files: int | None = None
-    corrects_statistics: bool = False
+    def __init__(
+        self,
+        name: str,
+        read_engine: Callable[[], Engine],
+        fetch_rows: FetchRows,
+        format: str = "delta",
+        schema: StructType | None = None,
+        corrects_statistics: bool = False,
+    ) -> None:
+        self.name = name
+        self._read_engine = read_engine
+        self.format = format
+        self.schema = schema or StructType()
+        self.corrects_statistics = corrects_statistics
+        self._fetch_rows = fetch_rows
+
+    def with_properties(self, properties: Mapping[str, str]) -> "TableSnapshot":
+        """Return the snapshot of a table that has some more properties."""
+        changed = copy(self)
+        changed.properties = {**self.properties, **properties}
+        return changed
+
+    def read_now(self) -> "TableSnapshot":
+        """Read the properties and features now, and not after they have changed."""
+        _ = self.all_properties
+        return self
+
+    @cached_property
+    def engine(self) -> Engine:
+        """The versions of Spark and Delta that run the table's statements."""
+        return self._read_engine()
+
+    @cached_property
+    def all_properties(self) -> Mapping[str, str]:
+        """What SHOW TBLPROPERTIES shows: the properties, and the table features as properties."""
+        if not self.is_delta:
+            return {}
+        rows = self._fetch_rows(f"show tblproperties {self.name}")
+        return {str(row[0]): str(row[1]) for row in rows}
+
+    @cached_property
+    def _detail(self) -> Mapping[str, Any]:
+        if not self.is_delta:
+            return {}
+        detail: Mapping[str, Any] = self._fetch_rows(f"describe detail {self.name}")[0]
+        return detail
+
+    @cached_property
+    def properties(self) -> Mapping[str, str]:
+        """The table properties."""
+        return {
+            key: text for key, text in self.all_properties.items() if not key.startswith(FEATURE)
+        }
+
+    @cached_property
+    def features(self) -> frozenset[str]:
+        """The table features of its protocol."""
+        return frozenset(
+            key.removeprefix(FEATURE) for key in self.all_properties if key.startswith(FEATURE)
+        )
+
+    @cached_property
+    def location(self) -> str:
+        """The path of the table's folder."""
+        return str(self._detail["location"])
+
+    @cached_property
+    def partition_columns(self) -> tuple[str, ...]:
+        """The names of the columns that the table is partitioned by."""
+        return _names(self._detail, "partitionColumns")
+
+    @cached_property
+    def clustering_columns(self) -> tuple[str, ...]:
+        """The names of the clustering columns; the first part of the name of a nested one."""
+        return _names(self._detail, "clusteringColumns")
+
+    @cached_property
+    def files(self) -> int | None:
+        """The number of data files; None where Delta does not count them."""
+        count = self._detail.get("numFiles")
+        return int(count) if count is not None else None
+
+    @cached_property
+    def column_metadata(self) -> ColumnMetadata:
+        """The metadata of the columns, from the transaction log."""
+        if not self.is_delta:
+            return ColumnMetadata()
+        return read_metadata(newest_schema(self.location, self._fetch_rows))
+
+    @cached_property
+    def changes(self) -> tuple[TypeChange, ...]:
+        """The recorded type changes; those of one leaf in the order in which they were made."""
+        return self.column_metadata.changes
+
+    @cached_property
+    def generated(self) -> Mapping[str, str]:
+        """The generated columns, each with its expression."""
+        return dict(self._computed.generated)
+
+    @cached_property
+    def identity(self) -> frozenset[str]:
+        """The names of the identity columns."""
+        return frozenset(self._computed.identity)
+
+    @cached_property
+    def defaults(self) -> frozenset[str]:
+        """The names of the columns with a default value."""
+        return frozenset(self._computed.defaults)
+
+    @property
+    def _computed(self) -> ColumnMetadata:
+        # Most tables can't have such columns, and their log need not be read.
+        may_have = may_have_computed_columns(self.features, self.properties)
+        return self.column_metadata if may_have else ColumnMetadata()
 
     def has(self, table_property: str) -> bool:
         """Tell whether a boolean table property is true."""
@@ -98,11 +202,11 @@ class TableSnapshot:
 
     @property
     def computed_columns(self) -> frozenset[str]:
-        """The columns, in lower case, whose values Delta makes itself where a write has none."""
-        return self.computed | frozenset(each.lower() for each in self.defaults)
+        """The columns, in lower case, whose values Delta computes if a write has none."""
+        return self.generated_columns | frozenset(each.lower() for each in self.defaults)
 
     @property
-    def computed(self) -> frozenset[str]:
+    def generated_columns(self) -> frozenset[str]:
         """The generated and identity columns, in lower case."""
         return frozenset(each.lower() for each in (*self.generated, *self.identity))
 
@@ -121,3 +225,23 @@ class TableSnapshot:
     def has_writer_compatibility(self) -> bool:
         """Whether IcebergWriterCompatV1 is on."""
         return self.has(WRITER_COMPATIBILITY) or FEATURE_OF_WRITER_COMPATIBILITY in self.features
+
+
+_COMPUTED_COLUMN_FEATURES = frozenset(
+    {"generatedColumns", "identityColumns", "allowColumnDefaults"}
+)
+# Delta's protocol, "Valid Feature Names in Table Features": the writer versions that have generated
+# columns without naming the feature.
+_LEGACY_WRITERS = ("4", "5", "6")
+
+
+def may_have_computed_columns(features: Set[str], properties: Mapping[str, str]) -> bool:
+    """Return whether a table can have columns whose values Delta computes if a write has none."""
+    writer = properties.get("delta.minWriterVersion")
+    return writer in _LEGACY_WRITERS or bool(features & _COMPUTED_COLUMN_FEATURES)
+
+
+def _names(detail: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    # dbt reads a list in a result as JSON.
+    found = detail.get(key) or "[]"
+    return tuple(json.loads(found) if isinstance(found, str) else found)

@@ -1,9 +1,131 @@
 """``check_type_widening``: what a deployment will do to the tables of another schema."""
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.spark.relation import SparkRelation
+from dbt_common.exceptions import DbtRuntimeError
+
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy
-from dbt.adapters.deltawiden.operations.result import OperationResult
+from dbt.adapters.deltawiden.config.validation import read_model_policy
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.relations import relation_sql
+from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
+from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults, run_on_each
+from dbt.adapters.deltawiden.operations.selection import Names, Node, Selection, as_list
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
+
+
+def check_type_widening(
+    backend: SqlBackend,
+    evolution: TableEvolution,
+    selection: Selection,
+    schema_exists: Callable[[str], bool],
+    against: str | None,
+    models: Names,
+) -> OperationResults:
+    """Compare what models build in the target's schema with their tables in another.
+
+    Args:
+        backend: reads the schemas.
+        evolution: plans the changes.
+        selection: finds the models and their tables.
+        schema_exists: returns whether there is a schema.
+        against: the schema to compare with.
+        models: the names of models; None for all incremental models.
+
+    Returns:
+        What a deployment would do to each table. A refusal is a failure.
+
+    Raises:
+        CompilationError: there is nothing to compare with.
+    """
+    own_schema = selection.target_schema
+    if not against or against == own_schema:
+        raise selection.error(
+            f"`against` must name the schema to compare with, another than {own_schema}"
+        )
+    checked = [_find(selection, node, against) for node in _nodes(selection, models)]
+    if checked and not any(model.table for model in checked):
+        # Otherwise every model would pass as new if the schema's name is misspelt.
+        schemas = list(dict.fromkeys(model.schema for model in checked))
+        if not any(map(schema_exists, schemas)):
+            raise selection.error(
+                f"there is nothing to compare with: no schema {', '.join(schemas)}"
+            )
+    check = partial(_check, backend, evolution)
+    results = run_on_each(selection.operation, checked, lambda model: model.name, check)
+    named = [_with_model(*each) for each in zip(results.each, checked, strict=True)]
+    return replace(results, each=named)
+
+
+@dataclass(frozen=True)
+class _Model:
+    """A model to check.
+
+    Attributes:
+        name: its name.
+        config: its configuration.
+        schema: the schema that its deployment writes to.
+        built: the relation that it has built in the target's schema, or None.
+        table: the table that its deployment writes to, or None.
+    """
+
+    name: str
+    config: Mapping[str, Any]
+    schema: str
+    built: BaseRelation | None
+    table: BaseRelation | None
+
+
+def _nodes(selection: Selection, models: Names) -> list[Node]:
+    if models is not None:
+        return [selection.node(name) for name in as_list(models)]
+    found = [n for n in selection.nodes() if n["config"]["materialized"] == "incremental"]
+    # In one order, in whatever order dbt has parsed them: two reports can be compared.
+    return sorted(found, key=lambda node: str(node["name"]))
+
+
+def _find(selection: Selection, node: Node, against: str) -> _Model:
+    schema, own_schema = str(node["schema"]), selection.target_schema
+    # dbt's own rule puts a custom schema's name after the target's: ci_finance for prod_finance.
+    if schema != own_schema and not schema.startswith(f"{own_schema}_"):
+        raise selection.error(
+            f"the schema of {node['name']}, {schema}, is not one of the target's ({own_schema}), "
+            "so there is none to compare with"
+        )
+    deployed = against + schema[len(own_schema) :]
+    return _Model(
+        name=node["name"],
+        config=node["config"],
+        schema=deployed,
+        built=selection.get_relation(schema, node["alias"]),
+        table=selection.get_relation(deployed, node["alias"]),
+    )
+
+
+def _check(backend: SqlBackend, evolution: TableEvolution, model: _Model) -> OperationResult:
+    if model.built is None:
+        raise DbtRuntimeError(
+            "is not built in this target's schema: run it there first, for example with "
+            f"dbt run --empty --select {model.name}"
+        )
+    if not isinstance(model.table, SparkRelation):
+        return new_table_result(model.name)
+    policy = read_model_policy(model.config, model.name)
+    schemas = backend.schema(model.built), backend.table_schema(model.table)
+    plan = evolution.plan(schemas, model.table, policy, model.config, model.name)
+    return check_result(model.name, plan, policy)
+
+
+def _with_model(result: OperationResult, model: _Model) -> OperationResult:
+    """Name the model and its table in the same way, whether the check has failed or not."""
+    table = {"table": relation_sql(model.table)} if model.table else {}
+    return replace(result, values={"model": model.name, **table, **result.values})
 
 
 def check_result(model: str, plan: Plan, policy: Policy) -> OperationResult:

@@ -6,22 +6,28 @@ type in a table that no longer says so. So those files are rewritten first.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.events.format import pluralize
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.data_files import StaleFile
 from dbt.adapters.deltawiden.delta.protocol import CHECKPOINT_PROTECTION_FEATURE, ENABLED
+from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.delta.stale_types import stale_leaves
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
-from dbt.adapters.deltawiden.operations.maintained_table import DeltaTable
+from dbt.adapters.deltawiden.operations.maintained_table import MaintainedTable, opened
 from dbt.adapters.deltawiden.operations.progress import size_text, tell
-from dbt.adapters.deltawiden.operations.result import OperationResult
+from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults, run_on_each
 from dbt.adapters.deltawiden.spark.errors import condition
+from dbt.adapters.deltawiden.sql.statements import drop_feature, unset_properties
+
+_NAME = "drop_type_widening"
 
 # Delta's conditions for "done as far as it can be; the rest when history is old enough".
 _WAITING = frozenset(
@@ -89,7 +95,32 @@ class _Work:
 
 
 def drop_type_widening(
-    table: DeltaTable, truncate_history: bool | None, dry_run: bool
+    backend: SqlBackend,
+    tables: Iterable[SparkRelation],
+    truncate_history: bool | None,
+    dry_run: bool,
+) -> OperationResults:
+    """Remove the table feature of type widening from tables.
+
+    Args:
+        backend: reads and changes the tables.
+        tables: the tables.
+        truncate_history: as for ``drop_from_table``.
+        dry_run: as for ``drop_from_table``.
+
+    Returns:
+        What became of each table.
+    """
+
+    def drop(table: SparkRelation) -> OperationResult:
+        with opened(backend, table, _NAME, writes_rows=True) as maintained:
+            return drop_from_table(maintained, truncate_history, dry_run)
+
+    return run_on_each(_NAME, tables, relation_sql, drop)
+
+
+def drop_from_table(
+    table: MaintainedTable, truncate_history: bool | None, dry_run: bool
 ) -> OperationResult:
     """Remove the table feature of type widening from a table. Calling it again is always safe.
 
@@ -126,8 +157,8 @@ def drop_type_widening(
     return _done(table, before, after, work, time.monotonic() - started)
 
 
-def _look(table: DeltaTable) -> _State:
-    facts = table.facts()
+def _look(table: MaintainedTable) -> _State:
+    facts = table.snapshot().read_now()
     version = table.files.version()
     schema, changes = table.schema()
     files = table.files.list()
@@ -143,10 +174,12 @@ def _look(table: DeltaTable) -> _State:
     return _State(facts, version, table.count(version), changes, len(files), size, stale)
 
 
-def _run_all(table: DeltaTable, before: _State, truncate_history: bool | None, work: _Work) -> None:
+def _run_all(
+    table: MaintainedTable, before: _State, truncate_history: bool | None, work: _Work
+) -> None:
     if before.facts.has(ENABLED):
         # First, so that nobody widens a type behind the rewrite.
-        _run(table, _unset(before.facts), work)
+        _run(table, unset_properties(before.facts.name, [ENABLED]), work)
     if before.ours:
         _rewrite(table, before.ours, work)
     left_to_delta = len(before.stale) - len(before.ours)
@@ -156,24 +189,24 @@ def _run_all(table: DeltaTable, before: _State, truncate_history: bool | None, w
         _drop(table, before, feature, truncate_history, work)
 
 
-def _rewrite(table: DeltaTable, stale: Sequence[StaleFile], work: _Work) -> None:
+def _rewrite(table: MaintainedTable, stale: Sequence[StaleFile], work: _Work) -> None:
     text = _rewrite_text(table, stale)
     tell(f"{table.name}: {text}")
     table.files.rewrite(stale)
     work.statements.append(text)
 
 
-def _rewrite_text(table: DeltaTable, stale: Sequence[StaleFile]) -> str:
+def _rewrite_text(table: MaintainedTable, stale: Sequence[StaleFile]) -> str:
     size = size_text(sum(each.file.size for each in stale))
     return f"rewrite {pluralize(len(stale), 'file')} ({size}) {table.files.how}"
 
 
 def _drop(
-    table: DeltaTable, before: _State, feature: str, truncate_history: bool | None, work: _Work
+    table: MaintainedTable, before: _State, feature: str, truncate_history: bool | None, work: _Work
 ) -> None:
     truncate = before.truncates(truncate_history)
     try:
-        _run(table, _drop_statement(before.facts, feature, truncate), work)
+        _run(table, drop_feature(before.facts.name, feature, truncate), work)
         work.truncated |= truncate
     except DbtRuntimeError as error:
         if _FAILS_ON_CLUSTERS in str(error.msg):
@@ -189,7 +222,7 @@ def _drop(
             work.waits_for = _TRUNCATING if truncate else _EXPIRING
 
 
-def _do_what_delta_does(table: DeltaTable, work: _Work) -> None:
+def _do_what_delta_does(table: MaintainedTable, work: _Work) -> None:
     """Rewrite and clean up as DROP FEATURE does; it then finds nothing left to rewrite."""
     stale = _look(table).stale
     if stale:
@@ -198,23 +231,13 @@ def _do_what_delta_does(table: DeltaTable, work: _Work) -> None:
     work.statements.append("remove the recorded type changes from the schema")
 
 
-def _run(table: DeltaTable, statement: str, work: _Work) -> None:
+def _run(table: MaintainedTable, statement: str, work: _Work) -> None:
     tell(statement)
     work.statements.append(statement)
     table.run(statement)
 
 
-def _unset(facts: TableSnapshot) -> str:
-    return f"alter table {facts.name} unset tblproperties if exists ('{ENABLED}')"
-
-
-def _drop_statement(facts: TableSnapshot, feature: str, truncate: bool) -> str:
-    return f"alter table {facts.name} drop feature `{feature}`" + (
-        " truncate history" if truncate else ""
-    )
-
-
-def _check(table: DeltaTable, before: _State, after: _State, work: _Work) -> None:
+def _check(table: MaintainedTable, before: _State, after: _State, work: _Work) -> None:
     """Hold the table against what a drop promises.
 
     Raises:
@@ -241,14 +264,16 @@ def _example(state: _State) -> str:
     return f"{'.'.join(first.leaves[0].path)} in {first.file.path}"
 
 
-def _planned(table: DeltaTable, before: _State, truncate_history: bool | None) -> OperationResult:
+def _planned(
+    table: MaintainedTable, before: _State, truncate_history: bool | None
+) -> OperationResult:
     statements = []
     if before.facts.has(ENABLED):
-        statements.append(_unset(before.facts))
+        statements.append(unset_properties(before.facts.name, [ENABLED]))
     if before.ours:
         statements.append(_rewrite_text(table, before.ours))
     truncate = before.truncates(truncate_history)
-    statements += [_drop_statement(before.facts, each, truncate) for each in before.features]
+    statements += [drop_feature(before.facts.name, each, truncate) for each in before.features]
     return OperationResult(
         before.facts.name,
         shown={
@@ -271,7 +296,7 @@ def _counts(before: _State) -> dict[str, Any]:
 
 
 def _done(
-    table: DeltaTable, before: _State, after: _State, work: _Work, seconds: float
+    table: MaintainedTable, before: _State, after: _State, work: _Work, seconds: float
 ) -> OperationResult:
     left, again = [], None
     if work.waits_for:
@@ -280,9 +305,8 @@ def _done(
     if CHECKPOINT_PROTECTION_FEATURE in after.facts.features:
         left.append(
             f"the writer feature {CHECKPOINT_PROTECTION_FEATURE}: old readers can read the table, "
-            "writers must know the feature. To remove it, when the drop is 24 hours old: alter "
-            f"table {after.facts.name} drop feature {CHECKPOINT_PROTECTION_FEATURE} truncate "
-            "history"
+            "writers must know the feature. To remove it, when the drop is 24 hours old: "
+            + drop_feature(after.facts.name, CHECKPOINT_PROTECTION_FEATURE, truncate_history=True)
         )
     result = _result(before, work)
     return OperationResult(
@@ -313,7 +337,7 @@ def _result(before: _State, work: _Work) -> str:
     return "repaired" if before.stale else "does not have the feature"
 
 
-def _again(table: DeltaTable, before: _State, waits_for: tuple[str, str]) -> str:
+def _again(table: MaintainedTable, before: _State, waits_for: tuple[str, str]) -> str:
     table_property, default = waits_for
     retention = before.facts.properties.get(table_property, default)
     # Delta compares with the whole minute or day.

@@ -5,22 +5,28 @@ property goes. Readers that don't know it are locked out at once, before any typ
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 from dbt.adapters.spark.relation import SparkRelation
 
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.engine import Capability
 from dbt.adapters.deltawiden.delta.protocol import (
     ENABLED,
     PREVIEW_FEATURE,
     TYPE_WIDENING_FEATURE,
-    is_true,
-    widening_feature,
 )
-from dbt.adapters.deltawiden.delta.reader import Reader
-from dbt.adapters.deltawiden.delta.relations import quoted, require_delta
+from dbt.adapters.deltawiden.delta.relations import relation_sql, require_delta
 from dbt.adapters.deltawiden.operations.delta_clients import DELTA_CLIENTS, Access, State
-from dbt.adapters.deltawiden.operations.result import OperationResult, text_table
+from dbt.adapters.deltawiden.operations.result import (
+    OperationResult,
+    OperationResults,
+    attempt,
+    run_on_each,
+    text_table,
+)
+from dbt.adapters.deltawiden.sql.statements import set_properties
 
 _LOST = [each for each in DELTA_CLIENTS if each.is_lost]
 _UNDOCUMENTED = [each.name for each in DELTA_CLIENTS if each.can(State.ENABLED) is Access.UNKNOWN]
@@ -50,7 +56,7 @@ class Switch:
         if self.on == self.is_on:
             return []
         value = "true" if self.on else "false"
-        return [f"alter table {self.table} set tblproperties ('{ENABLED}' = '{value}')"]
+        return [set_properties(self.table, {ENABLED: value})]
 
     def result(self, dry_run: bool) -> OperationResult:
         """Tell what became of the table, or would.
@@ -95,19 +101,85 @@ class Switch:
         )
 
 
-def read_switch(reader: Reader, table: SparkRelation, on: bool) -> Switch:
-    """Find out what turning type widening on or off means to a table.
+def plan_enable(
+    backend: SqlBackend, tables: Iterable[SparkRelation]
+) -> list[Switch | OperationResult]:
+    """Find out what enabling type widening means to tables, before any is changed.
 
     Args:
-        reader: reads the table.
-        table: the table.
-        on: whether it is to be turned on.
+        backend: reads the tables.
+        tables: the tables.
 
     Returns:
-        What it means. Nothing has been changed.
+        What it means to each, or why it can't be enabled.
+    """
+    return [
+        attempt(relation_sql(table), partial(_read_switch, backend, table, on=True))
+        for table in tables
+    ]
+
+
+def enable_type_widening(
+    backend: SqlBackend, switches: Iterable[Switch | OperationResult], dry_run: bool
+) -> OperationResults:
+    """Enable type widening.
+
+    Args:
+        backend: changes the tables.
+        switches: what ``plan_enable`` returned.
+        dry_run: whether to change nothing, and show the statements.
+
+    Returns:
+        What became of each table, and the readers that are lost.
+    """
+    switches = list(switches)
+    results = run_on_each(
+        "enable_type_widening",
+        switches,
+        lambda switch: switch.table,
+        lambda switch: _apply(backend, switch, "enable_type_widening", dry_run),
+    )
+    return replace(results, values={"readers_lost": readers_lost(switches)})
+
+
+def disable_type_widening(
+    backend: SqlBackend, tables: Iterable[SparkRelation], dry_run: bool
+) -> OperationResults:
+    """Disable type widening. The table feature stays.
+
+    Args:
+        backend: reads and changes the tables.
+        tables: the tables.
+        dry_run: whether to change nothing, and show the statements.
+
+    Returns:
+        What became of each table.
+    """
+
+    def disable(table: SparkRelation) -> OperationResult:
+        switch = _read_switch(backend, table, on=False)
+        return _apply(backend, switch, "disable_type_widening", dry_run)
+
+    return run_on_each("disable_type_widening", tables, relation_sql, disable)
+
+
+def _apply(
+    backend: SqlBackend, switch: Switch | OperationResult, operation: str, dry_run: bool
+) -> OperationResult:
+    if isinstance(switch, OperationResult):
+        return switch
+    if switch.statements and not dry_run:
+        with backend.tagged_commits(operation):
+            for statement in switch.statements:
+                backend.execute(statement)
+    return switch.result(dry_run)
+
+
+def _read_switch(backend: SqlBackend, table: SparkRelation, on: bool) -> Switch:
+    """Find out what enabling or disabling type widening means to a table.
 
     Raises:
-        DbtRuntimeError: this is no Delta table.
+        DbtRuntimeError: this is not a Delta table.
         DbtDatabaseError: the table can't be read.
 
     Source:
@@ -115,13 +187,13 @@ def read_switch(reader: Reader, table: SparkRelation, on: bool) -> Switch:
         and no version adds either to a table that has the other
     """
     require_delta(table)
-    properties = reader.properties(table)
-    feature = widening_feature(properties)
+    snapshot = backend.snapshot(table)
+    feature = next(iter(snapshot.widening_features), "")
     gains = ""
     if on and not feature:
-        is_stable = reader.engine().can(Capability.STABLE_TYPE_WIDENING)
+        is_stable = snapshot.engine.can(Capability.STABLE_TYPE_WIDENING)
         gains = TYPE_WIDENING_FEATURE if is_stable else PREVIEW_FEATURE
-    return Switch(quoted(table), on, is_true(properties, ENABLED), feature, gains)
+    return Switch(snapshot.name, on, snapshot.has(ENABLED), feature, gains)
 
 
 def readers_text(switches: Iterable[Switch | OperationResult]) -> str:

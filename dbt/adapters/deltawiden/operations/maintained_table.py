@@ -1,50 +1,50 @@
 """One Delta table, with what its maintenance asks of it and does to it."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from dbt.adapters.spark.relation import SparkRelation
 from pyspark.sql.types import StructType
 
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.column_metadata import read_metadata
 from dbt.adapters.deltawiden.delta.data_files import DataFiles
-from dbt.adapters.deltawiden.delta.reader import Reader
-from dbt.adapters.deltawiden.delta.relations import quoted
+from dbt.adapters.deltawiden.delta.relations import relation_sql, require_delta
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
-from dbt.adapters.deltawiden.delta.transaction_log import FetchRows, metadata_removed_at
+from dbt.adapters.deltawiden.delta.transaction_log import metadata_removed_at
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 
 
 @dataclass(frozen=True)
-class DeltaTable:
-    """A table that is being maintained.
+class MaintainedTable:
+    """A Delta table that an operation works on.
 
     Attributes:
         relation: the table.
-        reader: reads its facts.
-        fetch_rows: runs a query.
-        run: runs a statement.
+        backend: reads and changes it.
         files: its data files.
-        commit_tag: what the user metadata of every commit made here contains.
+        commit_tag: a part of the user metadata of every commit that the operation makes.
     """
 
     relation: SparkRelation
-    reader: Reader
-    fetch_rows: FetchRows
-    run: Callable[[str], Any]
+    backend: SqlBackend
     files: DataFiles
     commit_tag: str
 
     @property
     def name(self) -> str:
         """Its name, quoted for a statement."""
-        return quoted(self.relation)
+        return relation_sql(self.relation)
 
-    def facts(self, layout: bool = False) -> TableSnapshot:
-        """Read its properties and features: ``Reader.facts``."""
-        return self.reader.facts(self.relation, layout=layout)
+    def snapshot(self) -> TableSnapshot:
+        """Return a snapshot of the table as it is now."""
+        return self.backend.snapshot(self.relation)
+
+    def run(self, statement: str) -> None:
+        """Run a statement."""
+        self.backend.execute(statement)
 
     def schema(self) -> tuple[StructType, tuple[TypeChange, ...]]:
         """Read its schema with Delta's own metadata, and the type changes recorded in that."""
@@ -52,20 +52,20 @@ class DeltaTable:
         return StructType.fromJson(json.loads(text)), read_metadata(text).changes
 
     def remove_recorded_changes(self) -> None:
-        """Take the recorded type changes out of its schema: ``Reader.remove_recorded_changes``."""
-        self.reader.remove_recorded_changes(self.relation)
+        """Remove the recorded type changes: ``SqlBackend.remove_recorded_changes``."""
+        self.backend.remove_recorded_changes(self.relation)
 
     def count(self, version: int) -> int:
         """Count its rows at a version; from statistics, where Delta has them."""
         query = f"select count(*) from {self.name} version as of {version}"
-        return int(self.fetch_rows(query)[0][0])
+        return int(self.backend.fetch_rows(query)[0][0])
 
     def others_since(self, version: int) -> Sequence[str]:
         """Name the operations that others have committed after a version."""
         newer = self.files.version() - version
         if not newer:
             return []
-        rows = self.fetch_rows(f"describe history {self.name} limit {newer}")
+        rows = self.backend.fetch_rows(f"describe history {self.name} limit {newer}")
         return [
             str(row["operation"])
             for row in rows
@@ -81,5 +81,29 @@ class DeltaTable:
         Returns:
             The time, as in ISO 8601, in the connection's time zone.
         """
-        location = str(self.fetch_rows(f"describe detail {self.name}")[0]["location"])
-        return metadata_removed_at(location, retention, self.fetch_rows)
+        location = self.snapshot().location
+        return metadata_removed_at(location, retention, self.backend.fetch_rows)
+
+
+@contextmanager
+def opened(
+    backend: SqlBackend, table: SparkRelation, operation: str, writes_rows: bool
+) -> Iterator[MaintainedTable]:
+    """Open a Delta table for an operation.
+
+    Args:
+        backend: reads and changes the table.
+        table: the table.
+        operation: the name of the operation, which the commits made inside have in their metadata.
+        writes_rows: whether rows will be written anew.
+
+    Yields:
+        The table.
+
+    Raises:
+        DbtRuntimeError: the relation is not a Delta table.
+    """
+    require_delta(table)
+    with backend.tagged_commits(operation) as commit_tag:
+        files = backend.data_files(table, writes_rows)
+        yield MaintainedTable(table, backend, files, commit_tag)

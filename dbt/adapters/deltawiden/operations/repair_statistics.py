@@ -8,9 +8,11 @@ rows.
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.events.format import pluralize
 from pyspark.sql.types import StructType
 
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.data_files import DataFiles, StaleFile
 from dbt.adapters.deltawiden.delta.float_statistics import (
     BEFORE,
@@ -18,16 +20,40 @@ from dbt.adapters.deltawiden.delta.float_statistics import (
     restore_statements,
     widened_floats,
 )
+from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.delta.stale_types import stale_leaves
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
-from dbt.adapters.deltawiden.operations.maintained_table import DeltaTable
+from dbt.adapters.deltawiden.operations.maintained_table import MaintainedTable, opened
 from dbt.adapters.deltawiden.operations.progress import size_text, tell
-from dbt.adapters.deltawiden.operations.result import OperationResult
+from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults, run_on_each
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text
 
+_NAME = "repair_statistics"
 
-def repair_statistics(table: DeltaTable, dry_run: bool) -> OperationResult:
+
+def repair_statistics(
+    backend: SqlBackend, tables: Iterable[SparkRelation], dry_run: bool
+) -> OperationResults:
+    """Correct the statistics of the files in which a double column of a table is still float.
+
+    Args:
+        backend: reads and changes the tables.
+        tables: the tables.
+        dry_run: as for ``repair_table``.
+
+    Returns:
+        What became of each table.
+    """
+
+    def repair(table: SparkRelation) -> OperationResult:
+        with opened(backend, table, _NAME, writes_rows=False) as maintained:
+            return repair_table(maintained, dry_run)
+
+    return run_on_each(_NAME, tables, relation_sql, repair)
+
+
+def repair_table(table: MaintainedTable, dry_run: bool) -> OperationResult:
     """Correct the statistics of the files in which a double column is still float.
 
     Calling it again is always safe. It also takes back the settings that a widening has left
@@ -43,7 +69,7 @@ def repair_statistics(table: DeltaTable, dry_run: bool) -> OperationResult:
     Raises:
         DbtDatabaseError: Delta refused a statement or commit; what was done before is complete.
     """
-    facts = table.facts(layout=True)
+    facts = table.snapshot()
     schema, changes = table.schema()
     wrong = find_wrong(table.files, schema, widened_floats(changes, schema))
     steps = [*_restore(facts), *_correction_text(table.files, wrong)]

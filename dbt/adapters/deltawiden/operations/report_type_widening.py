@@ -1,20 +1,22 @@
 """``report_type_widening``: what type widening has done to a table, and what dropping it needs."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.events.format import pluralize
 from pyspark.sql.types import StructType
 
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.float_statistics import (
     BEFORE,
     is_float_to_double,
     widened_floats,
 )
 from dbt.adapters.deltawiden.delta.protocol import ENABLED
-from dbt.adapters.deltawiden.delta.reader import Reader
-from dbt.adapters.deltawiden.delta.relations import provider, quoted
+from dbt.adapters.deltawiden.delta.relations import provider, relation_sql
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.operations.repair_statistics import (
@@ -22,24 +24,30 @@ from dbt.adapters.deltawiden.operations.repair_statistics import (
     partition_text,
     partitioned_by_float,
 )
-from dbt.adapters.deltawiden.operations.result import OperationResult
+from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults, run_on_each
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text
 
 
-def report_table(reader: Reader, table: SparkRelation) -> OperationResult:
-    """Tell what is known of a table's type widening.
+def report_type_widening(backend: SqlBackend, tables: Iterable[SparkRelation]) -> OperationResults:
+    """Report what type widening has done to tables.
 
     Args:
-        reader: reads it.
-        table: the table.
+        backend: reads the tables.
+        tables: the tables. A relation that is not a Delta table is reported as such.
 
     Returns:
-        The report; that a relation is no Delta table is no failure.
+        A report for each table.
     """
+    return run_on_each(
+        "report_type_widening", tables, relation_sql, partial(_report_table, backend)
+    )
+
+
+def _report_table(backend: SqlBackend, table: SparkRelation) -> OperationResult:
     if not table.is_delta:
-        return _not_delta(quoted(table), provider(table))
-    facts = reader.facts(table, layout=True, changes=True)
-    return _report(facts, _read_statistics(reader, table, facts))
+        return _not_delta(relation_sql(table), provider(table))
+    facts = backend.snapshot(table)
+    return _report(facts, _read_statistics(backend, table, facts))
 
 
 @dataclass(frozen=True)
@@ -77,13 +85,15 @@ class _Statistics:
 _REPAIR = "dbt run-operation repair_statistics"
 
 
-def _read_statistics(reader: Reader, table: SparkRelation, facts: TableSnapshot) -> _Statistics:
+def _read_statistics(
+    backend: SqlBackend, table: SparkRelation, facts: TableSnapshot
+) -> _Statistics:
     columns: tuple[Path, ...] = ()
     files: int | None = 0
     if any(map(is_float_to_double, facts.changes)):
-        columns, files = widened_floats(facts.changes, reader.schema(table)), None
-        if reader.has_jvm:
-            data_files = reader.data_files(table, writes_rows=False)
+        columns, files = widened_floats(facts.changes, backend.schema(table)), None
+        if backend.corrects_statistics:
+            data_files = backend.data_files(table, writes_rows=False)
             schema = StructType.fromJson(json.loads(data_files.log_schema()))
             files = len(find_wrong(data_files, schema, columns))
     partition_columns = partitioned_by_float(facts, facts.changes)

@@ -1,7 +1,68 @@
 """``widen_columns``: the type changes that only a person may ask for."""
 
-from dbt.adapters.deltawiden.operations.result import OperationResult
+from collections.abc import Iterable, Mapping
+
+from dbt.adapters.spark.relation import SparkRelation
+
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.relations import relation_sql
+from dbt.adapters.deltawiden.evolution.attempts import Attempts, retry_on_conflict
+from dbt.adapters.deltawiden.evolution.evolution import (
+    SchemaChangeRefused,
+    TableEvolution,
+    require_not_refused,
+)
+from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults, run_on_each
 from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.widening.planner import plan_by_hand
+from dbt.adapters.deltawiden.widening.request import InvalidRequest, read_request
+
+_NAME = "widen_columns"
+
+
+def widen_columns(
+    backend: SqlBackend,
+    evolution: TableEvolution,
+    tables: Iterable[SparkRelation],
+    columns: Mapping[str, str],
+    dry_run: bool,
+) -> OperationResults:
+    """Make the type changes that a person asks for.
+
+    Args:
+        backend: reads the tables.
+        evolution: runs the changes.
+        tables: the tables.
+        columns: the wanted type by column path.
+        dry_run: whether to change nothing, and show the statements.
+
+    Returns:
+        What became of each table. A table that is refused is not changed.
+    """
+
+    def widen(table: SparkRelation) -> OperationResult:
+        if dry_run:
+            return widen_result(_plan(backend, table, columns), dry_run)
+        results = []
+
+        def widen_once(attempts: Attempts) -> None:
+            plan = attempts.record_plan(_plan(backend, table, columns))
+            evolution.run_before_write(plan, _NAME)
+            results.append(widen_result(plan, dry_run))
+
+        retry_on_conflict(widen_once)
+        return results[-1]
+
+    return run_on_each(_NAME, tables, relation_sql, widen)
+
+
+def _plan(backend: SqlBackend, table: SparkRelation, columns: Mapping[str, str]) -> Plan:
+    schema = backend.table_schema(table)
+    try:
+        requested = read_request(columns, schema)
+    except InvalidRequest as error:
+        raise SchemaChangeRefused(str(error)) from error
+    return require_not_refused(plan_by_hand(requested, backend.snapshot(table, schema)))
 
 
 def widen_result(plan: Plan, dry_run: bool) -> OperationResult:

@@ -20,8 +20,6 @@ DEFAULT_PORT = 15002
 class ConnectConnection(SessionConnection):
     """A connection with a session of its own, as a server's connection has one."""
 
-    has_jvm = False
-
     def cancel(self) -> None:
         """Stop the statements that this session has running."""
         session: Any = self.session

@@ -6,15 +6,21 @@ from dbt.adapters.events.logging import AdapterLogger
 from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
+from dbt.adapters.deltawiden.spark.scala import hadoop_configuration, java_class
 
 logger = AdapterLogger("DeltaWiden")
 
-MAX_VIEW_CHARACTERS = 32_000
+_MAX_VIEW_CHARACTERS = 32_000
 """How long the text of a view can be for certain: Derby's type LONG VARCHAR has 32,700 characters,
 https://db.apache.org/derby/docs/10.16/ref/rrefsqlj15147.html."""
 
 _DEFAULT_URL = "jdbc:derby:;databaseName=metastore_db;create=true"
 _COLUMNS = ("VIEW_ORIGINAL_TEXT", "VIEW_EXPANDED_TEXT")
+
+
+def is_long(query: str) -> bool:
+    """Return whether the embedded metastore may have no room for the text of a view."""
+    return len(query) > _MAX_VIEW_CHARACTERS
 
 
 def allow_long_views(session: SparkSession) -> None:
@@ -37,7 +43,7 @@ def allow_long_views(session: SparkSession) -> None:
 
 
 def _derby_url(session: SparkSession) -> str | None:
-    hadoop: Any = session.sparkContext._jsc.hadoopConfiguration()
+    hadoop = hadoop_configuration(session)
     url = str(hadoop.get("javax.jdo.option.ConnectionURL") or _DEFAULT_URL)
     is_hive = session.conf.get("spark.sql.catalogImplementation") == "hive"
     is_embedded = url.startswith("jdbc:derby:") and "://" not in url
@@ -46,9 +52,9 @@ def _derby_url(session: SparkSession) -> str | None:
 
 def _change_columns(session: SparkSession, url: str) -> None:
     # By its class: DriverManager shows a caller only the drivers of the caller's class loader.
-    java: Any = session._jvm
-    driver = getattr(java, "org.apache.derby.jdbc.EmbeddedDriver")()
-    connection = driver.connect(url.replace(";create=true", ""), java.java.util.Properties())
+    driver = java_class(session, "org.apache.derby.jdbc.EmbeddedDriver")()
+    properties = java_class(session, "java.util.Properties")()
+    connection = driver.connect(url.replace(";create=true", ""), properties)
     try:
         connection.setAutoCommit(False)
         for column in _COLUMNS:

@@ -15,6 +15,28 @@ from dbt.adapters.deltawiden.spark.temporary_views import python_view
 from dbt.adapters.deltawiden.sql.identifiers import quote
 from dbt.adapters.deltawiden.sql.versions import read_version
 
+SESSION = "session"
+"""The submission method that runs a Python model in dbt's own session."""
+
+
+def check_submission(asked: str | None, method: str, has_session: bool) -> None:
+    """Refuse a Python model that the connection has no way to run.
+
+    Args:
+        asked: the model's ``submission_method``.
+        method: the profile's ``method``.
+        has_session: whether dbt has a session.
+
+    Raises:
+        DbtRuntimeError: the connection can run SQL only.
+    """
+    has_none = method in ("thrift", "odbc")
+    if (asked == SESSION and not has_session) or (asked is None and has_none):
+        raise DbtRuntimeError(
+            f"This is a Python model, and method: {method} of the profile can run SQL only. "
+            "Python models run in dbt's own Spark session: use method: session or connect."
+        )
+
 
 class PythonModelFailed(DbtRuntimeError):
     """A Python model raised an exception, or did not return a data frame."""

@@ -19,6 +19,12 @@ from pyspark.sql.types import StructType
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS, start_spark
 from dbt.adapters.deltawiden.spark.errors import error_text, whole_text
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
+from dbt.adapters.deltawiden.spark.scala import (
+    analysed_plan,
+    clone_session,
+    restore_active_session,
+    set_active_session,
+)
 from dbt.adapters.deltawiden.spark.settings import (
     CATALOG,
     EXTENSION,
@@ -167,10 +173,7 @@ class SessionConnection(SparkConnectionWrapper):
 
     Attributes:
         session: the session.
-        has_jvm: whether its JVM can be reached from this process.
     """
-
-    has_jvm = True
 
     def __init__(self, session: SparkSession) -> None:
         self.session = session
@@ -230,8 +233,7 @@ class SessionConnection(SparkConnectionWrapper):
             value: its value.
         """
         shared = self.session
-        copy = shared._jsparkSession.cloneSession()
-        self.session = SparkSession(shared.sparkContext, copy)
+        self.session = clone_session(shared)
         self.session.conf.set(key, value)
         try:
             yield
@@ -335,18 +337,13 @@ class SessionConnection(SparkConnectionWrapper):
         """
         last = self._last_cursor
         if last is not None and last._frame is not None and last._statement.endswith(query.strip()):
-            plan = _analysed(last._frame)
+            plan = analysed_plan(last._frame)
             if plan.nodeName() == "CreateViewCommand":
                 return plan.plan()
         with clear_errors():
             frame = self.session.sql(query)
         self._analysed = query, frame
-        return _analysed(frame)
-
-
-def _analysed(frame: DataFrame) -> Any:
-    java: Any = frame._jdf
-    return java.queryExecution().analyzed()
+        return analysed_plan(frame)
 
 
 @contextlib.contextmanager
@@ -356,14 +353,11 @@ def as_active(session: SparkSession) -> Iterator[None]:
     Args:
         session: a session with a JVM.
     """
-    own: Any = session._jsparkSession
-    before = own.getActiveSession()
-    own.setActiveSession(own)
+    before = set_active_session(session)
     try:
         yield
     finally:
-        # The thread's own goes on: Delta refuses to work where there is none.
-        own.setActiveSession(before.get() if before.isDefined() else own)
+        restore_active_session(session, before)
 
 
 @contextlib.contextmanager

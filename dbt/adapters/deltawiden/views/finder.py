@@ -4,31 +4,28 @@ What a query reads is in the text of its analysed plan. In a session with a JVM,
 hand as soon as the query is analysed; else EXPLAIN shows it.
 """
 
-import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
-from dbt_common.exceptions import DbtRuntimeError
-from pyspark.sql import SparkSession
-from pyspark.sql.types import StructType
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
-from dbt.adapters.deltawiden.delta.reader import Reader
-from dbt.adapters.deltawiden.delta.transaction_log import FetchRows
+from dbt.adapters.deltawiden.delta.analysed_plan import FOLLOWING_MODES, AnalysedPlan, ViewTypes
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.spark.errors import condition
-from dbt.adapters.deltawiden.spark.session import SessionConnection, clear_errors
-from dbt.adapters.deltawiden.sql.identifiers import Path, parse_path, path_sql, quote
+from dbt.adapters.deltawiden.sql.identifiers import Path, parse_path, path_sql
 from dbt.adapters.deltawiden.views.stale_views import (
-    FOLLOWING_MODES,
-    PlannedView,
     View,
+    failing_text,
     lossy_casts,
     reads_table,
     stale_views,
     views_in,
 )
+
+logger = AdapterLogger("DeltaWiden")
 
 UP_CAST = "CANNOT_UP_CAST_DATATYPE"
 """The condition of a view that refuses the types of a table that became wider."""
@@ -42,15 +39,8 @@ _VIEW_MODE = re.compile(r"^View Schema Mode: (.*)$", re.MULTILINE)
 _DETAILS = "# Detailed Table Information"
 
 
-class Plan(Protocol):
-    """The analysed plan of a query."""
-
-    @property
-    def text(self) -> str:
-        """The plan as Spark shows it."""
-
-    def view(self, planned: PlannedView) -> View:
-        """Compare the types of a view in the plan with those of the view's query."""
+class ViewRefused(DbtDatabaseError):
+    """Spark refuses to read a view that has narrower types than a table that became wider."""
 
 
 @dataclass(frozen=True)
@@ -68,26 +58,20 @@ class ListedView:
     follows: bool
 
 
-class Views:
+class ViewFinder:
     """Finds views whose types are those of a table before it was widened.
 
     Args:
-        reader: reads schemas and versions.
-        fetch_rows: runs a query on the thread's connection.
-        session: gives the thread's session, or None where the connection is to a server.
+        backend: analyses queries and lists views.
     """
 
-    def __init__(
-        self, reader: Reader, fetch_rows: FetchRows, session: Callable[[], SessionConnection | None]
-    ) -> None:
-        self._reader = reader
-        self._fetch_rows = fetch_rows
-        self._session = session
+    def __init__(self, backend: SqlBackend) -> None:
+        self._backend = backend
 
     @property
     def can_follow(self) -> bool:
         """Whether this Spark has views that follow the types of their query."""
-        return self._reader.spark_version() >= (4,)
+        return self._backend.spark_version() >= (4,)
 
     def read_by(self, query: str) -> list[View]:
         """Find the views that change values on their way into a query.
@@ -103,7 +87,7 @@ class Views:
         if not self.can_follow or not _READS.search(query):
             return []
         try:
-            plan = self._analyse(query)
+            plan = self._backend.analyse(query)
         except DbtRuntimeError:
             return []
         return _stale(plan)
@@ -125,7 +109,7 @@ class Views:
 
     def _stale_over(self, view: ListedView, table: Path) -> list[View]:
         try:
-            plan = self._analyse(f"select * from {path_sql(view.name)}")
+            plan = self._backend.analyse(f"select * from {path_sql(view.name)}")
         except DbtRuntimeError as error:
             # What it reads can't be known then, but by its text.
             return [View(view.name, fails=True)] if condition(error.msg) == UP_CAST else []
@@ -143,30 +127,42 @@ class Views:
         read = _mentioned_in(statement, self._listed())
         return [View(view.name, fails=True) for view in read if self._fails(view)]
 
+    def explain_failure(self, statement: str, error: DbtDatabaseError) -> None:
+        """Name the views because of which a statement ended with ``UP_CAST``.
+
+        Args:
+            statement: the statement.
+            error: the error.
+
+        Raises:
+            ViewRefused: such views were found.
+        """
+        try:
+            failing = self.failing(statement)
+        except DbtRuntimeError as unlisted:
+            logger.debug(f"The views could not be listed: {unlisted.msg}")
+            return
+        if failing:
+            raise ViewRefused(failing_text(failing, {}, self.can_follow)) from error
+
     def _fails(self, view: ListedView) -> bool:
         try:
-            self._analyse(f"select * from {path_sql(view.name)}")
+            self._backend.analyse(f"select * from {path_sql(view.name)}")
         except DbtRuntimeError as error:
             return condition(error.msg) == UP_CAST
         return False
 
-    def _analyse(self, query: str) -> Plan:
-        session = self._session()
-        if session is not None and session.has_jvm:
-            return PlanInJvm(session.session, session.analysed_plan(query))
-        return ExplainedPlan(query, self._fetch_rows, self._reader)
-
     def _listed(self) -> list[ListedView]:
-        schemas = (str(row[0]) for row in self._fetch_rows("show schemas"))
+        schemas = (str(row[0]) for row in self._backend.fetch_rows("show schemas"))
         return [view for schema in schemas for view in self._listed_in(schema)]
 
     def _listed_in(self, schema: str) -> Iterator[ListedView]:
-        shown = self._fetch_rows(f"show views in {path_sql(parse_path(schema))}")
+        shown = self._backend.fetch_rows(f"show views in {path_sql(parse_path(schema))}")
         names = [str(row[1]) for row in shown if str(row[2]).lower() != "true"]
         if not names:
             return
         pattern = "|".join(names) if all(map(_WORD.fullmatch, names)) else "*"
-        rows = self._fetch_rows(
+        rows = self._backend.fetch_rows(
             f"show table extended in {path_sql(parse_path(schema))} like '{pattern}'"
         )
         for row in rows:
@@ -212,132 +208,18 @@ def _has_any(text: str, names: set[str]) -> bool:
     return any(name in folded for name in names)
 
 
-def _stale(plan: Plan) -> list[View]:
+def _stale(plan: AnalysedPlan) -> list[View]:
     planned = views_in(plan.text)
     views: dict[Path, View] = {}
     for view in planned:
         if view.name not in views:
-            views[view.name] = plan.view(view)
+            views[view.name] = _view(view.name, plan.view_types(view.name, view.line))
     return stale_views(planned, views)
 
 
-class PlanInJvm:
-    """An analysed plan in the session's JVM.
-
-    Args:
-        session: a session with a JVM.
-        plan: the plan, a Java object.
-    """
-
-    def __init__(self, session: SparkSession, plan: Any) -> None:
-        self._session = session
-        self._plan = plan
-        self.text = str(plan.numberedTreeString())
-
-    def view(self, planned: PlannedView) -> View:
-        """Compare the types of a view in the plan with those of the view's query.
-
-        Args:
-            planned: the view.
-
-        Returns:
-            The view, with the casts that can change a value.
-        """
-        with clear_errors():
-            node = self._node(planned)
-            described = node.desc()
-            if str(described.viewSchemaMode().toString()) in FOLLOWING_MODES:
-                return View(planned.name, follows=True)
-            names = str(described.viewQueryColumnNames().mkString(_SEPARATOR))
-            query = _read(node.child().child().schema())
-            columns = names.split(_SEPARATOR) if names else ()
-            return View(planned.name, casts=lossy_casts(query, _read(node.schema()), columns))
-
-    def _node(self, planned: PlannedView) -> Any:
-        node = self._plan.p(planned.line)
-        if node is not None and _is_view(node, planned.name):
-            return node
-        # A text of more than one line in the plan makes its numbers wrong.
-        frame: Any = self._session.table(path_sql(planned.name))
-        return frame._jdf.queryExecution().analyzed().child()
-
-
-def _is_view(node: Any, name: Path) -> bool:
-    return (
-        str(node.nodeName()) == "View"
-        and parse_path(str(node.desc().identifier().quotedString())) == name
-    )
-
-
-def _read(schema: Any) -> StructType:
-    return StructType.fromJson(json.loads(schema.json()))
-
-
-class ExplainedPlan:
-    """An analysed plan as EXPLAIN shows it.
-
-    Args:
-        query: the query.
-        fetch_rows: runs a query.
-        reader: reads schemas.
-
-    Raises:
-        DbtRuntimeError: the query can't be analysed.
-    """
-
-    def __init__(self, query: str, fetch_rows: FetchRows, reader: Reader) -> None:
-        self._fetch_rows = fetch_rows
-        self._reader = reader
-        # Spark plans how to run a SELECT that it explains, for which Delta reads the table's log;
-        # of a view's query it shows the analysed plan and no more. No view is created.
-        view = quote("dbt_deltawiden_explained")
-        rows = fetch_rows(f"explain extended create or replace temporary view {view} as {query}")
-        text = "\n".join(str(row[0]) for row in rows)
-        _, _, analysed = text.partition("== Analyzed Logical Plan ==")
-        self.text = analysed.partition("== Optimized Logical Plan ==")[0]
-        if "CreateViewCommand" not in self.text:
-            raise DbtRuntimeError(text)
-
-    def view(self, planned: PlannedView) -> View:
-        """Compare the types of a view in the plan with those of the view's query.
-
-        Args:
-            planned: the view.
-
-        Returns:
-            The view, with the casts that can change a value.
-        """
-        name = path_sql(planned.name)
-        rows = [
-            (str(row[0]), str(row[1]))
-            for row in self._fetch_rows(f"describe table extended {name}")
-        ]
-        # The columns come first, and one of them can have any name.
-        start = max(i for i, row in enumerate(rows) if row[0] == _DETAILS)
-        details = dict(rows[start:])
-        if details.get("View Schema Mode") in FOLLOWING_MODES:
-            return View(planned.name, follows=True)
-        columns = _QUOTED_NAME.findall(details.get("View Query Output Columns", ""))
-        query = self._in_namespace(
-            details.get("View Catalog and Namespace", ""),
-            partial(self._reader.query_schema, details["View Text"]),
-        )
-        shown = self._reader.query_schema(f"select * from {name}")
-        names = [parse_path(column)[0] for column in columns]
-        return View(planned.name, casts=lossy_casts(query, shown, names))
-
-    def _in_namespace(self, namespace: str, read: Callable[[], StructType]) -> StructType:
-        """Read a schema where the names in the query mean what they mean in the view."""
-        current = self._fetch_rows("select current_catalog(), current_schema()")[0]
-        before = path_sql((str(current[0]), *parse_path(str(current[1]))))
-        wanted = path_sql(parse_path(namespace)) if namespace else before
-        if wanted == before:
-            return read()
-        self._fetch_rows(f"use {wanted}")
-        try:
-            return read()
-        finally:
-            self._fetch_rows(f"use {before}")
+def _view(name: Path, types: ViewTypes) -> View:
+    casts = lossy_casts(types.query, types.view, types.query_columns)
+    return View(name, follows=types.follows, casts=casts)
 
 
 def view_models(nodes: Iterable[Mapping[str, Any]]) -> dict[Path, str]:

@@ -20,9 +20,6 @@ from dbt.adapters.deltawiden.sql.side_by_side import by_position, side_by_side
 from dbt.adapters.deltawiden.sql.types import type_text
 from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment, store_assignment
 
-FOLLOWING_MODES = frozenset({"TYPE EVOLUTION", "EVOLUTION"})
-"""The modes, as Spark shows them, in which a view has the types of its query."""
-
 _PLANNED_VIEW = re.compile(r"(?:\d+ )?([ :|+-]*)View \(((?:`(?:[^`]|``)*`\.?)+), \[")
 _PLANNED_RELATION = re.compile(r"[ :|+-]SubqueryAlias (\S.*)$", re.MULTILINE)
 

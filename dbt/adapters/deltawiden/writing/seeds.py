@@ -15,10 +15,11 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import agate
-from dbt_common.exceptions import CompilationError
+from dbt_common.exceptions import CompilationError, DbtRuntimeError
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType
 
+from dbt.adapters.deltawiden.sql.identifiers import quote, quote_once
 from dbt.adapters.deltawiden.sql.types import UnknownType, nearest_float, parse_type, type_text
 from dbt.adapters.deltawiden.writing.store_assignment import INTEGER_BITS
 
@@ -255,3 +256,21 @@ def _exists(kind: type[date], found: "re.Match[str]") -> bool:
     except ValueError:
         return False
     return True
+
+
+def quote_seed_column(column: str, quote_config: bool | None) -> str:
+    """Quote the name of a seed's column.
+
+    Args:
+        column: the name, a text of the file's first line.
+        quote_config: the seed's ``quote_columns``.
+
+    Raises:
+        DbtRuntimeError: ``quote_columns`` is false, and the name needs quotes.
+    """
+    if quote_config is False and quote_once(column) != column:
+        raise DbtRuntimeError(
+            f"Syntax error in the seed's first line: {column!r} is no column's name without "
+            "quotes. Check the seed's delimiter, or leave quote_columns out."
+        )
+    return quote(column)

@@ -1,1 +1,27 @@
-"""The ways to reach tables: by a JVM, by Spark Connect, by SQL alone."""
+"""The ways to tables: by SQL alone, by a Spark Connect session, by the JVM of a session."""
+
+from collections.abc import Callable
+from typing import Any
+
+from dbt.adapters.deltawiden.delta.backends.connect import ConnectBackend
+from dbt.adapters.deltawiden.delta.backends.jvm import JvmBackend
+from dbt.adapters.deltawiden.delta.backends.sql import Execute, SqlBackend
+
+_BY_METHOD: dict[str, type[SqlBackend]] = {"session": JvmBackend, "connect": ConnectBackend}
+
+
+def choose_backend(
+    method: str, execute: Execute, handle: Callable[[], Any], delta_version: str | None
+) -> SqlBackend:
+    """Choose the backend of a profile. Nothing else asks how Spark is reached.
+
+    Args:
+        method: the profile's ``method``.
+        execute: the adapter's ``execute``.
+        handle: returns the handle of the thread's connection.
+        delta_version: the version of Delta, if the profile has it.
+
+    Returns:
+        The backend.
+    """
+    return _BY_METHOD.get(method, SqlBackend)(execute, handle, delta_version)

@@ -31,14 +31,14 @@
   {% set build_sql = build_snapshot_table(strategy, model['compiled_code']) %}
 
   {% if not target_relation_exists %}
-    {%- do _deltawiden_check_views(build_sql) -%}
+    {%- set query = adapter.new_snapshot_query(context, build_sql, target_relation, columns) -%}
     {% call statement('main') %}
-      {%- set with_moments = adapter.with_moments(build_sql, columns) -%}
-      {{ create_table_as(False, target_relation, adapter.with_partitions_checked(with_moments, target_relation, config)) }}
+      {{ create_table_as(False, target_relation, query) }}
     {% endcall %}
   {% else %}
     {%- do adapter.assert_valid_snapshot_target_given_strategy(target_relation, columns, strategy) -%}
-    {%- do adapter.retry_on_conflict(target_relation, _deltawiden_write_snapshot, strategy, build_sql, target_relation, columns) -%}
+    {%- do adapter.write_snapshot(
+        context, build_sql, target_relation, columns, _deltawiden_run_snapshot_write, strategy) -%}
   {% endif %}
 
   {% set should_revoke = should_revoke(target_relation_exists, full_refresh_mode=False) %}
@@ -57,21 +57,13 @@
 {% endmaterialization %}
 
 
-{% macro _deltawiden_write_snapshot(attempts, strategy, build_sql, target_relation, columns) %}
-
-  {%- do _deltawiden_check_views(build_sql) -%}
-  {#- Before the staging view: it compares with the table as it is when the view is made. -#}
-  {%- set plan = attempts.record_plan(adapter.plan_snapshot_changes(build_sql, target_relation, config)) -%}
-  {%- do adapter.check_hard_deletes(plan, config, columns) -%}
-  {%- do _deltawiden_follow_plan(plan) -%}
-
+{#- Make the staging view for a plan, and run the MERGE that writes from it. The adapter has run the plan. -#}
+{% macro _deltawiden_run_snapshot_write(plan, strategy, target_relation, columns) %}
   {%- set source = _deltawiden_snapshot_source(plan, columns.values() | map('lower') | list) -%}
   {%- set staging = spark_build_snapshot_staging_table(strategy, source, target_relation) -%}
   {%- call statement('main') -%}
     {{ snapshot_merge_sql(target_relation, staging, plan.write.columns | selectattr('in_source') | map(attribute='quoted') | list) }}
   {%- endcall -%}
-  {%- do _deltawiden_tell_changes(plan) -%}
-
   {%- do post_snapshot(staging) -%}
 {% endmacro %}
 

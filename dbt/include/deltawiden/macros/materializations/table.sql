@@ -17,7 +17,8 @@
     {%- endcall -%}
   {%- endif -%}
 
-  {%- do _deltawiden_check_views(_deltawiden_model_query()) -%}
+  {#- Before the table is dropped: the query may be refused. -#}
+  {%- set query = adapter.new_table_query(context, _deltawiden_model_query(), target_relation) -%}
 
   {#- A Delta or Iceberg table is replaced in one commit: readers always find one. -#}
   {%- set is_replaced = existing_relation is not none and (
@@ -28,7 +29,7 @@
   {%- endif -%}
 
   {%- call statement('main') -%}
-    {{ create_table_as(False, target_relation, adapter.with_partitions_checked(_deltawiden_model_query(), target_relation, config)) }}
+    {{ create_table_as(False, target_relation, query) }}
   {%- endcall -%}
 
   {% set should_revoke = should_revoke(existing_relation, full_refresh_mode=True) %}

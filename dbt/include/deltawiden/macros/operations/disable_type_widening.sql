@@ -5,6 +5,7 @@
 #}
 {% macro disable_type_widening(models=none, relations=none, schema=none, dry_run=false, output='text') %}
   {%- do _deltawiden_check_arguments(disable_type_widening, kwargs, output, {'dry_run': dry_run}) -%}
-  {%- set found = _deltawiden_relations('disable_type_widening', models, relations, schema) -%}
-  {%- do _deltawiden_tell(adapter.disable_type_widening(found, dry_run), output) -%}
+  {%- set operations = adapter.operations(context) -%}
+  {%- set tables = operations.select('disable_type_widening', models, relations, schema) -%}
+  {%- do _deltawiden_show(operations.disable_type_widening(tables, dry_run), output) -%}
 {% endmacro %}

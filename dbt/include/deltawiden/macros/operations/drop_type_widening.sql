@@ -7,6 +7,7 @@
     models=none, relations=none, schema=none, truncate_history=none, dry_run=false, output='text') %}
   {%- set booleans = {'dry_run': dry_run, 'truncate_history': truncate_history or false} -%}
   {%- do _deltawiden_check_arguments(drop_type_widening, kwargs, output, booleans) -%}
-  {%- set found = _deltawiden_relations('drop_type_widening', models, relations, schema) -%}
-  {%- do _deltawiden_tell(adapter.drop_type_widening(found, truncate_history, dry_run), output) -%}
+  {%- set operations = adapter.operations(context) -%}
+  {%- set tables = operations.select('drop_type_widening', models, relations, schema) -%}
+  {%- do _deltawiden_show(operations.drop_type_widening(tables, truncate_history, dry_run), output) -%}
 {% endmacro %}

@@ -5,6 +5,7 @@
 #}
 {% macro repair_statistics(models=none, relations=none, schema=none, dry_run=false, output='text') %}
   {%- do _deltawiden_check_arguments(repair_statistics, kwargs, output, {'dry_run': dry_run}) -%}
-  {%- set found = _deltawiden_relations('repair_statistics', models, relations, schema) -%}
-  {%- do _deltawiden_tell(adapter.repair_statistics(found, dry_run), output) -%}
+  {%- set operations = adapter.operations(context) -%}
+  {%- set tables = operations.select('repair_statistics', models, relations, schema) -%}
+  {%- do _deltawiden_show(operations.repair_statistics(tables, dry_run), output) -%}
 {% endmacro %}

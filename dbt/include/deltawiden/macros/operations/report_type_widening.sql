@@ -5,6 +5,7 @@
 #}
 {% macro report_type_widening(models=none, relations=none, schema=none, output='text') %}
   {%- do _deltawiden_check_arguments(report_type_widening, kwargs, output) -%}
-  {%- set found = _deltawiden_relations('report_type_widening', models, relations, schema) -%}
-  {%- do _deltawiden_tell(adapter.report_type_widening(found), output) -%}
+  {%- set operations = adapter.operations(context) -%}
+  {%- set tables = operations.select('report_type_widening', models, relations, schema) -%}
+  {%- do _deltawiden_show(operations.report_type_widening(tables), output) -%}
 {% endmacro %}

@@ -10,10 +10,8 @@
       'widen_columns: `columns` must say which type each column becomes, for example '
       ~ '{amount: "decimal(12,2)"}; got ' ~ columns) %}
   {%- endif -%}
-  {%- set found = _deltawiden_relations('widen_columns', models, relations, schema) -%}
-  {%- set results = adapter.widen_columns(found, columns, dry_run) -%}
-  {%- if not dry_run -%}
-    {%- do adapter.tell_stale_views(results.changed, graph) -%}
-  {%- endif -%}
-  {%- do _deltawiden_tell(results, output) -%}
+  {%- set operations = adapter.operations(context) -%}
+  {%- set tables = operations.select('widen_columns', models, relations, schema) -%}
+  {%- set results = operations.widen_columns(tables, columns, dry_run) -%}
+  {%- do _deltawiden_show(results, output) -%}
 {% endmacro %}

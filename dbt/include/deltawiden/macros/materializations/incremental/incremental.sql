@@ -35,9 +35,7 @@
     {%- do _deltawiden_create_table(existing_relation, target_relation, file_format) -%}
   {%- else -%}
     {%- do _deltawiden_check_partitions(strategy, existing_relation) -%}
-    {%- set plan = adapter.retry_on_conflict(
-        target_relation, _deltawiden_write_to_table, existing_relation, target_relation, strategy) -%}
-    {%- do adapter.run_after_write(plan, model['unique_id']) -%}
+    {%- do adapter.write_incremental(context, existing_relation, target_relation, strategy, _deltawiden_run_write) -%}
   {%- endif -%}
 
   {% set should_revoke = should_revoke(existing_relation, full_refresh_mode) %}
@@ -64,7 +62,8 @@
 
 {% macro _deltawiden_create_table(existing_relation, target_relation, file_format) %}
 
-  {%- do _deltawiden_check_views(_deltawiden_model_query()) -%}
+  {#- Before the table is dropped: the query may be refused. -#}
+  {%- set query = adapter.new_table_query(context, _deltawiden_model_query(), target_relation) -%}
   {%- set replaces_delta = existing_relation is not none and existing_relation.is_delta -%}
   {#- Replacing a table forgets its properties: one that follows the table must be given back. -#}
   {%- set follows_table = replaces_delta and config.get('type_widening') is none
@@ -75,11 +74,11 @@
   {%- endif -%}
 
   {%- call statement('main') -%}
-    {{ create_table_as(False, target_relation, adapter.with_partitions_checked(_deltawiden_model_query(), target_relation, config)) }}
+    {{ create_table_as(False, target_relation, query) }}
   {%- endcall -%}
 
   {%- if follows_table -%}
-    {% do run_query(deltawiden__set_type_widening_sql(target_relation, true)) %}
+    {% do run_query(_deltawiden_set_type_widening_sql(target_relation, true)) %}
   {%- endif -%}
 
   {% do persist_constraints(target_relation, model) %}
@@ -96,70 +95,27 @@
 {% endmacro %}
 
 
-{#- All that another writer's commit may make wrong: the view too, whose columns have the types of the tables it reads. -#}
-{% macro _deltawiden_write_to_table(attempts, existing_relation, target_relation, strategy) %}
-
-  {%- set tmp_identifier = adapter.session_view(model) -%}
-  {%- set tmp_relation = this.incorporate(path={'identifier': tmp_identifier}).include(database=false, schema=false) -%}
+{#-
+  The temporary view of the model's rows, and the query that it is of. The adapter calls this at each attempt to
+  write: another writer's commit may have changed the types of the tables that the view reads.
+-#}
+{% macro _deltawiden_create_source_view() %}
+  {%- set view = this.incorporate(path={'identifier': adapter.session_view(model)}).include(database=false, schema=false) -%}
   {%- set query = _deltawiden_model_query() -%}
   {%- if config.get('contract').enforced -%}
     {{ get_assert_columns_equivalent(query) }}
     {%- set query = get_select_subquery(query) -%}
   {%- endif -%}
-  {#- The metastore and the table's log are asked while Spark analyses the model's query. -#}
-  {%- set table_schema = adapter.prefetch_schema(existing_relation) -%}
-  {%- call statement('create_tmp_relation') -%}
-    {{ create_table_as(True, tmp_relation, query) }}
+  {%- call statement('create_source_view') -%}
+    {{ create_table_as(True, view, query) }}
   {%- endcall -%}
-  {%- do _deltawiden_check_views(query) -%}
+  {% do return([view, query]) %}
+{% endmacro %}
 
-  {%- set plan = adapter.plan_schema_changes(tmp_relation, existing_relation, table_schema, config, query) -%}
-  {%- set plan = attempts.record_plan(plan) -%}
-  {%- if strategy == 'merge' -%}
-    {%- do _deltawiden_check_unique_key(plan) -%}
-  {%- endif -%}
-  {%- set batch = none -%}
-  {%- if strategy == 'microbatch' -%}
-    {%- set batch = adapter.read_batch(plan, config, model.batch) -%}
-    {%- do _deltawiden_check_batch(tmp_relation, target_relation, existing_relation, batch) -%}
-  {%- endif -%}
-  {%- do _deltawiden_follow_plan(plan) -%}
-  {%- if plan.new and not existing_relation.is_delta -%}
-    {#- Spark keeps what it has read of the files of such a table, its columns included. -#}
-    {%- do run_query('refresh table ' ~ target_relation) -%}
-  {%- endif -%}
-  {%- if strategy not in ['append', 'merge', 'insert_overwrite', 'microbatch'] -%}
-    {#- The statements of a strategy of the project's own are not known: the first may have written. -#}
-    {%- do attempts.make_last() -%}
-  {%- endif -%}
 
+{#- Run the statement of a write that the adapter has prepared. -#}
+{% macro _deltawiden_run_write(write) %}
   {%- call statement('main') -%}
-    {{ deltawiden__get_incremental_sql(strategy, tmp_relation, target_relation, existing_relation, plan, batch) }}
+    {{ _deltawiden_incremental_sql(write) }}
   {%- endcall -%}
-
-  {%- do _deltawiden_tell_changes(plan) -%}
-
-{% endmacro %}
-
-
-{#- Warn before the first change: under --warn-error a warning stops the run. -#}
-{% macro _deltawiden_follow_plan(plan) %}
-  {%- for warning in adapter.warnings(plan, config) -%}
-    {% do exceptions.warn(warning) %}
-  {%- endfor -%}
-  {%- do adapter.run_schema_changes(plan, model['unique_id']) -%}
-  {%- set changes = adapter.schema_changes_text(plan) -%}
-  {%- if changes -%}
-    {% do log(changes, info=True) %}
-  {%- endif -%}
-  {%- if plan.changes -%}
-    {%- do adapter.tell_stale_views([plan.table], graph) -%}
-  {%- endif -%}
-{% endmacro %}
-
-
-{#- Add the type changes to the answer of the write, which dbt keeps in run_results.json. -#}
-{% macro _deltawiden_tell_changes(plan) %}
-  {%- set written = load_result('main') -%}
-  {%- do store_result('main', response=adapter.response_with_changes(written['response'], plan), agate_table=written['table']) -%}
 {% endmacro %}

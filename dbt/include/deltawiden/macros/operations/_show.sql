@@ -1,5 +1,5 @@
 {#- Show what an operation did, and end with an error if it failed at any table. -#}
-{% macro _deltawiden_tell(results, output) %}
+{% macro _deltawiden_show(results, output) %}
   {%- if output == 'json' -%}
     {% do print(tojson(results.document)) %}
   {%- elif results.text -%}

@@ -1,4 +1,4 @@
-"""Tables and views as the session's JVM has them at hand: no statement is run for them.
+"""Schemas and lists of tables from the session's JVM, without a statement.
 
 To read a table by its name, Spark asks the metastore three times and analyses a query. Beside a
 write that changes no schema, this would be most of what the adapter itself takes. To list a
@@ -8,13 +8,13 @@ schema's tables, Spark asks the metastore once for each of them.
 import contextlib
 import json
 import re
-import uuid
 from typing import Any
 
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.partition_columns import with_partition_columns
+from dbt.adapters.deltawiden.spark import scala
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
 from dbt.adapters.deltawiden.spark.session import as_active
 from dbt.adapters.deltawiden.spark.settings import CATALOG
@@ -30,33 +30,33 @@ _DESCRIBED = re.compile(
 )
 """A table as Spark writes it, which SHOW TABLE EXTENDED shows without its first and last line."""
 
-# The classes used here are no interface of Spark's or Delta's: another version can have others.
-# What is not there is a package to py4j, which can't be called.
-_not_at_hand = contextlib.suppress(*SPARK_ERRORS, TypeError)
+# Another version of Spark or Delta can have other classes. py4j takes a class that does not exist
+# for a package, which can't be called.
+_if_known = contextlib.suppress(*SPARK_ERRORS, TypeError)
 
 
-def view_schema(session: SparkSession, name: str) -> StructType | None:
+def temporary_view_schema(session: SparkSession, name: str) -> StructType | None:
     """Read the schema that Spark keeps of a temporary view since it was created.
 
     A statement that reads the view gets just those columns and types. To read them as those of a
-    table would analyse the view's query anew, which takes long for a long one.
+    table would analyse the view's query again, which takes long for a long one.
 
     Args:
         session: a session with a JVM.
         name: the view's name, without quotes.
 
     Returns:
-        The schema; None where there is no such view, or the JVM does not tell.
+        The schema; None if there is no such view, or this version of Spark has other classes.
     """
-    with _not_at_hand:
-        found = _state(session).catalog().getRawTempView(name)
-        if found.isDefined():
-            return _read(found.get().tableMeta().schema())
+    with _if_known:
+        schema = scala.temporary_view_schema(session, name)
+        if schema is not None:
+            return _read(schema)
     return None
 
 
 def delta_schema(session: SparkSession, schema: str, name: str) -> StructType | None:
-    """Read the schema of a Delta table's newest version: of the metastore, only where its log is.
+    """Read the schema of the newest version of a Delta table, from its log.
 
     Args:
         session: a session with a JVM.
@@ -64,23 +64,22 @@ def delta_schema(session: SparkSession, schema: str, name: str) -> StructType | 
         name: its name in it, without quotes.
 
     Returns:
-        The table's schema, with its partition columns marked; None where it is no Delta table in
-        Spark's own catalog, or the JVM does not tell.
+        The table's schema, with its partition columns marked. None if it is not a Delta table in
+        Spark's own catalog, or this version of Spark or Delta has other classes.
     """
-    with _not_at_hand, as_active(session):
-        # Another implementation can have its tables elsewhere than in the metastore.
+    with _if_known, as_active(session):
+        # Another implementation of the catalog can have its tables elsewhere than in the metastore.
         if not _is_deltas_catalog_in_use(session):
             return None
-        table = _state(session).catalog().externalCatalog().getTable(schema, name)
+        table = scala.catalog_table(session, schema, name)
         if table.provider().contains("delta"):
-            metadata = _newest_snapshot(session, table).metadata()
-            return with_partition_columns(
-                _read(metadata.schema()), _texts(metadata.partitionColumns())
-            )
+            metadata = scala.newest_metadata(session, table)
+            partitioned_by = scala.texts(metadata.partitionColumns())
+            return with_partition_columns(_read(metadata.schema()), partitioned_by)
     return None
 
 
-def descriptions(session: SparkSession, schema: str) -> list[tuple[str, str, str]] | None:
+def describe_tables(session: SparkSession, schema: str) -> list[tuple[str, str, str]] | None:
     """Describe each table and view that the metastore has in a schema.
 
     Args:
@@ -88,30 +87,20 @@ def descriptions(session: SparkSession, schema: str) -> list[tuple[str, str, str
         schema: the schema, without quotes.
 
     Returns:
-        Of each, the schema, the name and the information that SHOW TABLE EXTENDED has; None where
-        there is no such schema in Spark's own catalog, or the JVM does not tell.
+        For each, the schema, the name and the information that SHOW TABLE EXTENDED has. None if
+        there is no such schema in Spark's own catalog, or this version of Spark has other classes.
     """
-    with _not_at_hand, as_active(session):
+    with _if_known, as_active(session):
         if not _is_deltas_catalog_in_use(session):
             return None
-        catalog = _state(session).catalog()
-        names = catalog.listTables(schema, "*", False)  # not the temporary views
-        starts = range(0, names.size(), _TABLES_AT_ONCE)
-        slices = (names.slice(start, start + _TABLES_AT_ONCE) for start in starts)
-        tables = (catalog.getTablesByName(each) for each in slices)
-        return [_row(text) for each in tables for text in _texts(each)]
+        tables = scala.catalog_tables(session, schema, _TABLES_AT_ONCE)
+        return [_row(text) for each in tables for text in scala.texts(each)]
     return None
-
-
-def _texts(sequence: Any) -> list[str]:
-    # All in one text: py4j takes longer to hand over each than the JVM to write them.
-    end = uuid.uuid4().hex
-    return str(sequence.mkString("", end, end)).split(end)[:-1]
 
 
 def _row(text: str) -> tuple[str, str, str]:
     described = _DESCRIBED.fullmatch(text)
-    if described is None:  # written by another version: not at hand either
+    if described is None:  # Another version writes it in another way.
         raise TypeError(f"This describes no table: {text}")
     return described["schema"], described["name"], described["information"] + "\n"
 
@@ -121,17 +110,6 @@ def _is_deltas_catalog_in_use(session: SparkSession) -> bool:
         session.conf.get(f"spark.sql.catalog.{_SESSION_CATALOG}", None) == CATALOG
         and session.catalog.currentCatalog() == _SESSION_CATALOG
     )
-
-
-def _newest_snapshot(session: SparkSession, table: Any) -> Any:
-    # By its whole name: py4j asks the JVM about each part of one that is written with dots.
-    log = getattr(session._jvm, "org.apache.spark.sql.delta.DeltaLog")
-    no_options = table.properties().empty()
-    return log.forTableWithSnapshot(session._jsparkSession, table, no_options)._2()
-
-
-def _state(session: SparkSession) -> Any:
-    return session._jsparkSession.sessionState()
 
 
 def _read(schema: Any) -> StructType:

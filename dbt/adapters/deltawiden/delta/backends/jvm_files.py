@@ -7,14 +7,14 @@ same transaction is used here, through the classes of Delta's own that ``REORG``
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import lru_cache, partial, reduce
 from typing import Any
 
 from dbt_common.exceptions import DbtDatabaseError
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import StringType, StructField, StructType
 
@@ -26,6 +26,7 @@ from dbt.adapters.deltawiden.delta.float_statistics import (
     physical_path,
     schema_with_doubles,
 )
+from dbt.adapters.deltawiden.spark.scala import DeltaTransactions
 from dbt.adapters.deltawiden.spark.session import as_active, clear_errors
 from dbt.adapters.deltawiden.sql.identifiers import Path
 from dbt.adapters.deltawiden.sql.literals import literal
@@ -39,7 +40,7 @@ _BATCH_BYTES = 16 << 30
 
 
 @dataclass
-class FilesBySession:
+class FilesByJvm:
     """The data files of a table, read and written by the session's JVM.
 
     Attributes:
@@ -53,13 +54,8 @@ class FilesBySession:
     how_corrected: str = field(default="in the transaction log", init=False)
 
     def __post_init__(self) -> None:
-        session: Any = self.session
-        self._spark, self._jvm = session._jsparkSession, session._jvm
-        self._delta = self._jvm.org.apache.spark.sql.delta
         with clear_errors():
-            name = self._spark.sessionState().sqlParser().parseTableIdentifier(self.table)
-            self._log = self._delta.DeltaLog.forTable(self._spark, name)
-            self._hadoop = self._spark.sessionState().newHadoopConf()
+            self._transactions = DeltaTransactions(self.session, self.table)
 
     def version(self) -> int:
         """Read the number of the newest version."""
@@ -74,8 +70,7 @@ class FilesBySession:
     def list(self) -> Sequence[DataFile]:
         """List the files of the newest version."""
         with as_active(self.session), clear_errors():
-            files = self._snapshot().allFiles().toDF()
-            rows = DataFrame(files, self.session).select("path", "size").collect()
+            rows = self._transactions.files(self._snapshot()).select("path", "size").collect()
         return [DataFile(row.path, row.size) for row in rows]
 
     def schemas(self, files: Sequence[DataFile]) -> Iterator[tuple[DataFile, StructType]]:
@@ -85,7 +80,7 @@ class FilesBySession:
             DbtDatabaseError: a file can't be read.
         """
         with ThreadPoolExecutor(_READERS) as readers, clear_errors():
-            for file, text in zip(files, readers.map(self._footer, files), strict=True):
+            for file, text in zip(files, readers.map(self._footer_schema, files), strict=True):
                 yield file, _read_schema(text)
 
     def rewrite(self, stale: Sequence[StaleFile]) -> None:
@@ -155,7 +150,7 @@ class FilesBySession:
 
     def _widen_floats(self, leaves: Sequence[Path]) -> None:
         self.correct(self.with_float_statistics(leaves), leaves)
-        transaction = self._transaction()
+        transaction = self._transactions.start()
         if self._with_float_statistics(transaction.snapshot(), leaves):
             raise DbtDatabaseError(
                 "[DELTA_CONCURRENT_APPEND] Others added files while the statistics of the files "
@@ -166,45 +161,27 @@ class FilesBySession:
         self._change_to_double(transaction, leaves)
 
     def _change_to_double(self, transaction: Any, leaves: Sequence[Path]) -> None:
-        metadata = transaction.metadata()
         self._check_changes(transaction, leaves)
-        types = self._jvm.org.apache.spark.sql.types
-        wanted = types.DataType.fromJson(schema_with_doubles(metadata.schemaString(), leaves))
-        schema = self._delta.TypeWideningMetadata.addTypeWideningMetadata(
-            transaction, wanted, metadata.schema()
-        )
-        values = json.loads(metadata.json())
-        values["metaData"]["schemaString"] = schema.json()
-        # No default properties of the session: it is no new table.
-        transaction.updateMetadata(self._action(values), False)
-        changes = [self._change_operation(schema, leaf) for leaf in leaves]
-        several = getattr(self._delta, "DeltaOperations$ChangeColumns")
-        operation = changes[0] if len(changes) == 1 else several(self._seq(changes))
-        transaction.commit(self._seq([]), operation)
+        schema = schema_with_doubles(transaction.metadata().schemaString(), leaves)
+        self._transactions.commit_schema(transaction, schema, leaves)
 
     def _check_changes(self, transaction: Any, leaves: Sequence[Path]) -> None:
         """Let Delta check what SQL's ``ALTER TABLE`` does before it changes a type."""
-        metadata, protocol = transaction.metadata(), transaction.protocol()
-        if not self._delta.TypeWidening.isEnabled(protocol, metadata):
+        if not self._transactions.has_type_widening(transaction):
             raise DbtDatabaseError(
                 f"[DELTA_METADATA_CHANGED] Type widening is not enabled on {self.table} any more."
             )
-        command = self._delta.commands.AlterTableChangeColumnDeltaCommand(None, self._seq([]))
         for leaf in leaves:
-            command.checkDependentExpressions(self._spark, self._seq(leaf), metadata, protocol)
-
-    def _change_operation(self, schema: Any, leaf: Path) -> Any:
-        parent = schema
-        for name in leaf[:-1]:
-            parent = parent.apply(name).dataType()
-        operation = getattr(self._delta, "DeltaOperations$ChangeColumn")
-        column = parent.apply(leaf[-1])
-        return operation(self._seq(leaf[:-1]), leaf[-1], column, self._option(None))
+            self._transactions.check_dependent_expressions(transaction, leaf)
 
     def _with_float_statistics(self, snapshot: Any, leaves: Sequence[Path]) -> Sequence[DataFile]:
-        files = DataFrame(snapshot.allFiles().toDF(), self.session)
         names = self._physical(snapshot, leaves)
-        rows = files.filter(_has_float_text(names)).select("path", "size").collect()
+        rows = (
+            self._transactions.files(snapshot)
+            .filter(_has_float_text(names))
+            .select("path", "size")
+            .collect()
+        )
         return [DataFile(row.path, row.size) for row in rows]
 
     def _physical(self, snapshot: Any, leaves: Sequence[Path]) -> Sequence[Path]:
@@ -212,29 +189,24 @@ class FilesBySession:
         return [physical_path(leaf, schema) for leaf in leaves]
 
     def _correct(self, files: Sequence[DataFile], leaves: Sequence[Path]) -> None:
-        transaction = self._transaction()
+        transaction = self._transactions.start()
         found = self._found(transaction, files)
         if not found:
             return
-        # The commit is not made where others remove one of them, which would come back by it.
-        transaction.trackFilesRead(self._seq(found))
         names = self._physical(transaction.snapshot(), leaves)
-        operation = getattr(self._delta, "DeltaOperations$ComputeStats")
-        transaction.commit(
-            self._seq([self._with_corrected(each, names) for each in found]),
-            operation(self._seq([])),
-        )
+        corrected_files = [self._with_corrected(each, names) for each in found]
+        self._transactions.commit_statistics(transaction, found, corrected_files)
 
     def _with_corrected(self, action: Any, names: Sequence[Path]) -> Any:
         values = json.loads(action.json())
         values["add"]["dataChange"] = False
         values["add"]["stats"] = corrected(values["add"]["stats"], names)
-        return self._action(values)
+        return self._transactions.action(values)
 
     def _found(self, transaction: Any, files: Sequence[DataFile]) -> Any:
         # Those that others have rewritten since are not in the table any more.
         paths = ", ".join(literal(each.path) for each in files)
-        return transaction.snapshot().allFiles().filter(f"path in ({paths})").collectAsList()
+        return self._transactions.file_actions(transaction.snapshot(), f"path in ({paths})")
 
     def remove_recorded_changes(self) -> None:
         """Take the recorded type changes out of the schema, as DROP FEATURE does after its rewrite.
@@ -245,71 +217,30 @@ class FilesBySession:
             DbtDatabaseError: Delta refused the commit, because others changed the table meanwhile.
         """
         with as_active(self.session), clear_errors():
-            transaction = self._transaction()
-            metadata = transaction.metadata()
-            cleaned = self._delta.TypeWideningMetadata.removeTypeWideningMetadata(metadata.schema())
-            values = json.loads(metadata.json())
-            values["metaData"]["schemaString"] = cleaned._1().json()
-            operation = getattr(self._delta, "DeltaOperations$UpdateColumnMetadata")
-            transaction.commit(
-                self._seq([self._action(values)]),
-                operation("DROP FEATURE", cleaned._2()),
-            )
+            transaction = self._transactions.start()
+            self._transactions.commit_without_recorded_changes(transaction)
 
     def _rewrite(self, files: Sequence[DataFile]) -> None:
-        transaction = self._transaction()
+        transaction = self._transactions.start()
         found = self._found(transaction, files)
         if not found:
             return
-        rows = self._log.createDataFrame(
-            transaction.snapshot(), self._seq(found), False, self._option("Optimize")
-        )
-        written = transaction.writeFiles(rows, self._option(None), True, self._seq([]))
-        added = [self._without_data_change(written.apply(i)) for i in range(written.size())]
+        written = self._transactions.write_rows_of(transaction, found)
+        added = [self._without_data_change(each) for each in written]
         now = int(time.time() * 1000)
         removed = [each.removeWithTimestamp(now, False) for each in found]
-        operation = getattr(self._delta, "DeltaOperations$ManualUpdate$")
-        transaction.commit(self._seq([*added, *removed]), getattr(operation, "MODULE$"))
+        self._transactions.commit_rewrite(transaction, [*added, *removed])
+
+    def _footer_schema(self, file: DataFile) -> str:
+        return self._transactions.footer_schema(file.path)
 
     def _snapshot(self) -> Any:
-        return self._transaction().snapshot()
-
-    def _transaction(self) -> Any:
-        # A transaction begins with the newest version.
-        return self._log.startTransaction(self._option(None), self._option(None))
+        return self._transactions.start().snapshot()
 
     def _without_data_change(self, action: Any) -> Any:
         values = json.loads(action.json())
         values["add"]["dataChange"] = False
-        return self._action(values)
-
-    def _action(self, values: Mapping[str, Any]) -> Any:
-        # As JSON an action is what the protocol says; its class has other fields in each version.
-        return self._delta.actions.Action.fromJson(json.dumps(values))
-
-    def _footer(self, file: DataFile) -> str:
-        hadoop, parquet = self._jvm.org.apache.hadoop.fs, self._jvm.org.apache.parquet.hadoop
-        path = hadoop.Path(self._jvm.java.net.URI(file.path))
-        if not path.isAbsolute():
-            path = hadoop.Path(self._log.dataPath(), path)
-        reader = parquet.ParquetFileReader.open(
-            parquet.util.HadoopInputFile.fromPath(path, self._hadoop)
-        )
-        try:
-            stored = reader.getFooter().getFileMetaData().getSchema()
-        finally:
-            reader.close()
-        datasources = self._jvm.org.apache.spark.sql.execution.datasources
-        converter = datasources.parquet.ParquetToSparkSchemaConverter(
-            self._spark.sessionState().conf()
-        )
-        return str(converter.convert(stored).json())
-
-    def _seq(self, values: Sequence[Any]) -> Any:
-        return self._jvm.PythonUtils.toSeq(values)
-
-    def _option(self, value: Any) -> Any:
-        return self._jvm.scala.Option.apply(value)
+        return self._transactions.action(values)
 
 
 def _by_leaves(stale: Sequence[StaleFile]) -> dict[tuple[Path, ...], list[DataFile]]:

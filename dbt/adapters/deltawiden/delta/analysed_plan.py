@@ -1,0 +1,46 @@
+"""What Spark's analysed plan of a query says of the views that the query reads."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from pyspark.sql.types import StructType
+
+from dbt.adapters.deltawiden.sql.identifiers import Path
+
+FOLLOWING_MODES = frozenset({"TYPE EVOLUTION", "EVOLUTION"})
+"""The schema modes, as Spark shows them, in which a view has the types of its query."""
+
+
+@dataclass(frozen=True)
+class ViewTypes:
+    """The types of a view, and those of its query.
+
+    Attributes:
+        follows: whether the view always has the types of its query. The others are then empty.
+        query: the schema of the query's result.
+        view: the schema of the view.
+        query_columns: for each column of the view, the name of the query's column; empty if the
+            view has all columns of the query.
+    """
+
+    follows: bool = False
+    query: StructType = field(default_factory=StructType)
+    view: StructType = field(default_factory=StructType)
+    query_columns: Sequence[str] = ()
+
+
+class AnalysedPlan(Protocol):
+    """The analysed plan of a query."""
+
+    @property
+    def text(self) -> str:
+        """The plan as Spark shows it."""
+
+    def view_types(self, name: Path, line: int) -> ViewTypes:
+        """Return the types of a view in the plan, and those of its query.
+
+        Args:
+            name: the view's catalog, schema and name.
+            line: the view's line in the plan's text, from 0.
+        """

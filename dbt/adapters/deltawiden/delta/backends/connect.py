@@ -1,0 +1,45 @@
+"""Tables by a Spark Connect session: exact schemas, and no JVM in this process."""
+
+from collections.abc import Callable
+
+from dbt.adapters.base.relation import BaseRelation
+from dbt_common.exceptions import DbtRuntimeError
+from pyspark.sql.types import StructType
+
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.sql.versions import Version, read_version
+
+
+class ConnectBackend(SqlBackend):
+    """Reads schemas by the session. All else is SQL. The methods are those of ``SqlBackend``."""
+
+    has_session = True
+
+    def schema(self, relation: BaseRelation) -> StructType:
+        """Read the exact schema of a table or view."""
+        schema: StructType = self._handle().schema(relation.render())
+        return schema
+
+    def prefetch_schema(self, table: BaseRelation) -> Callable[[], StructType]:
+        """Return what reads the schema of a table: a cursor is used by one thread only."""
+        return lambda: self._with_partition_columns(table, self.schema(table))
+
+    def query_schema(self, query: str) -> StructType:
+        """Read the exact schema of a query's result."""
+        schema: StructType = self._handle().query_schema(query)
+        return schema
+
+    def free_query_schema(self, query: str) -> StructType | None:
+        """Read the schema of a query's result; None if the query is not valid."""
+        try:
+            return self.query_schema(query)
+        except DbtRuntimeError:
+            return None
+
+    def comment(self, relation: BaseRelation) -> str | None:
+        """Read the comment on a table or view."""
+        comment: str | None = self._handle().comment(relation.render())
+        return comment
+
+    def _read_spark_version(self) -> Version:
+        return read_version(self._handle().session.version)

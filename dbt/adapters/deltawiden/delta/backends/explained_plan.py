@@ -1,0 +1,74 @@
+"""The analysed plan of a query as EXPLAIN shows it."""
+
+import re
+from collections.abc import Callable
+from functools import partial
+
+from dbt_common.exceptions import DbtRuntimeError
+from pyspark.sql.types import StructType
+
+from dbt.adapters.deltawiden.delta.analysed_plan import FOLLOWING_MODES, ViewTypes
+from dbt.adapters.deltawiden.delta.transaction_log import FetchRows
+from dbt.adapters.deltawiden.sql.identifiers import Path, parse_path, path_sql, quote
+
+_QUOTED_NAME = re.compile(r"`(?:[^`]|``)*`")
+_DETAILS = "# Detailed Table Information"
+
+
+class ExplainedPlan:
+    """An analysed plan that EXPLAIN shows.
+
+    Args:
+        query: the query.
+        fetch_rows: runs a query and returns its rows.
+        query_schema: reads the schema of a query's result.
+
+    Raises:
+        DbtRuntimeError: the query can't be analysed.
+    """
+
+    def __init__(
+        self, query: str, fetch_rows: FetchRows, query_schema: Callable[[str], StructType]
+    ) -> None:
+        self._fetch_rows = fetch_rows
+        self._query_schema = query_schema
+        # Spark plans how to run a SELECT that it explains, for which Delta reads the table's log;
+        # of a view's query it shows the analysed plan and no more. No view is created.
+        view = quote("dbt_deltawiden_explained")
+        rows = fetch_rows(f"explain extended create or replace temporary view {view} as {query}")
+        text = "\n".join(str(row[0]) for row in rows)
+        _, _, analysed = text.partition("== Analyzed Logical Plan ==")
+        self.text = analysed.partition("== Optimized Logical Plan ==")[0]
+        if "CreateViewCommand" not in self.text:
+            raise DbtRuntimeError(text)
+
+    def view_types(self, name: Path, line: int) -> ViewTypes:
+        """Return the types of a view in the plan, and those of its query: ``AnalysedPlan``."""
+        view = path_sql(name)
+        described = self._fetch_rows(f"describe table extended {view}")
+        rows = [(str(row[0]), str(row[1])) for row in described]
+        # The columns come first, and one of them can have any name.
+        start = max(i for i, row in enumerate(rows) if row[0] == _DETAILS)
+        details = dict(rows[start:])
+        if details.get("View Schema Mode") in FOLLOWING_MODES:
+            return ViewTypes(follows=True)
+        columns = _QUOTED_NAME.findall(details.get("View Query Output Columns", ""))
+        query = self._in_namespace(
+            details.get("View Catalog and Namespace", ""),
+            partial(self._query_schema, details["View Text"]),
+        )
+        shown = self._query_schema(f"select * from {view}")
+        return ViewTypes(False, query, shown, [parse_path(column)[0] for column in columns])
+
+    def _in_namespace(self, namespace: str, read: Callable[[], StructType]) -> StructType:
+        """Read a schema where the names in the query mean what they mean in the view."""
+        current = self._fetch_rows("select current_catalog(), current_schema()")[0]
+        before = path_sql((str(current[0]), *parse_path(str(current[1]))))
+        wanted = path_sql(parse_path(namespace)) if namespace else before
+        if wanted == before:
+            return read()
+        self._fetch_rows(f"use {wanted}")
+        try:
+            return read()
+        finally:
+            self._fetch_rows(f"use {before}")

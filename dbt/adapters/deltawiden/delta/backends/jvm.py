@@ -1,0 +1,99 @@
+"""Tables by the JVM of a session in this process: most answers take no statement."""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import copy_context
+from functools import cached_property
+
+from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.spark.relation import SparkRelation
+from pyspark.sql.types import StructType
+
+from dbt.adapters.deltawiden.delta.analysed_plan import AnalysedPlan
+from dbt.adapters.deltawiden.delta.backends.connect import ConnectBackend
+from dbt.adapters.deltawiden.delta.backends.jvm_catalog import (
+    delta_schema,
+    describe_tables,
+    temporary_view_schema,
+)
+from dbt.adapters.deltawiden.delta.backends.jvm_files import FilesByJvm
+from dbt.adapters.deltawiden.delta.backends.jvm_plan import JvmPlan
+from dbt.adapters.deltawiden.delta.data_files import DataFiles
+from dbt.adapters.deltawiden.delta.protocol import ROW_TRACKING
+from dbt.adapters.deltawiden.delta.relations import relation_sql
+from dbt.adapters.deltawiden.spark.embedded_metastore import allow_long_views, is_long
+from dbt.adapters.deltawiden.spark.session import SessionConnection
+from dbt.adapters.deltawiden.sql.identifiers import Path, read_name
+
+
+class JvmBackend(ConnectBackend):
+    """Uses the session's JVM where it can. The methods are those of ``SqlBackend``."""
+
+    corrects_statistics = True
+
+    @contextmanager
+    def _setting(self, key: str, value: str) -> Iterator[None]:
+        with self._handle().with_setting(key, value):
+            yield
+
+    def schema(self, relation: BaseRelation) -> StructType:
+        """Read the exact schema of a table or view."""
+        return _schema_in_jvm(relation, self._handle()) or super().schema(relation)
+
+    def prefetch_schema(self, table: BaseRelation) -> Callable[[], StructType]:
+        """Begin to read the schema of a table in another thread."""
+        session = self._handle()
+        # With the thread's context: dbt's log shows by it which model a line belongs to.
+        reading = self._readers.submit(copy_context().run, _schema_in_jvm, table, session)
+        return lambda: (
+            reading.result() or self._with_partition_columns(table, session.schema(table.render()))
+        )
+
+    @cached_property
+    def _readers(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(thread_name_prefix="schema")
+
+    def list_schema(self, schema: str) -> list[tuple[str, str, str]] | None:
+        """List the tables and views that Spark's own catalog has in a schema."""
+        names = read_name(schema)
+        return None if len(names) > 1 else describe_tables(self._handle().session, names[0])
+
+    def analyse(self, query: str) -> AnalysedPlan:
+        """Return the plan that Spark has made of a query, or makes of it now."""
+        handle: SessionConnection = self._handle()
+        return JvmPlan(handle.session, handle.analysed_plan(query))
+
+    def data_files(self, table: SparkRelation, writes_rows: bool = True) -> DataFiles:
+        """Return the data files of a Delta table."""
+        if writes_rows and self.snapshot(table).has(ROW_TRACKING):
+            return super().data_files(table, writes_rows)
+        return self._files(relation_sql(table))
+
+    def widen_floats(self, table_name: str, leaves: Sequence[Path]) -> None:
+        """Change float leaves to double, and correct the statistics of their files before."""
+        self._files(table_name).widen_floats(leaves)
+
+    def remove_recorded_changes(self, table: SparkRelation) -> None:
+        """Remove the recorded type changes from a table's schema."""
+        self._files(relation_sql(table)).remove_recorded_changes()
+
+    def _files(self, table_name: str) -> FilesByJvm:
+        return FilesByJvm(self._handle().session, table_name)
+
+    def allow_long_view(self, query: str) -> None:
+        """Let the embedded metastore store a view's text, however long it is."""
+        if is_long(query):
+            allow_long_views(self._handle().session)
+
+
+def _schema_in_jvm(relation: BaseRelation, handle: SessionConnection) -> StructType | None:
+    """Read the schema without analysing a query, if the JVM has it."""
+    names = [read_name(part or "") for part in (relation.schema, relation.identifier)]
+    if any(len(parts) > 1 for parts in names):
+        return None  # It is in another catalog.
+    (schema,), (name,) = names
+    # Only a temporary view has a name without a schema, though dbt's relation has one all the same.
+    if schema and relation.include_policy.schema:
+        return delta_schema(handle.session, schema, name)
+    return temporary_view_schema(handle.session, name)

@@ -1,0 +1,321 @@
+"""Tables by SQL alone: all that a Thrift, HTTP or ODBC connection has."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.spark.relation import SparkRelation
+from dbt_common.exceptions import DbtRuntimeError
+from dbt_common.invocation import get_invocation_id
+from pyspark.sql.types import StringType, StructField, StructType
+
+from dbt.adapters.deltawiden.__version__ import version
+from dbt.adapters.deltawiden.delta.analysed_plan import AnalysedPlan
+from dbt.adapters.deltawiden.delta.backends.explained_plan import ExplainedPlan
+from dbt.adapters.deltawiden.delta.data_files import DataFiles, FilesBySql
+from dbt.adapters.deltawiden.delta.engine import Engine, read_engine, read_spark_version
+from dbt.adapters.deltawiden.delta.partition_columns import (
+    can_lose_values,
+    with_partition_columns,
+)
+from dbt.adapters.deltawiden.delta.relations import provider, relation_sql
+from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
+from dbt.adapters.deltawiden.delta.transaction_log import newest_schema
+from dbt.adapters.deltawiden.sql.describe_parser import (
+    CHAR_VARCHAR_KEY,
+    partition_names,
+    read_schema,
+)
+from dbt.adapters.deltawiden.sql.identifiers import Path
+from dbt.adapters.deltawiden.sql.types import leaves, type_sql
+from dbt.adapters.deltawiden.sql.versions import Version
+
+USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
+"""The setting whose value Delta stores with the next commits,
+https://docs.delta.io/latest/delta-batch.html#set-user-defined-commit-metadata."""
+
+Execute = Callable[..., tuple[Any, Any]]
+"""The adapter's ``execute``: runs a statement, and fetches its rows with ``fetch=True``."""
+
+
+class SqlBackend:
+    """Reads and changes tables by SQL. The other backends do what they can without a statement.
+
+    Args:
+        execute: runs a statement on the thread's connection.
+        handle: returns the handle of the thread's connection.
+        delta_version: the version of Delta, if the profile has it.
+    """
+
+    has_session = False
+    """Whether dbt has a SparkSession: exact schemas without a statement, Python models."""
+    corrects_statistics = False
+    """Whether the statistics of data files can be corrected in the transaction log."""
+
+    def __init__(
+        self, execute: Execute, handle: Callable[[], Any], delta_version: str | None = None
+    ) -> None:
+        self.execute = execute
+        self._handle = handle
+        self._delta_version = delta_version
+        self._engine: Engine | None = None
+        self._spark: Version | None = None
+
+    def fetch_rows(self, query: str) -> Sequence[Any]:
+        """Run a query on the thread's connection.
+
+        Args:
+            query: the query.
+
+        Returns:
+            Its rows. A value can be read by its position and by its name.
+
+        Raises:
+            DbtDatabaseError: Spark or Delta refused the query.
+        """
+        _, table = self.execute(query, fetch=True)
+        return list(table.rows)
+
+    @contextmanager
+    def tagged_commits(self, changed_by: str) -> Iterator[str]:
+        """Let the history of the tables say which model or operation made the commits inside.
+
+        Args:
+            changed_by: the unique id of the model, or the name of the operation.
+
+        Yields:
+            The text that each commit has as its user metadata.
+        """
+        values = {"changed_by": changed_by, "invocation_id": get_invocation_id()}
+        text = json.dumps({**values, "dbt_deltawiden": version})
+        with self._setting(USER_METADATA, text):
+            yield text
+
+    @contextmanager
+    def _setting(self, key: str, value: str) -> Iterator[None]:
+        # A server has a session for each connection, and so for each thread.
+        self.execute(f"set {key}={value}")
+        try:
+            yield
+        finally:
+            self.execute(f"reset {key}")
+
+    def schema(self, relation: BaseRelation) -> StructType:
+        """Read the schema of a table or view.
+
+        Args:
+            relation: the table or view.
+
+        Returns:
+            Its schema. By SQL alone, every field is nullable in it.
+
+        Raises:
+            DbtDatabaseError: the relation does not exist, or it can't be read.
+        """
+        # Not str(relation): under --empty that is a subquery. Not DESCRIBE TABLE: it lists
+        # partition columns twice, after a row that starts with '#', as a column's name can too.
+        name = relation.render()
+        return read_schema(self._describe(f"select * from {name}"), name, self._describe)
+
+    def table_schema(self, table: BaseRelation) -> StructType:
+        """Read the schema of a table as ``prefetch_schema`` does, at once."""
+        return self.prefetch_schema(table)()
+
+    def prefetch_schema(self, table: BaseRelation) -> Callable[[], StructType]:
+        """Begin to read the schema of a table, if that can go on beside other statements.
+
+        Args:
+            table: the table.
+
+        Returns:
+            A function that returns the schema, or raises what ``schema`` raises. The partition
+            columns are marked in the schema, if one of them can lose a value.
+        """
+        return lambda: self._with_partition_columns(table, self._schema_with_char(table))
+
+    def _with_partition_columns(self, table: BaseRelation, schema: StructType) -> StructType:
+        if not any(can_lose_values(column.dataType) for column in schema.fields):
+            return schema
+        rows = self.fetch_rows(f"describe table {relation_sql(table)}")
+        described = [(str(row[0]), str(row[1] or "")) for row in rows]
+        return with_partition_columns(schema, partition_names(described))
+
+    def _schema_with_char(self, table: BaseRelation) -> StructType:
+        """Read a table's schema with the declared types of its char columns.
+
+        No statement shows these for all columns. Spark pads the values of a char column when it
+        reads them, so a query plan shows whether there is one. Only then the log is read.
+        """
+        schema, name = self.schema(table), relation_sql(table)
+        has_text = any(isinstance(leaf, StringType) for leaf in leaves(schema))
+        if not has_text or not getattr(table, "is_delta", False):
+            return schema
+        if "readSidePadding" not in str(self.fetch_rows(f"explain select * from {name}")[0][0]):
+            return schema
+        location = str(self.fetch_rows(f"describe detail {name}")[0]["location"])
+        in_log = StructType.fromJson(json.loads(newest_schema(location, self.fetch_rows)))
+        declared = {column.name: column.metadata.get(CHAR_VARCHAR_KEY) for column in in_log.fields}
+        return StructType(
+            [
+                StructField(f.name, f.dataType, f.nullable, _declaration(declared.get(f.name)))
+                for f in schema.fields
+            ]
+        )
+
+    def query_schema(self, query: str) -> StructType:
+        """Read the schema of a query's result, without running the query.
+
+        Args:
+            query: a SELECT.
+
+        Returns:
+            The schema, as ``schema`` returns it.
+
+        Raises:
+            DbtDatabaseError: the query is not valid.
+        """
+        return read_schema(self._describe(query), f"({query})", self._describe)
+
+    def free_query_schema(self, query: str) -> StructType | None:
+        """Read the schema of a query's result, if that takes no statement.
+
+        Args:
+            query: a SELECT.
+
+        Returns:
+            The schema; None if it would take a statement, or the query is not valid.
+        """
+        return None
+
+    def _describe(self, query: str) -> list[tuple[str, str]]:
+        rows = self.fetch_rows(f"describe query {query}")
+        return [(str(row[0]), str(row[1])) for row in rows]
+
+    def comment(self, relation: BaseRelation) -> str | None:
+        """Read the comment on a table or view, if that takes no statement.
+
+        Args:
+            relation: the table or view.
+
+        Returns:
+            The comment; None if it has none, or reading it would take a statement.
+
+        Raises:
+            DbtDatabaseError: the relation does not exist.
+        """
+        return None
+
+    def list_schema(self, schema: str) -> list[tuple[str, str, str]] | None:
+        """List the tables and views of a schema, if that takes no statement.
+
+        Args:
+            schema: the schema, as dbt's relations have it.
+
+        Returns:
+            For each, the schema, the name and the information that SHOW TABLE EXTENDED has. None
+            if that statement has to be run.
+        """
+        return None
+
+    def engine(self) -> Engine:
+        """Return the versions of Spark and Delta that run; they are asked for once.
+
+        Raises:
+            DbtRuntimeError: the server does not say which Delta it runs.
+        """
+        # Two threads may both ask at first; they get the same answer.
+        if self._engine is None:
+            self._engine = read_engine(self.fetch_rows, self._delta_version)
+        return self._engine
+
+    def spark_version(self) -> Version:
+        """Return the version of Spark that runs."""
+        if self._spark is None:
+            self._spark = self._read_spark_version()
+        return self._spark
+
+    def _read_spark_version(self) -> Version:
+        return read_spark_version(self.fetch_rows)
+
+    def snapshot(self, table: SparkRelation, schema: StructType | None = None) -> TableSnapshot:
+        """Return a snapshot of a table, which reads what it is asked for.
+
+        Args:
+            table: the table.
+            schema: the table's schema, if it is known.
+        """
+        return TableSnapshot(
+            relation_sql(table),
+            self.engine,
+            self.fetch_rows,
+            "delta" if table.is_delta else provider(table),
+            schema,
+            self.corrects_statistics,
+        )
+
+    def analyse(self, query: str) -> AnalysedPlan:
+        """Analyse a query, without running it.
+
+        Args:
+            query: a SELECT, which may have been analysed as that of a temporary view just now.
+
+        Returns:
+            Its analysed plan.
+
+        Raises:
+            DbtRuntimeError: the query is not valid.
+        """
+        return ExplainedPlan(query, self.fetch_rows, self.query_schema)
+
+    def data_files(self, table: SparkRelation, writes_rows: bool = True) -> DataFiles:
+        """Return the data files of a Delta table.
+
+        Args:
+            table: the table.
+            writes_rows: whether rows will be written anew. Only an UPDATE keeps their ids.
+        """
+        snapshot = self.snapshot(table)
+        types = {field.name: field.dataType for field in self.schema(table)}
+        partitioned_by = {name: type_sql(types[name]) for name in snapshot.partition_columns}
+        return FilesBySql(snapshot.name, self.fetch_rows, partitioned_by)
+
+    def widen_floats(self, table_name: str, leaves: Sequence[Path]) -> None:
+        """Change float leaves to double, and correct the statistics of their files before.
+
+        Args:
+            table_name: the table's name, quoted for a statement.
+            leaves: columns and fields of structs, in the schema's spelling.
+
+        Raises:
+            DbtRuntimeError: SQL has no statement for it.
+        """
+        raise DbtRuntimeError(f"The statistics of {table_name} can't be corrected by SQL alone.")
+
+    def remove_recorded_changes(self, table: SparkRelation) -> None:
+        """Remove the recorded type changes from a table's schema.
+
+        Args:
+            table: a Delta table, each of whose files has the types of its schema.
+
+        Raises:
+            DbtRuntimeError: SQL has no statement for it.
+        """
+        raise DbtRuntimeError(
+            "This server's Delta can't remove type widening on a cluster: its DROP FEATURE "
+            "asks the executors for a session, https://github.com/delta-io/delta/pull/5697. "
+            "All files have been rewritten. Run the operation again with method: session on "
+            "the same metastore: that needs no rewrite of Delta's."
+        )
+
+    def allow_long_view(self, query: str) -> None:
+        """Make room for a long view in the embedded metastore. A server's has its own.
+
+        Args:
+            query: the view's query.
+        """
+
+
+def _declaration(text: str | None) -> dict[str, str]:
+    return {CHAR_VARCHAR_KEY: text} if text else {}

@@ -1,0 +1,244 @@
+"""The plan for a table before a write, and the statements of the plan before and after it."""
+
+import contextlib
+from collections.abc import Container, Iterable, Mapping
+from functools import partial
+from typing import Any
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.spark.relation import SparkRelation
+from dbt_common.exceptions import CompilationError, DbtRuntimeError
+from pyspark.sql.types import StructField, StructType
+
+from dbt.adapters.deltawiden.config.policy import OnLossyWrite, OnSchemaChange, Policy
+from dbt.adapters.deltawiden.config.table_properties import changed_properties
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.conflicts import is_conflict, retry_conflicts
+from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
+from dbt.adapters.deltawiden.delta.relations import relation_sql
+from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
+from dbt.adapters.deltawiden.evolution.attempts import SchemaChangeFailed
+from dbt.adapters.deltawiden.sql.identifiers import read_name
+from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName
+from dbt.adapters.deltawiden.widening import report
+from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.widening.planner import plan_changes, plan_no_change
+from dbt.adapters.deltawiden.widening.request import InvalidRequest, find_leaf
+from dbt.adapters.deltawiden.widening.schema_diff import compare
+from dbt.adapters.deltawiden.widening.self_reference import (
+    grows_again,
+    self_reference_text,
+    widened_queries,
+)
+from dbt.adapters.deltawiden.writing.partition_values import has_moments, shifts_moments
+from dbt.adapters.deltawiden.writing.value_check import ValueCheck
+
+logger = AdapterLogger("DeltaWiden")
+
+
+class SchemaChangeRefused(CompilationError):
+    """The table can't take the model's output. Nothing was changed or written.
+
+    It is a compilation error, as dbt's own refusal under ``on_schema_change: fail`` is.
+    """
+
+
+def require_not_refused(plan: Plan) -> Plan:
+    """Return a plan that is not refused.
+
+    Raises:
+        SchemaChangeRefused: the plan is refused. All refusals are in the message.
+    """
+    if plan.refusals:
+        raise SchemaChangeRefused(report.refusals_text(plan))
+    return plan
+
+
+class TableEvolution:
+    """Plans what a table needs before a write, and runs the statements of a plan.
+
+    Args:
+        backend: reads and changes tables.
+    """
+
+    def __init__(self, backend: SqlBackend) -> None:
+        self._backend = backend
+
+    def plan(
+        self,
+        schemas: tuple[StructType, StructType],
+        table: SparkRelation,
+        policy: Policy,
+        config: Any,
+        model: str,
+        keys: Container[str] = (),
+    ) -> Plan:
+        """Decide what a table needs before a model's output is written to it.
+
+        Args:
+            schemas: the schema of the model's output, and the table's.
+            table: the table.
+            policy: the model's configuration.
+            config: all of it, for ``tblproperties``.
+            model: the model's name.
+            keys: the columns, in lower case, by which the write finds rows.
+
+        Returns:
+            A plan that is not refused. Its statements have not run.
+
+        Raises:
+            SchemaChangeRefused: the plan is refused.
+        """
+        source_schema, table_schema = schemas
+        try:
+            difference = compare(source_schema, table_schema)
+        except AmbiguousName as error:
+            raise SchemaChangeRefused(str(error)) from error
+        check = None
+        if policy.on_lossy_write is OnLossyWrite.ERROR:
+            partitioned_by = partition_columns(table_schema)
+            check = self.value_check(model, table, table_schema, partitioned_by)
+        snapshot = self._backend.snapshot(table, table_schema)
+        properties = _changed_properties(table, config, snapshot)
+        if difference and policy.on_schema_change is not OnSchemaChange.IGNORE:
+            known = snapshot.with_properties(properties) if properties else snapshot
+            plan = plan_changes(difference, source_schema, policy, known, check, keys)
+        else:
+            # Only if the write would fail without it, the question is asked.
+            computed = snapshot.computed_columns if difference.missing_columns else frozenset()
+            plan = plan_no_change(
+                difference, source_schema, table_schema, snapshot.name, computed, check, keys
+            )
+        return require_not_refused(plan.with_properties(properties))
+
+    def value_check(
+        self,
+        model: str,
+        table: SparkRelation,
+        schema: StructType,
+        partitioned_by: frozenset[str],
+    ) -> ValueCheck:
+        """Return the check of the values that a model writes to a table.
+
+        Args:
+            model: the model's name.
+            table: the table.
+            schema: the table's schema.
+            partitioned_by: the partition columns, in lower case.
+        """
+        in_partitions = (f.dataType for f in schema.fields if f.name.lower() in partitioned_by)
+        can_shift = table.is_delta and any(map(has_moments, in_partitions))
+        shifts = bool(can_shift and shifts_moments(self._backend.engine().delta))
+        return ValueCheck(model, relation_sql(table), partitioned_by, shifts)
+
+    def refuse_self_reference(self, plan: Plan, table: SparkRelation, query: str) -> None:
+        """Stop a model that would widen its own input, before the first statement.
+
+        Args:
+            plan: the plan for the model's table.
+            table: the table.
+            query: the model's query.
+
+        Raises:
+            SchemaChangeRefused: the model's output would become wider with each run.
+        """
+        if not plan.changes:
+            return
+        types = {column.name: column.type for column in plan.write.columns}
+        name = (*read_name(table.schema or ""), *read_name(table.identifier or ""))
+        for widened in widened_queries(query, name, types):
+            output = None
+            # One of the two spellings is not valid, and both may not be.
+            with contextlib.suppress(DbtRuntimeError):
+                output = self._backend.query_schema(widened)
+            if output is not None:
+                after = StructType([StructField(*column) for column in types.items()])
+                growing = grows_again(plan.changes, output, after)
+                if growing:
+                    raise SchemaChangeRefused(self_reference_text(plan.table, growing))
+                return
+
+    def run_before_write(self, plan: Plan, changed_by: str) -> None:
+        """Run the statements of a plan that come before the write.
+
+        Args:
+            plan: a plan that is not refused.
+            changed_by: the unique id of the model, or the name of the operation. The commits have
+                it in the table's history.
+
+        Raises:
+            SchemaChangeFailed: the engine refused a statement. A property that was turned on for
+                the type changes is turned off again.
+        """
+        if not plan.statements_before_write:
+            return
+        with self._backend.tagged_commits(changed_by):
+            done: list[str] = []
+            try:
+                for statement in plan.statements_before_write:
+                    self._run(statement, plan)
+                    done.append(statement)
+            except DbtRuntimeError as error:
+                self._run_all(plan.undo_before_changes(done), plan)
+                # After a conflict the property may be what another run's changes need.
+                if not is_conflict(error):
+                    self._undo(plan, done)
+                raise SchemaChangeFailed(error.msg, done) from error
+
+    def run_after_write(self, plan: Plan, changed_by: str) -> None:
+        """Run the statements of a plan that come after the write has succeeded.
+
+        Args:
+            plan: the plan.
+            changed_by: as for ``run_before_write``.
+
+        Raises:
+            SchemaChangeFailed: the engine refused a statement. The rows are written all the same.
+        """
+        for statement in plan.statements_after_write:
+            with self._backend.tagged_commits(changed_by):
+                try:
+                    retry_conflicts(partial(self._backend.execute, statement))
+                except DbtRuntimeError as error:
+                    raise SchemaChangeFailed(
+                        f"The rows were written to {plan.table}, but this failed after it, and the "
+                        f"next run will do it: {statement}\n{error.msg}"
+                    ) from error
+
+    def _run(self, statement: str, plan: Plan) -> None:
+        if statement != plan.statement_with_statistics:
+            self._backend.execute(statement)
+            return
+        logger.debug(f"In Delta's own transactions: {statement}")
+        self._backend.widen_floats(plan.table, [change.path for change in plan.with_statistics])
+
+    def _undo(self, plan: Plan, done: Iterable[str]) -> None:
+        statements = plan.undo(done)
+        if statements and not self._has_planned_types(plan):
+            return  # Another run has changed them, by the property that this one has set.
+        self._run_all(statements, plan)
+
+    def _run_all(self, statements: Iterable[str], plan: Plan) -> None:
+        for statement in statements:
+            try:
+                self._backend.execute(statement)
+            except DbtRuntimeError as error:
+                logger.warning(f"Could not take back a change of {plan.table}: {error}")
+
+    def _has_planned_types(self, plan: Plan) -> bool:
+        now = self._backend.query_schema(f"select * from {plan.table}")
+        try:
+            return all(
+                find_leaf(change.path, now)[1] == change.from_type for change in plan.changes
+            )
+        except InvalidRequest:
+            return False
+
+
+def _changed_properties(
+    table: SparkRelation, config: Any, snapshot: TableSnapshot
+) -> Mapping[str, str]:
+    configured = config.get("tblproperties")
+    if not configured or not table.is_delta:
+        return {}
+    return changed_properties(configured, snapshot.all_properties)

@@ -1,0 +1,301 @@
+"""The write of an incremental model or a snapshot: what comes before it and after it."""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dbt.adapters.contracts.connection import AdapterResponse
+from dbt.adapters.spark.relation import SparkRelation
+from dbt_common.exceptions import CompilationError
+from dbt_common.invocation import get_invocation_id
+
+from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy
+from dbt.adapters.deltawiden.config.validation import columns_named, read_model_policy
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.evolution.attempts import Attempts, Turns, retry_on_conflict
+from dbt.adapters.deltawiden.evolution.evolution import TableEvolution, require_not_refused
+from dbt.adapters.deltawiden.evolution.model_views import ModelViews
+from dbt.adapters.deltawiden.evolution.snapshots import SnapshotEvolution
+from dbt.adapters.deltawiden.sql.identifiers import quote_once
+from dbt.adapters.deltawiden.widening import report
+from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.widening.planner import refused_keys
+from dbt.adapters.deltawiden.writing.batch import Batch, NoBatch, read_batch
+
+STRATEGIES = ("append", "merge", "insert_overwrite", "microbatch")
+"""The strategies whose statements are known here."""
+
+Context = Mapping[str, Any]
+"""dbt's context of a macro: the node's configuration, dbt's graph, and all macros."""
+
+
+@dataclass(frozen=True)
+class PreparedWrite:
+    """A write that has been planned, to a table that is ready for it.
+
+    Attributes:
+        plan: the plan. Its statements before the write have run.
+        strategy: the incremental strategy.
+        source: the temporary view of the model's output.
+        existing: the table as it was found.
+        target: the table.
+        batch: for a microbatch model, the batch.
+        has_exact_text: whether the limits of the batch are the same if Spark reads them as text.
+    """
+
+    plan: Plan
+    strategy: str
+    source: SparkRelation
+    existing: SparkRelation
+    target: SparkRelation
+    batch: Batch | None = None
+    has_exact_text: bool = True
+
+
+class IncrementalWrites:
+    """Writes models to existing tables.
+
+    Args:
+        backend: reads and changes tables.
+        evolution: plans changes of tables, and runs them.
+        snapshots: plans changes of the tables of snapshots.
+        views: knows the views that models read, and those over tables.
+    """
+
+    def __init__(
+        self,
+        backend: SqlBackend,
+        evolution: TableEvolution,
+        snapshots: SnapshotEvolution,
+        views: ModelViews,
+    ) -> None:
+        self._backend = backend
+        self._evolution = evolution
+        self._snapshots = snapshots
+        self._views = views
+        self._turns: defaultdict[str, Turns] = defaultdict(Turns)
+        self._warned: set[tuple[str, str]] = set()
+
+    def write(
+        self,
+        context: Context,
+        existing: SparkRelation,
+        target: SparkRelation,
+        strategy: str,
+        run_write: Callable[[PreparedWrite], Any],
+    ) -> None:
+        """Plan and write an incremental model, again if another writer came first.
+
+        Args:
+            context: dbt's context of the model.
+            existing: the table as it was found.
+            target: the table.
+            strategy: the incremental strategy.
+            run_write: a macro that runs the statement of a prepared write, as ``main``.
+
+        Raises:
+            SchemaChangeRefused: the table can't take the model's output.
+            DbtDatabaseError: the engine refused a statement, or other writers came first each time.
+        """
+
+        def write_once(attempts: Attempts) -> None:
+            prepared = self._prepare(context, attempts, existing, target, strategy)
+            run_write(prepared)
+            _store_response(context, prepared.plan)
+
+        plan = retry_on_conflict(write_once, self._turns[target.render()])
+        if plan is not None:
+            self._evolution.run_after_write(plan, _unique_id(context))
+
+    def write_snapshot(
+        self,
+        context: Context,
+        query: str,
+        target: SparkRelation,
+        columns: Mapping[str, str],
+        hard_deletes: str,
+        run_write: Callable[[Plan], Any],
+    ) -> None:
+        """Plan and write a snapshot, again if another writer came first.
+
+        Args:
+            context: dbt's context of the snapshot.
+            query: the query for the snapshot's rows, dbt's own columns included.
+            target: the existing table.
+            columns: the names of dbt's own columns.
+            hard_deletes: what the snapshot does about rows that its source has deleted.
+            run_write: a macro that makes the staging view of a plan and runs the MERGE, as
+                ``main``.
+
+        Raises:
+            SchemaChangeRefused: the table can't take the snapshot's rows.
+            DbtDatabaseError: the engine refused a statement, or other writers came first each time.
+        """
+
+        def write_once(attempts: Attempts) -> None:
+            self._views.check(context, query)
+            # Before the staging view: it compares with the table as it is when the view is made.
+            config = context["config"]
+            plan = attempts.record_plan(
+                self._snapshots.plan(query, target, config, columns, hard_deletes)
+            )
+            self._change_table(context, plan)
+            run_write(plan)
+            _store_response(context, plan)
+
+        retry_on_conflict(write_once, self._turns[target.render()])
+
+    def _prepare(
+        self,
+        context: Context,
+        attempts: Attempts,
+        existing: SparkRelation,
+        target: SparkRelation,
+        strategy: str,
+    ) -> PreparedWrite:
+        config = context["config"]
+        # The metastore and the table's log are read while Spark analyses the model's query.
+        table_schema = self._backend.prefetch_schema(existing)
+        source, query = context["_deltawiden_create_source_view"]()
+        self._views.check(context, query)
+        plan = self._plan(config, strategy, source, existing, table_schema, query)
+        plan = attempts.record_plan(plan)
+        batch = None
+        if strategy == "microbatch":
+            batch = _read_batch(plan, config, context["model"]["batch"])
+            self._check_partitions_of_batch(config, source, target, existing, batch)
+        self._change_table(context, plan)
+        if plan.new and not existing.is_delta:
+            # Spark caches what it has read of the files of such a table, its columns included.
+            self._backend.execute(f"refresh table {target}")
+        if strategy not in STRATEGIES:
+            # The statements of a strategy of the project's own are not known: the first may have
+            # written.
+            attempts.make_last()
+        has_exact_text = batch is None or self._has_exact_text(batch)
+        return PreparedWrite(plan, strategy, source, existing, target, batch, has_exact_text)
+
+    def _plan(
+        self,
+        config: Any,
+        strategy: str,
+        source: SparkRelation,
+        table: SparkRelation,
+        table_schema: Callable[[], Any],
+        query: str,
+    ) -> Plan:
+        policy = read_model_policy(config, config.model.unique_id)
+        schemas = self._backend.schema(source), table_schema()
+        keys = columns_named(config.get("unique_key"))
+        plan = self._evolution.plan(schemas, table, policy, config, config.model.name, keys)
+        if strategy == "merge":
+            plan = require_not_refused(plan.refusing(refused_keys(plan.write)))
+            _check_unique_key(plan, config.get("unique_key"))
+        self._evolution.refuse_self_reference(plan, table, query)
+        return plan
+
+    def _change_table(self, context: Context, plan: Plan) -> None:
+        # Warn before the first change: under --warn-error a warning stops the run.
+        config = context["config"]
+        for text in self._warnings(plan, read_model_policy(config, config.model.unique_id)):
+            context["exceptions"].warn(text)
+        self._evolution.run_before_write(plan, _unique_id(context))
+        changes = report.changes_text(plan)
+        if changes:
+            context["log"](changes, info=True)
+        if plan.changes:
+            self._views.log_stale([plan.table], context["graph"])
+
+    def _warnings(self, plan: Plan, policy: Policy) -> list[str]:
+        """Return what to warn of; each text once a run, however many batches a model has."""
+        texts = []
+        if plan.left_out:
+            texts.append(report.left_out_text(plan))
+        if plan.lossy and policy.on_lossy_write is OnLossyWrite.WARN:
+            texts.append(report.lossy_text(plan, OnLossyWrite.WARN))
+        run = get_invocation_id()
+        new = [text for text in texts if (run, text) not in self._warned]
+        self._warned.update((run, text) for text in new)
+        return new
+
+    def _has_exact_text(self, batch: Batch) -> bool:
+        query = batch.is_text_exact
+        return not query or bool(self._backend.fetch_rows(query)[0][0])
+
+    def _check_partitions_of_batch(
+        self,
+        config: Any,
+        source: SparkRelation,
+        target: SparkRelation,
+        existing: SparkRelation,
+        batch: Batch,
+    ) -> None:
+        """Refuse a batch that would replace partitions with rows of other batches."""
+        # Iceberg's partitions can be functions of columns, which no query can name.
+        if existing.is_delta or existing.is_iceberg:
+            return
+        configured = config.get("partition_by")
+        names = [configured] if isinstance(configured, str) else list(configured)
+        quoted = [quote_once(name) for name in names]
+        same = " and ".join(f"s.{name} <=> t.{name}" for name in quoted)
+        found = self._backend.fetch_rows(
+            f"select 1 from {target} as t where not coalesce({batch.condition}, false) "
+            f"and exists (select 1 from {source} as s where {same}) limit 1"
+        )
+        if found:
+            raise CompilationError(
+                f"The batch would replace partitions of {target} that have rows of other batches "
+                f"too: their {batch.column} is not in {batch.start} to {batch.end}. The table is "
+                f"partitioned by {', '.join(names)}. Partition it by a column that is no coarser "
+                "than batch_size and in UTC, or use file_format: delta, which replaces just the "
+                "rows of a batch."
+            )
+
+
+def _unique_id(context: Context) -> str:
+    return str(context["model"]["unique_id"])
+
+
+def _read_batch(plan: Plan, config: Any, limits: Mapping[str, Any]) -> Batch:
+    start, end = limits["event_time_start"], limits["event_time_end"]
+    try:
+        return read_batch(plan.write.columns, config.get("event_time"), start, end)
+    except NoBatch as error:
+        raise CompilationError(str(error)) from error
+
+
+def _check_unique_key(plan: Plan, configured: str | Sequence[str] | None) -> None:
+    """Refuse a key that the model lacks: Delta's error is "Cannot find main error class"."""
+    names = [column.name for column in plan.write.columns if column.in_source]
+    folded = {name.lower() for name in names}
+    for key in [configured] if isinstance(configured, str) else configured or []:
+        # Only Delta can read what is not a plain name: a path, an expression, a quoted name.
+        if re.fullmatch(r"\w+", key) and key.lower() not in folded:
+            raise CompilationError(
+                f"unique_key: the model has no column {key}; it has {', '.join(names)}"
+            )
+
+
+def _store_response(context: Context, plan: Plan) -> None:
+    """Add the type changes to the response of the write, which dbt keeps in run_results.json."""
+    changes = (*plan.applied_by_earlier_attempts, *plan.changes)
+    if changes:
+        written = context["load_result"]("main")
+        response = DeltaWidenResponse(
+            **written["response"].to_dict(),
+            type_changes=[change.value for change in changes],
+        )
+        context["store_result"]("main", response=response, agate_table=written["table"])
+
+
+@dataclass
+class DeltaWidenResponse(AdapterResponse):
+    """The response of a model's write, which dbt stores in run_results.json.
+
+    Attributes:
+        type_changes: the type changes made before the write, each with ``path``, ``from``, ``to``.
+    """
+
+    type_changes: list[dict[str, Any]] = field(default_factory=list)

@@ -1,0 +1,87 @@
+"""The views that a model reads, and the views over the table that it widens."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.deltawiden.config.policy import OnLossyWrite
+from dbt.adapters.deltawiden.evolution.evolution import SchemaChangeRefused
+from dbt.adapters.deltawiden.sql.identifiers import parse_path, path_text
+from dbt.adapters.deltawiden.views.finder import ViewFinder, view_models
+from dbt.adapters.deltawiden.views.stale_views import read_text, widened_text
+
+logger = AdapterLogger("DeltaWiden")
+
+
+class ModelViews:
+    """Refuses models that read through views that change values, and names stale views.
+
+    Args:
+        finder: finds the views.
+    """
+
+    def __init__(self, finder: ViewFinder) -> None:
+        self._finder = finder
+
+    def check(self, context: Mapping[str, Any], query: str) -> None:
+        """Refuse a model that reads through a view that changes values, before anything is written.
+
+        Args:
+            context: dbt's context of the model.
+            query: the query for the model's rows.
+
+        Raises:
+            SchemaChangeRefused: the values would be changed.
+        """
+        text = self._text(query, context["config"].get("on_lossy_write"), context["graph"])
+        if text:
+            context["exceptions"].warn(text)
+
+    def check_python(self, query: str, config: Mapping[str, Any]) -> None:
+        """Refuse a query of a Python model that reads through a view that changes values.
+
+        The data frame that the model returns is checked as well, and a warning is given for it.
+
+        Args:
+            query: the query.
+            config: the model's configuration.
+
+        Raises:
+            SchemaChangeRefused: the values would be changed.
+        """
+        if config.get("on_lossy_write") in (None, OnLossyWrite.ERROR.value):
+            self._text(query, OnLossyWrite.ERROR.value, {})
+
+    def _text(self, query: str, on_lossy_write: str | None, graph: Mapping[str, Any]) -> str:
+        if on_lossy_write == OnLossyWrite.IGNORE.value:
+            return ""
+        views = self._finder.read_by(query)
+        if not views:
+            return ""
+        is_accepted = on_lossy_write == OnLossyWrite.WARN.value
+        text = read_text(views, view_models(graph.get("nodes", {}).values()), is_accepted)
+        if is_accepted:
+            return text
+        raise SchemaChangeRefused(text)
+
+    def log_stale(self, tables: Iterable[str], graph: Mapping[str, Any]) -> None:
+        """Log the views over widened tables that still have the types from before.
+
+        It is not a warning to dbt: the tables are widened already, and ``--warn-error`` would stop
+        a model that has nothing wrong.
+
+        Args:
+            tables: the names of the tables, as for a statement.
+            graph: dbt's graph.
+        """
+        models = view_models(graph.get("nodes", {}).values())
+        for table in map(parse_path, tables):
+            try:
+                stale = self._finder.over(table)
+            except DbtRuntimeError as error:
+                logger.warning(f"The views over {path_text(table)} can't be listed: {error.msg}")
+                continue
+            if stale:
+                logger.warning(widened_text(table, stale, models, self._finder.can_follow))

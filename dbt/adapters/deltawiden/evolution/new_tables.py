@@ -1,0 +1,67 @@
+"""What a query that creates or replaces a table needs: the check of partitions, table features."""
+
+from typing import Any
+
+from dbt.adapters.spark.relation import SparkRelation
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.deltawiden.config.policy import OnLossyWrite
+from dbt.adapters.deltawiden.config.validation import columns_named, read_model_policy
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
+from dbt.adapters.deltawiden.widening.rules import feature_properties
+from dbt.adapters.deltawiden.writing.columns import partitions_checked_sql
+from dbt.adapters.deltawiden.writing.partition_values import keeps_partitions_as_text
+
+
+class NewTables:
+    """Prepares the queries that create or replace tables.
+
+    Args:
+        backend: reads schemas.
+        evolution: makes the checks of values.
+    """
+
+    def __init__(self, backend: SqlBackend, evolution: TableEvolution) -> None:
+        self._backend = backend
+        self._evolution = evolution
+
+    def with_partitions_checked(self, query: str, table: SparkRelation, config: Any) -> str:
+        """Let a query end with an error if a partition would not store one of its values exactly.
+
+        Args:
+            query: the query.
+            table: the table that is created from it.
+            config: the model's configuration.
+
+        Returns:
+            A query with the same columns; ``query`` itself if nothing has to be checked.
+        """
+        columns = columns_named(config.get("partition_by"))
+        policy = read_model_policy(config, config.model.unique_id)
+        is_accepted = policy.on_lossy_write is not OnLossyWrite.ERROR
+        file_format = config.get("file_format")
+        if is_accepted or not columns or not keeps_partitions_as_text(file_format):
+            return query
+        try:
+            schema = self._backend.query_schema(query)
+        except DbtRuntimeError:
+            return query  # The statement itself will say what is wrong.
+        written = table.incorporate(is_delta=file_format == "delta")
+        check = self._evolution.value_check(config.model.name, written, schema, columns)
+        selected = partitions_checked_sql(schema, check)
+        if not selected:
+            return query
+        return f"select {selected} from (\n{query.rstrip().removesuffix(';')}\n)"
+
+    def feature_properties(self, query: str) -> dict[str, str]:
+        """Return the table properties without which a query can't replace an existing Delta table.
+
+        Args:
+            query: the model's query.
+
+        Returns:
+            Properties that support table features. None if the schema would take a statement.
+        """
+        schema = self._backend.free_query_schema(query)
+        return feature_properties([schema]) if schema is not None else {}

@@ -1,0 +1,125 @@
+"""The plan for the table of a dbt snapshot, and the types of the times in it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from dbt.adapters.spark.relation import SparkRelation
+from dbt_common.exceptions import DbtRuntimeError
+from pyspark.sql.types import DataType, DateType, StructField, TimestampNTZType
+
+from dbt.adapters.deltawiden.config.policy import OnLossyWrite, OnSchemaChange
+from dbt.adapters.deltawiden.config.validation import read_model_policy
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.evolution.evolution import SchemaChangeRefused, TableEvolution
+from dbt.adapters.deltawiden.sql.identifiers import quote
+from dbt.adapters.deltawiden.widening import report
+from dbt.adapters.deltawiden.widening.plan import Plan
+
+_TIMES = ("dbt_updated_at", "dbt_valid_from", "dbt_valid_to")
+
+
+class SnapshotEvolution:
+    """Plans what a snapshot's table needs before new versions of rows are written to it.
+
+    Args:
+        backend: reads schemas.
+        evolution: plans changes.
+    """
+
+    def __init__(self, backend: SqlBackend, evolution: TableEvolution) -> None:
+        self._backend = backend
+        self._evolution = evolution
+        self._with_zoneless_times: set[str] = set()
+
+    def plan(
+        self,
+        query: str,
+        table: SparkRelation,
+        config: Any,
+        columns: Mapping[str, str],
+        hard_deletes: str,
+    ) -> Plan:
+        """Decide what an existing snapshot needs before new versions of rows are written to it.
+
+        A snapshot keeps what its source no longer has, and takes what is new, whatever the
+        configuration: as ``on_schema_change: append_new_columns`` does.
+
+        Args:
+            query: the query for the snapshot's rows, dbt's own columns included.
+            table: the existing table.
+            config: the snapshot's configuration.
+            columns: the names of dbt's own columns.
+            hard_deletes: what the snapshot does about rows that its source has deleted.
+
+        Returns:
+            A plan that is not refused. Its statements have not run.
+
+        Raises:
+            SchemaChangeRefused: the plan is refused, or the table has dates for the moments at
+                which rows are found deleted.
+            DbtConfigError: a configuration value is not accepted.
+
+        Source:
+            https://docs.getdbt.com/docs/build/snapshots, "What happens if I add new columns to my
+            snapshot query?"
+        """
+        policy = read_model_policy(config, config.model.unique_id)
+        schemas = self._backend.query_schema(query), self._backend.table_schema(table)
+        # A snapshot compares each of its columns with the table's, as the table stores it.
+        keys = frozenset(name.lower() for name in schemas[1].names)
+        mode = OnSchemaChange.APPEND_NEW_COLUMNS
+        plan = self._evolution.plan(
+            schemas,
+            table,
+            replace(policy, on_schema_change=mode),
+            config,
+            config.model.name,
+            keys,
+        )
+        written = [StructField(column.name, column.type) for column in plan.write.columns]
+        if _times(written, columns, TimestampNTZType):
+            self._with_zoneless_times.add(config.model.unique_id)
+        dates = _times(written, columns, DateType)
+        is_accepted = policy.on_lossy_write is not OnLossyWrite.ERROR
+        if hard_deletes != "ignore" and dates and not is_accepted:
+            raise SchemaChangeRefused(report.dates_text(plan.table, hard_deletes, dates))
+        return plan
+
+    def has_zoneless_times(self, unique_id: str) -> bool:
+        """Return whether the times in a snapshot's table have no time zone.
+
+        Args:
+            unique_id: the snapshot, after ``plan``.
+        """
+        return unique_id in self._with_zoneless_times
+
+    def with_moments(self, query: str, columns: Mapping[str, str]) -> str:
+        """Let the times of a new snapshot's versions be moments, even if they come from dates.
+
+        Args:
+            query: the query for the snapshot's rows.
+            columns: the names of dbt's own columns.
+
+        Returns:
+            A query with the same columns; ``query`` itself if none of the times is a date.
+        """
+        try:
+            schema = self._backend.query_schema(query)
+        except DbtRuntimeError:
+            return query  # The statement itself will say what is wrong.
+        dates = _times(schema.fields, columns, DateType)
+        if not dates:
+            return query
+        names = ((field.name, quote(field.name)) for field in schema.fields)
+        selected = (f"cast({q} as timestamp) as {q}" if name in dates else q for name, q in names)
+        return f"select {', '.join(selected)} from (\n{query}\n)"
+
+
+def _times(
+    fields: Iterable[StructField], columns: Mapping[str, str], data_type: type[DataType]
+) -> list[str]:
+    """Name the times of a snapshot's versions that have a type."""
+    times = {columns[key].lower() for key in _TIMES if key in columns}
+    found = (field for field in fields if isinstance(field.dataType, data_type))
+    return [field.name for field in found if field.name.lower() in times]

@@ -1,0 +1,109 @@
+"""The operations that ``dbt run-operation`` runs on the tables of a project."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.spark.relation import SparkRelation
+
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
+from dbt.adapters.deltawiden.evolution.model_views import ModelViews
+from dbt.adapters.deltawiden.operations.check_type_widening import check_type_widening
+from dbt.adapters.deltawiden.operations.drop_type_widening import drop_type_widening
+from dbt.adapters.deltawiden.operations.enable_type_widening import (
+    Switch,
+    disable_type_widening,
+    enable_type_widening,
+    plan_enable,
+    readers_text,
+)
+from dbt.adapters.deltawiden.operations.repair_statistics import repair_statistics
+from dbt.adapters.deltawiden.operations.report_type_widening import report_type_widening
+from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults
+from dbt.adapters.deltawiden.operations.selection import Names, Selection
+from dbt.adapters.deltawiden.operations.widen_columns import widen_columns
+
+Tables = Iterable[SparkRelation]
+
+
+@dataclass(frozen=True)
+class Operations:
+    """What the macros of the operations call. Each operation is in the module of its name.
+
+    Attributes:
+        backend: reads and changes tables.
+        evolution: plans changes of tables, and runs them.
+        views: names the views that an operation makes stale.
+        context: dbt's context of the operation.
+        find: returns the relation of a schema and a name, or None.
+        list_schema: returns the relations of a schema.
+        schema_exists: returns whether there is a schema.
+    """
+
+    backend: SqlBackend
+    evolution: TableEvolution
+    views: ModelViews
+    context: Mapping[str, Any]
+    find: Callable[[str, str], BaseRelation | None]
+    list_schema: Callable[[str], Iterable[BaseRelation]]
+    schema_exists: Callable[[str], bool]
+
+    def _selection(self, operation: str) -> Selection:
+        schema = self.context["target"]["schema"]
+        return Selection(operation, self.context["graph"], schema, self.find, self.list_schema)
+
+    def select(
+        self, operation: str, models: Names, relations: Names, schema: str | None
+    ) -> list[SparkRelation]:
+        """Return the tables that an operation has to work on: ``Selection.relations``."""
+        return self._selection(operation).relations(models, relations, schema)
+
+    def report_type_widening(self, tables: Tables) -> OperationResults:
+        """Report what type widening has done to tables."""
+        return report_type_widening(self.backend, tables)
+
+    def check_type_widening(self, against: str | None, models: Names) -> OperationResults:
+        """Compare what models build in one schema with their tables in another."""
+        selection = self._selection("check_type_widening")
+        return check_type_widening(
+            self.backend, self.evolution, selection, self.schema_exists, against, models
+        )
+
+    def widen_columns(
+        self, tables: Tables, columns: Mapping[str, str], dry_run: bool
+    ) -> OperationResults:
+        """Make the type changes that a person asks for, and name the views that become stale."""
+        results = widen_columns(self.backend, self.evolution, tables, columns, dry_run)
+        if not dry_run:
+            self.views.log_stale(results.changed, self.context["graph"])
+        return results
+
+    def plan_enable(self, tables: Tables) -> list[Switch | OperationResult]:
+        """Find out what enabling type widening means to tables, before any is changed."""
+        return plan_enable(self.backend, tables)
+
+    def readers_lost_text(self, switches: Iterable[Switch | OperationResult]) -> str:
+        """Name the readers that lose access to tables; empty if none does."""
+        return readers_text(switches)
+
+    def enable_type_widening(
+        self, switches: Iterable[Switch | OperationResult], dry_run: bool
+    ) -> OperationResults:
+        """Enable type widening as ``plan_enable`` planned it."""
+        return enable_type_widening(self.backend, switches, dry_run)
+
+    def disable_type_widening(self, tables: Tables, dry_run: bool) -> OperationResults:
+        """Disable type widening; the table feature stays."""
+        return disable_type_widening(self.backend, tables, dry_run)
+
+    def drop_type_widening(
+        self, tables: Tables, truncate_history: bool | None, dry_run: bool
+    ) -> OperationResults:
+        """Remove the table feature from tables, and rewrite the files that need it."""
+        return drop_type_widening(self.backend, tables, truncate_history, dry_run)
+
+    def repair_statistics(self, tables: Tables, dry_run: bool) -> OperationResults:
+        """Correct the statistics of files in which a double column is still float."""
+        return repair_statistics(self.backend, tables, dry_run)

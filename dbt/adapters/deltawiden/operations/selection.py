@@ -1,0 +1,116 @@
+"""The tables that an operation works on: by the models that make them, by name or by schema."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.spark.relation import SparkRelation
+from dbt_common.exceptions import CompilationError, DbtRuntimeError
+
+from dbt.adapters.deltawiden.sql.identifiers import parse_path
+
+Names = str | Sequence[str] | None
+Node = Mapping[str, Any]
+
+_RESOURCE_TYPES = ("model", "snapshot", "seed")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Finds the tables that the arguments of an operation name.
+
+    Attributes:
+        operation: the operation's name, for errors.
+        graph: dbt's graph.
+        target_schema: the schema of the target.
+        get_relation: returns the relation of a schema and a name, or None.
+        list_relations: returns the relations of a schema.
+    """
+
+    operation: str
+    graph: Mapping[str, Any]
+    target_schema: str
+    get_relation: Callable[[str, str], BaseRelation | None]
+    list_relations: Callable[[str], Iterable[BaseRelation]]
+
+    def relations(self, models: Names, relations: Names, schema: str | None) -> list[SparkRelation]:
+        """Return the existing tables that an operation has to work on.
+
+        Args:
+            models: the names of models, snapshots or seeds.
+            relations: names of tables, as ``schema.table``, or ``table`` in the target's schema.
+            schema: a schema, all of whose Delta tables are meant.
+
+        Raises:
+            CompilationError: one of them does not exist, or none is named.
+        """
+        found = [self._model_relation(name) for name in as_list(models)]
+        found += [self._named_relation(name) for name in as_list(relations)]
+        if schema is not None:
+            found += self._in_schema(schema)
+        if not found:
+            raise self.error(
+                "say which tables, as `models: [name]`, `relations: [schema.table]` or "
+                "`schema: name`"
+            )
+        return found
+
+    def node(self, name: str) -> Node:
+        """Return the node of a model, snapshot or seed.
+
+        Raises:
+            CompilationError: the project has no such node.
+        """
+        nodes = self.nodes()
+        for node in nodes:
+            if node["name"] == name:
+                return node
+        existing = ", ".join(sorted(node["name"] for node in nodes))
+        raise self.error(
+            f"there is no model, seed or snapshot named '{name}' in this project; there are: "
+            f"{existing}",
+        )
+
+    def nodes(self) -> list[Node]:
+        """Return the models, snapshots and seeds of the project."""
+        nodes: Iterable[Node] = self.graph.get("nodes", {}).values()
+        return [node for node in nodes if node["resource_type"] in _RESOURCE_TYPES]
+
+    def _model_relation(self, name: str) -> SparkRelation:
+        node = self.node(name)
+        return self._existing(node["schema"], node["alias"])
+
+    def _named_relation(self, name: str) -> SparkRelation:
+        try:
+            parts = parse_path(name)
+        except ValueError as error:
+            raise DbtRuntimeError(str(error)) from error
+        if len(parts) > 2:
+            raise self.error(
+                f"'{name}' is not a table's name; write schema.table, or table for "
+                f"{self.target_schema}"
+            )
+        return self._existing(parts[0] if len(parts) == 2 else self.target_schema, parts[-1])
+
+    def _existing(self, schema: str, identifier: str) -> SparkRelation:
+        relation = self.get_relation(schema, identifier)
+        if not isinstance(relation, SparkRelation):
+            raise self.error(f"there is no table '{schema}.{identifier}'")
+        return relation
+
+    def _in_schema(self, schema: str) -> list[SparkRelation]:
+        found = self.list_relations(schema)
+        tables = [each for each in found if isinstance(each, SparkRelation) and each.is_delta]
+        if not tables:
+            raise self.error(f"there is no Delta table in schema '{schema}'")
+        return tables
+
+    def error(self, text: str) -> CompilationError:
+        """Return the error that says what is wrong with the operation's arguments."""
+        return CompilationError(f"{self.operation}: {text}")
+
+
+def as_list(names: Names) -> list[str]:
+    """Return names as a list. One name needs no list around it."""
+    return [names] if isinstance(names, str) else list(names or ())

@@ -1,0 +1,253 @@
+"""The classes of Spark and Delta that are not public. No other module calls them.
+
+Another version can have other classes, or other arguments. Every function says on which versions
+it was tried: ``ALL`` of them, or the later ones that have type widening of every kind.
+
+    ALL: Spark 3.5.9 with Delta 3.3.3, 4.0.2 with 4.0.1, 4.1.4 and 4.2.0 with 4.4.0
+    LATER: ALL but Spark 3.5.9 with Delta 3.3.3
+"""
+
+import json
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+Java = Any
+"""A Java or Scala object, behind py4j."""
+
+
+def clone_session(session: SparkSession) -> SparkSession:
+    """Return a copy of a session, with its settings and temporary views. Tried on ALL."""
+    own: Any = session
+    return SparkSession(own.sparkContext, own._jsparkSession.cloneSession())
+
+
+def set_active_session(session: SparkSession) -> Java:
+    """Make a session the thread's active one; return the one that it was before. Tried on ALL."""
+    own: Any = session._jsparkSession
+    before = own.getActiveSession()
+    own.setActiveSession(own)
+    return before
+
+
+def restore_active_session(session: SparkSession, before: Java) -> None:
+    """Take ``set_active_session`` back. Tried on ALL."""
+    own: Any = session._jsparkSession
+    # Delta refuses to work in a thread that has no active session.
+    own.setActiveSession(before.get() if before.isDefined() else own)
+
+
+def analysed_plan(frame: DataFrame) -> Java:
+    """Return the analysed logical plan of a data frame. Tried on ALL."""
+    java: Any = frame._jdf
+    return java.queryExecution().analyzed()
+
+
+def hadoop_configuration(session: SparkSession) -> Java:
+    """Return the Hadoop configuration of a session's context. Tried on ALL."""
+    context: Any = session.sparkContext
+    return context._jsc.hadoopConfiguration()
+
+
+def java_class(session: SparkSession, name: str) -> Java:
+    """Return a class of the JVM by its full name. Tried on ALL."""
+    # py4j asks the JVM about each part of a name that is written with dots in Python.
+    return getattr(session._jvm, name)
+
+
+# Spark's catalog
+
+
+def _state(session: SparkSession) -> Java:
+    own: Any = session
+    return own._jsparkSession.sessionState()
+
+
+def temporary_view_schema(session: SparkSession, name: str) -> Java | None:
+    """Return the schema that Spark keeps of a temporary view. Tried on ALL."""
+    found = _state(session).catalog().getRawTempView(name)
+    return found.get().tableMeta().schema() if found.isDefined() else None
+
+
+def catalog_table(session: SparkSession, schema: str, name: str) -> Java:
+    """Return what the metastore has of a table. Tried on ALL."""
+    return _state(session).catalog().externalCatalog().getTable(schema, name)
+
+
+def newest_metadata(session: SparkSession, table: Java) -> Java:
+    """Return the metadata of the newest version of a ``catalog_table``. Tried on ALL."""
+    own: Any = session
+    log = java_class(session, "org.apache.spark.sql.delta.DeltaLog")
+    no_options = table.properties().empty()
+    return log.forTableWithSnapshot(own._jsparkSession, table, no_options)._2().metadata()
+
+
+def catalog_tables(session: SparkSession, schema: str, at_once: int) -> Iterable[Java]:
+    """Return what the metastore has of the tables and views of a schema, in slices. Tried on ALL.
+
+    Args:
+        session: a session with a JVM.
+        schema: the schema's name, without quotes.
+        at_once: how many tables the metastore is asked for at once.
+    """
+    catalog = _state(session).catalog()
+    names = catalog.listTables(schema, "*", False)  # not the temporary views
+    starts = range(0, names.size(), at_once)
+    slices = (names.slice(start, start + at_once) for start in starts)
+    return (catalog.getTablesByName(each) for each in slices)
+
+
+def texts(sequence: Java) -> list[str]:
+    """Return the elements of a Scala sequence as texts. Tried on ALL."""
+    # All in one text: py4j takes longer to hand over each than the JVM to write them.
+    end = uuid.uuid4().hex
+    return str(sequence.mkString("", end, end)).split(end)[:-1]
+
+
+class DeltaTransactions:
+    """Delta's transactions on one table.
+
+    Args:
+        session: a session with a JVM.
+        table_name: the table's name, quoted for a statement.
+    """
+
+    def __init__(self, session: SparkSession, table_name: str) -> None:
+        own: Any = session
+        self._session = session
+        self._spark, self._jvm = own._jsparkSession, own._jvm
+        self._delta = self._jvm.org.apache.spark.sql.delta
+        name = self._spark.sessionState().sqlParser().parseTableIdentifier(table_name)
+        self._log = self._delta.DeltaLog.forTable(self._spark, name)
+        self._hadoop = self._spark.sessionState().newHadoopConf()
+
+    def start(self) -> Java:
+        """Start a transaction on the newest version. Tried on ALL."""
+        return self._log.startTransaction(self._option(None), self._option(None))
+
+    def files(self, snapshot: Java) -> DataFrame:
+        """Return the data files of a snapshot as rows, by the fields of ``add``. Tried on ALL."""
+        return DataFrame(snapshot.allFiles().toDF(), self._session)
+
+    def file_actions(self, snapshot: Java, condition: str) -> Sequence[Java]:
+        """Return the ``add`` actions of a snapshot's files under a condition. Tried on ALL."""
+        found: Sequence[Java] = snapshot.allFiles().filter(condition).collectAsList()
+        return found
+
+    def action(self, values: Mapping[str, Any]) -> Java:
+        """Make an action of its JSON. Tried on ALL."""
+        # As JSON an action is what the protocol says; its class has other fields in each version.
+        return self._delta.actions.Action.fromJson(json.dumps(values))
+
+    def write_rows_of(self, transaction: Java, files: Sequence[Java]) -> list[Java]:
+        """Write the rows of files into new files, as OPTIMIZE does. Tried on ALL.
+
+        Returns:
+            The ``add`` actions of the new files.
+        """
+        rows = self._log.createDataFrame(
+            transaction.snapshot(), self._seq(files), False, self._option("Optimize")
+        )
+        written = transaction.writeFiles(rows, self._option(None), True, self._seq([]))
+        return [written.apply(i) for i in range(written.size())]
+
+    def commit_rewrite(self, transaction: Java, actions: Sequence[Java]) -> None:
+        """Commit files that were written anew. Tried on ALL."""
+        operation = getattr(self._delta, "DeltaOperations$ManualUpdate$")
+        transaction.commit(self._seq(actions), getattr(operation, "MODULE$"))
+
+    def commit_statistics(
+        self, transaction: Java, read: Sequence[Java], actions: Sequence[Java]
+    ) -> None:
+        """Commit other statistics of files, unless others have removed one. Tried on LATER."""
+        # A file that others have removed would come back by this commit.
+        transaction.trackFilesRead(self._seq(read))
+        operation = getattr(self._delta, "DeltaOperations$ComputeStats")
+        transaction.commit(self._seq(actions), operation(self._seq([])))
+
+    def commit_schema(
+        self, transaction: Java, schema_json: str, leaves: Sequence[Sequence[str]]
+    ) -> None:
+        """Commit a schema with other types, and record the type changes. Tried on LATER.
+
+        Args:
+            transaction: a transaction.
+            schema_json: the schema with the new types.
+            leaves: the columns and fields of structs that change.
+        """
+        metadata = transaction.metadata()
+        wanted = self._jvm.org.apache.spark.sql.types.DataType.fromJson(schema_json)
+        schema = self._delta.TypeWideningMetadata.addTypeWideningMetadata(
+            transaction, wanted, metadata.schema()
+        )
+        # No default properties of the session: it is no new table.
+        transaction.updateMetadata(self._with_schema(metadata, schema), False)
+        changes = [self._change_operation(schema, leaf) for leaf in leaves]
+        several = getattr(self._delta, "DeltaOperations$ChangeColumns")
+        operation = changes[0] if len(changes) == 1 else several(self._seq(changes))
+        transaction.commit(self._seq([]), operation)
+
+    def _change_operation(self, schema: Java, leaf: Sequence[str]) -> Java:
+        parent = schema
+        for name in leaf[:-1]:
+            parent = parent.apply(name).dataType()
+        operation = getattr(self._delta, "DeltaOperations$ChangeColumn")
+        column = parent.apply(leaf[-1])
+        return operation(self._seq(leaf[:-1]), leaf[-1], column, self._option(None))
+
+    def has_type_widening(self, transaction: Java) -> bool:
+        """Return whether type widening is enabled on the table. Tried on LATER."""
+        protocol, metadata = transaction.protocol(), transaction.metadata()
+        return bool(self._delta.TypeWidening.isEnabled(protocol, metadata))
+
+    def check_dependent_expressions(self, transaction: Java, leaf: Sequence[str]) -> None:
+        """Let Delta refuse the change of a leaf that an expression depends on. Tried on LATER."""
+        command = self._delta.commands.AlterTableChangeColumnDeltaCommand(None, self._seq([]))
+        metadata, protocol = transaction.metadata(), transaction.protocol()
+        command.checkDependentExpressions(self._spark, self._seq(leaf), metadata, protocol)
+
+    def commit_without_recorded_changes(self, transaction: Java) -> None:
+        """Commit the schema without its recorded type changes. Tried on LATER."""
+        metadata = transaction.metadata()
+        cleaned = self._delta.TypeWideningMetadata.removeTypeWideningMetadata(metadata.schema())
+        operation = getattr(self._delta, "DeltaOperations$UpdateColumnMetadata")
+        transaction.commit(
+            self._seq([self._with_schema(metadata, cleaned._1())]),
+            operation("DROP FEATURE", cleaned._2()),
+        )
+
+    def _with_schema(self, metadata: Java, schema: Java) -> Java:
+        values = json.loads(metadata.json())
+        values["metaData"]["schemaString"] = schema.json()
+        return self.action(values)
+
+    def footer_schema(self, file_uri: str) -> str:
+        """Read the schema in the footer of a Parquet file, as JSON. Tried on ALL.
+
+        Args:
+            file_uri: the file's URI, absolute or relative to the table's folder.
+        """
+        hadoop, parquet = self._jvm.org.apache.hadoop.fs, self._jvm.org.apache.parquet.hadoop
+        path = hadoop.Path(self._jvm.java.net.URI(file_uri))
+        if not path.isAbsolute():
+            path = hadoop.Path(self._log.dataPath(), path)
+        reader = parquet.ParquetFileReader.open(
+            parquet.util.HadoopInputFile.fromPath(path, self._hadoop)
+        )
+        try:
+            stored = reader.getFooter().getFileMetaData().getSchema()
+        finally:
+            reader.close()
+        datasources = self._jvm.org.apache.spark.sql.execution.datasources
+        converter = datasources.parquet.ParquetToSparkSchemaConverter(
+            self._spark.sessionState().conf()
+        )
+        return str(converter.convert(stored).json())
+
+    def _seq(self, values: Sequence[Any]) -> Java:
+        return self._jvm.PythonUtils.toSeq(values)
+
+    def _option(self, value: Any) -> Java:
+        return self._jvm.scala.Option.apply(value)

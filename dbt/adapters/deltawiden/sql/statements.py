@@ -1,0 +1,51 @@
+"""The text of the statements that change a table. Other modules only place them."""
+
+from collections.abc import Iterable, Mapping
+
+from pyspark.sql.types import DataType
+
+from dbt.adapters.deltawiden.sql.identifiers import Path, path_sql, quote
+from dbt.adapters.deltawiden.sql.properties import properties_sql
+from dbt.adapters.deltawiden.sql.types import type_sql
+
+WITH_STATISTICS = "/* with the statistics of its files */"
+"""Ends a statement that is not enough by itself: the statistics of data files change with it."""
+
+
+def set_properties(table_name: str, properties: Mapping[str, str]) -> str:
+    """Return the statement that sets table properties."""
+    return f"alter table {table_name} set tblproperties ({properties_sql(properties)})"
+
+
+def unset_properties(table_name: str, keys: Iterable[str]) -> str:
+    """Return the statement that removes table properties, if they are set."""
+    listed = ", ".join(f"'{key}'" for key in keys)
+    return f"alter table {table_name} unset tblproperties if exists ({listed})"
+
+
+def alter_types(table_name: str, types: Iterable[tuple[Path, DataType]]) -> str:
+    """Return the statement that changes the types of columns or nested fields."""
+    columns = (f"{path_sql(path)} type {type_sql(data_type)}" for path, data_type in types)
+    return f"alter table {table_name} alter column {', '.join(columns)}"
+
+
+def add_columns(table_name: str, types: Iterable[tuple[Path, DataType]]) -> str:
+    """Return the statement that adds columns or nested fields."""
+    added = (f"{path_sql(path)} {type_sql(data_type)}" for path, data_type in types)
+    return f"alter table {table_name} add columns ({', '.join(added)})"
+
+
+def drop_columns(table_name: str, paths: Iterable[Path]) -> str:
+    """Return the statement that drops columns or nested fields."""
+    return f"alter table {table_name} drop columns ({', '.join(map(path_sql, paths))})"
+
+
+def drop_feature(table_name: str, feature: str, truncate_history: bool) -> str:
+    """Return the statement that drops a table feature."""
+    statement = f"alter table {table_name} drop feature `{feature}`"
+    return f"{statement} truncate history" if truncate_history else statement
+
+
+def rewrite_rows(table_name: str, column: str) -> str:
+    """Return the statement that writes every row again: a column is set to itself."""
+    return f"update {table_name} set {quote(column)} = {quote(column)}"

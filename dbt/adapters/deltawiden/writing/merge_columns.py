@@ -1,0 +1,58 @@
+"""The columns that a MERGE updates in a row that exists."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from dbt_common.exceptions import CompilationError
+
+from dbt.adapters.deltawiden.sql.identifiers import quote_once, read_name
+
+Names = str | Sequence[str] | None
+
+
+def merge_update_columns(
+    included: Names, excluded: Names, columns: Sequence[Any]
+) -> list[str] | None:
+    """Return the columns that a MERGE updates.
+
+    dbt-spark's macro takes a name in backticks for another column than it is, and ignores one that
+    is misspelt.
+
+    Args:
+        included: ``merge_update_columns`` of the model.
+        excluded: ``merge_exclude_columns`` of the model.
+        columns: the table's columns, each with ``column`` and ``quoted``. One whose ``in_source``
+            is false is not in the model's output, and can't be updated.
+
+    Returns:
+        The names, quoted; None if the model configures neither.
+
+    Raises:
+        CompilationError: both are configured, or there is no such column.
+    """
+    if included and excluded:
+        raise CompilationError(
+            "Model cannot specify merge_update_columns and merge_exclude_columns. Please update "
+            "model to use only one config"
+        )
+    # dbt's own columns do not say whether the source has them.
+    in_source = [column for column in columns if getattr(column, "in_source", True)]
+    if included:
+        return _named("merge_update_columns", included, in_source)
+    if excluded:
+        found = _named("merge_exclude_columns", excluded, columns)
+        return [column.quoted for column in in_source if column.quoted not in found]
+    return None
+
+
+def _named(key: str, names: Names, columns: Iterable[Any]) -> list[str]:
+    quoted = {column.column.lower(): column.quoted for column in columns}
+    found = []
+    for name in [names] if isinstance(names, str) else names or ():
+        path = read_name(name)
+        if path[0].lower() not in quoted:
+            existing = ", ".join(column.column for column in columns)
+            raise CompilationError(f"{key}: there is no column {name}; there are {existing}")
+        # A path names a field, which a MERGE can set by itself.
+        found.append(quoted[path[0].lower()] if len(path) == 1 else quote_once(name))
+    return found

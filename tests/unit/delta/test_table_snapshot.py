@@ -1,0 +1,121 @@
+"""What is asked about a table, when, and what is read from the answers."""
+
+from typing import Any
+
+import pytest
+
+from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot, may_have_computed_columns
+from tests.unit.delta.answers import COMMITS, Rows, answering, column, commit, schema_string
+from tests.unit.schemas import DELTA_4_4
+
+PROPERTIES = "show tblproperties `s`.`t`"
+DETAIL = "describe detail `s`.`t`"
+
+
+def snapshot(*answers: Rows) -> tuple[TableSnapshot, list[str]]:
+    fetch_rows, queries = answering(*answers)
+    return TableSnapshot("`s`.`t`", lambda: DELTA_4_4, fetch_rows), queries
+
+
+def detail(**values: Any) -> Rows:
+    return [{"location": "/w/t", "partitionColumns": "[]", "clusteringColumns": "[]", **values}]
+
+
+def test_one_question_is_enough_for_a_table_without_columns_that_delta_makes():
+    listed = [
+        ("delta.enableTypeWidening", "true"),
+        ("delta.constraints.positive", "amount > 0"),
+        ("delta.feature.typeWidening", "supported"),
+        ("delta.feature.checkConstraints", "supported"),
+        ("delta.minWriterVersion", "7"),
+    ]
+    table, queries = snapshot(listed)
+    assert queries == []
+    assert table.properties == {
+        "delta.enableTypeWidening": "true",
+        "delta.constraints.positive": "amount > 0",
+        "delta.minWriterVersion": "7",
+    }
+    assert table.features == {"typeWidening", "checkConstraints"}
+    assert (table.generated, table.identity, table.defaults) == ({}, set(), set())
+    assert queries == [PROPERTIES]
+    assert table.constraints == {"positive": "amount > 0"}
+
+
+@pytest.mark.parametrize(
+    ("partition", "clustering", "expected"),
+    [
+        ('["day", "my col"]', "[]", (("day", "my col"), ())),
+        (["day"], ["a"], (("day",), ("a",))),
+        (None, None, ((), ())),
+        ("", '["s"]', ((), ("s",))),
+    ],
+)
+def test_the_layout_is_asked_for_where_it_is_wanted(partition, clustering, expected):
+    of_table = detail(partitionColumns=partition, clusteringColumns=clustering)
+    table, queries = snapshot(of_table)
+    assert (table.partition_columns, table.clustering_columns) == expected
+    assert queries == [DETAIL]
+
+
+def test_the_layout_of_a_delta_that_knows_no_clustering_is_read():
+    table, _ = snapshot([{"location": "/w/t", "partitionColumns": '["day"]'}])
+    assert (table.partition_columns, table.clustering_columns) == (("day",), ())
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        [("delta.feature.generatedColumns", "supported")],
+        [("delta.feature.identityColumns", "supported"), ("delta.minWriterVersion", "7")],
+        [("delta.feature.allowColumnDefaults", "supported")],
+        [("delta.minWriterVersion", "4")],
+    ],
+)
+def test_the_log_is_asked_where_the_table_can_have_columns_that_delta_makes(listed):
+    schema = schema_string(
+        column("amount"),
+        column("Tenfold", **{"delta.generationExpression": "amount * 10"}),
+        column("Number", **{"delta.identity.start": 1}),
+    )
+    table, queries = snapshot(listed, detail(partitionColumns='["day"]'), commit(schema))
+    assert (table.generated, table.identity) == ({"Tenfold": "amount * 10"}, {"Number"})
+    assert table.generated_columns == table.computed_columns == {"tenfold", "number"}
+    assert table.partition_columns == ("day",)
+    assert queries == [PROPERTIES, DETAIL, COMMITS.format("/w/t")]
+
+
+@pytest.mark.parametrize(
+    ("features", "writer", "expected"),
+    [
+        (set(), None, False),
+        (set(), "2", False),
+        (set(), "3", False),
+        (set(), "4", True),
+        (set(), "5", True),
+        (set(), "6", True),
+        (set(), "7", False),
+        ({"typeWidening", "checkConstraints"}, "7", False),
+        ({"generatedColumns"}, "7", True),
+        ({"identityColumns"}, "7", True),
+    ],
+)
+def test_a_protocol_says_whether_delta_can_make_columns(features, writer, expected: bool):
+    properties = {"delta.minWriterVersion": writer} if writer else {}
+    assert may_have_computed_columns(features, properties) is expected
+
+
+def test_a_table_of_another_format_is_asked_nothing():
+    fetch_rows, queries = answering()
+    table = TableSnapshot("`s`.`t`", lambda: DELTA_4_4, fetch_rows, "parquet")
+    assert (table.properties, table.features, table.computed_columns) == ({}, set(), set())
+    assert (table.partition_columns, table.clustering_columns, table.changes) == ((), (), ())
+    assert table.files is None
+    assert queries == []
+
+
+def test_a_snapshot_with_more_properties_keeps_its_answers():
+    table, queries = snapshot([("a", "1"), ("b", "2")])
+    changed = table.with_properties({"b": "3"})
+    assert (table.properties["b"], changed.properties) == ("2", {"a": "1", "b": "3"})
+    assert queries == [PROPERTIES]
