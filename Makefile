@@ -90,11 +90,16 @@ docs-page: demo  ## A picture of what dbt's docs page tells of a table: docs/cat
 bench: $(INSTALLED)  ## Ours against another program, on this machine; writes docs; ONLY=merges runs one
 	$(BIN)/python -m benchmarks $(ONLY)
 
+# Without the other packages of the environment: import-linter reads namespace packages only, and dbt-core
+# makes `dbt` one of another kind.
+IMPORT_LINTER := $(VENV)/import-linter
+
 .PHONY: lint
-lint: $(INSTALLED)  ## Format check, lint, types
+lint: $(INSTALLED)  ## Format check, lint, types, and the imports between rooms
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	PYTHONPATH=$(IMPORT_LINTER):. $(BIN)/python -S -c 'from importlinter.cli import lint_imports_command as run; run()'
 
 .PHONY: format
 format: $(INSTALLED)  ## Format the code
@@ -105,7 +110,7 @@ format: $(INSTALLED)  ## Format the code
 constraints: $(INSTALLED)  ## Pin anew what the tests install
 	$(BIN)/pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.10 --no-annotate --no-header \
-		--extra dev --extra demo --extra bench --constraint requirements/pins.in --override requirements/overrides.in pyproject.toml \
+		--extra dev --extra demo --extra bench --extra lint --constraint requirements/pins.in --override requirements/overrides.in pyproject.toml \
 		--output-file requirements/constraints.txt
 	for lane in $(PINNED_LANES); do $(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.10 \
 		--no-annotate --no-header --extra dev --constraint requirements/matrix/$$lane.in \
@@ -118,6 +123,7 @@ clean:  ## Remove the virtual environments and what demo and benchmarks made
 $(INSTALLED): pyproject.toml requirements/constraints.txt
 	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/pip install --quiet --constraint requirements/constraints.txt --editable '.[dev,demo,bench]'
+	$(BIN)/pip install --quiet --constraint requirements/constraints.txt --target $(VENV)/import-linter import-linter
 	touch $@
 
 # Without dependencies: the pins are all of them.

@@ -5,6 +5,7 @@ python -m benchmarks.child ORDER ANSWER
 
 import functools
 import json
+import pkgutil
 import sys
 import time
 from collections.abc import Callable
@@ -58,20 +59,19 @@ def watch_statements() -> list[tuple[str, float]]:
 
 
 def watch_calls(names: list[str]) -> dict[str, float]:
-    """Time methods of the adapter.
+    """Time methods of classes.
 
     Args:
-        names: their names.
+        names: where they are, as ``pkgutil.resolve_name`` reads it (``module:Class.method``).
 
     Returns:
         A dictionary that grows: by name, the seconds of all calls so far.
     """
-    from dbt.adapters.deltawiden.impl import DeltaWidenAdapter
-
     seconds: dict[str, float] = {}
     for name in names:
-        timed = _timed(getattr(DeltaWidenAdapter, name), name, seconds)
-        setattr(DeltaWidenAdapter, name, timed)
+        owner, _, method = name.rpartition(".")
+        of_class = pkgutil.resolve_name(owner)
+        setattr(of_class, method, _timed(getattr(of_class, method), name, seconds))
     return seconds
 
 

@@ -18,7 +18,11 @@ from dbt.adapters.deltawiden.spark.settings import start_settings
 
 SCHEMA = "bench"
 OURS, THEIRS = "dbt-deltawiden", "dbt-spark"
-_PLANNING = ("plan_schema_changes", "run_schema_changes")
+_EVOLUTION = "dbt.adapters.deltawiden.evolution"
+_PLANNING = (
+    f"{_EVOLUTION}.incremental:IncrementalWrites.plan",
+    f"{_EVOLUTION}.evolution:TableEvolution.run_before_write",
+)
 
 
 class RunFailed(Exception):

@@ -1,9 +1,11 @@
 """A relation's column, as macros see it."""
 
+from collections.abc import Container
+
 from dbt.adapters.base.column import Column
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.spark.column import SparkColumn
-from pyspark.sql.types import StructField
+from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.sql.identifiers import quote
 
@@ -19,24 +21,6 @@ class DeltaWidenColumn(SparkColumn):
     Source:
         https://spark.apache.org/docs/latest/sql-ref-datatypes.html
     """
-
-    @classmethod
-    def of_field(cls, field: StructField, index: int, relation: BaseRelation) -> "DeltaWidenColumn":
-        """Make a column from a field of a relation's schema.
-
-        Args:
-            field: the field.
-            index: its position, from 0.
-            relation: the relation.
-        """
-        return cls(
-            table_schema=relation.schema,
-            table_name=relation.name,
-            table_type=relation.type,
-            column=field.name,
-            column_index=index,
-            dtype=field.dataType.simpleString(),
-        )
 
     @property
     def _kind(self) -> str:
@@ -66,3 +50,27 @@ class DeltaWidenColumn(SparkColumn):
     def can_expand_to(self, other_column: Column) -> bool:
         """Say no: a column's type is changed by the plan of a model, and by nothing else."""
         return False
+
+
+def columns_of(
+    schema: StructType, relation: BaseRelation, but: Container[str] = ()
+) -> list[SparkColumn]:
+    """Make the columns of a relation from its schema.
+
+    Args:
+        schema: the schema.
+        relation: the relation.
+        but: the names of columns to leave out.
+    """
+    return [
+        DeltaWidenColumn(
+            table_schema=relation.schema,
+            table_name=relation.name,
+            table_type=relation.type,
+            column=field.name,
+            column_index=index,
+            dtype=field.dataType.simpleString(),
+        )
+        for index, field in enumerate(schema.fields)
+        if field.name not in but
+    ]

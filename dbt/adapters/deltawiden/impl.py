@@ -1,7 +1,6 @@
 """The adapter: what dbt and the macros call. The services that it calls decide and do the work."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from multiprocessing.context import SpawnContext
 from typing import Any
@@ -16,14 +15,14 @@ from dbt.adapters.spark.column import SparkColumn
 from dbt.adapters.spark.impl import (
     TABLE_OR_VIEW_NOT_FOUND_MESSAGES,
     SparkAdapter,
-    SparkConfig,
 )
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.clients.agate_helper import empty_table
 from dbt_common.contracts.metadata import CatalogTable
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
-from dbt.adapters.deltawiden.column import DeltaWidenColumn
+from dbt.adapters.deltawiden.column import DeltaWidenColumn, columns_of
+from dbt.adapters.deltawiden.config.model import DeltaWidenConfig
 from dbt.adapters.deltawiden.config.validation import check_configuration
 from dbt.adapters.deltawiden.connections import ConnectionMethod, DeltaWidenConnectionManager
 from dbt.adapters.deltawiden.delta.backends import choose_backend
@@ -51,16 +50,6 @@ from dbt.adapters.deltawiden.writing.merge_columns import Names, merge_update_co
 from dbt.adapters.deltawiden.writing.seeds import check_seed, quote_seed_column, seed_values
 
 
-@dataclass
-class DeltaWidenConfig(SparkConfig):
-    """The model configuration that this adapter reads besides dbt-spark's."""
-
-    file_format: str = "delta"
-    type_widening: bool | None = None
-    type_widening_compatible_with: list[str] | None = None
-    on_lossy_write: str | None = None
-
-
 class DeltaWidenAdapter(SparkAdapter):
     """dbt-spark's adapter, with a plan before every write to an existing table."""
 
@@ -86,7 +75,7 @@ class DeltaWidenAdapter(SparkAdapter):
         self._views = ModelViews(self._view_finder)
         self._evolution = TableEvolution(self._backend)
         self._snapshots = SnapshotEvolution(self._backend, self._evolution)
-        self._new_tables = NewTables(self._backend, self._evolution)
+        self._new_tables = NewTables(self._backend, self._evolution, self._views)
         self._writes = IncrementalWrites(
             self._backend, self._evolution, self._snapshots, self._views
         )
@@ -119,13 +108,8 @@ class DeltaWidenAdapter(SparkAdapter):
         return super().pre_model_hook(config)
 
     def post_model_hook(self, config: Any, context: Any) -> None:
-        """Drop the view of a Python model's data frame. dbt calls this if a model failed, too.
-
-        Args:
-            config: the node's configuration, as macros see it. For a unit test, which is never
-                in Python, dbt passes the whole context of its macros.
-            context: what ``pre_model_hook`` returned.
-        """
+        """Drop the view of a Python model's data frame. dbt calls this if a model failed, too."""
+        # For a unit test, which is never in Python, dbt passes the whole context of its macros.
         node = getattr(config, "model", None)
         if getattr(node, "language", None) == "python" and self._backend.has_session:
             assert node is not None
@@ -141,16 +125,7 @@ class DeltaWidenAdapter(SparkAdapter):
         fetch: bool = False,
         limit: int | None = None,
     ) -> tuple[AdapterResponse, agate.Table]:
-        """Run a statement.
-
-        Args:
-            sql: the statement.
-            auto_begin: whether to begin a transaction; Spark has none.
-            fetch: whether to fetch its rows.
-            limit: how many of them at most.
-
-        Returns:
-            The response of the connection, and the rows.
+        """Run a statement, as dbt's own ``execute`` does.
 
         Raises:
             ViewRefused: a view that is read has narrower types than its table.
@@ -187,14 +162,7 @@ class DeltaWidenAdapter(SparkAdapter):
     def submit_python_job(
         self, parsed_model: dict[str, Any], compiled_code: str
     ) -> AdapterResponse:
-        """Run a Python model.
-
-        Args:
-            parsed_model: the model's node.
-            compiled_code: its code, with what dbt adds.
-
-        Returns:
-            The response of the connection.
+        """Run a Python model, as dbt's own ``submit_python_job`` does.
 
         Raises:
             DbtRuntimeError: the connection has no session to run it in.
@@ -241,22 +209,8 @@ class DeltaWidenAdapter(SparkAdapter):
 
     @available
     def new_table_query(self, context: Mapping[str, Any], query: str, table: SparkRelation) -> str:
-        """Check the query that creates or replaces a table, before anything is dropped.
-
-        Args:
-            context: dbt's context of the model.
-            query: the query.
-            table: the table.
-
-        Returns:
-            A query with the same rows, which ends with an error if a partition would not store a
-            value exactly.
-
-        Raises:
-            SchemaChangeRefused: the query reads through a view that changes values.
-        """
-        self._views.check(context, query)
-        return self._new_tables.with_partitions_checked(query, table, context["config"])
+        """Check the query that creates or replaces a table: ``NewTables.checked_query``."""
+        return self._new_tables.checked_query(context, query, table)
 
     @available
     def new_snapshot_query(
@@ -266,20 +220,9 @@ class DeltaWidenAdapter(SparkAdapter):
         table: SparkRelation,
         columns: Mapping[str, str],
     ) -> str:
-        """Check the query that creates a snapshot, as ``new_table_query`` does.
-
-        Args:
-            context: dbt's context of the snapshot.
-            query: the query for the snapshot's rows, dbt's own columns included.
-            table: the table.
-            columns: the names of dbt's own columns.
-
-        Returns:
-            A query with the same rows, whose times are moments.
-        """
+        """Check the query that creates a snapshot, and make its times moments."""
         with_moments = self._snapshots.with_moments(query, columns)
-        checked: str = self.new_table_query(context, with_moments, table)
-        return checked
+        return self._new_tables.checked_query(context, with_moments, table)
 
     @available.parse(lambda *_, **__: False)
     def has_zoneless_times(self, unique_id: str) -> bool:
@@ -314,28 +257,14 @@ class DeltaWidenAdapter(SparkAdapter):
         self._backend.allow_long_view(query)
 
     @available
-    def session_view(self, model: Mapping[str, Any]) -> str:
-        """Return the name of the temporary view of a model's rows, which the write reads."""
-        return session_view(model)
-
-    @available
-    def python_view(self, model: Mapping[str, Any]) -> str:
-        """Return the name of the temporary view of a Python model's data frame."""
-        return python_view(model)
+    def temporary_view(self, model: Mapping[str, Any], of_data_frame: bool = False) -> str:
+        """Return the name of the temporary view of a model's rows, or of its data frame."""
+        return python_view(model) if of_data_frame else session_view(model)
 
     # Seeds
 
     def quote_seed_column(self, column: str, quote_config: bool | None) -> str:
-        """Quote the name of a seed's column, which is a text of the file's first line.
-
-        Args:
-            column: the name.
-            quote_config: the seed's ``quote_columns``. To Spark a name is the same without quotes.
-
-        Raises:
-            QuoteConfigTypeError: ``quote_columns`` is no boolean.
-            DbtRuntimeError: ``quote_columns`` is false, and the name needs quotes.
-        """
+        """Quote the name of a seed's column: ``quote_seed_column``."""
         super().quote_seed_column(column, quote_config)
         return quote_seed_column(column, quote_config)
 
@@ -344,10 +273,7 @@ class DeltaWidenAdapter(SparkAdapter):
         self, seed: Mapping[str, Any], table: agate.Table, types: Mapping[str, str]
     ) -> None:
         """Stop a seed whose file has a value that its table would not store: ``check_seed``."""
-        check_seed(seed, table, types, self._session_zone)
-
-    def _session_zone(self) -> str:
-        return str(self._backend.fetch_rows("select current_timezone()")[0][0])
+        check_seed(seed, table, types, self._backend.time_zone)
 
     @available
     def seed_values(self, seed: Mapping[str, Any], table: agate.Table) -> list[list[Any]]:
@@ -399,14 +325,7 @@ class DeltaWidenAdapter(SparkAdapter):
     # Relations and columns
 
     def list_relations_without_caching(self, schema_relation: BaseRelation) -> list[BaseRelation]:
-        """List the tables and views of a schema.
-
-        Args:
-            schema_relation: the schema.
-
-        Returns:
-            Its relations; none if there is no such schema.
-        """
+        """List the tables and views of a schema; none if there is no such schema."""
         described = self._backend.list_schema(schema_relation.schema or "")
         if described is not None:
             return self._build_relations(described)
@@ -451,14 +370,7 @@ class DeltaWidenAdapter(SparkAdapter):
         return [each.as_described() for each in relations if isinstance(each, DeltaWidenRelation)]
 
     def get_columns_in_relation(self, relation: BaseRelation) -> list[SparkColumn]:
-        """List a relation's columns; in a session without a statement.
-
-        Args:
-            relation: a table or view.
-
-        Returns:
-            Its columns; none if there is no such relation.
-        """
+        """List the columns of a table or view; none if there is no such relation."""
         if not self._backend.has_session:
             columns = super().get_columns_in_relation(relation)
             return [DeltaWidenColumn(**vars(column)) for column in columns]
@@ -468,11 +380,7 @@ class DeltaWidenAdapter(SparkAdapter):
             if any(message in error.msg for message in TABLE_OR_VIEW_NOT_FOUND_MESSAGES):
                 return []
             raise
-        return [
-            DeltaWidenColumn.of_field(field, index, relation)
-            for index, field in enumerate(schema.fields)
-            if field.name not in self.HUDI_METADATA_COLUMNS
-        ]
+        return columns_of(schema, relation, but=self.HUDI_METADATA_COLUMNS)
 
     # The pages of dbt docs
 
@@ -484,14 +392,7 @@ class DeltaWidenAdapter(SparkAdapter):
         return [{**row, **found} for row in rows]
 
     def get_catalog_for_single_relation(self, relation: BaseRelation) -> CatalogTable | None:
-        """Return for one relation what ``dbt docs generate`` shows for all.
-
-        Args:
-            relation: a table or view.
-
-        Returns:
-            It with its columns and statistics; None if it can't be read.
-        """
+        """Return what ``dbt docs generate`` shows of a relation; None if it can't be read."""
         # dbt's cache knows a relation that this process has made by its name only.
         listed = self.list_relations_without_caching(relation.without_identifier())
         found = next((each for each in listed if each.identifier == relation.identifier), relation)

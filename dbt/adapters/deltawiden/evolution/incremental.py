@@ -10,6 +10,7 @@ from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import CompilationError
 from dbt_common.invocation import get_invocation_id
+from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy
 from dbt.adapters.deltawiden.config.validation import columns_named, read_model_policy
@@ -160,7 +161,7 @@ class IncrementalWrites:
         table_schema = self._backend.prefetch_schema(existing)
         source, query = context["_deltawiden_create_source_view"]()
         self._views.check(context, query)
-        plan = self._plan(config, strategy, source, existing, table_schema, query)
+        plan = self.plan(config, strategy, source, existing, table_schema, query)
         plan = attempts.record_plan(plan)
         batch = None
         if strategy == "microbatch":
@@ -177,15 +178,32 @@ class IncrementalWrites:
         has_exact_text = batch is None or self._has_exact_text(batch)
         return PreparedWrite(plan, strategy, source, existing, target, batch, has_exact_text)
 
-    def _plan(
+    def plan(
         self,
         config: Any,
         strategy: str,
         source: SparkRelation,
         table: SparkRelation,
-        table_schema: Callable[[], Any],
+        table_schema: Callable[[], StructType],
         query: str,
     ) -> Plan:
+        """Decide what an existing table needs before a model's output is written to it.
+
+        Args:
+            config: the model's configuration.
+            strategy: the incremental strategy.
+            source: the temporary view of the model's output.
+            table: the table.
+            table_schema: waits for the table's schema, and returns it.
+            query: the model's query.
+
+        Returns:
+            A plan that is not refused. Its statements have not run.
+
+        Raises:
+            SchemaChangeRefused: the plan is refused; all refusals are in the message.
+            DbtConfigError: a configuration value is not accepted.
+        """
         policy = read_model_policy(config, config.model.unique_id)
         schemas = self._backend.schema(source), table_schema()
         keys = columns_named(config.get("unique_key"))

@@ -1,5 +1,6 @@
 """What a query that creates or replaces a table needs: the check of partitions, table features."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from dbt.adapters.spark.relation import SparkRelation
@@ -9,6 +10,7 @@ from dbt.adapters.deltawiden.config.policy import OnLossyWrite
 from dbt.adapters.deltawiden.config.validation import columns_named, read_model_policy
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
+from dbt.adapters.deltawiden.evolution.model_views import ModelViews
 from dbt.adapters.deltawiden.widening.rules import feature_properties
 from dbt.adapters.deltawiden.writing.columns import partitions_checked_sql
 from dbt.adapters.deltawiden.writing.partition_values import keeps_partitions_as_text
@@ -20,23 +22,33 @@ class NewTables:
     Args:
         backend: reads schemas.
         evolution: makes the checks of values.
+        views: refuses queries that read through views that change values.
     """
 
-    def __init__(self, backend: SqlBackend, evolution: TableEvolution) -> None:
+    def __init__(self, backend: SqlBackend, evolution: TableEvolution, views: ModelViews) -> None:
         self._backend = backend
         self._evolution = evolution
+        self._views = views
 
-    def with_partitions_checked(self, query: str, table: SparkRelation, config: Any) -> str:
-        """Let a query end with an error if a partition would not store one of its values exactly.
+    def checked_query(self, context: Mapping[str, Any], query: str, table: SparkRelation) -> str:
+        """Check the query that creates or replaces a table, before anything is dropped.
 
         Args:
+            context: dbt's context of the model.
             query: the query.
             table: the table that is created from it.
-            config: the model's configuration.
 
         Returns:
-            A query with the same columns; ``query`` itself if nothing has to be checked.
+            A query with the same rows, which ends with an error if a partition would not store a
+            value exactly; ``query`` itself if nothing has to be checked.
+
+        Raises:
+            SchemaChangeRefused: the query reads through a view that changes values.
         """
+        self._views.check(context, query)
+        return self._with_partitions_checked(query, table, context["config"])
+
+    def _with_partitions_checked(self, query: str, table: SparkRelation, config: Any) -> str:
         columns = columns_named(config.get("partition_by"))
         policy = read_model_policy(config, config.model.unique_id)
         is_accepted = policy.on_lossy_write is not OnLossyWrite.ERROR

@@ -3,9 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from dbt.adapters.deltawiden.sql.raised_errors import END_OF_MESSAGE, LOSSY_VALUE, ROW_OUTSIDE_BATCH
-from dbt.adapters.deltawiden.widening.report import PARTITION_VALUE_REMEDY, VALUE_REMEDY
-from dbt.adapters.deltawiden.writing.value_check import LOSSY_PARTITION_VALUE
+from dbt.adapters.deltawiden.sql.raised_errors import END_OF_MESSAGE, REMEDIES
 
 _CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*)\]")
 _JAVA_STACK = re.compile(r"\n\s*at [\w.$/<>]+\(.*|\n+JVM stacktrace:.*", re.DOTALL)
@@ -38,18 +36,9 @@ _ADVICE: Mapping[str, str] = {
     ),
 }
 
-# The whole sentence, wherever in the server's answer it stands.
-_REMEDIES = {
-    LOSSY_VALUE: VALUE_REMEDY,
-    LOSSY_PARTITION_VALUE: PARTITION_VALUE_REMEDY,
-    ROW_OUTSIDE_BATCH: (
-        "A batch replaces its own rows, so this one would be there twice after the next run. Set "
-        "event_time for the models and sources that the model reads, so that dbt selects only what "
-        "is in the batch."
-    ),
-}
+# The whole sentence, wherever it is in the server's answer.
 _REFUSED_VALUE = re.compile(
-    rf"\[({'|'.join(_REMEDIES)})\] (.*?{re.escape(END_OF_MESSAGE)})", re.DOTALL
+    rf"\[({'|'.join(REMEDIES)})\] (.*?{re.escape(END_OF_MESSAGE)})", re.DOTALL
 )
 # Spark can't show Delta's own condition, because it looks for it among Spark's.
 _CHAR_IN_MERGE = "DELTA_MERGE_RESOLVED_ATTRIBUTE_MISSING_FROM_INPUT"
@@ -96,7 +85,7 @@ def error_text(error: BaseException | str) -> str:
     raw = whole_text(error)
     refused = _REFUSED_VALUE.search(raw)
     if refused:
-        return f"{refused[2]}\n{_REMEDIES[refused[1]]}"
+        return f"{refused[2]}\n{REMEDIES[refused[1]]}"
     if _CHAR_IN_MERGE in raw:
         return _CHAR_IN_MERGE_TEXT
     causes = [_message(each) for each in _CAUSED_BY.findall(raw)]

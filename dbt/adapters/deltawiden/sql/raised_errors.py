@@ -1,12 +1,39 @@
-"""The errors that our SQL raises itself, and how they are recognised."""
+"""The errors that our own SQL raises, and what to do about each."""
+
+from collections.abc import Mapping
 
 from dbt.adapters.deltawiden.sql.literals import literal
 
 LOSSY_VALUE = "LOSSY_VALUE"
-"""Marks the error of a value that was checked and is not exact, as Spark marks its conditions."""
+"""The condition of a value that its column does not store exactly."""
 
+LOSSY_PARTITION_VALUE = "LOSSY_PARTITION_VALUE"
+"""The condition of a value that a partition column does not store exactly."""
+
+ROW_OUTSIDE_BATCH = "ROW_OUTSIDE_BATCH"
+"""The condition of a row that is not in the batch of a microbatch model."""
 
 END_OF_MESSAGE = "Nothing was written."
+
+LOSSY_VALUE_REMEDY = (
+    "Cast the column in the model, set on_schema_change to append_new_columns or sync_all_columns "
+    "if the table can be widened, or set on_lossy_write: warn to write such values all the same."
+)
+
+REMEDIES: Mapping[str, str] = {
+    LOSSY_VALUE: LOSSY_VALUE_REMEDY,
+    LOSSY_PARTITION_VALUE: (
+        "Select another value for it, such as null: nullif(column, ''). With Delta 3.3 and 4.0, a "
+        "timestamp also needs the session's time zone to be Java's (-Duser.timezone). Or set "
+        "on_lossy_write: ignore to write such values all the same."
+    ),
+    ROW_OUTSIDE_BATCH: (
+        "A batch replaces its own rows, so this one would be there twice after the next run. Set "
+        "event_time for the models and sources that the model reads, so that dbt selects only what "
+        "is in the batch."
+    ),
+}
+"""What a user can do, by condition."""
 
 
 def failure_sql(before: str, shown: str, after: str) -> str:
@@ -22,7 +49,3 @@ def failure_sql(before: str, shown: str, after: str) -> str:
         USER_RAISED_EXCEPTION
     """
     return f"raise_error(concat({literal(before)}, {shown}, {literal(after)}))"
-
-
-ROW_OUTSIDE_BATCH = "ROW_OUTSIDE_BATCH"
-"""Marks the error of a row that is not in the batch, as Spark marks its conditions."""

@@ -167,17 +167,3 @@ def dates_text(table: str, hard_deletes: str, dates: Sequence[str]) -> str:
         f"Make it a timestamp_ntz: dbt run-operation widen_columns --args '{json.dumps(arguments)}'"
         "; or set on_lossy_write: ignore to store the day."
     )
-
-
-VALUE_REMEDY = (
-    "Cast the column in the model, set on_schema_change to append_new_columns or sync_all_columns "
-    "if the table can be widened, or set on_lossy_write: warn to write such values all the same."
-)
-"""What to do about a value that a write has found not to be exact."""
-
-PARTITION_VALUE_REMEDY = (
-    "Select another value for it, such as null: nullif(column, ''). With Delta 3.3 and 4.0, a "
-    "timestamp also needs the session's time zone to be Java's (-Duser.timezone). Or set "
-    "on_lossy_write: ignore to write such values all the same."
-)
-"""What to do about a value that a partition column does not store exactly."""

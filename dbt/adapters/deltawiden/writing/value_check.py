@@ -12,14 +12,15 @@ from pyspark.sql.types import DataType
 
 from dbt.adapters.deltawiden.delta.partition_columns import can_lose_values
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text
-from dbt.adapters.deltawiden.sql.raised_errors import END_OF_MESSAGE, LOSSY_VALUE, failure_sql
+from dbt.adapters.deltawiden.sql.raised_errors import (
+    END_OF_MESSAGE,
+    LOSSY_PARTITION_VALUE,
+    LOSSY_VALUE,
+    failure_sql,
+)
 from dbt.adapters.deltawiden.sql.types import type_sql, type_text
 from dbt.adapters.deltawiden.writing.partition_values import stored_condition
 from dbt.adapters.deltawiden.writing.store_assignment import INTEGER_BITS, kind_of
-
-LOSSY_PARTITION_VALUE = "LOSSY_PARTITION_VALUE"
-"""Marks the error of a value that a partition column does not store exactly."""
-
 
 _SHOWN_CHARACTERS = 200
 _MAX_LONG = 2**63 - 1

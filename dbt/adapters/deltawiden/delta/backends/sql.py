@@ -78,6 +78,10 @@ class SqlBackend:
         _, table = self.execute(query, fetch=True)
         return list(table.rows)
 
+    def time_zone(self) -> str:
+        """Return the session's time zone."""
+        return str(self.fetch_rows("select current_timezone()")[0][0])
+
     @contextmanager
     def tagged_commits(self, changed_by: str) -> Iterator[str]:
         """Let the history of the tables say which model or operation made the commits inside.

@@ -16,7 +16,7 @@ dbt_create_view(model(dbtObj(dbt_table), spark))
 {#- The query that makes a model's rows, in whichever language the model is. -#}
 {% macro _deltawiden_model_query() -%}
   {%- if model['language'] == 'python' -%}
-    {% do return('select * from ' ~ adapter.quote(adapter.python_view(model))) %}
+    {% do return('select * from ' ~ adapter.quote(adapter.temporary_view(model, of_data_frame=true))) %}
   {%- endif -%}
   {% do return(compiled_code) %}
 {%- endmacro %}

@@ -100,7 +100,7 @@
   write: another writer's commit may have changed the types of the tables that the view reads.
 -#}
 {% macro _deltawiden_create_source_view() %}
-  {%- set view = this.incorporate(path={'identifier': adapter.session_view(model)}).include(database=false, schema=false) -%}
+  {%- set view = this.incorporate(path={'identifier': adapter.temporary_view(model)}).include(database=false, schema=false) -%}
   {%- set query = _deltawiden_model_query() -%}
   {%- if config.get('contract').enforced -%}
     {{ get_assert_columns_equivalent(query) }}
