@@ -11,7 +11,7 @@ from itertools import islice
 import pytest
 from pyspark.sql import SparkSession
 
-from dbt.adapters.deltawiden.delta.backends.session_files import FilesBySession
+from dbt.adapters.deltawiden.delta.backends.jvm_files import FilesByJvm
 from dbt.adapters.deltawiden.delta.engine import Capability, Engine
 from dbt.adapters.deltawiden.sql.identifiers import parse_path
 from dbt.adapters.deltawiden.sql.types import parse_type
@@ -44,7 +44,7 @@ def widen(spark: SparkSession, engine: Engine, table: str, pairs: list[Pair]) ->
     """Make the type changes of all pairs, as the adapter does."""
     floats = [pair for pair in pairs if has_float_statistics(pair)]
     if floats:
-        FilesBySession(spark, table).widen_floats([parse_path(pair.path) for pair in floats])
+        FilesByJvm(spark, table).widen_floats([parse_path(pair.path) for pair in floats])
     changes = [f"{pair.path} type {pair.target}" for pair in pairs if pair not in floats]
     if engine.can(Capability.ALTER_SEVERAL_COLUMNS):
         changes = [", ".join(changes)]

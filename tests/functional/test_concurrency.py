@@ -10,7 +10,8 @@ import pytest
 from pyspark.sql import SparkSession
 from tenacity import wait_none
 
-from dbt.adapters.deltawiden.evolution import attempts as conflicts
+from dbt.adapters.deltawiden.delta import conflicts
+from dbt.adapters.deltawiden.evolution import attempts
 from tests.functional.support import Table, again_and_again, dbt, needs_delta_4
 
 STARTED = "deltawiden.test.started"
@@ -96,6 +97,7 @@ class TestConflicts:
 
     def test_it_gives_up_and_writes_nothing(self, spark, t, monkeypatch):
         monkeypatch.setattr(conflicts, "MAX_ATTEMPTS", 2)
+        monkeypatch.setattr(attempts, "MAX_ATTEMPTS", 2)
         monkeypatch.setattr(conflicts, "_WAIT", wait_none())
         commits = iter(range(100))
         with whenever_it_writes(

@@ -4,7 +4,7 @@ import pytest
 from pyspark.sql import SparkSession, types
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
-from dbt.adapters.deltawiden.delta.backends.session_catalog import delta_schema, view_schema
+from dbt.adapters.deltawiden.delta.backends.jvm_catalog import delta_schema, temporary_view_schema
 from dbt.adapters.deltawiden.sql.describe_parser import read_schema
 from dbt.adapters.deltawiden.sql.types import type_sql
 
@@ -70,7 +70,7 @@ def test_by_sql_alone_as_by_session(spark: SparkSession, schema: str, columns: d
     found = read_schema(describe(f"select * from {table}"), table, describe)
     assert found.json() == expected.json()
     spark.sql(f"create or replace temporary view `Described View` as select * from {table}")
-    view = view_schema(spark, "described view")
+    view = temporary_view_schema(spark, "described view")
     assert view is not None
     assert view.json() == spark.table("`Described View`").schema.json()
     at_hand = delta_schema(spark, schema, "t")

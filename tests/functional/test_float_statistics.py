@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from dbt.adapters.deltawiden.delta.backends.session_files import FilesBySession
 from pyspark.sql import SparkSession
 
+from dbt.adapters.deltawiden.delta.backends.jvm_files import FilesByJvm
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.float_statistics import (
     BEFORE,
@@ -16,6 +16,7 @@ from dbt.adapters.deltawiden.delta.float_statistics import (
     STATISTICS_COLUMNS,
 )
 from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
+from dbt.adapters.deltawiden.spark.scala import DeltaTransactions
 from tests.functional.support import Run, Table, dbt, needs_delta_4
 
 pytestmark = needs_delta_4
@@ -195,19 +196,21 @@ class TestBySession:
         assert before.count('"x":0.7') == 2
 
     @pytest.mark.parametrize(
-        "step",
+        ("owner", "step"),
         [
-            "with_float_statistics",
-            "correct",
-            "_transaction",
-            "_change_to_double",
-            "_change_operation",
+            (FilesByJvm, "with_float_statistics"),
+            (FilesByJvm, "correct"),
+            (DeltaTransactions, "start"),
+            (FilesByJvm, "_change_to_double"),
+            (DeltaTransactions, "_change_operation"),
         ],
     )
-    def test_a_file_that_others_add_meanwhile_is_found(self, project, table, monkeypatch, step):
-        busy = create(table(f"busy{step}"))
+    def test_a_file_that_others_add_meanwhile_is_found(
+        self, project, table, monkeypatch, owner, step
+    ):
+        busy = create(table(f"busy_{step}"))
         append(busy, "0.7", "1.1")
-        method, added = getattr(FilesBySession, step), []
+        method, added = getattr(owner, step), []
 
         def after_an_append(*arguments: object) -> object:
             if len(added) < 2:
@@ -215,7 +218,7 @@ class TestBySession:
                 append(busy, "-0.1")
             return method(*arguments)
 
-        monkeypatch.setattr(FilesBySession, step, after_an_append)
+        monkeypatch.setattr(owner, step, after_an_append)
         run = widen(busy)
         monkeypatch.undo()
         assert busy.types["x"] == "double", run.output
@@ -227,7 +230,7 @@ class TestBySession:
     ):
         busy = create(table("removed"))
         append(busy, "0.7", "1.1")
-        method, removed = FilesBySession._with_corrected, []
+        method, removed = FilesByJvm._with_corrected, []
 
         def after_a_delete(*arguments: object) -> object:
             if not removed:
@@ -235,7 +238,7 @@ class TestBySession:
                 busy.spark.sql(f"delete from {busy.quoted} where x > 1")
             return method(*arguments)
 
-        monkeypatch.setattr(FilesBySession, "_with_corrected", after_a_delete)
+        monkeypatch.setattr(FilesByJvm, "_with_corrected", after_a_delete)
         widen(busy)
         monkeypatch.undo()
         assert busy.rows("x") == [(0.699999988079071,)]
@@ -246,8 +249,8 @@ class TestBySession:
     ):
         late = create(table("late"))
         append(late, "0.7")
-        files = FilesBySession(spark, late.quoted)
-        transaction = files._transaction()
+        files = DeltaTransactions(spark, late.quoted)
+        transaction = files.start()
         rows = spark.sql("select 2 as id, 1.1F as x, named_struct('x', 1.1F) as s, 'p' as p")
         added = transaction.writeFiles(rows._jdf, files._option(None), False, files._seq([]))
         widen(late)
@@ -264,7 +267,7 @@ class TestBySession:
         def die(*arguments: object) -> None:
             raise Died
 
-        monkeypatch.setattr(FilesBySession, step, die)
+        monkeypatch.setattr(FilesByJvm, step, die)
         with contextlib.suppress(Died):
             widen(dead)
         monkeypatch.undo()
@@ -279,7 +282,7 @@ class TestBySession:
         spark.sql(f"alter table {table('constrained').quoted} add constraint c check (x > 0)")
         before = table("constrained").version
         assert "the CHECK constraint `c` uses this column" in widen(table("constrained")).output
-        files = FilesBySession(spark, table("constrained").quoted)
+        files = FilesByJvm(spark, table("constrained").quoted)
         with pytest.raises(Exception, match="DELTA_CONSTRAINT_DEPENDENT_COLUMN_CHANGE"):
             files.widen_floats([("x",)])
         assert table("constrained").version == before
@@ -287,7 +290,7 @@ class TestBySession:
 
 def statistics(table: Table) -> str:
     """The statistics of a table's one file, as the log has them."""
-    files = FilesBySession(table.spark, table.quoted)
+    files = FilesByJvm(table.spark, table.quoted)
     (row,) = files._snapshot().allFiles().collectAsList()
     return str(row.stats())
 

@@ -7,16 +7,16 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from dbt.adapters.deltawiden.delta.backends.session_catalog import (
-    delta_schema,
-    descriptions,
-    view_schema,
-)
 from dbt_common.exceptions import DbtDatabaseError
 from pyspark.sql import SparkSession
 
-from dbt.adapters.deltawiden.delta.backends import session_catalog
+from dbt.adapters.deltawiden.delta.backends import jvm_catalog
 from dbt.adapters.deltawiden.delta.backends.jvm import JvmBackend
+from dbt.adapters.deltawiden.delta.backends.jvm_catalog import (
+    delta_schema,
+    describe_tables,
+    temporary_view_schema,
+)
 from dbt.adapters.deltawiden.relation import DeltaWidenRelation
 from dbt.adapters.deltawiden.spark.session import SessionConnection
 from tests.functional.support import dbt
@@ -86,12 +86,12 @@ class TestTables:
         spark.sql(f"create table {schema}.gone (id int) using delta")
         spark.sql(f"create or replace temporary view keeps as select * from {schema}.gone")
         spark.sql(f"drop table {schema}.gone")
-        found = view_schema(spark, "keeps")
+        found = temporary_view_schema(spark, "keeps")
         assert found is not None
         assert found.simpleString() == "struct<id:int>"
 
     def test_a_view_that_is_not_there_has_no_schema(self, spark: SparkSession):
-        assert view_schema(spark, "no such view") is None
+        assert temporary_view_schema(spark, "no such view") is None
 
 
 class TestDescriptions:
@@ -120,7 +120,7 @@ class TestDescriptions:
         return sorted((row[0], row[1], row[3]) for row in rows if not row.isTemporary)
 
     def test_are_those_of_sparks_statement(self, spark: SparkSession, schema: str):
-        found = descriptions(spark, "Described")
+        found = describe_tables(spark, "Described")
         assert found is not None
         assert sorted(found) == self.shown(spark, schema)
         assert [name for _, name, _ in sorted(found)] == [
@@ -134,26 +134,26 @@ class TestDescriptions:
     def test_come_in_several_answers_for_many_tables(
         self, spark: SparkSession, schema: str, monkeypatch: pytest.MonkeyPatch
     ):
-        monkeypatch.setattr(session_catalog, "_TABLES_AT_ONCE", 2)
-        found = descriptions(spark, schema)
+        monkeypatch.setattr(jvm_catalog, "_TABLES_AT_ONCE", 2)
+        found = describe_tables(spark, schema)
         assert found is not None
         assert sorted(found) == self.shown(spark, schema)
 
     def test_of_an_empty_schema_there_are_none(self, spark: SparkSession):
         spark.sql("create schema undescribed")
         try:
-            assert descriptions(spark, "undescribed") == []
+            assert describe_tables(spark, "undescribed") == []
         finally:
             spark.sql("drop schema undescribed")
 
     def test_of_no_schema_nothing_is_at_hand(self, spark: SparkSession):
-        assert descriptions(spark, "no such schema") is None
+        assert describe_tables(spark, "no such schema") is None
 
     def test_a_thread_that_has_run_no_statement_has_them_too(
         self, spark: SparkSession, schema: str
     ):
         with ThreadPoolExecutor(1) as threads:
-            found = threads.submit(descriptions, spark, schema).result()
+            found = threads.submit(describe_tables, spark, schema).result()
         assert found is not None
         assert sorted(found) == self.shown(spark, schema)
 
