@@ -1,4 +1,4 @@
-"""Which errors mean that another writer came first, and how often a write is tried again."""
+"""The attempts of a write: if another writer has committed first, plan and write again."""
 
 import contextlib
 import re
@@ -27,8 +27,8 @@ _SCHEMA_IS_ANOTHER = frozenset(
         "UNRESOLVED_COLUMN",
     }
 )
-"""Conditions that a statement ends with before it writes, where the schema of the table, or of one
-that it reads, is not the one that it was made for."""
+"""The error classes of a statement that has not written, because the schema of its table, or of a
+table that it reads, has changed since the plan."""
 
 _NOT_CASTABLE = frozenset(
     {
@@ -46,9 +46,9 @@ _NOT_CASTABLE = frozenset(
         "NUMERIC_VALUE_OUT_OF_RANGE",
     }
 )
-"""Conditions of a value that the engine can't cast to its column's type."""
+"""The error classes of a value that the engine can't cast to the type of its column."""
 
-# It says how to have such values changed without an error.
+# The engine's advice would lose such a value silently.
 _ENGINES_ADVICE = re.compile(r"\s(?=If you want |If necessary|Use `try_cast`|To return NULL|Set )")
 
 
@@ -56,7 +56,7 @@ class SchemaChangeFailed(DbtDatabaseError):
     """The engine refused a statement that changes a table's schema or properties.
 
     Attributes:
-        done: the statements of the plan that have run before it.
+        done: the statements of the plan that had run before.
     """
 
     def __init__(self, message: str, done: Sequence[str] = ()) -> None:
@@ -65,14 +65,14 @@ class SchemaChangeFailed(DbtDatabaseError):
 
 
 class _NothingMoved(Exception):
-    """The table is as it was when the write failed, so trying again is no use."""
+    """The table has not changed since the write failed, so another attempt would fail too."""
 
     def __init__(self, error: BaseException) -> None:
         self.error = error
 
 
 class WidensItsOwnInput(DbtRuntimeError):
-    """A model's output has become wider with the widening of its own table."""
+    """The output of a model has become wider because its own table has."""
 
     def __init__(self, table: str, grown: Sequence[tuple[TypeChange, TypeChange]]) -> None:
         made = ", ".join(made.text for made, _ in grown)
@@ -90,7 +90,7 @@ def _grows(made: TypeChange, more: TypeChange) -> bool:
 
 
 def _left(plan: Plan, error: BaseException) -> Plan:
-    """Give what an attempt has left of its plan, where no other writer has changed the table."""
+    """Return the steps of a plan that an attempt has not done, if no other writer was there."""
     if isinstance(error, SchemaChangeFailed):
         return plan.left_after(error.done)
     return plan.left_after(plan.statements_before_write)
@@ -105,21 +105,24 @@ class Attempts:
         self.is_last = False
 
     def make_last(self) -> None:
-        """Make this attempt the last one: what it does next must not be done twice."""
+        """Make this attempt the last one, because its next statement must not run twice."""
         self.is_last = True
 
     def may_follow(self, error: BaseException) -> bool:
-        """Tell whether another attempt may follow one that an error has ended."""
+        """Return whether another attempt may follow one that has ended with an error."""
         return _may_be_conflict(error) and not self.is_last
 
     def record_plan(self, plan: Plan) -> Plan:
-        """Take the plan of an attempt.
+        """Record the plan of an attempt.
 
         Args:
             plan: a plan that is not refused, made from the table as it is now.
 
         Returns:
             The plan, with the type changes that earlier attempts have made.
+
+        Raises:
+            WidensItsOwnInput: the plan widens a column again that an earlier attempt has widened.
         """
         last, error = self.last, self._stopped_by
         if last is not None and error is not None:
@@ -134,22 +137,22 @@ class Attempts:
             plan = replace(
                 plan,
                 applied_by_earlier_attempts=tuple(
-                    each for each in changes if each not in plan.changes
+                    change for change in changes if change not in plan.changes
                 ),
             )
         self.last = plan
         return plan
 
     def stop(self, error: BaseException) -> None:
-        """Take the error that has ended an attempt."""
+        """Record the error that has ended an attempt."""
         self._stopped_by = error
 
 
 class Turns:
-    """Lets the writers of one table in this process take turns, once two of them have collided.
+    """Lets the writers of one table in this process take turns, after the first conflict.
 
-    Batches of a model that run at once would otherwise go on to stop each other. Where they write
-    to different partitions, they never collide, and write at once.
+    Batches of a model that run at once would otherwise stop each other again and again. Batches
+    that write to different partitions have no conflict, so they go on to write at once.
     """
 
     def __init__(self) -> None:
@@ -157,29 +160,29 @@ class Turns:
         self._have_collided = False
 
     def collided(self) -> None:
-        """Take note that another writer came first."""
+        """Record that two writers had a conflict."""
         self._have_collided = True
 
     def turn(self) -> contextlib.AbstractContextManager[Any]:
-        """Wait for this writer's turn, if they have to take turns; enter it to write."""
+        """Return the context to write in: it waits if the writers have to take turns."""
         return self._one if self._have_collided else contextlib.nullcontext()
 
 
 def retry_on_conflict(write: Callable[[Attempts], Any], turns: Turns | None = None) -> Plan | None:
-    """Plan and write; where another writer came first, again, a bounded number of times.
+    """Plan and write. If another writer has committed first, do it again, up to ``MAX_ATTEMPTS``.
 
-    Nothing is written twice: each error after which the write is begun again comes before a commit.
+    Nothing is written twice: the errors after which there is another attempt come before a commit.
 
     Args:
-        write: plans and writes once; it calls ``Attempts.record_plan`` before it changes anything.
-        turns: the table's, if other threads of this process may write to it.
+        write: plans and writes once. It calls ``Attempts.record_plan`` before it changes anything.
+        turns: the turns of the table, if other threads of this process may write to it.
 
     Returns:
         The plan of the attempt that has written.
 
     Raises:
-        DbtDatabaseError: the engine refused a statement; where another writer came first each time,
-            the message says so.
+        DbtDatabaseError: the engine refused a statement, or another writer came first in each
+            attempt. The message says which.
     """
     attempts = Attempts()
     turns = turns or Turns()
