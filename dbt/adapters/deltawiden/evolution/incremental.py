@@ -218,7 +218,7 @@ class IncrementalWrites:
         # Warn before the first change: under --warn-error a warning stops the run.
         config = context["config"]
         for text in self._warnings(plan, read_model_policy(config, config.model.unique_id)):
-            context["exceptions"].warn(text)
+            context["exceptions"]["warn"](text)
         self._evolution.run_before_write(plan, _unique_id(context))
         changes = report.changes_text(plan)
         if changes:

@@ -37,7 +37,7 @@ class ModelViews:
         """
         text = self._text(query, context["config"].get("on_lossy_write"), context["graph"])
         if text:
-            context["exceptions"].warn(text)
+            context["exceptions"]["warn"](text)
 
     def check_python(self, query: str, config: Mapping[str, Any]) -> None:
         """Refuse a query of a Python model that reads through a view that changes values.
