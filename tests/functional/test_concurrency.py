@@ -31,15 +31,15 @@ select {{ var('id', 1) }} as id, cast({{ var('n', 1) }} as {{ var('type', 'small
 MODEL = CONFIG + SELECT + "{% if var('slow', false) %}" + SLOW + "{% endif %}"
 # Another run's commit, between this one's plan and its write.
 MEANWHILE = """
-{% macro deltawiden__insert_into_sql(source, target, existing, plan) %}
+{% macro _deltawiden_insert_into_sql(source, target, existing, plan) %}
   {%- set names = adapter.get_columns_in_relation(target) | map(attribute='name') | list -%}
   {%- if var('meanwhile', none) and 'other' not in names -%}
     {%- for statement in var('meanwhile') -%}
       {% do run_query(statement.replace('TABLE', target | string)) %}
     {%- endfor -%}
   {%- endif -%}
-  insert into {{ target }} {{ deltawiden__column_list_sql(existing, plan) }}
-  select {{ deltawiden__select_list_sql(plan) }} from {{ source }}
+  insert into {{ target }} {{ _deltawiden_column_list_sql(existing, plan) }}
+  select {{ _deltawiden_select_list_sql(plan) }} from {{ source }}
 {% endmacro %}
 """
 ADD = "alter table TABLE add column other string"
