@@ -1,1 +1,1 @@
-"""What a Delta table is."""
+"""Read and change Delta tables: protocol, transaction log, column metadata, data files."""

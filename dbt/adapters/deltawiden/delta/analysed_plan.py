@@ -1,4 +1,4 @@
-"""What Spark's analysed plan of a query says of the views that the query reads."""
+"""The views in Spark's analysed plan of a query, and their types."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from pyspark.sql.types import StructType
 from dbt.adapters.deltawiden.sql.identifiers import Path
 
 FOLLOWING_MODES = frozenset({"TYPE EVOLUTION", "EVOLUTION"})
-"""The schema modes, as Spark shows them, in which a view has the types of its query."""
+"""The schema modes, as Spark shows them, in which a view always has the types of its query."""
 
 
 @dataclass(frozen=True)
@@ -17,10 +17,11 @@ class ViewTypes:
     """The types of a view, and those of its query.
 
     Attributes:
-        follows: whether the view always has the types of its query. The others are then empty.
+        follows: whether the view always has the types of its query. If so, the other attributes are
+            empty.
         query: the schema of the query's result.
         view: the schema of the view.
-        query_columns: for each column of the view, the name of the query's column; empty if the
+        query_columns: for each column of the view, the name of the query's column. Empty if the
             view has all columns of the query.
     """
 

@@ -1,4 +1,4 @@
-"""What the schema in a Delta table's log says of its columns, beyond their types."""
+"""Read the metadata of columns from the schema in a Delta table's log."""
 
 import json
 from collections.abc import Iterator
@@ -22,10 +22,10 @@ _COLLECTIONS = {
 
 @dataclass(frozen=True)
 class ColumnMetadata:
-    """What the log keeps in the metadata of a table's columns.
+    """The metadata of a table's columns, as the log keeps it.
 
     Attributes:
-        changes: the recorded type changes; those of one leaf in the order in which they were made.
+        changes: the recorded type changes. Those of one leaf are in the order of their commits.
         generated: the generated columns, each with its expression.
         identity: the names of the identity columns.
         defaults: the names of the columns with a default value.
@@ -47,32 +47,35 @@ def read_metadata(schema_json: str) -> ColumnMetadata:
         The metadata.
 
     Raises:
-        ValueError: the text is no JSON, or a recorded type is unknown.
+        ValueError: the text is not JSON, or a recorded type is unknown.
 
     Source:
         Delta's protocol, "Schema Serialization Format", "Column Metadata", "Type Change Metadata"
         and "Default Columns"
     """
     columns = json.loads(schema_json)["fields"]
-    expressions = ((each, each["metadata"].get(GENERATION_EXPRESSION)) for each in columns)
+    expressions = ((column, column["metadata"].get(GENERATION_EXPRESSION)) for column in columns)
     return ColumnMetadata(
-        changes=tuple(each for column in columns for each in _of_field(column, ())),
+        changes=tuple(change for column in columns for change in _of_field(column, ())),
         generated=tuple((column["name"], text) for column, text in expressions if text is not None),
         identity=tuple(
             column["name"]
             for column in columns
             if any(key.startswith(IDENTITY) for key in column["metadata"])
         ),
-        defaults=tuple(each["name"] for each in columns if CURRENT_DEFAULT in each["metadata"]),
+        defaults=tuple(
+            column["name"] for column in columns if CURRENT_DEFAULT in column["metadata"]
+        ),
     )
 
 
 def _of_field(field: dict[str, Any], parent: Path) -> Iterator[TypeChange]:
     path = (*parent, field["name"])
-    for each in field["metadata"].get(TYPE_CHANGES, ()):
-        # Within a field there are no names, only these three words, so the dots are safe.
-        inside = tuple(each["fieldPath"].split(".")) if each.get("fieldPath") else ()
-        yield TypeChange((*path, *inside), parse_type(each["fromType"]), parse_type(each["toType"]))
+    for change in field["metadata"].get(TYPE_CHANGES, ()):
+        # This path consists of element, key and value only. No part of it can contain a dot.
+        inside = tuple(change["fieldPath"].split(".")) if change.get("fieldPath") else ()
+        from_type, to_type = parse_type(change["fromType"]), parse_type(change["toType"])
+        yield TypeChange((*path, *inside), from_type, to_type)
     yield from _inside(field["type"], path)
 
 

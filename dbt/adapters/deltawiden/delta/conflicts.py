@@ -1,4 +1,4 @@
-"""Which errors mean that another writer came first, and how often a commit is tried."""
+"""Detect conflicts with other writers, and retry the commits that they prevented."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +18,7 @@ from dbt.adapters.deltawiden.spark.errors import condition
 logger = AdapterLogger("DeltaWiden")
 
 MAX_ATTEMPTS = 8
-"""How often a write is tried."""
+"""The number of attempts at a write."""
 
 _WAIT = wait_random_exponential(multiplier=0.25, max=10)  # seconds
 
@@ -33,30 +33,30 @@ CONFLICTS = frozenset(
         "DELTA_PROTOCOL_CHANGED",
     }
 )
-"""Conditions of a commit that was not made because of another writer's,
+"""The error conditions of a commit that failed because another writer committed first,
 https://docs.delta.io/latest/concurrency-control.html#conflict-exceptions."""
 
 
 def retry_conflicts(commit: Callable[[], Any]) -> None:
-    """Make a commit that needs no new plan; where another writer came first, again.
+    """Make a commit that needs no new plan, and retry it after each conflict.
 
     Args:
-        commit: makes it.
+        commit: makes the commit.
 
     Raises:
-        DbtRuntimeError: the engine refused it, or other writers came first each time.
+        DbtRuntimeError: the engine refused the commit, or every attempt ended in a conflict.
     """
     retrying(is_conflict)(commit)
 
 
 def retrying(may_retry: Callable[[BaseException], bool]) -> Retrying:
-    """Return what runs a function again, after a pause, a bounded number of times.
+    """Return a callable that retries a function, with pauses, up to ``MAX_ATTEMPTS`` attempts.
 
     Args:
-        may_retry: whether an error is one after which the function may run again.
+        may_retry: returns whether the function may run again after an error.
 
     Returns:
-        A callable that takes the function, and raises its last error.
+        A callable that takes the function. After the last attempt it raises the function's error.
     """
     return Retrying(
         stop=stop_after_attempt(MAX_ATTEMPTS),
@@ -68,12 +68,12 @@ def retrying(may_retry: Callable[[BaseException], bool]) -> Retrying:
 
 
 def is_conflict(error: BaseException) -> bool:
-    """Tell whether an error says that another writer's commit came first."""
+    """Return whether an error says that another writer committed first."""
     return error_class(error) in CONFLICTS
 
 
 def error_class(error: BaseException) -> str:
-    """Return the main class of an error's condition; empty where it has none."""
+    """Return the main class of an error's condition. Empty if the error has no condition."""
     found = condition(error.msg) if isinstance(error, DbtRuntimeError) else None
     return (found or "").partition(".")[0]
 

@@ -1,4 +1,4 @@
-"""The data files of a Delta table: which there are, what types they hold, and writing them anew."""
+"""The data files of a Delta table: list them, read their types, rewrite them."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ class DataFile:
     """A data file of a table's newest version.
 
     Attributes:
-        path: as the engine names it, which is as an URI.
+        path: the file's URI, as the engine shows it.
         size: in bytes.
     """
 
@@ -35,7 +35,7 @@ class StaleFile:
 
     Attributes:
         file: the file.
-        leaves: what is stale in it; at least one.
+        leaves: the stale leaves in it, at least one.
     """
 
     file: DataFile
@@ -43,17 +43,17 @@ class StaleFile:
 
 
 class DataFiles(Protocol):
-    """The data files of one table, and the version that they are of."""
+    """The data files of one table, and the table's newest version."""
 
     @property
     def how(self) -> str:
-        """How stale files are rewritten, for people."""
+        """How stale files are rewritten, as text for people."""
 
     def version(self) -> int:
         """Read the number of the newest version."""
 
     def log_schema(self) -> str:
-        """Read the schema as the log has it: JSON, with all that Delta keeps in it."""
+        """Read the schema from the log: JSON, with all metadata that Delta keeps in it."""
 
     def list(self) -> Sequence[DataFile]:
         """List the files of the newest version."""
@@ -62,17 +62,17 @@ class DataFiles(Protocol):
         """Read the schema in each file's footer, with physical names."""
 
     def rewrite(self, stale: Sequence[StaleFile]) -> None:
-        """Write the rows of files anew, with the types of the table's schema."""
+        """Rewrite files with the types of the table's schema."""
 
     @property
     def how_corrected(self) -> str:
-        """How the statistics of files are corrected, for people."""
+        """How the statistics of files are corrected, as text for people."""
 
     def with_float_statistics(self, leaves: Sequence[Path]) -> Sequence[DataFile]:
-        """List the files whose statistics of leaves would be wrong, if these are float in them."""
+        """List the files whose statistics are wrong if the leaves are float in the file."""
 
     def correct_stale(self, stale: Sequence[StaleFile]) -> None:
-        """Correct the statistics of the stale leaves, which are float in files and double now."""
+        """Correct the statistics of stale leaves: float in the file, double in the schema."""
 
 
 _FILES_A_QUERY = 500
@@ -80,15 +80,15 @@ _FILES_A_QUERY = 500
 
 @dataclass(frozen=True)
 class FilesBySql:
-    """The data files of a table on a server that can be asked by SQL only.
+    """The data files of a table on a server that accepts only SQL.
 
-    SQL has no way to name the files that an ``UPDATE`` reads, but rewrites whole partitions where
-    its condition is about partition columns alone. For whoever reads the table's changes (a
-    stream, the change data feed), an ``UPDATE`` is a change of every row in them.
+    SQL can't select the files that an ``UPDATE`` rewrites. But an ``UPDATE`` rewrites whole
+    partitions if its condition uses only partition columns. To a reader of the table's changes (a
+    stream, the change data feed), an ``UPDATE`` changes every row in them.
 
     Attributes:
         table: the table's name, quoted for a statement.
-        fetch_rows: runs a statement.
+        fetch_rows: runs a statement and returns its rows.
         partitioned_by: the partition columns, each with its type as SQL.
     """
 
@@ -98,7 +98,7 @@ class FilesBySql:
 
     @property
     def how(self) -> str:
-        """How stale files are rewritten, for people."""
+        """How stale files are rewritten, as text for people."""
         unit = "their whole partitions" if self.partitioned_by else "the whole table"
         return f"by UPDATE of {unit}"
 
@@ -107,7 +107,7 @@ class FilesBySql:
         return int(self.fetch_rows(f"describe history {self.table} limit 1")[0]["version"])
 
     def log_schema(self) -> str:
-        """Read the schema as the log has it."""
+        """Read the schema from the log."""
         location = self.fetch_rows(f"describe detail {self.table}")[0]["location"]
         return newest_schema(str(location), self.fetch_rows)
 
@@ -120,21 +120,21 @@ class FilesBySql:
 
     def schemas(self, files: Sequence[DataFile]) -> Iterator[tuple[DataFile, StructType]]:
         """Read the schema in each file's footer, one file after the other."""
-        for each in files:
-            name = file_sql("parquet", unquote(each.path))
+        for file in files:
+            name = file_sql("parquet", unquote(file.path))
             columns = self._describe(f"select * from {name}")
-            yield each, read_schema(columns, name, self._describe)
+            yield file, read_schema(columns, name, self._describe)
 
     def _describe(self, query: str) -> Sequence[tuple[str, str]]:
         return [(str(row[0]), str(row[1])) for row in self.fetch_rows(f"describe query {query}")]
 
     def rewrite(self, stale: Sequence[StaleFile]) -> None:
-        """Write the partitions of files anew, or all of the table where it has no partitions.
+        """Rewrite the partitions of files, or the whole table if it has no partitions.
 
         Raises:
-            DbtDatabaseError: Spark or Delta refused; what was rewritten before is complete.
+            DbtDatabaseError: Spark or Delta refused a statement. Earlier rewrites are complete.
         """
-        # Any column will do: a row is rewritten whole.
+        # Any column works: Delta rewrites the whole row.
         statement = rewrite_rows(self.table, stale[0].leaves[0].path[0])
         if not self.partitioned_by:
             self.fetch_rows(statement)
@@ -146,7 +146,7 @@ class FilesBySql:
 
     @property
     def how_corrected(self) -> str:
-        """How the statistics of files are corrected, for people."""
+        """How the statistics of files are corrected, as text for people."""
         return self.how
 
     def with_float_statistics(self, leaves: Sequence[Path]) -> Sequence[DataFile]:
@@ -154,13 +154,13 @@ class FilesBySql:
         return self.list()
 
     def correct_stale(self, stale: Sequence[StaleFile]) -> None:
-        """Write the files anew; the new ones have other statistics."""
+        """Rewrite the files. The new files get new statistics."""
         self.rewrite(stale)
 
     def _partitions_of(self, stale: Sequence[StaleFile]) -> str:
-        paths = ", ".join(literal(each.file.path) for each in stale)
+        paths = ", ".join(literal(stale_file.file.path) for stale_file in stale)
         values = ", ".join(f"cast({quote(name)} as string)" for name in self.partitioned_by)
-        # As JSON, because dbt's tables take some texts for numbers or null.
+        # As JSON, because dbt reads some texts in a result as numbers or null.
         rows = self.fetch_rows(
             f"select distinct to_json(array({values})) from {self.table} "
             f"where _metadata.file_path in ({paths})"

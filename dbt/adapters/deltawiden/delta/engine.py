@@ -1,4 +1,4 @@
-"""The versions of Spark and Delta that run, and what they can do."""
+"""The versions of Spark and Delta, and their capabilities."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -9,44 +9,40 @@ from dbt.adapters.deltawiden.delta.transaction_log import FetchRows
 from dbt.adapters.deltawiden.sql.versions import Version, read_version
 
 DELTA_3_2: Version = (3, 2)
-
-
 DELTA_4_0: Version = (4, 0)
-
-
 DELTA_4_4: Version = (4, 4)
 
 
 @dataclass(frozen=True)
 class Engine:
-    """The versions that run a statement, as tuples of numbers: (4, 1, 4)."""
+    """The versions of Spark and Delta that run a statement, as tuples of numbers: (4, 1, 4)."""
 
     spark: Version
     delta: Version
 
     def can(self, capability: "Capability") -> bool:
-        """Tell whether the engine has a capability."""
-        first: Engine = capability.value
-        return self.spark >= first.spark and self.delta >= first.delta
+        """Return whether the engine has a capability."""
+        minimum: Engine = capability.value
+        return self.spark >= minimum.spark and self.delta >= minimum.delta
 
 
 class Capability(Enum):
-    """What only some engines can do, each with the first versions that can."""
+    """A capability that only some engines have, with the first versions that have it."""
 
-    # Spark 3.5 has no grammar for it: PARSE_SYNTAX_ERROR.
+    # Spark 3.5 can't parse the statement: PARSE_SYNTAX_ERROR.
     ALTER_SEVERAL_COLUMNS = Engine(spark=(4, 0), delta=DELTA_4_0)
-    # Older ones: DELTA_CANNOT_UPDATE_OTHER_FIELD; some can't even read a table with such a column.
+    # Older versions raise DELTA_CANNOT_UPDATE_OTHER_FIELD. Some can't even read such a table.
     TYPE_A_VOID_COLUMN = Engine(spark=(3, 5), delta=DELTA_4_4)
-    # With older ones the table property brings the preview of the table feature.
+    # In older versions, the table property adds the preview of the table feature.
     STABLE_TYPE_WIDENING = Engine(spark=(3, 5), delta=DELTA_4_0)
 
 
 def read_engine(fetch_rows: FetchRows, delta_version: str | None = None) -> Engine:
-    """Ask a server for the versions of Spark and Delta that it runs.
+    """Read the versions of Spark and Delta that a server runs.
 
     Args:
         fetch_rows: runs a query.
-        delta_version: the version of Delta, where the profile says it.
+        delta_version: the version of Delta, if the profile sets it.
 
     Returns:
         The versions.
@@ -73,7 +69,7 @@ def read_engine(fetch_rows: FetchRows, delta_version: str | None = None) -> Engi
 
 
 def read_spark_version(fetch_rows: FetchRows) -> Version:
-    """Ask a server for the version of Spark that it runs.
+    """Read the version of Spark that a server runs.
 
     Args:
         fetch_rows: runs a query.

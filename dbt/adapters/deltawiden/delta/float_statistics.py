@@ -1,9 +1,9 @@
-"""The statistics of data files, where a float column becomes double.
+"""Correct the statistics of data files when a float column becomes double.
 
-Delta keeps the least and the greatest value of a column in each file as text. For a float that is
-the shortest text that reads as this float: ``0.7``. As a double it is another number, since the
-value that is stored is 0.699999988079071. So a filter on the column, once it is double, leaves out
-files that hold rows it should find. The text ``0.699999988079071`` is right for both types.
+Delta stores the minimum and maximum of a column in each file as text. For a float, this is the
+shortest text that parses as the float, such as ``0.7``. As a double, the text is another number:
+the stored value is 0.699999988079071. So once the column is double, a filter on it skips files
+that contain matching rows. The text ``0.699999988079071`` is right for both types.
 """
 
 import json
@@ -23,15 +23,15 @@ from dbt.adapters.deltawiden.sql.statements import rewrite_rows, set_properties,
 from dbt.adapters.deltawiden.sql.types import nearest_float
 
 BOUNDS = ("minValues", "maxValues")
-"""The fields of a file's statistics that hold values of columns."""
+"""The fields of a file's statistics that contain values of columns."""
 
 INDEXED_COLUMNS = "delta.dataSkippingNumIndexedCols"
 STATISTICS_COLUMNS = "delta.dataSkippingStatsColumns"
 BEFORE = "dbt_deltawiden.statisticsBefore"
-"""The table property that says, as JSON, what the other two were before a widening set them."""
+"""The table property that keeps, as JSON, the values of the other two from before a widening."""
 
 _DEFAULT_INDEXED_COLUMNS = "32"
-# Delta's SkippingEligibleDataType. Of other types it keeps only how often they are null.
+# Delta's SkippingEligibleDataType. For other types, Delta keeps only the number of nulls.
 _WITH_BOUNDS = (
     spark.NumericType,
     spark.StringType,
@@ -42,14 +42,14 @@ _WITH_BOUNDS = (
 
 
 def is_float_to_double(change: TypeChange) -> bool:
-    """Tell whether a type change is the one whose statistics have to be corrected."""
+    """Return whether a type change is from float to double, which needs other statistics."""
     return isinstance(change.from_type, spark.FloatType) and isinstance(
         change.to_type, spark.DoubleType
     )
 
 
 def leaves_with_statistics(schema: StructType) -> dict[Path, DataType]:
-    """List the leaves of which Delta can keep statistics: columns, and fields of structs.
+    """List the leaves that can have statistics: columns, and fields of structs.
 
     Args:
         schema: a table's schema.
@@ -73,7 +73,7 @@ def _leaves(schema: StructType, parent: Path) -> Iterator[tuple[Path, DataType]]
 
 
 def widened_floats(changes: Iterable[TypeChange], schema: StructType) -> tuple[Path, ...]:
-    """Find the leaves with statistics that were float, and are double now.
+    """Find the leaves with statistics that were widened from float to double.
 
     Args:
         changes: a table's recorded type changes.
@@ -92,14 +92,14 @@ def widened_floats(changes: Iterable[TypeChange], schema: StructType) -> tuple[P
 
 
 def physical_path(path: Path, schema: StructType) -> Path:
-    """Translate the path of a column or of a struct's field into the names that files have.
+    """Translate the path of a column or struct field into the names in data files.
 
     Args:
         path: the path, in the schema's spelling.
-        schema: the table's schema with the metadata that Delta keeps in it, as the log has it.
+        schema: the table's schema from the log, with the metadata that Delta keeps in it.
 
     Returns:
-        The path in physical names, which the statistics have too.
+        The path in physical names. Statistics use these names too.
     """
     field = schema[path[0]]
     inside = physical_path(path[1:], field.dataType) if len(path) > 1 else ()  # type: ignore[arg-type]
@@ -108,24 +108,24 @@ def physical_path(path: Path, schema: StructType) -> Path:
 
 @dataclass(frozen=True)
 class _Number:
-    """A number of a JSON document, as it is written there."""
+    """A number in a JSON document, with its original text."""
 
     text: str
 
 
 def corrected(statistics: str, leaves: Iterable[Path]) -> str:
-    """Write the bounds of float leaves so that they read as the same number as float and as double.
+    """Change the bounds of float leaves to texts that are the same number as float and as double.
 
     Args:
         statistics: the statistics of a file, as JSON.
         leaves: the float leaves, in physical names.
 
     Returns:
-        The statistics; all else in them has the text that it had.
+        The statistics. Everything else in them keeps its text.
 
     Source:
-        https://docs.python.org/3/library/functions.html#repr: of a float, the shortest text that
-        reads as the same double
+        https://docs.python.org/3/library/functions.html#repr: the repr of a Python float is the
+        shortest text that parses as the same double
     """
     values = json.loads(statistics, parse_int=_Number, parse_float=_Number, parse_constant=_Number)
     for leaf in leaves:
@@ -137,7 +137,7 @@ def corrected(statistics: str, leaves: Iterable[Path]) -> str:
 def _correct(bounds: Any, leaf: Path) -> None:
     for name in leaf[:-1]:
         bounds = bounds.get(name) if isinstance(bounds, dict) else None
-    # NaN and Infinity are strings, and read the same as either type.
+    # NaN and Infinity are strings. They mean the same as float and as double.
     found = bounds.get(leaf[-1]) if isinstance(bounds, dict) else None
     if isinstance(found, _Number):
         value = _float_statistic(found.text)
@@ -148,7 +148,7 @@ def _correct(bounds: Any, leaf: Path) -> None:
 def _float_statistic(text: str) -> float:
     try:
         return nearest_float(text)
-    except OverflowError:  # no float, so no float's statistics
+    except OverflowError:  # The text is too large for a float, so it is not from a float.
         return float(text)
 
 
@@ -167,11 +167,11 @@ def schema_with_doubles(schema_json: str, leaves: Iterable[Path]) -> str:
     """Change float leaves of a table's schema to double.
 
     Args:
-        schema_json: the schema as the log has it.
+        schema_json: the schema from the log, as JSON.
         leaves: columns and fields of structs, in the schema's spelling.
 
     Returns:
-        The schema with ``double`` where these are ``float``.
+        The schema with ``double`` in place of ``float`` for these leaves.
     """
     schema = json.loads(schema_json)
     for leaf in leaves:
@@ -185,57 +185,62 @@ def schema_with_doubles(schema_json: str, leaves: Iterable[Path]) -> str:
     return json.dumps(schema, ensure_ascii=False)
 
 
-def guard_statements(facts: TableSnapshot, leaves: Iterable[Path]) -> tuple[str, ...]:
-    """Keep every writer from giving new files statistics of some leaves.
+def guard_statements(snapshot: TableSnapshot, leaves: Iterable[Path]) -> tuple[str, ...]:
+    """Return the statements that stop all writers from collecting statistics for some leaves.
 
     Args:
-        facts: the table, with its schema.
+        snapshot: the table, with its schema.
         leaves: the leaves.
 
     Returns:
-        Statements. The first is one commit, which also keeps what ``restore_statements`` needs.
+        The statements. The first one also saves the settings that ``restore_statements`` needs,
+        in the same commit.
 
     Source:
         https://docs.delta.io/latest/optimizations-oss.html#data-skipping;
-        ``delta.dataSkippingStatsColumns`` comes before ``delta.dataSkippingNumIndexedCols``
+        ``delta.dataSkippingStatsColumns`` has precedence over ``delta.dataSkippingNumIndexedCols``
     """
-    remembered = settings_before(facts)
-    others = _others_with_statistics(facts, frozenset(leaves))
+    before = settings_before(snapshot)
+    others = _others_with_statistics(snapshot, frozenset(leaves))
     if others:
         names = ",".join(path_sql(path) for path in others)
-        return (set_properties(facts.name, {BEFORE: remembered, STATISTICS_COLUMNS: names}),)
-    is_named = STATISTICS_COLUMNS in facts.properties
-    unset = (unset_properties(facts.name, [STATISTICS_COLUMNS]),) if is_named else ()
-    return (set_properties(facts.name, {BEFORE: remembered, INDEXED_COLUMNS: "0"}), *unset)
+        return (set_properties(snapshot.name, {BEFORE: before, STATISTICS_COLUMNS: names}),)
+    is_named = STATISTICS_COLUMNS in snapshot.properties
+    unset = (unset_properties(snapshot.name, [STATISTICS_COLUMNS]),) if is_named else ()
+    return (set_properties(snapshot.name, {BEFORE: before, INDEXED_COLUMNS: "0"}), *unset)
 
 
-def _others_with_statistics(facts: TableSnapshot, leaves: frozenset[Path]) -> list[Path]:
-    """List the leaves that keep their statistics."""
-    partitioned_by = {name.lower() for name in facts.partition_columns}
+def _others_with_statistics(snapshot: TableSnapshot, leaves: frozenset[Path]) -> list[Path]:
+    """List the other leaves, which keep their statistics."""
+    partitioned_by = {name.lower() for name in snapshot.partition_columns}
     all_leaves = {
         path: data_type
-        for path, data_type in leaves_with_statistics(facts.schema).items()
+        for path, data_type in leaves_with_statistics(snapshot.schema).items()
         if path[0].lower() not in partitioned_by
     }
     return [
         path
-        for path in _with_statistics(list(all_leaves), facts.properties)
+        for path in _with_statistics(list(all_leaves), snapshot.properties)
         if path not in leaves and isinstance(all_leaves[path], _WITH_BOUNDS)
     ]
 
 
 def _with_statistics(leaves: list[Path], properties: Mapping[str, str]) -> list[Path]:
-    remembered = json.loads(properties[BEFORE]) if BEFORE in properties else properties
-    named = remembered.get(STATISTICS_COLUMNS)
+    settings = json.loads(properties[BEFORE]) if BEFORE in properties else properties
+    named = settings.get(STATISTICS_COLUMNS)
     if named is not None:
-        starts = [_folded(parse_path(name)) for name in _names(named)]
-        return [leaf for leaf in leaves if any(_folded(leaf)[: len(s)] == s for s in starts)]
-    first = int(remembered.get(INDEXED_COLUMNS) or _DEFAULT_INDEXED_COLUMNS)
+        prefixes = [_folded(parse_path(name)) for name in _names(named)]
+        return [
+            leaf
+            for leaf in leaves
+            if any(_folded(leaf)[: len(prefix)] == prefix for prefix in prefixes)
+        ]
+    first = int(settings.get(INDEXED_COLUMNS) or _DEFAULT_INDEXED_COLUMNS)
     return leaves if first < 0 else leaves[:first]
 
 
 def _names(text: str) -> Iterator[str]:
-    """Split a list of names at the commas that are not in backticks."""
+    """Split a list of names at the commas outside backticks."""
     name, is_quoted = "", False
     for character in text:
         is_quoted ^= character == "`"
@@ -253,38 +258,38 @@ def _folded(path: Path) -> Path:
 
 
 def restore_statements(name: str, before: str) -> tuple[str, ...]:
-    """Let writers keep statistics as they did before ``guard_statements``.
+    """Return the statements that restore the settings from before ``guard_statements``.
 
     Args:
         name: the table's name, quoted for a statement.
         before: the value of the property ``BEFORE``.
 
     Returns:
-        Statements, of which the last forgets what was before.
+        The statements. The last one also removes the property ``BEFORE``.
     """
     values = json.loads(before)
-    had = {key: text for key, text in values.items() if text is not None}
-    lacked = [key for key, text in values.items() if text is None]
+    were_set = {key: text for key, text in values.items() if text is not None}
+    were_unset = [key for key, text in values.items() if text is None]
     return (
-        *([set_properties(name, had)] if had else []),
-        unset_properties(name, [*lacked, BEFORE]),
+        *([set_properties(name, were_set)] if were_set else []),
+        unset_properties(name, [*were_unset, BEFORE]),
     )
 
 
-def settings_before(facts: TableSnapshot) -> str:
-    """Say which columns have statistics, as ``BEFORE`` keeps it, if a widening has not said it."""
-    before = {key: facts.properties.get(key) for key in (INDEXED_COLUMNS, STATISTICS_COLUMNS)}
-    return facts.properties.get(BEFORE) or json.dumps(before)
+def settings_before(snapshot: TableSnapshot) -> str:
+    """Return the value of ``BEFORE``. If it is not set, return the current settings in its form."""
+    before = {key: snapshot.properties.get(key) for key in (INDEXED_COLUMNS, STATISTICS_COLUMNS)}
+    return snapshot.properties.get(BEFORE) or json.dumps(before)
 
 
 def rewrite_statement(name: str, leaf: Path) -> str:
-    """Write every row of a table anew, into files with the statistics that writers keep now.
+    """Return the statement that rewrites every row of a table, with the current settings.
 
     Args:
         name: the table's name, quoted for a statement.
-        leaf: any leaf; its column is set to itself.
+        leaf: any leaf. The statement sets its column to itself.
 
     Returns:
-        The statement. To whoever reads the table's changes, it changes every row.
+        The statement. To a reader of the table's changes, it changes every row.
     """
     return rewrite_rows(name, leaf[0])

@@ -1,4 +1,4 @@
-"""Which columns a table is partitioned by, marked in its schema."""
+"""Mark the partition columns of a table in its schema."""
 
 from collections.abc import Iterable
 
@@ -9,7 +9,7 @@ _MARK = "dbt_deltawiden.is_partition_column"
 
 
 def can_lose_values(data_type: DataType) -> bool:
-    """Tell whether a partition column of a type has values that it does not store exactly."""
+    """Return whether a partition column of this type does not store every value exactly."""
     texts = (spark.StringType, spark.CharType, spark.VarcharType, spark.BinaryType)
     return isinstance(data_type, (*texts, spark.TimestampType))
 
@@ -19,10 +19,10 @@ def with_partition_columns(schema: StructType, names: Iterable[str]) -> StructTy
 
     Args:
         schema: the table's schema.
-        names: the partition columns, without regard to case.
+        names: the names of the partition columns. Their case does not matter.
 
     Returns:
-        The same schema, in which the metadata of those columns has a mark.
+        The same schema, with a mark in the metadata of these columns.
     """
     folded = {name.lower() for name in names}
     if not folded:
@@ -31,7 +31,7 @@ def with_partition_columns(schema: StructType, names: Iterable[str]) -> StructTy
 
 
 def partition_columns(schema: StructType) -> frozenset[str]:
-    """Name the columns, in lower case, that ``with_partition_columns`` has marked."""
+    """Return the names, in lower case, of the columns that ``with_partition_columns`` marked."""
     return frozenset(f.name.lower() for f in schema.fields if _MARK in (f.metadata or {}))
 
 

@@ -1,18 +1,18 @@
-"""The names in Delta's protocol: table features and table properties."""
+"""Names from Delta's protocol: table features and table properties."""
 
 from collections.abc import Mapping
 from enum import Enum
 
 
 class Compatibility(str, Enum):
-    """Formats besides Delta that a table's type changes can be kept within."""
+    """Other formats with which a table can stay compatible when its types change."""
 
     ICEBERG_V2 = "iceberg_v2"
     DUCKLAKE = "ducklake"
 
 
 FEATURE = "delta.feature."
-"""What the name of a table feature follows in a table property that supports it,
+"""The prefix of the table property that marks a table feature as supported,
 https://docs.delta.io/latest/versioning.html."""
 ENABLED = "delta.enableTypeWidening"
 ROW_TRACKING = "delta.enableRowTracking"
@@ -26,10 +26,10 @@ CHECKPOINT_PROTECTION_FEATURE = "checkpointProtection"
 
 
 def is_true(properties: Mapping[str, str], name: str) -> bool:
-    """Tell whether a boolean table property is true, among properties as Delta shows them."""
+    """Return whether a boolean table property is true in properties as Delta shows them."""
     return properties.get(name, "").lower() == "true"
 
 
 def widening_feature(properties: Mapping[str, str]) -> str:
-    """Name the table feature of type widening among properties; empty where there is none."""
-    return next((each for each in WIDENING_FEATURES if FEATURE + each in properties), "")
+    """Return the table feature of type widening in properties. Empty if there is none."""
+    return next((feature for feature in WIDENING_FEATURES if FEATURE + feature in properties), "")

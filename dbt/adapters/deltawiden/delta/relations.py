@@ -1,4 +1,4 @@
-"""The relations of dbt, as Delta sees them."""
+"""Names, formats and checks of dbt relations for Delta."""
 
 import re
 
@@ -15,10 +15,10 @@ def relation_sql(relation: BaseRelation) -> str:
 
 
 def require_delta(relation: SparkRelation) -> None:
-    """Stop at a relation that can't have type widening.
+    """Check that a relation can have type widening.
 
     Raises:
-        DbtRuntimeError: it is no Delta table; the message says what it is.
+        DbtRuntimeError: the relation is not a Delta table. The message says what it is.
     """
     if relation.is_view:
         raise DbtRuntimeError(
@@ -29,7 +29,7 @@ def require_delta(relation: SparkRelation) -> None:
 
 
 def provider(relation: SparkRelation) -> str:
-    """Say what a relation is that is no Delta table."""
+    """Return the format of a relation that is not a Delta table, or ``view``."""
     if relation.is_view:
         return "view"
     named = re.search(r"^Provider: (\w+)", relation.information or "", re.MULTILINE)

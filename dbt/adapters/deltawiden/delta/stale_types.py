@@ -1,4 +1,4 @@
-"""The types that a data file holds, against those of its table's schema."""
+"""Compare the types in a data file with those of its table's schema."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +11,7 @@ from dbt.adapters.deltawiden.sql.side_by_side import Fields, side_by_side
 
 PHYSICAL_NAME = "delta.columnMapping.physicalName"
 
-# Delta's protocol, "Type Widening": only these are changed from, and so can be left in a file.
+# Delta's protocol, "Type Widening": only these types can be widened, and so be stale in a file.
 _WIDENED_FROM = (
     spark.ByteType,
     spark.ShortType,
@@ -25,12 +25,12 @@ _WIDENED_FROM = (
 
 @dataclass(frozen=True)
 class StaleLeaf:
-    """A leaf that a data file holds with a type from before a widening.
+    """A leaf that has a type from before a widening in a data file.
 
     Attributes:
-        path: the leaf, with the table's names.
-        in_collection: whether it is inside an array or a map, where Delta's own rewrite for
-            ``DROP FEATURE`` does not look at elements, keys and values.
+        path: the leaf, in the table's names.
+        in_collection: whether it is inside an array or a map. Delta's own rewrite for
+            ``DROP FEATURE`` does not check elements, keys and values.
     """
 
     path: Path
@@ -38,15 +38,15 @@ class StaleLeaf:
 
 
 def stale_leaves(stored: StructType, schema: StructType) -> tuple[StaleLeaf, ...]:
-    """Find what a data file still holds with a type that is not the table's.
+    """Find the leaves that have an older type in a data file than in the table.
 
     Args:
-        stored: the schema in the file's footer; its names are physical ones.
-        schema: the table's schema with the metadata that Delta keeps in it, as the log has it.
+        stored: the schema in the file's footer, with physical names.
+        schema: the table's schema from the log, with the metadata that Delta keeps in it.
 
     Returns:
-        The leaves. What the file lacks is null in it, and what it has besides (columns that were
-        dropped) is never read: neither makes it stale.
+        The leaves. A column that the file lacks is read as null. A column that was dropped from the
+        table is never read. Neither makes the file stale.
 
     Source:
         Delta's protocol, "Column Mapping" (physical names) and "Type Widening"; the table feature
@@ -70,6 +70,6 @@ def _is_stale(stored: StructField, table: StructField) -> bool:
 
 
 def physical_name(field: StructField) -> str:
-    """Give the name that a column or field of a struct has in data files."""
+    """Return the name of a column or struct field in data files."""
     metadata: dict[str, Any] = field.metadata or {}
     return str(metadata.get(PHYSICAL_NAME, field.name))

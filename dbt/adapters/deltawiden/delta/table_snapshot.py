@@ -1,4 +1,4 @@
-"""What Spark and Delta say of a table besides its schema."""
+"""Read the properties, features and column metadata of a table."""
 
 import json
 from collections.abc import Callable, Mapping, Set
@@ -38,11 +38,11 @@ _ICEBERG_FEATURES = frozenset(
 
 
 class TableSnapshot:
-    """What Spark and Delta say of a table. Each question is asked when its answer is first needed.
+    """The state of a table as Spark and Delta report it. Each query runs when it is first needed.
 
-    ``SHOW TBLPROPERTIES`` has the properties and the table features. ``DESCRIBE DETAIL`` also
-    counts the files. For that Delta reads the whole state of the table, which can take seconds.
-    Only the transaction log has the metadata of the columns.
+    ``SHOW TBLPROPERTIES`` returns the properties and the table features. ``DESCRIBE DETAIL`` also
+    counts the files. For that, Delta reads the whole state of the table, which can take seconds.
+    Only the transaction log contains the metadata of the columns.
 
     Args:
         name: the table's name, quoted for a statement.
@@ -74,13 +74,13 @@ class TableSnapshot:
         self._fetch_rows = fetch_rows
 
     def with_properties(self, properties: Mapping[str, str]) -> "TableSnapshot":
-        """Return the snapshot of a table that has some more properties."""
+        """Return a snapshot of the same table with additional properties."""
         changed = copy(self)
         changed.properties = {**self.properties, **properties}
         return changed
 
     def read_now(self) -> "TableSnapshot":
-        """Read the properties and features now, and not after they have changed."""
+        """Read the properties and features now, before they can change."""
         _ = self.all_properties
         return self
 
@@ -91,7 +91,7 @@ class TableSnapshot:
 
     @cached_property
     def all_properties(self) -> Mapping[str, str]:
-        """What SHOW TBLPROPERTIES shows: the properties, and the table features as properties."""
+        """The rows of SHOW TBLPROPERTIES: the properties, and the table features as properties."""
         if not self.is_delta:
             return {}
         rows = self._fetch_rows(f"show tblproperties {self.name}")
@@ -120,7 +120,7 @@ class TableSnapshot:
 
     @cached_property
     def location(self) -> str:
-        """The path of the table's folder."""
+        """The path of the table's directory."""
         return str(self._detail["location"])
 
     @cached_property
@@ -130,12 +130,12 @@ class TableSnapshot:
 
     @cached_property
     def clustering_columns(self) -> tuple[str, ...]:
-        """The names of the clustering columns; the first part of the name of a nested one."""
+        """The names of the clustering columns. For a nested field, the first part of its name."""
         return _names(self._detail, "clusteringColumns")
 
     @cached_property
     def files(self) -> int | None:
-        """The number of data files; None where Delta does not count them."""
+        """The number of data files. None if Delta does not count them."""
         count = self._detail.get("numFiles")
         return int(count) if count is not None else None
 
@@ -148,7 +148,7 @@ class TableSnapshot:
 
     @cached_property
     def changes(self) -> tuple[TypeChange, ...]:
-        """The recorded type changes; those of one leaf in the order in which they were made."""
+        """The recorded type changes. Those of one leaf are in the order in which they were made."""
         return self.column_metadata.changes
 
     @cached_property
@@ -168,18 +168,18 @@ class TableSnapshot:
 
     @property
     def _computed(self) -> ColumnMetadata:
-        # Most tables can't have such columns, and their log need not be read.
+        # Most tables can't have such columns. Then there is no need to read the log.
         may_have = may_have_computed_columns(self.features, self.properties)
         return self.column_metadata if may_have else ColumnMetadata()
 
     def has(self, table_property: str) -> bool:
-        """Tell whether a boolean table property is true."""
+        """Return whether a boolean table property is true."""
         return is_true(self.properties, table_property)
 
     @property
     def widening_features(self) -> list[str]:
         """The table features of type widening: the stable one, its preview, or both."""
-        return [each for each in WIDENING_FEATURES if each in self.features]
+        return [feature for feature in WIDENING_FEATURES if feature in self.features]
 
     @property
     def is_delta(self) -> bool:
@@ -202,22 +202,22 @@ class TableSnapshot:
 
     @property
     def computed_columns(self) -> frozenset[str]:
-        """The columns, in lower case, whose values Delta computes if a write has none."""
-        return self.generated_columns | frozenset(each.lower() for each in self.defaults)
+        """The columns, in lower case, that Delta computes if a write leaves them out."""
+        return self.generated_columns | frozenset(column.lower() for column in self.defaults)
 
     @property
     def generated_columns(self) -> frozenset[str]:
         """The generated and identity columns, in lower case."""
-        return frozenset(each.lower() for each in (*self.generated, *self.identity))
+        return frozenset(column.lower() for column in (*self.generated, *self.identity))
 
     @property
     def compatible_with(self) -> frozenset[Compatibility]:
-        """The formats that the table itself keeps compatible with."""
+        """The formats with which the table stays compatible because of its own settings."""
         formats = self.properties.get(_UNIFORM, "").lower().replace(" ", "").split(",")
         is_iceberg = (
             "iceberg" in formats
             or bool(self.features & _ICEBERG_FEATURES)
-            or any(self.has(each) for each in _ICEBERG_PROPERTIES)
+            or any(self.has(name) for name in _ICEBERG_PROPERTIES)
         )
         return frozenset({Compatibility.ICEBERG_V2}) if is_iceberg else frozenset()
 
@@ -236,12 +236,12 @@ _LEGACY_WRITERS = ("4", "5", "6")
 
 
 def may_have_computed_columns(features: Set[str], properties: Mapping[str, str]) -> bool:
-    """Return whether a table can have columns whose values Delta computes if a write has none."""
+    """Return whether a table can have columns that Delta computes if a write leaves them out."""
     writer = properties.get("delta.minWriterVersion")
     return writer in _LEGACY_WRITERS or bool(features & _COMPUTED_COLUMN_FEATURES)
 
 
 def _names(detail: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    # dbt reads a list in a result as JSON.
+    # dbt shows a list in a result as JSON text.
     found = detail.get(key) or "[]"
     return tuple(json.loads(found) if isinstance(found, str) else found)

@@ -1,7 +1,7 @@
-"""The transaction log of a Delta table, read with SQL alone.
+"""Read the transaction log of a Delta table with SQL alone.
 
-Spark hides what Delta keeps in a column's metadata (type changes, generated and identity columns)
-from schemas, DESCRIBE and SHOW TBLPROPERTIES. The log has it.
+Delta keeps type changes, generated columns and identity columns in the metadata of columns. Spark
+does not show this metadata in schemas, DESCRIBE or SHOW TBLPROPERTIES. The log contains it.
 """
 
 import json
@@ -14,27 +14,27 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.deltawiden.sql.identifiers import quote
 
 FetchRows = Callable[[str], Sequence[Any]]
-"""Runs a query; gives its rows, whose values can be had by position and by name."""
+"""Runs a query and returns its rows. A value in a row can be read by position and by name."""
 
 
 def newest_schema(location: str, fetch_rows: FetchRows) -> str:
-    """Read the schema of a table's newest version, as the log has it.
+    """Read the schema of a table's newest version from its log.
 
     Args:
-        location: where the table is, as DESCRIBE DETAIL says.
+        location: the table's location, as DESCRIBE DETAIL shows it.
         fetch_rows: runs a query.
 
     Returns:
         The ``schemaString``: JSON, with all metadata of the columns.
 
     Raises:
-        DbtRuntimeError: the log has no schema.
+        DbtRuntimeError: the log contains no schema.
 
     Source:
         Delta's protocol, "Delta Log Entries", "Checkpoints" and "Change Metadata"
     """
-    # Commits are deleted from the oldest on, so one that is left is newer than all that are not.
-    # A checkpoint has the metadata of the commits before it, in Parquet or in JSON.
+    # The oldest commits are deleted first, so a commit that is left is newer than a deleted one.
+    # A checkpoint contains the metadata of the commits before it, in Parquet or in JSON.
     commits = fetch_rows(
         f"select value from {_files('text', location, '*.json')} "
         "where ltrim(value) like '{\"metaData\"%' order by _metadata.file_name desc limit 1"
@@ -51,19 +51,20 @@ def newest_schema(location: str, fetch_rows: FetchRows) -> str:
 
 
 def metadata_removed_at(location: str, plus: str, fetch_rows: FetchRows) -> str:
-    """Say when the type changes were removed from a table's schema.
+    """Return the time at which type changes were removed from a schema, plus an interval.
 
     Args:
-        location: where the table is, as DESCRIBE DETAIL says.
+        location: the table's location, as DESCRIBE DETAIL shows it.
         plus: an SQL interval that is added to the time.
         fetch_rows: runs a query.
 
     Returns:
-        The time of that commit's file, which decides when it expires, or of now where no commit
-        has removed them; as in ISO 8601, in the connection's time zone.
+        The modification time of that commit's file plus the interval, or the current time plus the
+        interval if no commit removed type changes. The commit expires by its file's time. The text
+        is in ISO 8601, in the connection's time zone.
 
     Source:
-        Delta's operation ``DROP FEATURE``, which names the columns when it removes their metadata
+        Delta's operation ``DROP FEATURE``, which lists the columns when it removes their metadata
     """
     interval = plus.lower().replace("'", "").removeprefix("interval").strip()
     rows = fetch_rows(
@@ -76,11 +77,11 @@ def metadata_removed_at(location: str, plus: str, fetch_rows: FetchRows) -> str:
 
 
 def file_sql(source: str, path: str) -> str:
-    """Name a file for a query, as the table that a data source makes of it.
+    """Render a file as a table of a data source, for a query.
 
     Args:
         source: the data source, such as ``parquet``.
-        path: the file's path, no pattern: whatever characters are in it, it is a name.
+        path: the file's path. Every character in it is literal, also those of glob patterns.
 
     Returns:
         The name, for a statement.

@@ -1,4 +1,4 @@
-"""A change of a leaf's type: planned, asked for, or recorded in a table's log."""
+"""A change of a leaf's type: planned, requested, or recorded in a table's log."""
 
 from dataclasses import dataclass
 from typing import Any

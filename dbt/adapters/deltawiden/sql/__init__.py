@@ -1,1 +1,1 @@
-"""Text and values: names, literals, types."""
+"""Render and parse SQL text: names, literals, types, statements."""

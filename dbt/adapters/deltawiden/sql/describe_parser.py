@@ -1,8 +1,8 @@
-"""Types from the text that DESCRIBE shows, for connections that have nothing else.
+"""Read types from the text that DESCRIBE shows, for connections that have nothing else.
 
-DESCRIBE never quotes a nested name (``struct<a b:int,c.d:int>``) and cuts a long struct short
-(``... 5 more fields``). What can be read in one way only is read; the rest is asked for field by
-field, with DESCRIBE QUERY, which shows each name in a column of its own.
+DESCRIBE never quotes a nested name (``struct<a b:int,c.d:int>``), and it truncates a long struct
+(``... 5 more fields``). A text that has only one meaning is parsed. For any other text, each field
+is read with a DESCRIBE QUERY of its own, which shows the name in a separate column.
 """
 
 import re
@@ -30,33 +30,33 @@ from dbt.adapters.deltawiden.sql.types import (
 )
 
 Describe = Callable[[str], Iterable[tuple[str, str]]]
-"""Runs DESCRIBE QUERY on a query; gives the name and the type's text of each column."""
+"""Runs DESCRIBE QUERY on a query. Returns the name and the type's text of each column."""
 
 _CUT = re.compile(r"\.\.\. \d+ more fields?")
-# Any text but the characters that end a name, or begin and end a type.
+# Any text without the characters that end a name, or that begin or end a type.
 _FIELD_NAME = re.compile(r"[^:,<>`]+(?=:)")
 _ATOMIC = re.compile(r"[^,<>()]+(?:\(\s*\d+\s*(?:,\s*\d+\s*)?\))?[^,<>()]*")
 
 
 CHAR_VARCHAR_KEY = "__CHAR_VARCHAR_TYPE_STRING"
-"""The metadata in which Spark keeps the declared type of a column with a char or varchar in it."""
+"""The metadata key for the declared type of a column that is or contains char or varchar."""
 
 
 class AmbiguousType(ValueError):
-    """A type's text can be read in more than one way, or is cut short."""
+    """The text of a type is truncated, or it has more than one meaning."""
 
 
 def read_described(text: str) -> DataType:
-    """Read the text of a type as DESCRIBE shows it.
+    """Read a type from the text that DESCRIBE shows.
 
     Args:
         text: for example ``bigint`` or ``struct<a:int,b:array<decimal(10,2)>>``.
 
     Returns:
-        The type. Nullability is not in the text: everything in it is taken to be nullable.
+        The type. The text does not show nullability, so every part of the type is nullable.
 
     Raises:
-        AmbiguousType: the text is cut, or its names make it unreadable.
+        AmbiguousType: the text is truncated, or a name in it makes it ambiguous.
     """
     if _CUT.search(text):
         raise AmbiguousType(text)
@@ -114,33 +114,34 @@ def _skip(text: str, mark: str) -> str:
 
 
 def partition_names(described: Iterable[tuple[str, str]]) -> list[str]:
-    """Read the partition columns from the rows of DESCRIBE TABLE.
+    """Read the names of the partition columns from the rows of DESCRIBE TABLE.
 
     Args:
-        described: the first two columns of each row. After the table's columns, each of which has a
-            type, comes a heading that has none, then a second heading, then the partition columns.
+        described: the first two columns of each row. The table's columns come first, and each has
+            a type. A heading without a type, a second heading and the partition columns follow.
 
     Returns:
-        Their names, without quotes; none where the table is not partitioned.
+        The names, without quotes. Empty if the table is not partitioned.
     """
     rows = iter(described)
     if not any(name == "# Partition Information" and not text for name, text in rows):
         return []
     next(rows, None)
     until_next_heading = takewhile(lambda row: row[1], rows)
-    # Spark quotes a name that needs it.
+    # Spark quotes a name only if that is necessary.
     return [".".join(read_name(name)) for name, _ in until_next_heading]
 
 
 def declared_type(column: StructField) -> DataType:
-    """Give the type that a column was declared with, char and varchar included.
+    """Return the type that a column was declared with, char and varchar included.
 
     Args:
-        column: a column of a schema as Spark reports it, where char and varchar are strings and the
-            metadata keeps the declaration, of a nested type as a whole.
+        column: a column of a schema as Spark reports it. In such a schema, char and varchar are
+            strings. The column's metadata keeps the declaration of the whole type.
 
     Returns:
-        The declared type; the column's own where there is no declaration, or none that can be read.
+        The declared type. The column's own type if there is no declaration, or if the declaration
+        can't be read.
     """
     declaration = (column.metadata or {}).get(CHAR_VARCHAR_KEY)
     if declaration is None:
@@ -152,9 +153,9 @@ def declared_type(column: StructField) -> DataType:
 
 
 def with_char_types(schema: StructType) -> StructType:
-    """Give a schema in which what was declared as char is of that type, and not a string.
+    """Return a schema in which everything that was declared as char has that type, not string.
 
-    A varchar stays a string: its column holds each text that is not refused as it is.
+    A varchar stays a string: a varchar column stores each text that it accepts unchanged.
 
     Args:
         schema: a schema as Spark reports it.
@@ -182,32 +183,32 @@ def _without_varchar(data_type: DataType) -> DataType:
 def read_schema(
     columns: Iterable[tuple[str, str]], relation: str, describe: Describe
 ) -> StructType:
-    """Read the schema of a relation from what DESCRIBE says of it.
+    """Read the schema of a relation from the output of DESCRIBE.
 
     Args:
         columns: the name and the type's text of each column.
-        relation: the relation's name, as for a statement.
-        describe: asks the server about a query; called only for what the text leaves open. No data
-            is read by it.
+        relation: the relation's name, quoted for a statement, or a subquery.
+        describe: describes a query on the server. It is called only for types whose text is
+            ambiguous, and reads no data.
 
     Returns:
-        The schema. A type that is not known here is an ``UnreadableType``.
+        The schema. A type that can't be read is an ``UnreadableType``.
     """
-    asked = _Asking(relation, describe)
+    resolver = _Asking(relation, describe)
     return StructType(
-        [StructField(name, asked.type_of(quote(name), text)) for name, text in columns]
+        [StructField(name, resolver.type_of(quote(name), text)) for name, text in columns]
     )
 
 
 class _Asking:
-    """Asks the server for what the text of a type leaves open."""
+    """Asks the server for the parts of a type whose text is ambiguous."""
 
     def __init__(self, relation: str, describe: Describe) -> None:
         self._relation = relation
         self._describe = describe
 
     def type_of(self, value: str, text: str) -> DataType:
-        """Give the type of an expression over the relation, of which the text is known."""
+        """Return the type of an expression over the relation, given the type's text."""
         try:
             return read_described(text)
         except AmbiguousType:
@@ -215,7 +216,10 @@ class _Asking:
         if text.startswith("struct<"):
             fields = self._columns("x.*", value)
             return StructType(
-                [StructField(name, self.type_of(f"{value}.{quote(name)}", t)) for name, t in fields]
+                [
+                    StructField(name, self.type_of(f"{value}.{quote(name)}", field_text))
+                    for name, field_text in fields
+                ]
             )
         if text.startswith("array<"):
             return ArrayType(self._type_of(f"{value}[0]"))

@@ -1,10 +1,10 @@
-"""Names of columns, fields and relations as Spark SQL, whatever characters are in them."""
+"""Render and parse names of columns, fields and relations in Spark SQL, with any characters."""
 
 import re
 from collections.abc import Sequence
 
 Path = tuple[str, ...]
-"""A place in a schema: column name, then field names, ``element``, ``key`` and ``value``."""
+"""A place in a schema: a column name, then field names, ``element``, ``key`` or ``value``."""
 
 _PATH_PART = re.compile(r"`((?:[^`]|``)+)`|([^`.]+)")
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -31,26 +31,26 @@ def quote(name: str) -> str:
 
 
 def path_sql(path: Path) -> str:
-    """Render a path for a statement: every part quoted, joined by dots."""
+    """Render a path for a statement: every part is quoted, and dots join the parts."""
     return ".".join(quote(part) for part in path)
 
 
 def path_text(path: Path) -> str:
-    """Render a path for people: quoted only where a part would not read as a plain name."""
+    """Render a path for people: only a part that is not a plain name is quoted."""
     return ".".join(part if _PLAIN_NAME.fullmatch(part) else quote(part) for part in path)
 
 
 def parse_path(text: str) -> Path:
-    """Read a path as a person writes it: ``amount``, ``s.x``, ``m.value.`my col```.
+    """Parse a path as a person writes it: ``amount``, ``s.x``, ``m.value.`my col```.
 
     Args:
-        text: parts separated by dots; a part that holds a dot stands in backticks.
+        text: parts separated by dots. A part that contains a dot is in backticks.
 
     Returns:
         The path.
 
     Raises:
-        ValueError: the text is empty, has an empty part, or a backtick is not closed.
+        ValueError: the text is empty, a part is empty, or a backtick is not closed.
     """
     path: list[str] = []
     position = 0
@@ -77,35 +77,36 @@ def _unquoted(part: re.Match[str]) -> str:
 
 
 def quote_once(name: str) -> str:
-    """Render a name of a configuration or a profile for a statement.
+    """Render a name from a configuration or a profile for a statement.
 
     Args:
         name: a name as its author wrote it: plain, quoted by hand, or a path of such parts
             (``s.id``, ``catalog.schema``, ``delta.`/data/orders```).
 
     Returns:
-        The name as it stands where Spark reads it as one name, else quoted as a whole.
+        The name unchanged if Spark reads it as a name. Otherwise the whole text, quoted.
     """
     return name if _NAME.fullmatch(name) else quote(name)
 
 
 def read_name(name: str) -> Path:
-    """Read a name of a configuration or a profile.
+    """Parse a name from a configuration or a profile.
 
     Args:
-        name: as ``quote_once`` takes it.
+        name: a name as for ``quote_once``.
 
     Returns:
-        Its parts without quotes, or itself as the only one where Spark does not read it as a name.
+        The parts of the name, without quotes. If Spark does not read the text as a name, the whole
+        text is the only part.
     """
     return parse_path(name) if _NAME.fullmatch(name) else (name,)
 
 
 def name_sql(*parts: str) -> str:
-    """Render the parts of a relation's name for a statement, each of them quoted.
+    """Render a relation's name for a statement, with every part quoted.
 
     Args:
-        parts: schema and identifier, as ``quote_once`` takes them.
+        parts: the schema and the identifier, each as for ``quote_once``.
 
     Returns:
         The quoted parts, joined by dots.
@@ -117,11 +118,11 @@ def names_sql(given: str | Sequence[str]) -> str:
     """Render the columns that a configuration lists, such as those of ``partition_by``.
 
     Args:
-        given: names as ``quote_once`` takes them, or transforms of columns (``days(ts)``); or a
-            text with several of them, separated by commas.
+        given: names as for ``quote_once``, or transforms of columns (``days(ts)``). One string
+            can contain several of them, separated by commas.
 
     Returns:
-        The list for a statement. What does not read as any of these is taken for one name.
+        The list for a statement. Any other text is quoted as one name.
 
     Source:
         https://spark.apache.org/docs/latest/sql-ref-syntax-ddl-create-table-datasource.html
@@ -130,4 +131,4 @@ def names_sql(given: str | Sequence[str]) -> str:
     """
     if isinstance(given, str):
         given = _COLUMN.findall(given) if _COLUMNS.fullmatch(given) else [given]
-    return ", ".join(each if _COLUMN.fullmatch(each) else quote(each) for each in given)
+    return ", ".join(name if _COLUMN.fullmatch(name) else quote(name) for name in given)

@@ -1,4 +1,4 @@
-"""Values as Spark SQL."""
+"""Render values as Spark SQL."""
 
 from datetime import date, datetime
 from decimal import Decimal
@@ -9,7 +9,7 @@ def literal(value: Any) -> str:
     """Render a value as a Spark SQL literal that keeps it exactly.
 
     Args:
-        value: a value of a seed: a number, text, date, time stamp, boolean or None.
+        value: a value of a seed: a number, text, date, timestamp, boolean or None.
 
     Returns:
         The literal.
@@ -28,5 +28,5 @@ def literal(value: Any) -> str:
     if isinstance(value, (datetime, date)):
         return f"'{value.isoformat(' ') if isinstance(value, datetime) else value.isoformat()}'"
     escaped = str(value).replace("\\", "\\\\").replace("'", "\\'")
-    # Spark puts a setting's value in place of ${...} even inside a literal.
+    # Spark replaces ${...} with the value of a setting, even inside a literal.
     return "'" + escaped.replace("${", "\\u0024{") + "'"

@@ -1,4 +1,4 @@
-"""Table properties as SQL."""
+"""Render table properties as SQL."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,18 +7,18 @@ from dbt.adapters.deltawiden.sql.literals import literal
 
 
 def property_text(value: Any) -> str:
-    """Give the text of a property's value, which in YAML can be a number or a boolean."""
+    """Return the text of a property's value, which can be a number or a boolean in YAML."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def properties_sql(properties: Mapping[str, Any]) -> str:
-    """Render properties as the list that stands in TBLPROPERTIES (...).
+    """Render the list of properties in TBLPROPERTIES (...).
 
     Args:
-        properties: values by property.
+        properties: the value of each property.
 
     Returns:
-        The list, every key and value as a literal, whatever is in it.
+        The list. Every key and value is a literal, so it can contain any text.
     """
     return ", ".join(
         f"{literal(key)} = {literal(property_text(value))}" for key, value in properties.items()

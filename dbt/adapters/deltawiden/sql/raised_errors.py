@@ -1,17 +1,17 @@
-"""The errors that our own SQL raises, and what to do about each."""
+"""The errors that the adapter's own SQL raises, and the remedy for each."""
 
 from collections.abc import Mapping
 
 from dbt.adapters.deltawiden.sql.literals import literal
 
 LOSSY_VALUE = "LOSSY_VALUE"
-"""The condition of a value that its column does not store exactly."""
+"""The error condition for a value that its column does not store exactly."""
 
 LOSSY_PARTITION_VALUE = "LOSSY_PARTITION_VALUE"
-"""The condition of a value that a partition column does not store exactly."""
+"""The error condition for a value that a partition column does not store exactly."""
 
 ROW_OUTSIDE_BATCH = "ROW_OUTSIDE_BATCH"
-"""The condition of a row that is not in the batch of a microbatch model."""
+"""The error condition for a row that is outside the batch of a microbatch model."""
 
 END_OF_MESSAGE = "Nothing was written."
 
@@ -33,16 +33,16 @@ REMEDIES: Mapping[str, str] = {
         "is in the batch."
     ),
 }
-"""What a user can do, by condition."""
+"""What a user can do about each condition."""
 
 
 def failure_sql(before: str, shown: str, after: str) -> str:
-    """Render the expression that ends the statement with a message about a value.
+    """Render an expression that stops the statement with an error message about a value.
 
     Args:
-        before: the message's text before the value.
-        shown: an SQL expression for the value as text.
-        after: the text after it.
+        before: the text of the message before the value.
+        shown: an SQL expression that returns the value as text.
+        after: the text of the message after the value.
 
     Source:
         https://spark.apache.org/docs/latest/api/sql/ (raise_error), which raises

@@ -1,4 +1,4 @@
-"""Which columns an SQL expression of a table's definition uses."""
+"""Find the columns that an SQL expression in a table's definition uses."""
 
 import logging
 import re
@@ -6,42 +6,43 @@ from collections.abc import Iterable, Iterator
 
 from dbt.adapters.deltawiden.sql.identifiers import Path
 
-# It warns of what it parses as an opaque command; such an expression is read word by word here.
+# sqlglot warns if it parses an expression as an opaque command. `_words` reads such expressions.
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
 _WORD = re.compile(r"`((?:[^`]|``)+)`|(\w+)")
 
 
 def referenced_paths(expression: str) -> frozenset[Path]:
-    """Read the columns and nested fields that a CHECK constraint or a generated column uses.
+    """Find the columns and nested fields that a CHECK constraint or a generated column uses.
 
     Args:
-        expression: the text that Delta keeps, in Spark SQL.
+        expression: the expression that Delta keeps, in Spark SQL.
 
     Returns:
         Their paths, in lower case. A path ends where the expression does more than name a field:
-        of ``arr[0].x`` it is ``arr``. Of an expression that can't be parsed, every word: that may
-        be too much, and is never too little.
+        for ``arr[0].x`` it is ``arr``. If the expression can't be parsed, every word in it is a
+        path. These can be too many, but never too few.
 
     Source:
-        Delta's protocol, "CHECK Constraints" and "Generated Columns".
+        Delta's protocol, "CHECK Constraints" and "Generated Columns"
     """
-    found = _parsed_paths(expression)
-    return frozenset(_words(expression) if found is None else found)
+    paths = _parsed_paths(expression)
+    return frozenset(_words(expression) if paths is None else paths)
 
 
 def _parsed_paths(expression: str) -> Iterable[Path] | None:
-    # Its import takes half a second, of every dbt command, and few tables have such expressions.
+    # This import takes half a second. Few tables have such expressions, so it is not at the top,
+    # where it would slow down every dbt command.
     import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
     try:
-        # As an expression: alone, one that begins with a column named `vacuum` is a statement.
+        # In a SELECT: alone, an expression that begins with a column named `vacuum` is a statement.
         parsed = sqlglot.parse_one(f"select ({expression}\n)", read="spark")
     except (SqlglotError, RecursionError, LookupError):
         return None
-    # What a column named `values` or `table` is read as is never in an expression.
+    # sqlglot reads a column named `values` or `table` as one of these. No expression contains them.
     if parsed.find(exp.Values, exp.Table, exp.Subquery, exp.Command):
         return None
     columns = parsed.find_all(exp.Column)
@@ -54,14 +55,14 @@ def _words(expression: str) -> Iterator[Path]:
 
 
 def uses(expression: str, path: Path) -> bool:
-    """Tell whether an expression depends on a column or nested field.
+    """Return whether an expression depends on a column or nested field.
 
     Args:
         expression: as for ``referenced_paths``.
         path: the column or field.
 
     Returns:
-        Whether it uses the field itself, something inside it, or what it is inside of.
+        Whether the expression uses the field, a field inside it, or a field that contains it.
 
     Source:
         DELTA_CONSTRAINT_DEPENDENT_COLUMN_CHANGE, DELTA_GENERATED_COLUMNS_DEPENDENT_COLUMN_CHANGE

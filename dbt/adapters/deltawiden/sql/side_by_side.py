@@ -1,4 +1,4 @@
-"""Two types side by side: the leaves that both have, and the fields that only one of them has."""
+"""Compare two types: the leaves that both have, and the fields that only one of them has."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ class Pair:
     """A place in two types.
 
     Attributes:
-        path: the place, with the right type's names where it has them.
-        left, right: the field of each type, or None where it has none. The element of an array and
-            the key and value of a map are fields with these names.
+        path: the place, in the spelling of the right type if the right type has it.
+        left, right: the field in each type, or None if the type does not have it. The element of
+            an array and the key and value of a map are fields with these names.
         in_collection: whether the place is inside an array or a map.
     """
 
@@ -37,17 +37,19 @@ Match = Callable[[StructType, StructType, Path], Fields]
 def side_by_side(
     left: DataType, right: DataType, path: Path = (), match: Match | None = None
 ) -> Iterator[Pair]:
-    """Yield the leaves of two types that are at the same place, and what only one of them has.
+    """Yield the leaves at the same place in two types, and the fields that only one of them has.
 
     Args:
         left: a type.
-        right: another one.
-        path: where both are.
-        match: pairs the fields of two structs; ``by_name`` unless told.
+        right: the other type.
+        path: the place of both types.
+        match: pairs the fields of two structs. The default is ``by_name``.
 
     Yields:
-        In the right type's order, then what only the left one has. A leaf is a place where one of
-        the types is atomic, or where the kinds of both differ.
+        The pairs in the order of ``match``. With ``by_name``, that is the right type's order, and
+        in each struct the fields that only the left type has come last. A leaf is a place where
+        one of the types is atomic, or where the types are of different kinds, such as a struct
+        and an array.
     """
     name = path[-1] if path else ""
     pair = Pair(path, StructField(name, left), StructField(name, right))
@@ -55,7 +57,7 @@ def side_by_side(
 
 
 def by_name(left: StructType, right: StructType, path: Path) -> Fields:
-    """Pair the fields of two structs by their names, without regard to case, as Delta does.
+    """Pair the fields of two structs by their names. Like Delta, ignore case.
 
     Raises:
         AmbiguousName: names in one struct differ in case only.
@@ -66,7 +68,7 @@ def by_name(left: StructType, right: StructType, path: Path) -> Fields:
 
 
 def by_position(left: StructType, right: StructType, path: Path) -> Fields:
-    """Pair the fields of two structs by their positions, as a cast does."""
+    """Pair the fields of two structs by their positions, like a cast."""
     return zip_longest(left.fields, right.fields)
 
 
@@ -82,8 +84,8 @@ def by_folded_name(struct: StructType, path: Path = ()) -> dict[str, StructField
         if other is not field:
             where = f" in {'.'.join(path)}" if path else ""
             raise AmbiguousName(
-                f"'{other.name}' and '{field.name}'{where} differ in case only; Delta holds them "
-                "to be one name: rename one of them in the model"
+                f"'{other.name}' and '{field.name}'{where} differ in case only; Delta treats "
+                "them as one name: rename one of them in the model"
             )
     return fields
 
@@ -94,10 +96,10 @@ def _inside(pair: Pair, match: Match) -> Iterator[Pair]:
         return
     left, right = pair.left.dataType, pair.right.dataType
     if isinstance(left, StructType) and isinstance(right, StructType):
-        for ours, theirs in match(left, right, pair.path):
-            field = theirs or ours
+        for left_field, right_field in match(left, right, pair.path):
+            field = right_field or left_field
             assert field is not None
-            place = Pair((*pair.path, field.name), ours, theirs, pair.in_collection)
+            place = Pair((*pair.path, field.name), left_field, right_field, pair.in_collection)
             yield from _inside(place, match)
     elif isinstance(left, ArrayType) and isinstance(right, ArrayType):
         yield from _in_collection(pair, "element", left.elementType, right.elementType, match)

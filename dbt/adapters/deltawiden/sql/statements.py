@@ -1,4 +1,4 @@
-"""The text of the statements that change a table. Other modules only place them."""
+"""Render the statements that change a table. Other modules only use their text."""
 
 from collections.abc import Iterable, Mapping
 
@@ -9,7 +9,7 @@ from dbt.adapters.deltawiden.sql.properties import properties_sql
 from dbt.adapters.deltawiden.sql.types import type_sql
 
 WITH_STATISTICS = "/* with the statistics of its files */"
-"""Ends a statement that is not enough by itself: the statistics of data files change with it."""
+"""Ends a statement that must not run alone: data files' statistics are corrected before it."""
 
 
 def set_properties(table_name: str, properties: Mapping[str, str]) -> str:
@@ -47,5 +47,5 @@ def drop_feature(table_name: str, feature: str, truncate_history: bool) -> str:
 
 
 def rewrite_rows(table_name: str, column: str) -> str:
-    """Return the statement that writes every row again: a column is set to itself."""
+    """Return the statement that rewrites every row: it sets a column to itself."""
     return f"update {table_name} set {quote(column)} = {quote(column)}"

@@ -1,4 +1,4 @@
-"""Spark types as text, and text as Spark types."""
+"""Render Spark types as text, and parse text as Spark types."""
 
 import re
 import struct
@@ -12,27 +12,27 @@ from dbt.adapters.deltawiden.sql.identifiers import path_text, quote
 
 
 class UnknownType(ValueError):
-    """A type's text that is not, or not without doubt, a Spark type."""
+    """A text is not the name of a Spark type, or not certainly."""
 
 
 class UnreadableType(DataType):
-    """A type of which only its text is known, because the text is not one that can be read.
+    """A type that can't be read. Only its text is known.
 
     Args:
-        text: the type as the server shows it. Two such types are equal where their texts are.
+        text: the type as the server shows it. Two unreadable types are equal if their texts are.
     """
 
     def __init__(self, text: str) -> None:
         self.text = text
 
     def simpleString(self) -> str:
-        """The text."""
+        """Return the text."""
         return self.text
 
 
 @dataclass(frozen=True)
 class _Name:
-    """An atomic type's spellings in Spark SQL; the first is the one to show."""
+    """The spellings of an atomic type in Spark SQL. The first one is shown to people."""
 
     spellings: tuple[str, ...]
     make: Callable[[], DataType]
@@ -70,13 +70,13 @@ def type_sql(data_type: DataType) -> str:
         data_type: any Spark type.
 
     Returns:
-        The DDL of the type, every nested field name quoted, so that any name is safe in it.
+        The DDL of the type. Every nested field name is quoted, so it can have any characters.
     """
     return _render(data_type, quote)
 
 
 def type_text(data_type: DataType) -> str:
-    """Render a type for people: as Spark shows it, names quoted only where they must be."""
+    """Render a type for people, as Spark shows it. Only names that need quotes are quoted."""
     return _render(data_type, lambda name: path_text((name,)))
 
 
@@ -89,26 +89,26 @@ def _render(data_type: DataType, name: Callable[[str], str]) -> str:
     if isinstance(data_type, spark.MapType):
         key, value = data_type.keyType, data_type.valueType
         return f"map<{_render(key, name)}, {_render(value, name)}>"
-    # simpleString is right for every atomic type, parameters and collations included.
+    # simpleString is correct for every atomic type, including parameters and collations.
     return data_type.simpleString()
 
 
 def every_type(data_type: DataType) -> Iterator[DataType]:
-    """Give a type and all types that it is made of, each before what is inside it."""
+    """Yield a type and all types inside it. Each type comes before the types inside it."""
     yield data_type
-    for inside in _inside(data_type):
-        yield from every_type(inside)
+    for inner_type in _inside(data_type):
+        yield from every_type(inner_type)
 
 
 def leaves(data_type: DataType) -> Iterator[DataType]:
-    """Give the atomic types that a type is made of, in their order."""
+    """Return the atomic types inside a type, in order."""
     containers = (StructType, spark.ArrayType, spark.MapType)
-    return (each for each in every_type(data_type) if not isinstance(each, containers))
+    return (inner for inner in every_type(data_type) if not isinstance(inner, containers))
 
 
 def _inside(data_type: DataType) -> Iterator[DataType]:
     if isinstance(data_type, StructType):
-        yield from (each.dataType for each in data_type.fields)
+        yield from (field.dataType for field in data_type.fields)
     elif isinstance(data_type, spark.ArrayType):
         yield data_type.elementType
     elif isinstance(data_type, spark.MapType):
@@ -117,7 +117,7 @@ def _inside(data_type: DataType) -> Iterator[DataType]:
 
 
 def parse_type(text: str) -> DataType:
-    """Read the text of an atomic type, in any of Spark's spellings.
+    """Parse the text of an atomic type, in any of Spark's spellings.
 
     Args:
         text: for example ``bigint``, ``LONG`` or ``decimal(12, 2)``; case does not matter.
@@ -161,13 +161,13 @@ _INTERVAL_UNITS = ("day", "hour", "minute", "second", "year", "month")
 
 
 def read_special_type(text: str) -> DataType | None:
-    """Read the text of a type that nobody writes by hand: an interval, a string with a collation.
+    """Parse a type that nobody writes by hand: an interval, or a string with a collation.
 
     Args:
         text: the text as DESCRIBE shows it, such as ``interval day to second``.
 
     Returns:
-        The type, or None where the text is no such type, or this PySpark does not have it.
+        The type. None if the text is not such a type, or this PySpark does not have the type.
     """
     collated = _COLLATED.fullmatch(text)
     if collated and hasattr(spark.StringType(), "collation"):  # Spark 4.0
@@ -186,15 +186,15 @@ def read_special_type(text: str) -> DataType | None:
 
 
 def nearest_float(text: str) -> float:
-    """Read a number as a 32-bit float does.
+    """Parse a number as a 32-bit float.
 
     Args:
         text: the number.
 
     Returns:
-        The float that is nearest to it.
+        The nearest 32-bit float.
 
     Raises:
-        OverflowError: the number is greater than each float.
+        OverflowError: the number is too large for a 32-bit float.
     """
     return float(struct.unpack("f", struct.pack("f", float(text)))[0])

@@ -1,4 +1,4 @@
-"""Versions as numbers that can be compared."""
+"""Parse versions into numbers that can be compared."""
 
 import re
 
@@ -6,13 +6,13 @@ Version = tuple[int, ...]
 
 
 def read_version(text: str) -> Version:
-    """Read a version as numbers: (4, 1, 4) from ``4.1.4`` or ``4.1.4 45b9b176e6e2``.
+    """Parse a version into numbers: (4, 1, 4) from ``4.1.4`` or ``4.1.4 45b9b176e6e2``.
 
     Args:
-        text: a version text.
+        text: the text of a version.
 
     Returns:
-        Its leading numbers, without any suffix.
+        The leading numbers of the text, without any suffix.
     """
     match = re.match(r"\d+(?:\.\d+)*", text)
-    return tuple(int(each) for each in match.group().split(".")) if match else ()
+    return tuple(int(number) for number in match.group().split(".")) if match else ()

@@ -1,5 +1,6 @@
-"""Decide which type changes a Delta table needs, and which it may have.
+"""Decide which type changes a Delta table needs, and which of them are allowed.
 
-Everything in this package is pure: no dbt, no Spark session, no I/O. Values go one way,
-``types`` -> ``rules`` and ``exactness`` -> ``diff`` -> ``plan`` -> ``report``.
+The functions in this package have no side effects and run no statements. Only a ``TableSnapshot``
+reads from the table, when a function first needs a value. Values flow in one direction:
+``schema_diff`` -> ``planner`` (``rules``, ``common_type``, ``blockers``) -> ``plan`` -> ``report``.
 """

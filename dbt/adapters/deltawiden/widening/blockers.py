@@ -1,4 +1,4 @@
-"""What a table holds that stands in the way of a change, whatever the types are."""
+"""Find what blocks a change of a table's schema, apart from the rules for types."""
 
 from collections.abc import Iterator
 
@@ -16,7 +16,7 @@ from dbt.adapters.deltawiden.widening.rules import Rule
 from dbt.adapters.deltawiden.writing.store_assignment import is_storable
 
 # The protocol change IcebergWriterCompatV1, "Allowed Supported list of features", and the legacy
-# features that may be supported; whether those are active Delta checks when they are made so.
+# features that may be supported but not active. Delta itself checks that when one is activated.
 _FEATURES_OF_WRITER_COMPATIBILITY = frozenset(
     {
         *("appendOnly", "columnMapping", "icebergWriterCompatV1", "icebergCompatV2"),
@@ -27,8 +27,8 @@ _FEATURES_OF_WRITER_COMPATIBILITY = frozenset(
     }
 )
 
-# DELTA_ICEBERG_COMPAT_VIOLATION.UNSUPPORTED_DATA_TYPE; the protocol's "Writer Requirements for
-# IcebergCompatV2" has the list of what is allowed.
+# DELTA_ICEBERG_COMPAT_VIOLATION.UNSUPPORTED_DATA_TYPE. The protocol's "Writer Requirements for
+# IcebergCompatV2" lists the allowed types.
 _NOT_IN_ICEBERG = {
     "icebergCompatV1": ("ArrayType", "MapType", "NullType"),
     "icebergCompatV2": ("NullType", "VariantType"),
@@ -40,133 +40,133 @@ _NEEDS_COLUMN_MAPPING = frozenset(" ,;{}()\n\t=")
 
 
 def type_change_blockers(
-    path: Path, to_type: DataType, rule: Rule, facts: TableSnapshot
+    path: Path, to_type: DataType, rule: Rule, snapshot: TableSnapshot
 ) -> Iterator[Blocker]:
-    """Find what stands in the way of changing a leaf's type.
+    """Find the blockers of a change of a leaf's type.
 
     Args:
         path: the leaf.
-        to_type: the type it is to become.
-        rule: the rule that permits the change.
-        facts: the table.
+        to_type: the leaf's new type.
+        rule: the rule that allows the change.
+        snapshot: the table.
 
     Returns:
-        The obstacles; each is a refusal of its own.
+        The blockers. Each of them makes a separate refusal.
 
     Source:
-        the engine conditions named beside each, and IcebergWriterCompatV1's requirements
+        the error conditions in the comments, and the requirements of IcebergWriterCompatV1
     """
-    yield from _any_change_blockers(path, facts)
-    if path[0] in facts.generated:  # DELTA_GENERATED_COLUMNS_EXPR_TYPE_MISMATCH
-        yield Blocker(Reason.GENERATED, facts.generated[path[0]])
-    if path[0] in facts.identity:  # DELTA_IDENTITY_COLUMNS_ALTER_COLUMN_NOT_SUPPORTED
+    yield from _any_change_blockers(path, snapshot)
+    if path[0] in snapshot.generated:  # DELTA_GENERATED_COLUMNS_EXPR_TYPE_MISMATCH
+        yield Blocker(Reason.GENERATED, snapshot.generated[path[0]])
+    if path[0] in snapshot.identity:  # DELTA_IDENTITY_COLUMNS_ALTER_COLUMN_NOT_SUPPORTED
         yield Blocker(Reason.IDENTITY)
-    if rule.recorded and rule.since > DELTA_3_2 and _is_preview_only(facts):
+    if rule.recorded and rule.since > DELTA_3_2 and _is_preview_only(snapshot):
         yield Blocker(Reason.PREVIEW_ONLY)
-    if facts.has_writer_compatibility:
-        yield from _writer_compatibility_blockers(to_type, facts, widens=rule.recorded)
+    if snapshot.has_writer_compatibility:
+        yield from _writer_compatibility_blockers(to_type, snapshot, widens=rule.recorded)
 
 
-def new_field_blockers(path: Path, new: DataType, facts: TableSnapshot) -> Iterator[Blocker]:
-    """Find what stands in the way of adding a column or nested field.
+def new_field_blockers(path: Path, new: DataType, snapshot: TableSnapshot) -> Iterator[Blocker]:
+    """Find the blockers of a new column or nested field.
 
     Args:
-        path: where it is to be.
-        new: its type.
-        facts: the table.
+        path: the path of the new field.
+        new: the type of the new field.
+        snapshot: the table.
 
     Returns:
-        The obstacles; each is a refusal of its own.
+        The blockers. Each of them makes a separate refusal.
 
     Source:
-        the engine conditions named beside each, and IcebergWriterCompatV1's requirements
+        the error conditions in the comments, and the requirements of IcebergWriterCompatV1
     """
-    if not facts.is_delta:
+    if not snapshot.is_delta:
         return
-    unknown = [each for each in leaves(new) if not is_storable(each)]
+    unknown = [leaf for leaf in leaves(new) if not is_storable(leaf)]
     if unknown:  # DELTA_UNSUPPORTED_DATA_TYPES
         yield Blocker(Reason.NOT_STORABLE, type_text(unknown[0]))
-    if _has_void(path, new, facts):  # DELTA_COMPLEX_TYPE_COLUMN_CONTAINS_NULL_TYPE
+    if _has_void(path, new, snapshot):  # DELTA_COMPLEX_TYPE_COLUMN_CONTAINS_NULL_TYPE
         yield Blocker(Reason.VOID)
-    if facts.column_mapping == "none":
+    if snapshot.column_mapping == "none":
         names = [path[-1], *_names(new)]
-        wrong = [each for each in names if _NEEDS_COLUMN_MAPPING & set(each)]
+        wrong = [name for name in names if _NEEDS_COLUMN_MAPPING & set(name)]
         if wrong:
             yield Blocker(Reason.NAME_NEEDS_COLUMN_MAPPING, quote(wrong[0]))
-    yield from _of_iceberg(new, facts)
-    if facts.has_writer_compatibility:
-        # Spark names the new field's Parquet column after a UUID, not col-<id>.
+    yield from _of_iceberg(new, snapshot)
+    if snapshot.has_writer_compatibility:
+        # Spark names the new field's Parquet column after a UUID, not after its id (col-<id>).
         yield Blocker(Reason.WRITER_COMPATIBILITY_AND_NEW)
-        yield from _writer_compatibility_blockers(new, facts, widens=False)
+        yield from _writer_compatibility_blockers(new, snapshot, widens=False)
 
 
-def drop_blockers(path: Path, facts: TableSnapshot) -> Iterator[Blocker]:
-    """Find what stands in the way of dropping a column or nested field.
+def drop_blockers(path: Path, snapshot: TableSnapshot) -> Iterator[Blocker]:
+    """Find the blockers of dropping a column or nested field.
 
     Args:
         path: the column or field.
-        facts: the table.
+        snapshot: the table.
 
     Returns:
-        The obstacles; each is a refusal of its own.
+        The blockers. Each of them makes a separate refusal.
     """
-    yield from _any_change_blockers(path, facts)
-    folded = [each.lower() for each in facts.clustering_columns]
+    yield from _any_change_blockers(path, snapshot)
+    folded = [column.lower() for column in snapshot.clustering_columns]
     if path[0].lower() in folded:  # DELTA_UNSUPPORTED_DROP_CLUSTERING_COLUMN
         yield Blocker(Reason.GONE_AND_CLUSTERED_BY)
 
 
-def _any_change_blockers(path: Path, facts: TableSnapshot) -> Iterator[Blocker]:
-    for name, expression in facts.constraints.items():
+def _any_change_blockers(path: Path, snapshot: TableSnapshot) -> Iterator[Blocker]:
+    for name, expression in snapshot.constraints.items():
         if uses(expression, path):  # DELTA_CONSTRAINT_DEPENDENT_COLUMN_CHANGE
             yield Blocker(Reason.CONSTRAINT, expression, quote(name))
-    for name, expression in facts.generated.items():
+    for name, expression in snapshot.generated.items():
         if uses(expression, path):  # DELTA_GENERATED_COLUMNS_DEPENDENT_COLUMN_CHANGE
             yield Blocker(Reason.INPUT_OF_GENERATED, expression, quote(name))
 
 
-def _is_preview_only(facts: TableSnapshot) -> bool:
-    return PREVIEW_FEATURE in facts.features and TYPE_WIDENING_FEATURE not in facts.features
+def _is_preview_only(snapshot: TableSnapshot) -> bool:
+    return PREVIEW_FEATURE in snapshot.features and TYPE_WIDENING_FEATURE not in snapshot.features
 
 
 def _writer_compatibility_blockers(
-    becomes: DataType, facts: TableSnapshot, widens: bool
+    becomes: DataType, snapshot: TableSnapshot, widens: bool
 ) -> Iterator[Blocker]:
-    if facts.column_mapping != "id":
+    if snapshot.column_mapping != "id":
         yield Blocker(
-            Reason.WRITER_COMPATIBILITY, f"column mapping is {facts.column_mapping}, not id"
+            Reason.WRITER_COMPATIBILITY, f"column mapping is {snapshot.column_mapping}, not id"
         )
     forbidden = (spark.ByteType, spark.ShortType)
     for leaf in leaves(becomes):
         if isinstance(leaf, forbidden):
             yield Blocker(Reason.WRITER_COMPATIBILITY, f"a table with it has no {type_text(leaf)}")
-    features = set(facts.features)
-    if widens and facts.engine.delta < DELTA_4_0 and TYPE_WIDENING_FEATURE not in features:
-        features.add(PREVIEW_FEATURE)  # which is what this Delta turns on
+    features = set(snapshot.features)
+    if widens and snapshot.engine.delta < DELTA_4_0 and TYPE_WIDENING_FEATURE not in features:
+        features.add(PREVIEW_FEATURE)  # This version of Delta enables the preview.
     others = sorted(features - _FEATURES_OF_WRITER_COMPATIBILITY)
     if others:
         yield Blocker(Reason.WRITER_COMPATIBILITY, f"it allows no {', '.join(others)}")
 
 
-def _of_iceberg(new: DataType, facts: TableSnapshot) -> Iterator[Blocker]:
+def _of_iceberg(new: DataType, snapshot: TableSnapshot) -> Iterator[Blocker]:
     for feature, lacking in _NOT_IN_ICEBERG.items():
-        if feature in facts.features:
-            found = [each for each in every_type(new) if type(each).__name__ in lacking]
+        if feature in snapshot.features:
+            found = [inner for inner in every_type(new) if type(inner).__name__ in lacking]
             if found:
                 yield Blocker(Reason.NOT_IN_ICEBERG, f"{feature}: {type_text(found[0])}")
 
 
-def _has_void(path: Path, new: DataType, facts: TableSnapshot) -> bool:
-    if not any(isinstance(each, spark.NullType) for each in leaves(new)):
+def _has_void(path: Path, new: DataType, snapshot: TableSnapshot) -> bool:
+    if not any(isinstance(leaf, spark.NullType) for leaf in leaves(new)):
         return False
     collections = (spark.ArrayType, spark.MapType)
-    in_collection = any(isinstance(each, collections) for each in every_type(new)) or any(
+    in_collection = any(isinstance(inner, collections) for inner in every_type(new)) or any(
         part in ("element", "key", "value") for part in path[1:-1]
     )
-    return in_collection or not facts.engine.can(Capability.TYPE_A_VOID_COLUMN)
+    return in_collection or not snapshot.engine.can(Capability.TYPE_A_VOID_COLUMN)
 
 
 def _names(data_type: DataType) -> Iterator[str]:
-    for each in every_type(data_type):
-        if isinstance(each, spark.StructType):
-            yield from each.names
+    for inner in every_type(data_type):
+        if isinstance(inner, spark.StructType):
+            yield from inner.names

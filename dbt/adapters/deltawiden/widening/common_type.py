@@ -1,4 +1,4 @@
-"""The smallest type that a column can become to hold a source's values beside its own."""
+"""Find the smallest type that holds the values of a column and of its source."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ from dbt.adapters.deltawiden.writing.store_assignment import (
 )
 
 MAX_DECIMAL_PRECISION = 38
-"""The digits a Spark decimal has at most,
+"""The maximum number of digits of a Spark decimal,
 https://spark.apache.org/docs/latest/sql-ref-datatypes.html."""
 
 
@@ -22,26 +22,32 @@ def common_type(column: DataType, source: DataType) -> DataType | None:
 
     Args:
         column: the type of the existing column.
-        source: the type of the values to be written to it.
+        source: the type of the values to write to it.
 
     Returns:
-        Of the source's type, the smallest decimal and double, the first that holds both and that
-        some Delta version lets the column become; where there is none, the first that holds both;
-        None where no type does.
+        The candidates are the source's type, the smallest decimal that fits, and double, in this
+        order. The result is the first candidate that holds both and that the column can become in
+        some version of Delta. If there is none, it is the first candidate that holds both. None if
+        no candidate holds both.
     """
-    holding = [each for each in _candidates(column, source) if _holds_both(each, column, source)]
-    reachable = [each for each in holding if find_rule(column, each) is not None]
+    holding = [
+        candidate
+        for candidate in _candidates(column, source)
+        if _holds_both(candidate, column, source)
+    ]
+    reachable = [candidate for candidate in holding if find_rule(column, candidate) is not None]
     return next(iter(reachable + holding), None)
 
 
 def _holds_both(candidate: DataType, column: DataType, source: DataType) -> bool:
     return all(
-        store_assignment(each, candidate) is StoreAssignment.EXACT for each in (column, source)
+        store_assignment(data_type, candidate) is StoreAssignment.EXACT
+        for data_type in (column, source)
     )
 
 
 def _candidates(column: DataType, source: DataType) -> Iterator[DataType]:
-    # An integer never becomes a string by a write, though a string would hold it.
+    # A write never changes an integer column to string, even though a string can hold it.
     if not isinstance(source, spark.StringType) or isinstance(column, spark.NullType):
         yield source
     if is_decimal_number(column) and is_decimal_number(source):
@@ -53,14 +59,15 @@ def _candidates(column: DataType, source: DataType) -> Iterator[DataType]:
 
 
 def common_decimal(column: DataType, source: DataType) -> tuple[int, int]:
-    """Give precision and scale of the smallest decimal for a column and a source.
+    """Return the precision and scale of the smallest decimal for a column and a source.
 
     Args:
-        column: a decimal or integer type. Of an integer Delta asks 10 digits, or 20 for bigint.
-        source: a decimal or integer type. Of an integer the digits of its largest value count.
+        column: a decimal or integer type. For an integer, Delta requires 10 digits before the
+            point, or 20 for bigint.
+        source: a decimal or integer type. An integer needs the digits of its largest value.
 
     Returns:
-        Precision and scale, in digits. The precision can be past what a decimal can have.
+        The precision and scale, in digits. The precision can be greater than a decimal's maximum.
     """
     column_digits, column_scale = _digits(column)
     source_digits, source_scale = _digits(source)
@@ -70,12 +77,12 @@ def common_decimal(column: DataType, source: DataType) -> tuple[int, int]:
 
 
 def is_decimal_number(data_type: DataType) -> bool:
-    """Tell whether a type's values are decimal numbers of a bounded number of digits."""
+    """Return whether a type is decimal or integer, so that its number of digits is limited."""
     return isinstance(data_type, spark.DecimalType) or type(data_type) in INTEGER_BITS
 
 
 def _digits(data_type: DataType) -> tuple[int, int]:
-    """Give the digits before and after the point."""
+    """Return the number of digits before and after the point."""
     if isinstance(data_type, spark.DecimalType):
         return data_type.precision - data_type.scale, data_type.scale
     return len(str(2 ** INTEGER_BITS[type(data_type)])), 0

@@ -1,4 +1,4 @@
-"""A plan: what has to be done to a table before and after a write, or why it is refused."""
+"""A plan: the changes of a table before and after a write, or the reasons to refuse the write."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -16,26 +16,25 @@ from dbt.adapters.deltawiden.writing.columns import Write
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be done to a table before a write, or why the write must not be.
+    """The changes of a table before and after a write, or the reasons to refuse the write.
 
     Attributes:
         table: the table's name, quoted for a statement.
         in_one_statement: whether one statement can change the types of several columns.
-        changes: the type changes, one commit where the engine can.
-        with_statistics: those of the changes that are made by correcting the statistics of the
-            table's files, in a commit of their own.
-        before_changes: statements that make the statistics fit, where they can't be corrected.
-        after_changes: statements that take back what ``before_changes`` has set.
-        applied_by_earlier_attempts: the type changes that an earlier attempt
-            at the same write has made.
+        changes: the type changes, in one commit if the engine supports that.
+        with_statistics: those of the changes that also need corrected statistics of the table's
+            files. They are made in a commit of their own.
+        before_changes: the statements that make the statistics right where they can't be corrected.
+        after_changes: the statements that restore the settings changed by ``before_changes``.
+        applied_by_earlier_attempts: the type changes that an earlier attempt at the same write has
+            made.
         new: the columns and nested fields to add.
-        dropped: the columns and nested fields to drop, once the write has succeeded.
-        properties: the table properties to set first: those that the model has gained, the
-            widening property where it was asked for, and the support of table features that a new
-            type needs.
-        write: what is written to which column afterwards.
-        refusals: why the plan can't be carried out. If there is one, nothing is.
-        lossy: under ``on_schema_change: ignore``, the leaves whose types do not store every value.
+        dropped: the columns and nested fields to drop after the write has succeeded.
+        properties: the table properties to set first: new properties of the model, the type
+            widening property if it is requested, and the table features that a new type needs.
+        write: the values to write to each column afterwards.
+        refusals: the reasons to refuse the plan. If there is one, no step of the plan runs.
+        lossy: under ``on_schema_change: ignore``, the leaves that do not store every value exactly.
         left_out: under ``on_schema_change: ignore``, the columns of the model that are not written.
     """
 
@@ -56,44 +55,44 @@ class Plan:
 
     @property
     def statements(self) -> list[str]:
-        """All statements, in the order in which they must run; none if the plan is refused."""
+        """All statements, in the order in which they must run. Empty if the plan is refused."""
         return [*self.statements_before_write, *self.statements_after_write]
 
     @property
     def statements_before_write(self) -> list[str]:
-        """The statements that make the table fit for the write."""
+        """The statements that prepare the table for the write."""
         return [] if self.refusals else list(_statements_before_write(self))
 
     @property
     def statements_after_write(self) -> list[str]:
-        """The statements that take away what the write has not filled."""
+        """The statements that drop the columns and fields that the model lacks."""
         if self.refusals or not self.dropped:
             return []
         return [sql.drop_columns(self.table, (field.path for field in self.dropped))]
 
     @property
     def statement_with_statistics(self) -> str:
-        """The statement for ``with_statistics``; it is not enough to run it by itself."""
+        """The statement for ``with_statistics``. To run only this statement is not enough."""
         if not self.with_statistics:
             return ""
         return f"{_alter(self, self.with_statistics)} {sql.WITH_STATISTICS}"
 
     def with_properties(self, properties: Mapping[str, str]) -> "Plan":
-        """Give the plan that also sets properties, before all else."""
+        """Return a plan that also sets these properties, before all other steps."""
         return replace(self, properties=tuple({**properties, **dict(self.properties)}.items()))
 
     def refusing(self, refusals: Iterable[Refusal]) -> "Plan":
-        """Give the plan that is refused for more reasons."""
+        """Return a plan with additional refusals."""
         return replace(self, refusals=(*self.refusals, *refusals))
 
     def undo(self, done: Iterable[str]) -> list[str]:
-        """Give the statements that take back a property turned on for type changes that failed.
+        """Return the statements that unset a property that was set for type changes that failed.
 
         Args:
             done: the statements that have run.
 
         Returns:
-            Statements, none where the type changes were made or no property was set.
+            The statements. Empty if a type change was made, or if no property was set.
         """
         ran = set(done)
         if not ran or ran & set(_alter_types(self)) or ENABLED not in dict(self.properties):
@@ -101,40 +100,43 @@ class Plan:
         return [sql.unset_properties(self.table, [ENABLED])]
 
     def left_after(self, done: Iterable[str]) -> "Plan":
-        """Give the plan that is left where some of its statements before the write have run.
+        """Return the rest of the plan after some of its statements before the write have run.
 
         Args:
-            done: the statements that have run. What ``undo`` gives for them has run as well.
+            done: the statements that have run. The statements of ``undo`` for them have also run.
 
         Returns:
             The plan, without the steps that are done.
         """
         ran = set(done)
         made = {
-            change for each, changes in _type_statements(self) if each in ran for change in changes
+            change
+            for statement, changes in _type_statements(self)
+            if statement in ran
+            for change in changes
         }
         are_set = _properties_statement(self) in ran and not self.undo(ran)
         return replace(
             self,
             properties=() if are_set else self.properties,
-            changes=tuple(each for each in self.changes if each not in made),
-            with_statistics=tuple(each for each in self.with_statistics if each not in made),
+            changes=tuple(change for change in self.changes if change not in made),
+            with_statistics=tuple(change for change in self.with_statistics if change not in made),
             new=() if _add_statement(self) in ran else self.new,
         )
 
     def has_steps_of(self, other: "Plan") -> bool:
-        """Tell whether two plans change and write the same."""
+        """Return whether two plans make the same changes and the same write."""
         steps = ("properties", "changes", "with_statistics", "new", "dropped", "write")
         return all(getattr(self, step) == getattr(other, step) for step in steps)
 
     def undo_before_changes(self, done: Iterable[str]) -> list[str]:
-        """Give the statements that take back what ``before_changes`` has set.
+        """Return the statements that restore the settings changed by ``before_changes``.
 
         Args:
             done: the statements that have run.
 
         Returns:
-            Statements, none where none of ``before_changes`` has run, or all are taken back.
+            The statements that have not run yet. Empty if no statement of ``before_changes`` ran.
         """
         ran = set(done)
         if not ran & set(self.before_changes):
@@ -165,15 +167,15 @@ def _alter_types(plan: Plan) -> list[str]:
 
 
 def _type_statements(plan: Plan) -> Iterator[tuple[str, tuple[TypeChange, ...]]]:
-    """Give each statement that changes types, with the changes that it makes."""
-    plain = tuple(each for each in plan.changes if each not in plan.with_statistics)
+    """Yield each statement that changes types, with the changes that it makes."""
+    plain = tuple(change for change in plan.changes if change not in plan.with_statistics)
     if plain and plan.in_one_statement:
         yield _alter(plan, plain), plain
     else:
-        yield from ((_alter(plan, [each]), (each,)) for each in plain)
+        yield from ((_alter(plan, [change]), (change,)) for change in plain)
     if plan.with_statistics:
         yield plan.statement_with_statistics, plan.with_statistics
 
 
 def _alter(plan: Plan, changes: Iterable[TypeChange]) -> str:
-    return sql.alter_types(plan.table, ((each.path, each.to_type) for each in changes))
+    return sql.alter_types(plan.table, ((change.path, change.to_type) for change in changes))

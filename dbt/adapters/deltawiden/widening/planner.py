@@ -1,4 +1,4 @@
-"""Plans: from the differences of two schemas to type changes or refusals."""
+"""Plan the changes of a table: turn the differences of two schemas into changes or refusals."""
 
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import replace
@@ -50,50 +50,50 @@ def plan_changes(
     difference: SchemaDifference,
     source: StructType,
     policy: Policy,
-    facts: TableSnapshot,
+    snapshot: TableSnapshot,
     check: ValueCheck | None = None,
     keys: Container[str] = (),
 ) -> Plan:
-    """Decide what to do about the differences between a model's output and its table.
+    """Plan the changes for the differences between a model's output and its table.
 
     Args:
-        difference: what differs, from ``diff.compare``.
+        difference: the differences, from ``schema_diff.compare``.
         source: the schema of the model's output.
         policy: the model's configuration.
-        facts: the table, with its schema.
+        snapshot: the table, with its schema.
         check: as for ``match_columns``.
         keys: as for ``match_columns``.
 
     Returns:
-        The plan. All refusals are in it together.
+        The plan. It contains all refusals.
     """
-    # A default is not what makes a column stay that the configuration wants dropped.
+    # A default value does not keep a column that the configuration wants to drop.
     difference = difference.ignoring_missing(
-        facts.generated_columns if policy.drops else facts.computed_columns
+        snapshot.generated_columns if policy.drops else snapshot.computed_columns
     )
-    decided = [each for one in difference.types for each in _decide(one, policy, facts)]
-    changes = tuple(each for each in decided if isinstance(each, TypeChange))
-    refusals = [each for each in decided if isinstance(each, Refusal)]
-    refusals += _refused_fields(difference, policy, facts)
+    decided = [item for leaf in difference.types for item in _decide(leaf, policy, snapshot)]
+    changes = tuple(item for item in decided if isinstance(item, TypeChange))
+    refusals = [item for item in decided if isinstance(item, Refusal)]
+    refusals += _refused_fields(difference, policy, snapshot)
     new = difference.new if policy.adds else ()
     dropped = difference.missing_in_source if policy.drops else ()
-    made = Plan(
-        table=facts.name,
-        in_one_statement=facts.engine.can(Capability.ALTER_SEVERAL_COLUMNS),
+    plan = Plan(
+        table=snapshot.name,
+        in_one_statement=snapshot.engine.can(Capability.ALTER_SEVERAL_COLUMNS),
         changes=changes,
         new=new,
         dropped=dropped,
-        properties=_properties(changes, new, facts),
+        properties=_properties(changes, new, snapshot),
         write=match_columns(
             source,
-            _schema_at_write(facts.schema, changes, new),
-            left_out=facts.computed_columns,
+            _schema_at_write(snapshot.schema, changes, new),
+            left_out=snapshot.computed_columns,
             check=check,
             keys=keys,
         ),
         refusals=tuple(refusals),
     )
-    return _with_statistics(made, facts)
+    return _with_statistics(plan, snapshot)
 
 
 def plan_no_change(
@@ -105,21 +105,21 @@ def plan_no_change(
     check: ValueCheck | None = None,
     keys: Container[str] = (),
 ) -> Plan:
-    """Make the plan that changes nothing, and names what the write would not store exactly.
+    """Make a plan that changes nothing, and lists the leaves that the write can't store exactly.
 
     Args:
-        difference: what differs, from ``diff.compare``.
+        difference: the differences, from ``schema_diff.compare``.
         source: the schema of the model's output.
         table: the table's schema.
         name: the table's name, quoted for a statement.
-        computed_columns: the columns, in lower case, that Delta makes where the source lacks them.
+        computed_columns: the columns, in lower case, that Delta computes if the source lacks them.
         check: as for ``match_columns``.
         keys: as for ``match_columns``.
 
     Returns:
-        A plan without statements. It is refused where the fields of a struct differ, because a
-        struct is written whole: what goes for columns, to leave out the new ones, does not for it;
-        where the source lacks a column; and where Spark writes no value of a type to its column.
+        A plan without statements. It is refused in three cases. The fields of a struct differ: a
+        write can leave out a new column, but not a new field, because it writes a struct as a
+        whole. The source lacks a column. Spark can't write any value of a type to its column.
     """
     difference = difference.ignoring_missing(computed_columns)
     return Plan(
@@ -128,8 +128,8 @@ def plan_no_change(
             source, table, fills=False, left_out=computed_columns, check=check, keys=keys
         ),
         refusals=tuple(_refused_under_ignore(difference)),
-        lossy=tuple(each for each in difference.types if each.assignment is StoreAssignment.LOSSY),
-        left_out=tuple(each for each in difference.new if len(each.path) == 1),
+        lossy=tuple(leaf for leaf in difference.types if leaf.assignment is StoreAssignment.LOSSY),
+        left_out=tuple(column for column in difference.new if len(column.path) == 1),
     )
 
 
@@ -147,7 +147,7 @@ def _refused_under_ignore(difference: SchemaDifference) -> Iterator[Refusal]:
 
 
 def refused_keys(write: Write) -> Iterator[Refusal]:
-    """Find the keys by which a MERGE can't find rows.
+    """Refuse the keys that a MERGE can't use to find rows.
 
     Args:
         write: the write.
@@ -163,65 +163,67 @@ def refused_keys(write: Write) -> Iterator[Refusal]:
             yield Refusal(Reason.CHAR_KEY, (column.name,), column.type)
 
 
-def plan_by_hand(requested: Iterable[TypeChange], facts: TableSnapshot) -> Plan:
-    """Decide on type changes that a person asks for, integer to decimal and double included.
+def plan_by_hand(requested: Iterable[TypeChange], snapshot: TableSnapshot) -> Plan:
+    """Plan the type changes that a person requests, including integer to decimal or double.
 
     Args:
-        requested: the changes, with the column's own type as ``from_type``.
-        facts: the table's properties, protocol, engine and schema.
+        requested: the changes, with the column's current type as ``from_type``.
+        snapshot: the table's properties, protocol, engine and schema.
 
     Returns:
-        The plan; a change to the type that the column has is left out of it.
+        The plan. It leaves out a change to the type that the column already has.
     """
-    requested = [each for each in requested if each.from_type != each.to_type]
+    requested = [change for change in requested if change.from_type != change.to_type]
     policy = Policy(type_widening=True)
-    decided = [each for one in requested for each in _permit(one, policy, facts, by_hand=True)]
-    changes = tuple(each for each in decided if isinstance(each, TypeChange))
-    made = Plan(
-        table=facts.name,
-        in_one_statement=facts.engine.can(Capability.ALTER_SEVERAL_COLUMNS),
+    decided = [
+        item for change in requested for item in _permit(change, policy, snapshot, by_hand=True)
+    ]
+    changes = tuple(item for item in decided if isinstance(item, TypeChange))
+    plan = Plan(
+        table=snapshot.name,
+        in_one_statement=snapshot.engine.can(Capability.ALTER_SEVERAL_COLUMNS),
         changes=changes,
-        properties=_properties(changes, (), facts),
-        refusals=tuple(each for each in decided if isinstance(each, Refusal)),
+        properties=_properties(changes, (), snapshot),
+        refusals=tuple(item for item in decided if isinstance(item, Refusal)),
     )
-    made = _with_statistics(made, facts)
-    if BEFORE in facts.properties and not made.after_changes:
-        # Another one ended before it had taken back its settings.
-        restore = restore_statements(facts.name, facts.properties[BEFORE])
-        made = replace(made, after_changes=restore)
-    return made
+    plan = _with_statistics(plan, snapshot)
+    if BEFORE in snapshot.properties and not plan.after_changes:
+        # An earlier widening ended before it had restored the settings.
+        restore = restore_statements(snapshot.name, snapshot.properties[BEFORE])
+        plan = replace(plan, after_changes=restore)
+    return plan
 
 
-def _with_statistics(plan: Plan, facts: TableSnapshot) -> Plan:
-    """Add what keeps the statistics of the table's files right."""
-    changes = tuple(each for each in plan.changes if _needs_statistics(each, facts))
-    if facts.corrects_statistics or not changes:
+def _with_statistics(plan: Plan, snapshot: TableSnapshot) -> Plan:
+    """Add the steps that keep the statistics of the table's files right."""
+    changes = tuple(change for change in plan.changes if _needs_statistics(change, snapshot))
+    if snapshot.corrects_statistics or not changes:
         return replace(plan, with_statistics=changes)
-    leaves = [each.path for each in changes]
-    # Of an empty table too: another writer may have come between.
-    rewrite = rewrite_statement(facts.name, leaves[0])
+    leaves = [change.path for change in changes]
+    # Also for an empty table: another writer may have added files meanwhile.
+    rewrite = rewrite_statement(snapshot.name, leaves[0])
     return replace(
         plan,
-        before_changes=(*guard_statements(facts, leaves), rewrite),
-        after_changes=restore_statements(facts.name, settings_before(facts)),
+        before_changes=(*guard_statements(snapshot, leaves), rewrite),
+        after_changes=restore_statements(snapshot.name, settings_before(snapshot)),
     )
 
 
-def _needs_statistics(change: TypeChange, facts: TableSnapshot) -> bool:
-    return is_float_to_double(change) and change.path in leaves_with_statistics(facts.schema)
+def _needs_statistics(change: TypeChange, snapshot: TableSnapshot) -> bool:
+    return is_float_to_double(change) and change.path in leaves_with_statistics(snapshot.schema)
 
 
 def _decide(
-    difference: TypeDifference, policy: Policy, facts: TableSnapshot
+    difference: TypeDifference, policy: Policy, snapshot: TableSnapshot
 ) -> list[TypeChange | Refusal]:
-    target = common_type(difference.table, difference.source)
-    if target is None or find_rule(difference.table, target) is None:
+    common = common_type(difference.table, difference.source)
+    if common is None or find_rule(difference.table, common) is None:
         return [_impossible(difference)]
-    change = TypeChange(difference.path, difference.table, target)
-    decided = _permit(change, policy, facts, by_hand=False)
+    change = TypeChange(difference.path, difference.table, common)
+    decided = _permit(change, policy, snapshot, by_hand=False)
     if policy.on_schema_change is not OnSchemaChange.FAIL:
         return decided
-    hard = [each for each in decided if _is_hard(each)]
+    hard = [item for item in decided if _is_hard(item)]
     return hard or [Refusal(Reason.MODE_IS_FAIL, change.path, change.from_type, change.to_type)]
 
 
@@ -230,7 +232,7 @@ def _is_hard(decided: TypeChange | Refusal) -> bool:
 
 
 _SETTINGS_AWAY = (Reason.NOT_ENABLED, Reason.TURNED_OFF)
-"""Refusals that a setting lifts; under ``fail`` the mode is the first one to change."""
+"""Refusals that another setting removes. Under ``fail``, the mode has to change first."""
 
 
 def _impossible(difference: TypeDifference) -> Refusal:
@@ -243,86 +245,90 @@ def _impossible(difference: TypeDifference) -> Refusal:
 
 
 def _permit(
-    change: TypeChange, policy: Policy, facts: TableSnapshot, by_hand: bool
+    change: TypeChange, policy: Policy, snapshot: TableSnapshot, by_hand: bool
 ) -> list[TypeChange | Refusal]:
-    """Hold a change against the rules, the model's configuration and the table."""
-    found = list(_change_blockers(change, policy, facts, by_hand))
-    if not found:
+    """Check a change against the rules, the model's configuration and the table."""
+    blockers = list(_change_blockers(change, policy, snapshot, by_hand))
+    if not blockers:
         return [change]
+    path, from_type, to_type = change.path, change.from_type, change.to_type
     return [
-        Refusal(each.reason, change.path, change.from_type, change.to_type, each.detail, each.name)
-        for each in found
+        Refusal(blocker.reason, path, from_type, to_type, blocker.detail, blocker.name)
+        for blocker in blockers
     ]
 
 
 def _change_blockers(
-    change: TypeChange, policy: Policy, facts: TableSnapshot, by_hand: bool
+    change: TypeChange, policy: Policy, snapshot: TableSnapshot, by_hand: bool
 ) -> Iterator[Blocker]:
     rule = find_rule(change.from_type, change.to_type)
-    if facts.format == "view":
+    if snapshot.format == "view":
         yield Blocker(Reason.VIEW)
-    elif not facts.is_delta:
-        yield Blocker(Reason.NOT_DELTA, facts.format)
+    elif not snapshot.is_delta:
+        yield Blocker(Reason.NOT_DELTA, snapshot.format)
     elif rule is None:
         yield Blocker(Reason.IMPOSSIBLE)
     elif len(change.path) > 1 and not rule.nested:
         yield Blocker(Reason.NESTED_LENGTH)
-    elif facts.engine.delta < rule.since:
+    elif snapshot.engine.delta < rule.since:
         yield Blocker(Reason.ENGINE_TOO_OLD, ".".join(map(str, rule.since)))
     else:
         if rule.manual and not by_hand:
             yield Blocker(Reason.MANUAL)
         else:
-            yield from _settings_blockers(rule, policy, facts)
-        yield from type_change_blockers(change.path, change.to_type, rule, facts)
+            yield from _settings_blockers(rule, policy, snapshot)
+        yield from type_change_blockers(change.path, change.to_type, rule, snapshot)
         if is_float_to_double(change):
-            yield from _float_blockers(change, facts, by_hand)
+            yield from _float_blockers(change, snapshot, by_hand)
 
 
-def _float_blockers(change: TypeChange, facts: TableSnapshot, by_hand: bool) -> Iterator[Blocker]:
-    if change.path[0].lower() in (each.lower() for each in facts.partition_columns):
+def _float_blockers(
+    change: TypeChange, snapshot: TableSnapshot, by_hand: bool
+) -> Iterator[Blocker]:
+    if change.path[0].lower() in (column.lower() for column in snapshot.partition_columns):
         yield Blocker(Reason.PARTITIONED_BY_FLOAT)
-    elif not (by_hand or facts.corrects_statistics or facts.files == 0) and _needs_statistics(
-        change, facts
+    elif not (by_hand or snapshot.corrects_statistics or snapshot.files == 0) and _needs_statistics(
+        change, snapshot
     ):
         yield Blocker(Reason.FLOAT_STATISTICS)
 
 
-def _settings_blockers(rule: Rule, policy: Policy, facts: TableSnapshot) -> Iterator[Blocker]:
-    missing = (policy.compatible_with | facts.compatible_with) - rule.within
+def _settings_blockers(rule: Rule, policy: Policy, snapshot: TableSnapshot) -> Iterator[Blocker]:
+    missing = (policy.compatible_with | snapshot.compatible_with) - rule.within
     if missing:
-        yield Blocker(Reason.INCOMPATIBLE, ", ".join(sorted(each.value for each in missing)))
+        yield Blocker(Reason.INCOMPATIBLE, ", ".join(sorted(other.value for other in missing)))
     if rule.recorded and policy.type_widening is False:
         yield Blocker(Reason.TURNED_OFF)
-    elif rule.recorded and not policy.type_widening and not facts.has(ENABLED):
+    elif rule.recorded and not policy.type_widening and not snapshot.has(ENABLED):
         yield Blocker(Reason.NOT_ENABLED)
 
 
 def _refused_fields(
-    difference: SchemaDifference, policy: Policy, facts: TableSnapshot
+    difference: SchemaDifference, policy: Policy, snapshot: TableSnapshot
 ) -> Iterator[Refusal]:
     mode = policy.on_schema_change
-    for each in difference.new:
-        for found in _new_field_blockers(each, mode, facts):
-            yield Refusal(found.reason, each.path, None, each.field.dataType, found.detail)
-    for each in difference.missing_in_source:
-        for found in _missing_field_blockers(each, mode, facts):
+    for new in difference.new:
+        for blocker in _new_field_blockers(new, mode, snapshot):
+            yield Refusal(blocker.reason, new.path, None, new.field.dataType, blocker.detail)
+    for missing in difference.missing_in_source:
+        data_type = missing.field.dataType
+        for blocker in _missing_field_blockers(missing, mode, snapshot):
             yield Refusal(
-                found.reason, each.path, each.field.dataType, None, found.detail, found.name
+                blocker.reason, missing.path, data_type, None, blocker.detail, blocker.name
             )
 
 
 def _new_field_blockers(
-    new: FieldDifference, mode: OnSchemaChange, facts: TableSnapshot
+    new: FieldDifference, mode: OnSchemaChange, snapshot: TableSnapshot
 ) -> Iterator[Blocker]:
     if mode is OnSchemaChange.FAIL:
         yield Blocker(Reason.NEW_AND_MODE_IS_FAIL)
     else:
-        yield from new_field_blockers(new.path, new.field.dataType, facts)
+        yield from new_field_blockers(new.path, new.field.dataType, snapshot)
 
 
 def _missing_field_blockers(
-    missing: FieldDifference, mode: OnSchemaChange, facts: TableSnapshot
+    missing: FieldDifference, mode: OnSchemaChange, snapshot: TableSnapshot
 ) -> Iterator[Blocker]:
     if mode is OnSchemaChange.FAIL:
         yield Blocker(Reason.MISSING_AND_MODE_IS_FAIL)
@@ -330,26 +336,26 @@ def _missing_field_blockers(
         yield Blocker(Reason.MISSING_AND_NOT_NULL)
     elif mode is OnSchemaChange.APPEND_NEW_COLUMNS:
         return
-    elif missing.path[0].lower() in (each.lower() for each in facts.partition_columns):
+    elif missing.path[0].lower() in (column.lower() for column in snapshot.partition_columns):
         yield Blocker(Reason.MISSING_AND_PARTITIONED_BY)
-    elif not facts.is_delta:
+    elif not snapshot.is_delta:
         yield Blocker(Reason.DROP_NEEDS_DELTA)
     else:
-        if facts.column_mapping == "none":
+        if snapshot.column_mapping == "none":
             yield Blocker(Reason.DROP_NEEDS_COLUMN_MAPPING)
-        yield from drop_blockers(missing.path, facts)
+        yield from drop_blockers(missing.path, snapshot)
 
 
 def _properties(
-    changes: tuple[TypeChange, ...], new: tuple[FieldDifference, ...], facts: TableSnapshot
+    changes: tuple[TypeChange, ...], new: tuple[FieldDifference, ...], snapshot: TableSnapshot
 ) -> tuple[tuple[str, str], ...]:
     properties: dict[str, str] = {}
-    if not facts.is_delta:
+    if not snapshot.is_delta:
         return ()
-    if not facts.has(ENABLED) and any(_is_recorded(each) for each in changes):
+    if not snapshot.has(ENABLED) and any(_is_recorded(change) for change in changes):
         properties[ENABLED] = "true"
-    types = [each.to_type for each in changes] + [each.field.dataType for each in new]
-    properties.update(feature_properties(types, facts.features))
+    types = [change.to_type for change in changes] + [added.field.dataType for added in new]
+    properties.update(feature_properties(types, snapshot.features))
     return tuple(properties.items())
 
 
@@ -362,11 +368,12 @@ def _schema_at_write(
     table: StructType, changes: tuple[TypeChange, ...], new: tuple[FieldDifference, ...]
 ) -> StructType:
     added: dict[Path, tuple[StructField, ...]] = {}
-    for each in new:
-        added[each.path[:-1]] = (*added.get(each.path[:-1], ()), each.field)
+    for field in new:
+        parent = field.path[:-1]
+        added[parent] = (*added.get(parent, ()), field.field)
     return schema_after(
         SchemaChanges(
-            types={each.path: each.to_type for each in changes},
+            types={change.path: change.to_type for change in changes},
             new=added,
         ),
         table,

@@ -1,4 +1,4 @@
-"""Why a plan is refused, in words that say what to do."""
+"""The reasons to refuse a plan, with messages that say what to do."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -11,10 +11,10 @@ from dbt.adapters.deltawiden.sql.types import type_text
 
 
 class Reason(Enum):
-    """Why a change can't be made, each with what it means and the way out of it.
+    """The reasons why a change can't be made. Each has a meaning and a remedy.
 
-    The texts may use ``{column}``, ``{table}`` and ``{name}``, all quoted for a statement,
-    ``{from_type}``, ``{detail}`` and ``{by_hand}``.
+    The texts may use ``{column}``, ``{table}`` and ``{name}``, which are quoted for a statement,
+    and ``{from_type}``, ``{detail}`` and ``{by_hand}``.
     """
 
     MANUAL = (
@@ -183,17 +183,17 @@ class Reason(Enum):
 
     @property
     def meaning(self) -> str:
-        """What stands in the way."""
+        """Why the change can't be made."""
         return str(self.value[0])
 
     @property
     def remedy(self) -> str:
-        """What to do about it."""
+        """What the user can do about it."""
         return str(self.value[1])
 
 
 class Blocker(NamedTuple):
-    """A reason that stands in the way of some change; with the column it makes a refusal."""
+    """A reason that blocks a change. Together with the column, it makes a refusal."""
 
     reason: Reason
     detail: str = ""
@@ -202,15 +202,15 @@ class Blocker(NamedTuple):
 
 @dataclass(frozen=True)
 class Refusal:
-    """One reason why a plan can't be carried out.
+    """One reason to refuse a plan.
 
     Attributes:
-        reason: the kind.
+        reason: the reason.
         path: the column or nested field.
-        from_type: the table's type, where it has the column.
-        to_type: the type asked for or to be added, where there is one.
-        detail: what the reason's text needs besides.
-        name: the constraint or the other column that the reason's text names, quoted.
+        from_type: the type in the table, if the table has the column.
+        to_type: the new type, or the type of the new column, if there is one.
+        detail: the value of ``{detail}`` in the reason's texts.
+        name: the name of a constraint or another column for the reason's texts, quoted.
     """
 
     reason: Reason
@@ -223,18 +223,18 @@ class Refusal:
     @property
     def subject(self) -> str:
         """The column and its types: ``amount: int -> decimal(12,2)``."""
-        types = [type_text(each) for each in (self.from_type, self.to_type) if each]
+        types = [type_text(data_type) for data_type in (self.from_type, self.to_type) if data_type]
         return f"{path_text(self.path)}: {' -> '.join(types)}"
 
     def words(self, table: str, by_hand: str) -> tuple[str, str]:
-        """Fill in the reason's texts.
+        """Render the reason's texts.
 
         Args:
             table: the table's name, quoted for a statement.
             by_hand: the command that makes the manual changes of the plan.
 
         Returns:
-            What stands in the way, and what to do about it.
+            Why the change can't be made, and what to do about it.
         """
         values = {
             "column": path_sql(self.path),

@@ -1,4 +1,4 @@
-"""A plan as text for people and as values for machines."""
+"""Render a plan as messages for people."""
 
 import json
 import re
@@ -13,32 +13,32 @@ from dbt.adapters.deltawiden.widening.refusals import Reason, Refusal
 
 
 def changes_text(plan: Plan) -> str:
-    """Say in one line what a plan changes in its table.
+    """Render the changes of a plan in one line.
 
     Args:
         plan: a plan that is not refused.
 
     Returns:
-        The line, empty where the plan changes nothing.
+        The line. Empty if the plan changes nothing.
     """
     parts = []
     if plan.changes:
-        parts.append("widened " + ", ".join(each.text for each in plan.changes))
+        parts.append("widened " + ", ".join(change.text for change in plan.changes))
     if plan.new:
-        parts.append("added " + ", ".join(path_text(each.path) for each in plan.new))
+        parts.append("added " + ", ".join(path_text(field.path) for field in plan.new))
     if plan.dropped:
-        parts.append("dropped " + ", ".join(path_text(each.path) for each in plan.dropped))
+        parts.append("dropped " + ", ".join(path_text(field.path) for field in plan.dropped))
     return f"{plan.table}: {'; '.join(parts)}" if parts else ""
 
 
 def refusals_text(plan: Plan) -> str:
-    """Say why a plan is refused, and what to do about each refusal.
+    """Render the refusals of a plan: why it is refused, and what to do about each refusal.
 
     Args:
         plan: a plan with refusals.
 
     Returns:
-        One text with all refusals. Those that have the same cause stand together.
+        One text with all refusals. Refusals with the same cause are in one block.
     """
     by_hand = by_hand_command(plan)
     blocks: dict[tuple[str, str], list[str]] = {}
@@ -52,28 +52,28 @@ def refusals_text(plan: Plan) -> str:
 
 
 def by_hand_command(plan: Plan) -> str:
-    """Give the command that makes the type changes that a refused plan leaves to a person.
+    """Return the command for the type changes that a refused plan leaves to a person.
 
     Args:
         plan: any plan.
 
     Returns:
-        A command for a POSIX shell, empty where the plan refuses no such change.
+        A command for a POSIX shell. Empty if the plan refuses no such change.
     """
     by_hand = (Reason.MANUAL, Reason.FLOAT_STATISTICS)
-    manual = [each for each in plan.refusals if each.reason in by_hand]
+    manual = [refusal for refusal in plan.refusals if refusal.reason in by_hand]
     if not manual:
         return ""
-    columns = {path_text(each.path): _wanted(each) for each in manual}
+    columns = {path_text(refusal.path): _wanted(refusal) for refusal in manual}
     arguments = _yaml_safe_json({"relations": [_plain(plan.table)], "columns": columns})
     return f"dbt run-operation widen_columns --args {shlex.quote(arguments)}"
 
 
 def _yaml_safe_json(value: object) -> str:
-    """Render JSON that dbt's YAML reader reads back as it is.
+    """Render JSON that dbt's YAML parser reads back without a change.
 
-    YAML knows no surrogate pairs, so characters stand for themselves, but for those that YAML takes
-    for the end of a line or does not accept.
+    YAML has no surrogate pairs, so most characters are not escaped. The escaped ones are those that
+    YAML treats as the end of a line or does not accept.
     """
     text = json.dumps(value, ensure_ascii=False)
     return re.sub(r"[\x7f-\x9f\u2028\u2029\ufeff]", lambda c: f"\\u{ord(c.group()):04x}", text)
@@ -88,14 +88,14 @@ def _plain(quoted: str) -> str:
 
 
 def lossy_text(plan: Plan, action: OnLossyWrite) -> str:
-    """Say which columns do not store every value of the model's types exactly.
+    """Render the warning about columns that do not store every value of the model exactly.
 
     Args:
         plan: a plan from ``plan_no_change`` with lossy leaves.
-        action: what is done about a value that is not stored exactly.
+        action: the configured action for a value that is not stored exactly.
 
     Returns:
-        One text that names every such column and the ways out.
+        One text with every such column and the possible remedies.
     """
     subjects = _lossy_columns(plan)
     if action is OnLossyWrite.ERROR:
@@ -112,10 +112,10 @@ def lossy_text(plan: Plan, action: OnLossyWrite) -> str:
 
 
 def not_castable_text(plan: Plan) -> str:
-    """Say which columns can have the value that the engine could not cast at all.
+    """Render the error about a value that the engine could not cast at all.
 
     Args:
-        plan: a plan from ``plan_no_change`` with lossy leaves, whose loss is accepted.
+        plan: a plan from ``plan_no_change`` with lossy leaves. The configuration accepts the loss.
     """
     return (
         f"{plan.table} has other types than the model for: {_lossy_columns(plan)}. on_lossy_write "
@@ -126,21 +126,21 @@ def not_castable_text(plan: Plan) -> str:
 
 def _lossy_columns(plan: Plan) -> str:
     return ", ".join(
-        f"{path_text(each.path)} ({type_text(each.source)} into {type_text(each.table)})"
-        for each in plan.lossy
+        f"{path_text(leaf.path)} ({type_text(leaf.source)} into {type_text(leaf.table)})"
+        for leaf in plan.lossy
     )
 
 
 def left_out_text(plan: Plan) -> str:
-    """Say which columns of the model a write leaves out under ``on_schema_change: ignore``.
+    """Render the warning about columns that a write leaves out (``on_schema_change: ignore``).
 
     Args:
         plan: a plan that leaves columns out.
 
     Returns:
-        One text that names the columns and the ways out.
+        One text with the columns and the possible remedies.
     """
-    columns = ", ".join(path_text(each.path) for each in plan.left_out)
+    columns = ", ".join(path_text(column.path) for column in plan.left_out)
     return (
         f"{plan.table} lacks these columns of the model, and on_schema_change is ignore: "
         f"{columns}. They are not stored. Set on_schema_change to append_new_columns or "
@@ -149,12 +149,12 @@ def left_out_text(plan: Plan) -> str:
 
 
 def dates_text(table: str, hard_deletes: str, dates: Sequence[str]) -> str:
-    """Say why a snapshot's table can't store at which moment a row was found deleted.
+    """Render the error that a snapshot's table can't store the time at which a row was deleted.
 
     Args:
         table: the table's name, quoted for a statement.
-        hard_deletes: the snapshot's configuration.
-        dates: the columns that are dates.
+        hard_deletes: the snapshot's setting ``hard_deletes``.
+        dates: the columns of type date.
     """
     arguments = {
         "relations": [table.replace("`", "")],

@@ -1,4 +1,4 @@
-"""Type changes that a person asks for, read against the table they are asked of."""
+"""Read and check the type changes that a person requests for a table."""
 
 from collections.abc import Iterator, Mapping
 
@@ -12,18 +12,18 @@ from dbt.adapters.deltawiden.sql.types import UnknownType, parse_type
 
 
 class InvalidRequest(ValueError):
-    """A column or type of the request does not exist; the message lists all that is wrong."""
+    """A column or type in the request does not exist. The message lists every problem."""
 
 
 def read_request(columns: Mapping[str, str], table: StructType) -> tuple[TypeChange, ...]:
-    """Read the type changes that a person asks for.
+    """Read the type changes that a person requests.
 
     Args:
-        columns: the wanted type by column path, both as text: ``{"s.x": "decimal(12,2)"}``.
+        columns: the requested type by column path, both as text: ``{"s.x": "decimal(12,2)"}``.
         table: the table's schema.
 
     Returns:
-        The changes, from the types that the table has.
+        The changes from the current types of the table.
 
     Raises:
         InvalidRequest: a path is not in the table or is not a leaf, or a type is unknown.
@@ -33,7 +33,7 @@ def read_request(columns: Mapping[str, str], table: StructType) -> tuple[TypeCha
     for path_given, type_given in columns.items():
         try:
             path, current = find_leaf(parse_path(str(path_given)), table)
-            if path in (each.path for each in changes):
+            if path in (change.path for change in changes):
                 raise ValueError("names the same column as another entry of the request")
             changes.append(TypeChange(path, current, parse_type(str(type_given))))
         except (UnknownType, ValueError) as problem:
@@ -44,10 +44,10 @@ def read_request(columns: Mapping[str, str], table: StructType) -> tuple[TypeCha
 
 
 def find_leaf(path: Path, table: StructType) -> tuple[Path, DataType]:
-    """Find a leaf of a schema by its path, without regard to case.
+    """Find a leaf of a schema by its path. Ignore case.
 
     Args:
-        path: the path as given.
+        path: the path as requested.
         table: the schema.
 
     Returns:
@@ -56,7 +56,7 @@ def find_leaf(path: Path, table: StructType) -> tuple[Path, DataType]:
     Raises:
         ValueError: there is no such column or field, or it is not a leaf.
     """
-    declared = [StructField(each.name, declared_type(each)) for each in table.fields]
+    declared = [StructField(column.name, declared_type(column)) for column in table.fields]
     found: list[str] = []
     current: DataType = StructType(declared)
     for part in path:

@@ -1,4 +1,4 @@
-"""Which type changes a format and an engine can make in place: data, and the look-up in it."""
+"""The rules: which type changes formats and engines can make in place."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from dbt.adapters.deltawiden.sql.versions import Version
 
 
 class Scale(Enum):
-    """What a decimal's widening does to its scale."""
+    """How the scale of a decimal changes in a widening."""
 
     KEPT = "kept"
     GROWN = "grown"
@@ -26,17 +26,17 @@ class Rule:
 
     Attributes:
         source: the class of the column's type.
-        target: the class of the type it may become.
+        target: the class of the new type.
         since: the first Delta version that makes the change.
-        manual: only a person may ask for it, never a write.
-        integer_digits: where the target is a decimal, the digits before its decimal point that
-            Delta asks for at least.
-        scale: where both are decimals, what happens to the scale.
+        manual: whether only a person may request the change, and never a write.
+        integer_digits: for a decimal target, the minimum number of digits before the decimal point
+            that Delta requires.
+        scale: for two decimals, how the scale changes.
         feature: a table feature that the target type needs in the protocol.
-        recorded: a type change in Delta's sense, which needs the table property and is recorded
-            in the schema. A longer varchar is not.
-        nested: whether it is made inside a struct, array or map too. The length of a nested char or
-            varchar stays, even where the statement that changes it succeeds.
+        recorded: whether Delta treats it as a type change, which needs the table property and is
+            recorded in the schema. Delta does not record a longer varchar.
+        nested: whether the change is also possible inside a struct, array or map. The length of a
+            nested char or varchar does not change, even if the statement succeeds.
         within: the other formats that make the same change.
     """
 
@@ -57,14 +57,14 @@ _ICEBERG = frozenset({Compatibility.ICEBERG_V2})
 
 
 def _rules_for_text() -> Iterator[Rule]:
-    """A longer varchar, or text of any length: only the check of the length changes."""
+    """Yield the rules for a longer varchar or a string: only the check of the length changes."""
     for source in (spark.CharType, spark.VarcharType):
         for target in (spark.VarcharType, spark.StringType):
             yield Rule(source, target, DELTA_3_2, recorded=False, nested=False, within=_BOTH)
 
 
 def _rules_for_void() -> Iterator[Rule]:
-    """A column of nulls becomes any type: there is no value to convert, and nothing to record."""
+    """Yield the rules for a void column: it can become any type, and Delta records no change."""
     storable: list[type[DataType]] = [
         spark.ByteType,
         spark.ShortType,
@@ -85,17 +85,17 @@ def _rules_for_void() -> Iterator[Rule]:
     if hasattr(spark, "VariantType"):  # Spark 4.0
         storable.append(spark.VariantType)
     since = Capability.TYPE_A_VOID_COLUMN.value.delta
-    of_a_length = (spark.CharType, spark.VarcharType)
+    with_length = (spark.CharType, spark.VarcharType)
     for target in storable:
-        nested = target not in of_a_length
+        nested = target not in with_length
         yield Rule(spark.NullType, target, since, recorded=False, nested=nested, within=_BOTH)
 
 
-# Delta's protocol, section "Type Widening", lists the changes, and those that Iceberg V2 lacks in
-# "Writer Requirements for Type Widening". The first versions are in Delta's documentation, "Delta
-# type widening"; that integers become decimal or double by hand only is said there too. DuckLake's
-# are in its documentation, "Schema Evolution", section "Type Promotion". tests/conformance holds
-# each row against the engine.
+# Delta's protocol, section "Type Widening", lists the changes. Its section "Writer Requirements for
+# Type Widening" lists the changes that Iceberg V2 lacks. Delta's documentation, "Delta type
+# widening", names the first versions. It also says that integers become decimal or double only by
+# hand. DuckLake's documentation, "Schema Evolution", section "Type Promotion", lists its changes.
+# tests/conformance checks each row with the engine.
 RULES: tuple[Rule, ...] = (
     Rule(spark.ByteType, spark.ShortType, DELTA_3_2, within=_BOTH),
     Rule(spark.ByteType, spark.IntegerType, DELTA_3_2, within=_BOTH),
@@ -119,41 +119,40 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-# Delta does not add these to a table that exists (DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT).
+# Delta does not add these to an existing table (DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT).
 _FEATURES: dict[type[DataType], str] = {spark.TimestampNTZType: "timestampNtz"}
 
 
 def feature_properties(types: Iterable[DataType], supported: Iterable[str] = ()) -> dict[str, str]:
-    """Give the table properties without which an existing table can't have types.
+    """Return the table properties that an existing table needs before it can have some types.
 
     Args:
-        types: the types that are to come into the table's schema.
+        types: the types that will be added to the table's schema.
         supported: the table features that the table has.
 
     Returns:
-        Properties that support the table features that are lacking; none for a type that Delta
-        brings the feature of by itself.
+        The properties that add the missing table features. Empty if Delta itself adds the features.
     """
-    found = {_FEATURES.get(type(leaf)) for each in types for leaf in leaves(each)}
+    found = {_FEATURES.get(type(leaf)) for data_type in types for leaf in leaves(data_type)}
     needed = {feature for feature in found if feature} - set(supported)
     return {f"{FEATURE}{feature}": "supported" for feature in sorted(needed)}
 
 
 def find_rule(source: DataType, target: DataType) -> Rule | None:
-    """Find the rule that permits a type change in some Delta version.
+    """Find the rule that allows a type change in some Delta version.
 
     Args:
         source: the column's type.
-        target: the type it is to become.
+        target: the column's new type.
 
     Returns:
-        The rule, or None where no Delta version makes the change, or the types are equal.
+        The rule. None if no Delta version makes the change, or if the types are equal.
     """
     if source == target:
         return None
     for rule in RULES:
-        of_these_classes = type(source) is rule.source and type(target) is rule.target
-        if of_these_classes and _parameters_fit(rule, source, target):
+        classes_match = type(source) is rule.source and type(target) is rule.target
+        if classes_match and _parameters_fit(rule, source, target):
             return rule
     return None
 
@@ -168,7 +167,7 @@ def _parameters_fit(rule: Rule, source: DataType, target: DataType) -> bool:
     if isinstance(target, spark.VarcharType):
         return bool(target.length >= source.length)  # type: ignore[attr-defined]
     if isinstance(target, spark.StringType):
-        # A collation is not a length: Delta refuses to change it (collated strings).
+        # A collation is not a length. Delta refuses to change it.
         return target == spark.StringType()
     return True
 
@@ -182,6 +181,6 @@ def _decimal_fits(rule: Rule, source: spark.DecimalType, target: spark.DecimalTy
 
 
 def manual_integer_digits(source: DataType) -> int:
-    """Give the digits before the point that Delta asks of a decimal that an integer becomes."""
+    """Return the digits before the point that Delta requires if an integer becomes a decimal."""
     digits = (rule.integer_digits for rule in RULES if rule.source is type(source))
     return max(digits, default=0)

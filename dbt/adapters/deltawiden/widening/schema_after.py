@@ -1,4 +1,4 @@
-"""The schema that a table has after a plan."""
+"""Compute the schema of a table after a plan."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,12 +11,12 @@ from dbt.adapters.deltawiden.sql.identifiers import Path
 
 @dataclass(frozen=True)
 class SchemaChanges:
-    """What changes in a schema, by path.
+    """The changes of a schema, by path.
 
     Attributes:
         types: the new types of leaves.
-        new: the fields to add at the end of the struct at a path; the root's path is empty.
-        dropped: the columns and nested fields that go.
+        new: the fields to add at the end of the struct at a path. The root's path is empty.
+        dropped: the columns and nested fields to drop.
     """
 
     types: Mapping[Path, DataType] = field(default_factory=dict)
@@ -25,7 +25,7 @@ class SchemaChanges:
 
     @cached_property
     def touched(self) -> frozenset[Path]:
-        """The paths at or below which something changes: the rest of a schema stays as it is."""
+        """The paths with a change at or below them. The rest of a schema does not change."""
         changed = (*self.types, *self.new, *self.dropped)
         return frozenset(path[:end] for path in changed for end in range(1, len(path) + 1))
 
@@ -38,16 +38,16 @@ def schema_after(changes: SchemaChanges, schema: StructType) -> StructType:
         schema: the schema before.
 
     Returns:
-        The schema after. The order of the fields is kept; new ones come last, as Delta adds them.
+        The schema after. The fields keep their order. New fields come last, as in Delta.
     """
     return _struct(changes, schema, ())
 
 
 def _struct(changes: SchemaChanges, struct: StructType, path: Path) -> StructType:
     kept = [
-        _field(changes, each, (*path, each.name))
-        for each in struct.fields
-        if (*path, each.name) not in changes.dropped
+        _field(changes, field, (*path, field.name))
+        for field in struct.fields
+        if (*path, field.name) not in changes.dropped
     ]
     return StructType([*kept, *changes.new.get(path, ())])
 

@@ -1,4 +1,4 @@
-"""What differs between a source's schema and a table's."""
+"""Compare the schemas of a source and a table."""
 
 from collections.abc import Container
 from dataclasses import dataclass, field, replace
@@ -12,13 +12,13 @@ from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment, st
 
 @dataclass(frozen=True)
 class TypeDifference:
-    """A leaf that the table can't store exactly as it is.
+    """A leaf of the source that the table can't store exactly with its current type.
 
     Attributes:
-        path: where, in the table's spelling.
-        table: the table's type.
-        source: the source's type.
-        assignment: what would become of the source's values; never ``EXACT``.
+        path: the leaf, in the table's spelling.
+        table: the leaf's type in the table.
+        source: the leaf's type in the source.
+        assignment: how the table would store the source's values. Never ``EXACT``.
     """
 
     path: Path
@@ -29,7 +29,7 @@ class TypeDifference:
 
 @dataclass(frozen=True)
 class FieldDifference:
-    """A column or nested field that only one side has, with its path in that side's spelling."""
+    """A column or nested field that only one schema has. Its path has that schema's spelling."""
 
     path: Path
     field: StructField
@@ -37,13 +37,13 @@ class FieldDifference:
 
 @dataclass(frozen=True)
 class SchemaDifference:
-    """All that differs, in the order of the schemas.
+    """The differences of two schemas, in the order of the schemas.
 
     Attributes:
         new: columns and nested fields that only the source has.
         missing_in_source: columns and nested fields that only the table has.
-        types: leaves whose values the table would not store exactly. A source that is narrower,
-            or another name for the same type, is no difference.
+        types: leaves that the table would not store exactly. A narrower type in the source, or
+            another name for the same type, is not a difference.
     """
 
     new: tuple[FieldDifference, ...] = field(default=())
@@ -55,17 +55,17 @@ class SchemaDifference:
 
     @property
     def missing_columns(self) -> tuple[str, ...]:
-        """The names of the whole columns that only the table has."""
-        return tuple(each.path[0] for each in self.missing_in_source if len(each.path) == 1)
+        """The names of the columns that only the table has, without nested fields."""
+        return tuple(column.path[0] for column in self.missing_in_source if len(column.path) == 1)
 
     def ignoring_missing(self, columns: Container[str]) -> "SchemaDifference":
-        """Give the difference without some columns that only the table has.
+        """Return the difference without some columns that only the table has.
 
         Args:
             columns: their names, in lower case.
         """
         missing = tuple(
-            each for each in self.missing_in_source if each.path[0].lower() not in columns
+            field for field in self.missing_in_source if field.path[0].lower() not in columns
         )
         return replace(self, missing_in_source=missing)
 
@@ -73,15 +73,15 @@ class SchemaDifference:
 def compare(source: StructType, table: StructType) -> SchemaDifference:
     """Compare the schema of a model's output with that of its table.
 
-    Names are compared without regard to case, as Delta does. The order of columns and fields does
-    not matter.
+    Names are compared without regard to case, as in Delta. The order of columns and fields does not
+    matter.
 
     Args:
         source: the schema of the model's output.
         table: the schema of the existing table.
 
     Returns:
-        The differences; false where there are none.
+        The differences. False in a condition if there are none.
 
     Raises:
         AmbiguousName: names in one struct differ in case only.
@@ -96,8 +96,8 @@ def compare(source: StructType, table: StructType) -> SchemaDifference:
         elif pair.left is None:
             missing.append(FieldDifference(pair.path, pair.right))
         else:
-            ours, theirs = pair.left.dataType, pair.right.dataType
-            stored = store_assignment(ours, theirs)
-            if stored is not StoreAssignment.EXACT:
-                types.append(TypeDifference(pair.path, theirs, ours, stored))
+            source_type, table_type = pair.left.dataType, pair.right.dataType
+            assignment = store_assignment(source_type, table_type)
+            if assignment is not StoreAssignment.EXACT:
+                types.append(TypeDifference(pair.path, table_type, source_type, assignment))
     return SchemaDifference(tuple(new), tuple(missing), tuple(types))

@@ -1,4 +1,4 @@
-"""A model that reads its own table, and whose output becomes wider with it."""
+"""Detect a model that reads its own table, so that each widening makes its output wider."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,17 +12,17 @@ from dbt.adapters.deltawiden.widening.schema_diff import compare
 
 
 def widened_queries(query: str, table: Path, types: Mapping[str, DataType]) -> list[str]:
-    """Rewrite a query as if its model's own table had other types.
+    """Rewrite a model's query as if the model's own table had other types.
 
     Args:
         query: the model's query.
         table: the parts of the table's name.
-        types: the type of each of the table's columns after the plan.
+        types: the type of each column of the table after the plan.
 
     Returns:
-        The query with the table's name replaced by a subquery, without and with an alias: which of
-        the two is valid depends on whether the query gives the table one. None where the query does
-        not name the table.
+        Two queries with a subquery in place of the table's name: one without an alias for the
+        subquery, one with it. Which of the two is valid depends on whether the query already has an
+        alias for the table. Empty if the query does not contain the table's name.
     """
     dotted = r"\s*\.\s*".join(_part(part) for part in table)
     named = re.compile(rf"(?<![\w`.]){dotted}(?![\w`])", re.IGNORECASE)
@@ -48,7 +48,7 @@ def _part(name: str) -> str:
 def grows_again(
     changes: Sequence[TypeChange], output: StructType, table: StructType
 ) -> list[tuple[TypeChange, DataType]]:
-    """Find the type changes after which the model's output would again be wider than its table.
+    """Find the type changes that would make the model's output wider than its table again.
 
     Args:
         changes: the type changes of a plan.
@@ -56,18 +56,18 @@ def grows_again(
         table: the table's schema if the changes were made.
 
     Returns:
-        Each such change, with the type that the output would then have.
+        Each such change, with the new type of the output.
     """
     wider = {leaf.path: leaf.source for leaf in compare(output, table).types}
     return [(change, wider[change.path]) for change in changes if change.path in wider]
 
 
 def self_reference_text(table: str, growing: Sequence[tuple[TypeChange, DataType]]) -> str:
-    """Say why a model that widens its own input is refused, and which casts mend it.
+    """Render the error for a model that widens its own input, with the casts that prevent it.
 
     Args:
         table: the table's name, quoted for a statement.
-        growing: what ``grows_again`` has found.
+        growing: the result of ``grows_again``.
     """
     lines = [f"{table} can't take the model's output; nothing was changed or written.", ""]
     for change, output in growing:
@@ -81,7 +81,7 @@ def self_reference_text(table: str, growing: Sequence[tuple[TypeChange, DataType
 
 
 def casts_text(columns: Iterable[tuple[Path, DataType]]) -> str:
-    """Write the casts by which a model's columns get types."""
+    """Render the casts of columns to types."""
     return ", ".join(
         f"cast(... as {type_text(data_type)}) as {path_text(path)}" for path, data_type in columns
     )

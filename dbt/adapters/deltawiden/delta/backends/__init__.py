@@ -1,4 +1,4 @@
-"""The ways to tables: by SQL alone, by a Spark Connect session, by the JVM of a session."""
+"""Read and change tables with SQL alone, a Spark Connect session, or the JVM of a session."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,13 +13,13 @@ _BY_METHOD: dict[str, type[SqlBackend]] = {"session": JvmBackend, "connect": Con
 def choose_backend(
     method: str, execute: Execute, handle: Callable[[], Any], delta_version: str | None
 ) -> SqlBackend:
-    """Choose the backend of a profile. Nothing else asks how Spark is reached.
+    """Choose the backend for a profile. No other code checks how dbt connects to Spark.
 
     Args:
         method: the profile's ``method``.
         execute: the adapter's ``execute``.
         handle: returns the handle of the thread's connection.
-        delta_version: the version of Delta, if the profile has it.
+        delta_version: the version of Delta, if the profile sets it.
 
     Returns:
         The backend.

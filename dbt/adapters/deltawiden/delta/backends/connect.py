@@ -1,4 +1,4 @@
-"""Tables by a Spark Connect session: exact schemas, and no JVM in this process."""
+"""Read tables with a Spark Connect session: exact schemas, and no JVM in this process."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ from dbt.adapters.deltawiden.sql.versions import Version, read_version
 
 
 class ConnectBackend(SqlBackend):
-    """Reads schemas by the session. All else is SQL. The methods are those of ``SqlBackend``."""
+    """Reads schemas with the session, and uses SQL for the rest. See ``SqlBackend``."""
 
     has_session = True
 
@@ -21,7 +21,7 @@ class ConnectBackend(SqlBackend):
         return schema
 
     def prefetch_schema(self, table: BaseRelation) -> Callable[[], StructType]:
-        """Return what reads the schema of a table: a cursor is used by one thread only."""
+        """Return a function that reads a table's schema. Only one thread may use a cursor."""
         return lambda: self._with_partition_columns(table, self.schema(table))
 
     def query_schema(self, query: str) -> StructType:

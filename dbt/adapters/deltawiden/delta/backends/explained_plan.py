@@ -1,4 +1,4 @@
-"""The analysed plan of a query as EXPLAIN shows it."""
+"""Read the analysed plan of a query from EXPLAIN."""
 
 import re
 from collections.abc import Callable
@@ -32,8 +32,8 @@ class ExplainedPlan:
     ) -> None:
         self._fetch_rows = fetch_rows
         self._query_schema = query_schema
-        # Spark plans how to run a SELECT that it explains, for which Delta reads the table's log;
-        # of a view's query it shows the analysed plan and no more. No view is created.
+        # To explain a SELECT, Spark also plans how to run it, and Delta reads the table's log. For
+        # the query of a view, Spark shows only the analysed plan. EXPLAIN does not create the view.
         view = quote("dbt_deltawiden_explained")
         rows = fetch_rows(f"explain extended create or replace temporary view {view} as {query}")
         text = "\n".join(str(row[0]) for row in rows)
@@ -43,12 +43,12 @@ class ExplainedPlan:
             raise DbtRuntimeError(text)
 
     def view_types(self, name: Path, line: int) -> ViewTypes:
-        """Return the types of a view in the plan, and those of its query: ``AnalysedPlan``."""
+        """Return the types of a view and of its query. See ``AnalysedPlan``."""
         view = path_sql(name)
         described = self._fetch_rows(f"describe table extended {view}")
         rows = [(str(row[0]), str(row[1])) for row in described]
         # The columns come first, and one of them can have any name.
-        start = max(i for i, row in enumerate(rows) if row[0] == _DETAILS)
+        start = max(index for index, row in enumerate(rows) if row[0] == _DETAILS)
         details = dict(rows[start:])
         if details.get("View Schema Mode") in FOLLOWING_MODES:
             return ViewTypes(follows=True)
@@ -61,7 +61,7 @@ class ExplainedPlan:
         return ViewTypes(False, query, shown, [parse_path(column)[0] for column in columns])
 
     def _in_namespace(self, namespace: str, read: Callable[[], StructType]) -> StructType:
-        """Read a schema where the names in the query mean what they mean in the view."""
+        """Read a schema in the view's namespace, so that the view's query finds the same tables."""
         current = self._fetch_rows("select current_catalog(), current_schema()")[0]
         before = path_sql((str(current[0]), *parse_path(str(current[1]))))
         wanted = path_sql(parse_path(namespace)) if namespace else before

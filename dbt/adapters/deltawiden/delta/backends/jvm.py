@@ -1,4 +1,4 @@
-"""Tables by the JVM of a session in this process: most answers take no statement."""
+"""Read and change tables with the JVM of a session in this process, mostly without a statement."""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -28,7 +28,7 @@ from dbt.adapters.deltawiden.sql.identifiers import Path, read_name
 
 
 class JvmBackend(ConnectBackend):
-    """Uses the session's JVM where it can. The methods are those of ``SqlBackend``."""
+    """Uses the session's JVM where possible. See ``SqlBackend`` for the methods."""
 
     corrects_statistics = True
 
@@ -42,9 +42,9 @@ class JvmBackend(ConnectBackend):
         return _schema_in_jvm(relation, self._handle()) or super().schema(relation)
 
     def prefetch_schema(self, table: BaseRelation) -> Callable[[], StructType]:
-        """Begin to read the schema of a table in another thread."""
+        """Start to read the schema of a table in another thread."""
         session = self._handle()
-        # With the thread's context: dbt's log shows by it which model a line belongs to.
+        # dbt's log finds the model of a log line in the thread's context.
         reading = self._readers.submit(copy_context().run, _schema_in_jvm, table, session)
         return lambda: (
             reading.result() or self._with_partition_columns(table, session.schema(table.render()))
@@ -55,12 +55,12 @@ class JvmBackend(ConnectBackend):
         return ThreadPoolExecutor(thread_name_prefix="schema")
 
     def list_schema(self, schema: str) -> list[tuple[str, str, str]] | None:
-        """List the tables and views that Spark's own catalog has in a schema."""
+        """List the tables and views of a schema in Spark's own catalog."""
         names = read_name(schema)
         return None if len(names) > 1 else describe_tables(self._handle().session, names[0])
 
     def analyse(self, query: str) -> AnalysedPlan:
-        """Return the plan that Spark has made of a query, or makes of it now."""
+        """Return the analysed plan of a query. Spark analyses the query now if it has not yet."""
         handle: SessionConnection = self._handle()
         return JvmPlan(handle.session, handle.analysed_plan(query))
 
@@ -71,7 +71,7 @@ class JvmBackend(ConnectBackend):
         return self._files(relation_sql(table))
 
     def widen_floats(self, table_name: str, leaves: Sequence[Path]) -> None:
-        """Change float leaves to double, and correct the statistics of their files before."""
+        """Correct the statistics of float leaves, then change the leaves to double."""
         self._files(table_name).widen_floats(leaves)
 
     def remove_recorded_changes(self, table: SparkRelation) -> None:
@@ -82,18 +82,18 @@ class JvmBackend(ConnectBackend):
         return FilesByJvm(self._handle().session, table_name)
 
     def allow_long_view(self, query: str) -> None:
-        """Let the embedded metastore store a view's text, however long it is."""
+        """Let the embedded metastore store a view's text of any length."""
         if is_long(query):
             allow_long_views(self._handle().session)
 
 
 def _schema_in_jvm(relation: BaseRelation, handle: SessionConnection) -> StructType | None:
-    """Read the schema without analysing a query, if the JVM has it."""
+    """Read the schema without analysing a query. Return None if the JVM does not have it."""
     names = [read_name(part or "") for part in (relation.schema, relation.identifier)]
     if any(len(parts) > 1 for parts in names):
         return None  # It is in another catalog.
     (schema,), (name,) = names
-    # Only a temporary view has a name without a schema, though dbt's relation has one all the same.
+    # Only the name of a temporary view has no schema, even if dbt's relation has one.
     if schema and relation.include_policy.schema:
         return delta_schema(handle.session, schema, name)
     return temporary_view_schema(handle.session, name)

@@ -1,8 +1,8 @@
-"""Schemas and lists of tables from the session's JVM, without a statement.
+"""Read schemas and lists of tables from the session's JVM, without a statement.
 
-To read a table by its name, Spark asks the metastore three times and analyses a query. Beside a
-write that changes no schema, this would be most of what the adapter itself takes. To list a
-schema's tables, Spark asks the metastore once for each of them.
+To read a table by its name, Spark queries the metastore three times and analyses a query. For a
+write that changes no schema, this would be most of the adapter's own time. To list the tables of a
+schema, Spark queries the metastore once for each table.
 """
 
 import contextlib
@@ -22,31 +22,31 @@ from dbt.adapters.deltawiden.spark.settings import CATALOG
 _SESSION_CATALOG = "spark_catalog"
 
 _TABLES_AT_ONCE = 100
-"""How many tables the metastore is asked for at once: some databases under one take no more than a
+"""The number of tables in one request to the metastore. Some metastore databases accept at most a
 thousand values in a condition."""
 _DESCRIBED = re.compile(
     r"CatalogTable\(\n"
     r"(?P<information>(?:Catalog: .*\n)?Database: (?P<schema>.*)\nTable: (?P<name>.*)\n(?s:.*))\)"
 )
-"""A table as Spark writes it, which SHOW TABLE EXTENDED shows without its first and last line."""
+"""Spark's text for a table. SHOW TABLE EXTENDED shows it without its first and last line."""
 
-# Another version of Spark or Delta can have other classes. py4j takes a class that does not exist
-# for a package, which can't be called.
+# Another version of Spark or Delta can have other classes. py4j treats a class that does not exist
+# as a package, which can't be called.
 _if_known = contextlib.suppress(*SPARK_ERRORS, TypeError)
 
 
 def temporary_view_schema(session: SparkSession, name: str) -> StructType | None:
-    """Read the schema that Spark keeps of a temporary view since it was created.
+    """Read the schema that Spark stored when a temporary view was created.
 
-    A statement that reads the view gets just those columns and types. To read them as those of a
-    table would analyse the view's query again, which takes long for a long one.
+    A statement that reads the view gets exactly these columns and types. To read them in the same
+    way as a table's would analyse the view's query again, which is slow for a long query.
 
     Args:
         session: a session with a JVM.
         name: the view's name, without quotes.
 
     Returns:
-        The schema; None if there is no such view, or this version of Spark has other classes.
+        The schema. None if there is no such view, or this version of Spark has other classes.
     """
     with _if_known:
         schema = scala.temporary_view_schema(session, name)
@@ -60,15 +60,15 @@ def delta_schema(session: SparkSession, schema: str, name: str) -> StructType | 
 
     Args:
         session: a session with a JVM.
-        schema: the schema that the table is in, without quotes.
-        name: its name in it, without quotes.
+        schema: the database schema of the table, without quotes.
+        name: the table's name, without quotes.
 
     Returns:
         The table's schema, with its partition columns marked. None if it is not a Delta table in
         Spark's own catalog, or this version of Spark or Delta has other classes.
     """
     with _if_known, as_active(session):
-        # Another implementation of the catalog can have its tables elsewhere than in the metastore.
+        # Another implementation of the catalog can keep its tables outside the metastore.
         if not _is_deltas_catalog_in_use(session):
             return None
         table = scala.catalog_table(session, schema, name)
@@ -80,27 +80,27 @@ def delta_schema(session: SparkSession, schema: str, name: str) -> StructType | 
 
 
 def describe_tables(session: SparkSession, schema: str) -> list[tuple[str, str, str]] | None:
-    """Describe each table and view that the metastore has in a schema.
+    """Describe the tables and views of a schema in the metastore.
 
     Args:
         session: a session with a JVM.
         schema: the schema, without quotes.
 
     Returns:
-        For each, the schema, the name and the information that SHOW TABLE EXTENDED has. None if
-        there is no such schema in Spark's own catalog, or this version of Spark has other classes.
+        For each, the schema, the name and the information of SHOW TABLE EXTENDED. None if there is
+        no such schema in Spark's own catalog, or this version of Spark has other classes.
     """
     with _if_known, as_active(session):
         if not _is_deltas_catalog_in_use(session):
             return None
         tables = scala.catalog_tables(session, schema, _TABLES_AT_ONCE)
-        return [_row(text) for each in tables for text in scala.texts(each)]
+        return [_row(text) for batch in tables for text in scala.texts(batch)]
     return None
 
 
 def _row(text: str) -> tuple[str, str, str]:
     described = _DESCRIBED.fullmatch(text)
-    if described is None:  # Another version writes it in another way.
+    if described is None:  # Another version of Spark writes other text.
         raise TypeError(f"This describes no table: {text}")
     return described["schema"], described["name"], described["information"] + "\n"
 
@@ -117,7 +117,7 @@ def _read(schema: Any) -> StructType:
 
 
 def _without_deltas_metadata(field: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what only Delta reads of a field, as Delta itself does where a table is read."""
+    """Remove the metadata that only Delta reads, as Delta does when a table is read."""
     metadata = field.get("metadata")
     if isinstance(metadata, dict):
         shown = {key: value for key, value in metadata.items() if not key.startswith("delta.")}

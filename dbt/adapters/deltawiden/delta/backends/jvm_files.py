@@ -1,8 +1,8 @@
-"""The data files of a Delta table by the session's JVM: footers in parallel, files one by one.
+"""Read and rewrite the data files of a Delta table with the session's JVM.
 
-Delta has no statement that rewrites files of one's choice. Its ``REORG`` does so for ``DROP
-FEATURE``, in a transaction that adds the new files, removes the old ones, and changes no data; the
-same transaction is used here, through the classes of Delta's own that ``REORG`` uses.
+Delta has no statement that rewrites selected files. For ``DROP FEATURE``, its ``REORG`` rewrites
+files in a transaction that adds the new files, removes the old ones, and changes no data. This
+module makes the same transaction, with the classes of Delta that ``REORG`` uses.
 """
 
 import json
@@ -32,11 +32,12 @@ from dbt.adapters.deltawiden.sql.identifiers import Path
 from dbt.adapters.deltawiden.sql.literals import literal
 
 _READERS = 8
-"""Footers read at a time: reading one is waiting, for the most part."""
+"""The number of footers that are read at a time. Most of the time to read one is waiting."""
 
 _BATCH_FILES = 1_000
 _BATCH_BYTES = 16 << 30
-"""What is rewritten in one commit, at most: so much is lost when the process dies."""
+"""The maximum number and size of the files in one commit. If the process dies, the work of one
+commit is lost."""
 
 
 @dataclass
@@ -63,7 +64,7 @@ class FilesByJvm:
             return int(self._snapshot().version())
 
     def log_schema(self) -> str:
-        """Read the schema as the log has it."""
+        """Read the schema from the log."""
         with as_active(self.session), clear_errors():
             return str(self._snapshot().metadata().schemaString())
 
@@ -84,66 +85,66 @@ class FilesByJvm:
                 yield file, _read_schema(text)
 
     def rewrite(self, stale: Sequence[StaleFile]) -> None:
-        """Write files anew, in one commit a batch. No row changes for those who read changes.
+        """Rewrite files, in one commit for each batch. Readers of changes see no change.
 
         Raises:
-            DbtDatabaseError: Delta refused a commit, because others changed the files meanwhile;
-                what was committed before is complete.
+            DbtDatabaseError: Delta refused a commit, because another writer changed the files at
+                the same time. Earlier commits are complete.
         """
         with as_active(self.session), clear_errors():
-            for batch in _batches([each.file for each in stale]):
+            for batch in _batches([stale_file.file for stale_file in stale]):
                 self._rewrite(batch)
 
     def with_float_statistics(self, leaves: Sequence[Path]) -> Sequence[DataFile]:
-        """List the files in whose statistics a value of some leaves is no float once it is double.
+        """List the files whose statistics would be wrong for some leaves once these are double.
 
         Args:
             leaves: columns and fields of structs, in the schema's spelling.
 
         Returns:
-            The files. One that holds the leaf as double can be among them, and is right as it is.
+            The files. A file that holds a leaf as double can be among them, with right statistics.
         """
         with as_active(self.session), clear_errors():
             return self._with_float_statistics(self._snapshot(), leaves)
 
     def correct(self, files: Sequence[DataFile], leaves: Sequence[Path]) -> None:
-        """Correct the statistics of files that hold leaves as float, in one commit a batch.
+        """Correct the statistics of files that hold leaves as float, in one commit for each batch.
 
-        The statistics are right before and after the leaves become double. The files, and what
-        the log says of them besides, stay as they are.
+        The new statistics are right before and after the leaves become double. The files, and
+        everything else that the log contains about them, stay the same.
 
         Args:
             files: the files.
             leaves: columns and fields of structs, in the schema's spelling.
 
         Raises:
-            DbtDatabaseError: others changed these files in each of several attempts.
+            DbtDatabaseError: other writers changed these files during every attempt.
         """
         with as_active(self.session):
             for batch in _batches(files):
                 retry_conflicts(partial(clear_errors()(self._correct), batch, leaves))
 
     def correct_stale(self, stale: Sequence[StaleFile]) -> None:
-        """Correct the statistics of the stale leaves, which are float in files and double now.
+        """Correct the statistics of stale leaves: float in the file, double in the schema.
 
         Raises:
-            DbtDatabaseError: others changed these files in each of several attempts.
+            DbtDatabaseError: other writers changed these files during every attempt.
         """
         for leaves, files in _by_leaves(stale).items():
             self.correct(files, leaves)
 
     def widen_floats(self, leaves: Sequence[Path]) -> None:
-        """Change float leaves to double, whose statistics are right in each file from then on.
+        """Correct the statistics of float leaves, then change the leaves to double.
 
-        SQL's ``ALTER TABLE`` takes no notice of files that others add while it runs; their
-        statistics would be wrong. This one makes the same commit, unless others came first.
+        SQL's ``ALTER TABLE`` ignores files that other writers add while it runs, and their
+        statistics would be wrong. This method makes the same commit, but fails if a file was added.
 
         Args:
             leaves: columns and fields of structs, in the schema's spelling.
 
         Raises:
-            DbtDatabaseError: Delta refused the change, or others added files in each of several
-                attempts.
+            DbtDatabaseError: Delta refused the change, or other writers added files during every
+                attempt.
         """
         with as_active(self.session):
             retry_conflicts(partial(clear_errors()(self._widen_floats), leaves))
@@ -156,7 +157,7 @@ class FilesByJvm:
                 "[DELTA_CONCURRENT_APPEND] Others added files while the statistics of the files "
                 f"of {self.table} were being corrected."
             )
-        # So that the commit is not made where a file is added from now on.
+        # With this, the commit fails if a file is added from now on.
         transaction.readWholeTable()
         self._change_to_double(transaction, leaves)
 
@@ -166,7 +167,7 @@ class FilesByJvm:
         self._transactions.commit_schema(transaction, schema, leaves)
 
     def _check_changes(self, transaction: Any, leaves: Sequence[Path]) -> None:
-        """Let Delta check what SQL's ``ALTER TABLE`` does before it changes a type."""
+        """Make the checks that SQL's ``ALTER TABLE`` makes before it changes a type."""
         if not self._transactions.has_type_widening(transaction):
             raise DbtDatabaseError(
                 f"[DELTA_METADATA_CHANGED] Type widening is not enabled on {self.table} any more."
@@ -194,7 +195,7 @@ class FilesByJvm:
         if not found:
             return
         names = self._physical(transaction.snapshot(), leaves)
-        corrected_files = [self._with_corrected(each, names) for each in found]
+        corrected_files = [self._with_corrected(action, names) for action in found]
         self._transactions.commit_statistics(transaction, found, corrected_files)
 
     def _with_corrected(self, action: Any, names: Sequence[Path]) -> Any:
@@ -204,17 +205,18 @@ class FilesByJvm:
         return self._transactions.action(values)
 
     def _found(self, transaction: Any, files: Sequence[DataFile]) -> Any:
-        # Those that others have rewritten since are not in the table any more.
-        paths = ", ".join(literal(each.path) for each in files)
+        # Files that another writer has rewritten since are not in the table any more.
+        paths = ", ".join(literal(file.path) for file in files)
         return self._transactions.file_actions(transaction.snapshot(), f"path in ({paths})")
 
     def remove_recorded_changes(self) -> None:
-        """Take the recorded type changes out of the schema, as DROP FEATURE does after its rewrite.
+        """Remove the recorded type changes from the schema, as DROP FEATURE does after its rewrite.
 
-        Every file must hold the types of the schema already.
+        Every file must already have the types of the schema.
 
         Raises:
-            DbtDatabaseError: Delta refused the commit, because others changed the table meanwhile.
+            DbtDatabaseError: Delta refused the commit, because another writer changed the table at
+                the same time.
         """
         with as_active(self.session), clear_errors():
             transaction = self._transactions.start()
@@ -226,9 +228,9 @@ class FilesByJvm:
         if not found:
             return
         written = self._transactions.write_rows_of(transaction, found)
-        added = [self._without_data_change(each) for each in written]
+        added = [self._without_data_change(action) for action in written]
         now = int(time.time() * 1000)
-        removed = [each.removeWithTimestamp(now, False) for each in found]
+        removed = [action.removeWithTimestamp(now, False) for action in found]
         self._transactions.commit_rewrite(transaction, [*added, *removed])
 
     def _footer_schema(self, file: DataFile) -> str:
@@ -244,17 +246,18 @@ class FilesByJvm:
 
 
 def _by_leaves(stale: Sequence[StaleFile]) -> dict[tuple[Path, ...], list[DataFile]]:
-    """Group files by the leaves that are stale: one can be so in one file and not in another."""
+    """Group files by their stale leaves, which can differ from file to file."""
     groups: dict[tuple[Path, ...], list[DataFile]] = {}
-    for each in stale:
-        groups.setdefault(tuple(leaf.path for leaf in each.leaves), []).append(each.file)
+    for stale_file in stale:
+        paths = tuple(leaf.path for leaf in stale_file.leaves)
+        groups.setdefault(paths, []).append(stale_file.file)
     return groups
 
 
 def _has_float_text(leaves: Iterable[Path]) -> Column:
-    """Tell of a file whether the text of a bound reads as another number as float and as double.
+    """Return the condition that the text of a bound is another number as float than as double.
 
-    The text of another type's value can do so too.
+    The condition can also be true for the bound of a leaf that is not float in the file.
     """
     struct = StructType([StructField(bound, _texts(leaves)) for bound in BOUNDS])
     statistics = sf.from_json("stats", struct)
@@ -263,7 +266,7 @@ def _has_float_text(leaves: Iterable[Path]) -> Column:
         for bound in BOUNDS:
             text = reduce(Column.getField, (bound, *leaf), statistics)
             double, real = text.try_cast("double"), text.try_cast("float").cast("double")
-            # What is too large for a float is no float's.
+            # A number that is too large for a float is not from a float.
             differs = (real != double) & (sf.abs(real) < float("inf"))
             found = found | sf.coalesce(differs, sf.lit(False))
     return found
@@ -288,12 +291,12 @@ def _read_schema(text: str) -> StructType:
 
 def _batches(files: Sequence[DataFile]) -> Iterator[Sequence[DataFile]]:
     batch: list[DataFile] = []
-    for each in files:
+    for file in files:
         if batch and (
-            len(batch) == _BATCH_FILES or sum(f.size for f in batch) + each.size > _BATCH_BYTES
+            len(batch) == _BATCH_FILES or sum(f.size for f in batch) + file.size > _BATCH_BYTES
         ):
             yield batch
             batch = []
-        batch.append(each)
+        batch.append(file)
     if batch:
         yield batch

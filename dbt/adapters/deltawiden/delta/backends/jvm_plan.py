@@ -1,4 +1,4 @@
-"""The analysed plan of a query in the session's JVM."""
+"""Read the analysed plan of a query in the session's JVM."""
 
 import json
 from typing import Any
@@ -28,7 +28,7 @@ class JvmPlan:
         self.text = str(plan.numberedTreeString())
 
     def view_types(self, name: Path, line: int) -> ViewTypes:
-        """Return the types of a view in the plan, and those of its query: ``AnalysedPlan``."""
+        """Return the types of a view and of its query. See ``AnalysedPlan``."""
         with clear_errors():
             node = self._node(name, line)
             described = node.desc()
@@ -43,7 +43,7 @@ class JvmPlan:
         node = self._plan.p(line)
         if node is not None and _is_view(node, name):
             return node
-        # A text of more than one line in the plan makes its numbers wrong.
+        # A text of several lines in the plan makes its line numbers wrong.
         return analysed_plan(self._session.table(path_sql(name))).child()
 
 

@@ -1,4 +1,4 @@
-"""Tables by SQL alone: all that a Thrift, HTTP or ODBC connection has."""
+"""Read and change tables with SQL alone, for Thrift, HTTP and ODBC connections."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -33,26 +33,26 @@ from dbt.adapters.deltawiden.sql.types import leaves, type_sql
 from dbt.adapters.deltawiden.sql.versions import Version
 
 USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
-"""The setting whose value Delta stores with the next commits,
+"""The setting with the user metadata that Delta stores in each commit,
 https://docs.delta.io/latest/delta-batch.html#set-user-defined-commit-metadata."""
 
 Execute = Callable[..., tuple[Any, Any]]
-"""The adapter's ``execute``: runs a statement, and fetches its rows with ``fetch=True``."""
+"""The adapter's ``execute``. It runs a statement, and with ``fetch=True`` returns its rows."""
 
 
 class SqlBackend:
-    """Reads and changes tables by SQL. The other backends do what they can without a statement.
+    """Reads and changes tables with SQL. The other backends need fewer statements.
 
     Args:
         execute: runs a statement on the thread's connection.
         handle: returns the handle of the thread's connection.
-        delta_version: the version of Delta, if the profile has it.
+        delta_version: the version of Delta, if the profile sets it.
     """
 
     has_session = False
-    """Whether dbt has a SparkSession: exact schemas without a statement, Python models."""
+    """Whether dbt has a SparkSession, for exact schemas without a statement and Python models."""
     corrects_statistics = False
-    """Whether the statistics of data files can be corrected in the transaction log."""
+    """Whether this backend can correct the statistics of data files in the transaction log."""
 
     def __init__(
         self, execute: Execute, handle: Callable[[], Any], delta_version: str | None = None
@@ -84,13 +84,13 @@ class SqlBackend:
 
     @contextmanager
     def tagged_commits(self, changed_by: str) -> Iterator[str]:
-        """Let the history of the tables say which model or operation made the commits inside.
+        """Record in the tables' history which model or operation makes the commits in the block.
 
         Args:
             changed_by: the unique id of the model, or the name of the operation.
 
         Yields:
-            The text that each commit has as its user metadata.
+            The user metadata of each commit, as text.
         """
         values = {"changed_by": changed_by, "invocation_id": get_invocation_id()}
         text = json.dumps({**values, "dbt_deltawiden": version})
@@ -99,7 +99,7 @@ class SqlBackend:
 
     @contextmanager
     def _setting(self, key: str, value: str) -> Iterator[None]:
-        # A server has a session for each connection, and so for each thread.
+        # A server has one session for each connection, and each thread has its own connection.
         self.execute(f"set {key}={value}")
         try:
             yield
@@ -113,29 +113,29 @@ class SqlBackend:
             relation: the table or view.
 
         Returns:
-            Its schema. By SQL alone, every field is nullable in it.
+            Its schema. With SQL alone, every field in it is nullable.
 
         Raises:
             DbtDatabaseError: the relation does not exist, or it can't be read.
         """
         # Not str(relation): under --empty that is a subquery. Not DESCRIBE TABLE: it lists
-        # partition columns twice, after a row that starts with '#', as a column's name can too.
+        # partition columns again after a row that starts with '#', and so can a column's name.
         name = relation.render()
         return read_schema(self._describe(f"select * from {name}"), name, self._describe)
 
     def table_schema(self, table: BaseRelation) -> StructType:
-        """Read the schema of a table as ``prefetch_schema`` does, at once."""
+        """Read the schema of a table now, with the same result as ``prefetch_schema``."""
         return self.prefetch_schema(table)()
 
     def prefetch_schema(self, table: BaseRelation) -> Callable[[], StructType]:
-        """Begin to read the schema of a table, if that can go on beside other statements.
+        """Start to read the schema of a table, if that can run beside other statements.
 
         Args:
             table: the table.
 
         Returns:
-            A function that returns the schema, or raises what ``schema`` raises. The partition
-            columns are marked in the schema, if one of them can lose a value.
+            A function that returns the schema, or raises the errors of ``schema``. The partition
+            columns are marked in the schema if any column has a type that can lose a value.
         """
         return lambda: self._with_partition_columns(table, self._schema_with_char(table))
 
@@ -149,8 +149,8 @@ class SqlBackend:
     def _schema_with_char(self, table: BaseRelation) -> StructType:
         """Read a table's schema with the declared types of its char columns.
 
-        No statement shows these for all columns. Spark pads the values of a char column when it
-        reads them, so a query plan shows whether there is one. Only then the log is read.
+        No statement shows these types for all columns. Spark pads the values of a char column when
+        it reads them, so a query plan shows whether there is one. Only then is the log read.
         """
         schema, name = self.schema(table), relation_sql(table)
         has_text = any(isinstance(leaf, StringType) for leaf in leaves(schema))
@@ -175,7 +175,7 @@ class SqlBackend:
             query: a SELECT.
 
         Returns:
-            The schema, as ``schema`` returns it.
+            The schema, as from ``schema``.
 
         Raises:
             DbtDatabaseError: the query is not valid.
@@ -183,13 +183,13 @@ class SqlBackend:
         return read_schema(self._describe(query), f"({query})", self._describe)
 
     def free_query_schema(self, query: str) -> StructType | None:
-        """Read the schema of a query's result, if that takes no statement.
+        """Read the schema of a query's result, if that needs no statement.
 
         Args:
             query: a SELECT.
 
         Returns:
-            The schema; None if it would take a statement, or the query is not valid.
+            The schema. None if it would need a statement, or the query is not valid.
         """
         return None
 
@@ -198,13 +198,13 @@ class SqlBackend:
         return [(str(row[0]), str(row[1])) for row in rows]
 
     def comment(self, relation: BaseRelation) -> str | None:
-        """Read the comment on a table or view, if that takes no statement.
+        """Read the comment on a table or view, if that needs no statement.
 
         Args:
             relation: the table or view.
 
         Returns:
-            The comment; None if it has none, or reading it would take a statement.
+            The comment. None if there is none, or reading it would need a statement.
 
         Raises:
             DbtDatabaseError: the relation does not exist.
@@ -212,24 +212,24 @@ class SqlBackend:
         return None
 
     def list_schema(self, schema: str) -> list[tuple[str, str, str]] | None:
-        """List the tables and views of a schema, if that takes no statement.
+        """List the tables and views of a schema, if that needs no statement.
 
         Args:
             schema: the schema, as dbt's relations have it.
 
         Returns:
-            For each, the schema, the name and the information that SHOW TABLE EXTENDED has. None
-            if that statement has to be run.
+            For each, the schema, the name and the information of SHOW TABLE EXTENDED. None if that
+            statement has to run.
         """
         return None
 
     def engine(self) -> Engine:
-        """Return the versions of Spark and Delta that run; they are asked for once.
+        """Return the versions of Spark and Delta that run. They are read once.
 
         Raises:
             DbtRuntimeError: the server does not say which Delta it runs.
         """
-        # Two threads may both ask at first; they get the same answer.
+        # Two threads may both read the versions at first. The result is the same.
         if self._engine is None:
             self._engine = read_engine(self.fetch_rows, self._delta_version)
         return self._engine
@@ -244,7 +244,7 @@ class SqlBackend:
         return read_spark_version(self.fetch_rows)
 
     def snapshot(self, table: SparkRelation, schema: StructType | None = None) -> TableSnapshot:
-        """Return a snapshot of a table, which reads what it is asked for.
+        """Return a snapshot of a table. It reads each value when it is first needed.
 
         Args:
             table: the table.
@@ -263,7 +263,7 @@ class SqlBackend:
         """Analyse a query, without running it.
 
         Args:
-            query: a SELECT, which may have been analysed as that of a temporary view just now.
+            query: a SELECT. It may be the query of a temporary view that was just created.
 
         Returns:
             Its analysed plan.
@@ -278,7 +278,7 @@ class SqlBackend:
 
         Args:
             table: the table.
-            writes_rows: whether rows will be written anew. Only an UPDATE keeps their ids.
+            writes_rows: whether rows will be rewritten. Only an UPDATE keeps their row ids.
         """
         snapshot = self.snapshot(table)
         types = {field.name: field.dataType for field in self.schema(table)}
@@ -286,7 +286,7 @@ class SqlBackend:
         return FilesBySql(snapshot.name, self.fetch_rows, partitioned_by)
 
     def widen_floats(self, table_name: str, leaves: Sequence[Path]) -> None:
-        """Change float leaves to double, and correct the statistics of their files before.
+        """Correct the statistics of float leaves, then change the leaves to double.
 
         Args:
             table_name: the table's name, quoted for a statement.
@@ -301,7 +301,7 @@ class SqlBackend:
         """Remove the recorded type changes from a table's schema.
 
         Args:
-            table: a Delta table, each of whose files has the types of its schema.
+            table: a Delta table. All of its files have the types of its schema.
 
         Raises:
             DbtRuntimeError: SQL has no statement for it.
@@ -314,7 +314,7 @@ class SqlBackend:
         )
 
     def allow_long_view(self, query: str) -> None:
-        """Make room for a long view in the embedded metastore. A server's has its own.
+        """Let the embedded metastore store a long view. A server's metastore needs no change.
 
         Args:
             query: the view's query.
