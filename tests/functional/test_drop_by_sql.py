@@ -48,7 +48,7 @@ def opened(project):
         backend = SqlBackend(watched, lambda: None)
         files = backend.data_files(relation)
         assert isinstance(files, FilesBySql)
-        files = kind(files.table, files.fetch_rows, files.partitioned_by)
+        files = kind(files.table, files.location, files.fetch_rows, files.partitioned_by)
         return MaintainedTable(relation, backend, files, commit_tag="no commit has this")
 
     return open_table

@@ -161,7 +161,7 @@ class TestEnable:
         assert f"{name}: 2 of 3 tables failed" in output
         assert f"`{project.test_schema}`.`orders_view`:\n    This is a view" in output
         assert (
-            f"`{project.test_schema}`.`orders_file`:\n    This is no Delta table (parquet)"
+            f"`{project.test_schema}`.`orders_file`:\n    This is not a Delta table (parquet)"
             in output
         )
         assert is_enabled(table("orders")) == (name == "enable_type_widening")

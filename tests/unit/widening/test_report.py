@@ -18,6 +18,7 @@ from dbt.adapters.deltawiden.widening.refusals import Reason
 from dbt.adapters.deltawiden.widening.report import (
     by_hand_command,
     changes_text,
+    dates_text,
     lossy_text,
     refusals_text,
 )
@@ -167,3 +168,12 @@ def test_the_text_of_a_lossy_write_does_not_advise_what_is_set():
     error = lossy(OnLossyWrite.ERROR)
     assert "on_lossy_write: error" not in error
     assert "stops before the first one that would change" in error
+
+
+def test_the_command_for_a_snapshot_with_dates_reads_any_name():
+    text = dates_text("`my schema`.`it's`", "invalidate", ["valid to", "x.y"])
+    arguments = shlex.split(text.split("widen_columns --args ")[1].split("; or set")[0])[0]
+    assert yaml.safe_load(arguments) == {
+        "relations": ["`my schema`.`it's`"],
+        "columns": {"`valid to`": "timestamp_ntz", "`x.y`": "timestamp_ntz"},
+    }

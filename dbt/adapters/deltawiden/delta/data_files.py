@@ -88,11 +88,13 @@ class FilesBySql:
 
     Attributes:
         table: the table's name, quoted for a statement.
+        location: the path of the table's folder.
         fetch_rows: runs a statement and returns its rows.
         partitioned_by: the partition columns, each with its type as SQL.
     """
 
     table: str
+    location: str
     fetch_rows: FetchRows
     partitioned_by: Mapping[str, str] = field(default_factory=dict)
 
@@ -108,8 +110,7 @@ class FilesBySql:
 
     def log_schema(self) -> str:
         """Read the schema from the log."""
-        location = self.fetch_rows(f"describe detail {self.table}")[0]["location"]
-        return newest_schema(str(location), self.fetch_rows)
+        return newest_schema(self.location, self.fetch_rows)
 
     def list(self) -> Sequence[DataFile]:
         """List the files of the newest version that have rows."""

@@ -25,7 +25,7 @@ def require_delta(relation: SparkRelation) -> None:
             "This is a view; type widening is a property of the table that it selects from."
         )
     if not relation.is_delta:
-        raise DbtRuntimeError(f"This is no Delta table ({provider(relation)}).")
+        raise DbtRuntimeError(f"This is not a Delta table ({provider(relation)}).")
 
 
 def provider(relation: SparkRelation) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from pyspark.sql.types import DataType
 
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_sql, quote
+from dbt.adapters.deltawiden.sql.literals import literal
 from dbt.adapters.deltawiden.sql.properties import properties_sql
 from dbt.adapters.deltawiden.sql.types import type_sql
 
@@ -19,7 +20,7 @@ def set_properties(table_name: str, properties: Mapping[str, str]) -> str:
 
 def unset_properties(table_name: str, keys: Iterable[str]) -> str:
     """Return the statement that removes table properties, if they are set."""
-    listed = ", ".join(f"'{key}'" for key in keys)
+    listed = ", ".join(map(literal, keys))
     return f"alter table {table_name} unset tblproperties if exists ({listed})"
 
 
@@ -42,7 +43,7 @@ def drop_columns(table_name: str, paths: Iterable[Path]) -> str:
 
 def drop_feature(table_name: str, feature: str, truncate_history: bool) -> str:
     """Return the statement that drops a table feature."""
-    statement = f"alter table {table_name} drop feature `{feature}`"
+    statement = f"alter table {table_name} drop feature {quote(feature)}"
     return f"{statement} truncate history" if truncate_history else statement
 
 

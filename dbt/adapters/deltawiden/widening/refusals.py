@@ -171,7 +171,7 @@ class Reason(Enum):
         "cast the column in the model to {from_type}, or rebuild the table: dbt run --full-refresh",
     )
     DROP_NEEDS_DELTA = (
-        "the model lacks this column, and the table is no Delta table, from which it could be "
+        "the model lacks this column, and the table is not a Delta table, from which it could be "
         "dropped",
         "select the column in the model, or set on_schema_change to append_new_columns to keep it",
     )

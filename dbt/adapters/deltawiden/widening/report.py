@@ -3,7 +3,7 @@
 import json
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite
 from dbt.adapters.deltawiden.sql.identifiers import parse_path, path_text
@@ -65,7 +65,11 @@ def by_hand_command(plan: Plan) -> str:
     if not manual:
         return ""
     columns = {path_text(refusal.path): _wanted(refusal) for refusal in manual}
-    arguments = _yaml_safe_json({"relations": [_plain(plan.table)], "columns": columns})
+    return _widen_command(plan.table, columns)
+
+
+def _widen_command(table: str, columns: Mapping[str, str]) -> str:
+    arguments = _yaml_safe_json({"relations": [_plain(table)], "columns": columns})
     return f"dbt run-operation widen_columns --args {shlex.quote(arguments)}"
 
 
@@ -156,14 +160,10 @@ def dates_text(table: str, hard_deletes: str, dates: Sequence[str]) -> str:
         hard_deletes: the snapshot's setting ``hard_deletes``.
         dates: the columns of type date.
     """
-    arguments = {
-        "relations": [table.replace("`", "")],
-        "columns": dict.fromkeys(dates, "timestamp_ntz"),
-    }
+    command = _widen_command(table, {path_text((name,)): "timestamp_ntz" for name in dates})
     return (
         f"{table} can't store when a row was deleted: hard_deletes is {hard_deletes}, and "
         f"{', '.join(dates)} is a date, of which the time of day would be lost. Nothing was "
         "changed or written.\n"
-        f"Make it a timestamp_ntz: dbt run-operation widen_columns --args '{json.dumps(arguments)}'"
-        "; or set on_lossy_write: ignore to store the day."
+        f"Make it a timestamp_ntz: {command}; or set on_lossy_write: ignore to store the day."
     )

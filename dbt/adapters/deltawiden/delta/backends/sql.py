@@ -152,13 +152,14 @@ class SqlBackend:
         No statement shows these types for all columns. Spark pads the values of a char column when
         it reads them, so a query plan shows whether there is one. Only then is the log read.
         """
-        schema, name = self.schema(table), relation_sql(table)
+        schema = self.schema(table)
         has_text = any(isinstance(leaf, StringType) for leaf in leaves(schema))
-        if not has_text or not getattr(table, "is_delta", False):
+        if not has_text or not (isinstance(table, SparkRelation) and table.is_delta):
             return schema
-        if "readSidePadding" not in str(self.fetch_rows(f"explain select * from {name}")[0][0]):
+        plan = self.fetch_rows(f"explain select * from {relation_sql(table)}")
+        if "readSidePadding" not in str(plan[0][0]):
             return schema
-        location = str(self.fetch_rows(f"describe detail {name}")[0]["location"])
+        location = self.snapshot(table).location
         in_log = StructType.fromJson(json.loads(newest_schema(location, self.fetch_rows)))
         declared = {column.name: column.metadata.get(CHAR_VARCHAR_KEY) for column in in_log.fields}
         return StructType(
@@ -283,7 +284,7 @@ class SqlBackend:
         snapshot = self.snapshot(table)
         types = {field.name: field.dataType for field in self.schema(table)}
         partitioned_by = {name: type_sql(types[name]) for name in snapshot.partition_columns}
-        return FilesBySql(snapshot.name, self.fetch_rows, partitioned_by)
+        return FilesBySql(snapshot.name, snapshot.location, self.fetch_rows, partitioned_by)
 
     def widen_floats(self, table_name: str, leaves: Sequence[Path]) -> None:
         """Correct the statistics of float leaves, then change the leaves to double.
