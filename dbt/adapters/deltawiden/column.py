@@ -1,4 +1,4 @@
-"""A relation's column, as macros see it."""
+"""Represent a relation's column for macros."""
 
 from collections.abc import Container
 
@@ -16,7 +16,7 @@ _DECIMAL = "decimal"
 
 
 class DeltaWidenColumn(SparkColumn):
-    """dbt-spark's column, which knows Spark's types: dbt-spark's are those of Postgres.
+    """dbt-spark's column, with the names of Spark's types instead of those of Postgres.
 
     Source:
         https://spark.apache.org/docs/latest/sql-ref-datatypes.html
@@ -27,35 +27,35 @@ class DeltaWidenColumn(SparkColumn):
         return self.dtype.lower().partition("(")[0].partition(" ")[0]
 
     def is_string(self) -> bool:
-        """Tell whether the values are text."""
+        """Return whether the values are text."""
         return self._kind in _STRINGS
 
     def is_integer(self) -> bool:
-        """Tell whether the values are whole numbers by type."""
+        """Return whether the type is an integer type."""
         return self._kind in _INTEGERS
 
     def is_float(self) -> bool:
-        """Tell whether the values are binary floating-point numbers."""
+        """Return whether the values are binary floating-point numbers."""
         return self._kind in _FLOATS
 
     def is_numeric(self) -> bool:
-        """Tell whether the values are decimals."""
+        """Return whether the values are decimals."""
         return self._kind == _DECIMAL
 
     @property
     def quoted(self) -> str:
-        """The name for a statement, whatever is in it."""
+        """The column's name, quoted for a statement."""
         return quote(self.column)
 
     def can_expand_to(self, other_column: Column) -> bool:
-        """Say no: a column's type is changed by the plan of a model, and by nothing else."""
+        """Return False: only the plan of a model changes the type of a column."""
         return False
 
 
 def columns_of(
     schema: StructType, relation: BaseRelation, but: Container[str] = ()
 ) -> list[SparkColumn]:
-    """Make the columns of a relation from its schema.
+    """Return the columns of a relation from its schema.
 
     Args:
         schema: the schema.

@@ -1,4 +1,4 @@
-"""Which Spark a profile means: credentials and the connection manager."""
+"""Connect to the Spark of a profile: credentials and the connection manager."""
 
 import re
 from collections.abc import Callable, Generator, Sequence
@@ -25,7 +25,7 @@ _VERSION = re.compile(r"\d+(\.\d+)+")
 
 
 class ConnectionMethod(StrEnum):
-    """How Spark is reached: as dbt-spark does, and by Spark Connect."""
+    """How dbt connects to Spark: the methods of dbt-spark, and Spark Connect."""
 
     SESSION = "session"
     CONNECT = "connect"
@@ -34,18 +34,18 @@ class ConnectionMethod(StrEnum):
     ODBC = "odbc"
 
 
-# PyHive quotes a text so that Spark still replaces the `${...}` in it.
+# PyHive quotes a text in such a way that Spark still substitutes the `${...}` in it.
 _QUOTED_BY_PYHIVE = (ConnectionMethod.THRIFT, ConnectionMethod.HTTP)
 
 
 @dataclass
 class DeltaWidenCredentials(SparkCredentials):
-    """A dbt-spark profile, in which all but ``schema`` may be left out.
+    """A dbt-spark profile in which only ``schema`` is required.
 
     Without ``method``, Spark runs in dbt's own process (``session``).
 
     Attributes:
-        delta_version: the version of Delta that runs, for a server that does not say it.
+        delta_version: the version of Delta, for a server that does not report it.
     """
 
     method: ConnectionMethod = ConnectionMethod.SESSION  # type: ignore[assignment]
@@ -68,7 +68,7 @@ class DeltaWidenCredentials(SparkCredentials):
             )
         given_ansi = self.server_side_parameters.get(ANSI)
         super().__post_init__()
-        # dbt-spark turns ANSI mode off whatever the profile says; here the profile wins.
+        # dbt-spark turns ANSI mode off, whatever the profile says. Here, the profile decides.
         if given_ansi is not None:
             self.server_side_parameters[ANSI] = str(given_ansi)
         given = {"token": self.token, "password": self.password}
@@ -81,12 +81,12 @@ class DeltaWidenCredentials(SparkCredentials):
 
     @property
     def unique_field(self) -> str:
-        """What tells one installation from another in dbt's anonymous statistics."""
+        """The text that identifies an installation in dbt's anonymous usage statistics."""
         return self.host or "localhost"
 
     @property
     def has_session(self) -> bool:
-        """Whether dbt has a SparkSession: data frames, exact schemas, Python models."""
+        """Whether dbt has a SparkSession, for data frames, exact schemas and Python models."""
         return self.method in (ConnectionMethod.SESSION, ConnectionMethod.CONNECT)
 
     def _connection_keys(self) -> tuple[str, ...]:
@@ -96,13 +96,13 @@ class DeltaWidenCredentials(SparkCredentials):
 
 
 class DeltaWidenConnectionManager(SparkConnectionManager):
-    """dbt-spark's connections, with a session that is configured once and errors that are clear."""
+    """dbt-spark's connection manager, extended by sessions and clear errors."""
 
     TYPE = "deltawiden"
 
     @contextmanager
     def exception_handler(self, sql: str) -> Generator[None, None, None]:
-        """Turn what Spark raises into a dbt error with Spark's condition and message.
+        """Convert an error that Spark raises to a dbt error with Spark's condition and message.
 
         Args:
             sql: the statement that runs inside.
@@ -114,7 +114,7 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
             yield
         except DbtRuntimeError as error:
             logger.debug(f"Error while running:\n{sql}")
-            # dbt-spark's own errors have the server's whole answer in them.
+            # The errors that dbt-spark raises contain the server's whole answer.
             if not has_java_stack(str(error.msg)):
                 error.msg = scrubbed(error.msg)
                 raise
@@ -139,8 +139,8 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
             sql: the statement.
             auto_begin: whether to begin a transaction; Spark has none.
             bindings: values for the ``%s`` in it.
-            arguments: as dbt's own takes them.
-            options: as dbt's own takes them.
+            arguments: the other positional arguments of dbt's method.
+            options: the other keyword arguments of dbt's method.
 
         Returns:
             The connection, and a cursor with the result.
@@ -150,12 +150,12 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
         """
         method = self.get_thread_connection().credentials.method
         if bindings is not None and method in _QUOTED_BY_PYHIVE:
-            sql, bindings = sql % tuple(literal(each) for each in bindings), None
+            sql, bindings = sql % tuple(literal(value) for value in bindings), None
         return super().add_query(sql, auto_begin, bindings, *arguments, **options)
 
     @classmethod
     def open(cls, connection: Connection) -> Connection:
-        """Open a connection: the process's SparkSession, or whatever dbt-spark opens.
+        """Open a connection: a SparkSession, or a connection of dbt-spark.
 
         Args:
             connection: the connection, with its credentials.
@@ -184,7 +184,7 @@ def _open_server(open_it: Callable[[Connection], Connection], connection: Connec
     try:
         return open_it(connection)
     except DbtRuntimeError as error:
-        error.msg = scrubbed(error.msg)  # A driver's error can have all that it was given.
+        error.msg = scrubbed(error.msg)  # A driver's error can contain its whole configuration.
         raise
 
 
@@ -203,7 +203,7 @@ def _open_session(credentials: DeltaWidenCredentials) -> SessionConnection:
 
 
 def _server_message(error: Exception) -> str:
-    """Give the message that a Thrift server wrote, or else the exception's own."""
+    """Return the message of the Thrift server, or the exception's own if there is none."""
     response = error.args[0] if error.args else None
     status = getattr(response, "status", None)
     return str(getattr(status, "errorMessage", None) or error)

@@ -1,4 +1,4 @@
-"""What `dbt docs generate` tells of a relation."""
+"""Make the catalog entries of `dbt docs generate`."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,25 +21,25 @@ Statistics = dict[str, str | bool]
 
 
 def catalog_rows(backend: SqlBackend, relation: SparkRelation) -> Iterator[dict[str, Any]]:
-    """Tell of a relation and each of its columns, with the comments of both.
+    """Yield the catalog rows of a relation, with the comments on the relation and its columns.
 
     Args:
         backend: reads the relation; it needs a session.
         relation: a table or view.
 
-    Returns:
-        The rows of dbt's catalog, one a column; none where the relation can't be read.
+    Yields:
+        A row of dbt's catalog for each column. If the relation can't be read, there are none.
     """
     information = relation.information or ""
     owner = re.search(SparkAdapter.INFORMATION_OWNER_REGEX, information)
-    # The metastore does not count the rows of a Delta table, and says 0.
+    # The metastore does not count the rows of a Delta table, and always reports 0.
     counted = not relation.is_delta and re.search(
         SparkAdapter.INFORMATION_STATISTICS_REGEX, information
     )
     try:
         schema, comment = backend.schema(relation), backend.comment(relation)
     except DbtRuntimeError as error:
-        logger.warning(f"The catalog has nothing of {relation_sql(relation)}: {error.msg}")
+        logger.warning(f"The catalog has no columns of {relation_sql(relation)}: {error.msg}")
         return
     shared = {
         "table_database": None,
@@ -62,13 +62,13 @@ def catalog_rows(backend: SqlBackend, relation: SparkRelation) -> Iterator[dict[
 
 
 def catalog_table(rows: Sequence[Mapping[str, Any]]) -> CatalogTable:
-    """Make one table of the rows of dbt's catalog.
+    """Return the catalog's entry of a relation from its rows.
 
     Args:
-        rows: those of one relation; at least one.
+        rows: the rows of one relation; at least one.
 
     Returns:
-        The table.
+        The entry.
     """
     first = rows[0]
     return CatalogTable(
@@ -96,21 +96,22 @@ def _stats_items(row: Mapping[str, Any]) -> dict[str, StatsItem]:
     names = {key.split(":")[1] for key in row if key.startswith("stats:")}
     parts = ("label", "value", "include", "description")
     return {
-        name: StatsItem(id=name, **{each: row[f"stats:{name}:{each}"] for each in parts})
+        name: StatsItem(id=name, **{part: row[f"stats:{name}:{part}"] for part in parts})
         for name in sorted(names)
     }
 
 
 def statistics(backend: SqlBackend, table: SparkRelation) -> Statistics:
-    """Tell of a table's type widening, as statistics of dbt's catalog.
+    """Return the state of a table's type widening as statistics of dbt's catalog.
 
     Args:
         backend: reads the table.
         table: a relation.
 
     Returns:
-        The cells of each of its columns' rows in the catalog; none where it is no Delta table. A
-        table that can't be read has none either, with a warning: the others have to have theirs.
+        The cells to add to the catalog row of each column. Empty if the relation is not a Delta
+        table. If it can't be read, a warning is logged and the result is empty, so that the other
+        relations are still listed.
 
     Source:
         dbt-core, ``dbt/task/docs/generate.py`` (``format_stats``)
@@ -120,7 +121,7 @@ def statistics(backend: SqlBackend, table: SparkRelation) -> Statistics:
     try:
         return _statistics(backend, table)
     except DbtRuntimeError as error:
-        logger.warning(f"The catalog has no statistics of {relation_sql(table)}: {error.msg}")
+        logger.warning(f"The catalog has no statistics for {relation_sql(table)}: {error.msg}")
         return {}
 
 
@@ -128,17 +129,17 @@ def _statistics(backend: SqlBackend, table: SparkRelation) -> Statistics:
     snapshot = backend.snapshot(table)
     has_feature = bool(snapshot.widening_features)
     on = snapshot.has(ENABLED)
-    said = "on" if on else "off, with its table feature" if has_feature else "off"
+    state = "on" if on else "off, with its table feature" if has_feature else "off"
     found = _statistic(
         "type_widening",
         "Type widening",
-        said,
+        state,
         f"The table property {ENABLED} and its table feature",
     )
-    # Only the log has the changes, and reading it is worth it only where there can be some.
+    # Only the log contains the changes. It is read only if the table can have some.
     changes = snapshot.changes if has_feature else ()
     if changes:
-        text = "; ".join(each.text for each in changes)
+        text = "; ".join(change.text for change in changes)
         found |= _statistic("type_changes", "Type changes", text, "Recorded in the table's schema")
     return found
 

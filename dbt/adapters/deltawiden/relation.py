@@ -1,4 +1,4 @@
-"""A relation whose name breaks out of no statement, and of which no comment says what it is."""
+"""Quote the names of relations safely, and read a relation's kind only from Spark's own lines."""
 
 import re
 from collections.abc import Iterator
@@ -14,10 +14,10 @@ _KIND = re.compile(r"^Type: (\w+)(?:\nProvider: (\w+))?$", re.MULTILINE)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DeltaWidenRelation(SparkRelation):
-    """dbt-spark's relation, which quotes a name that Spark would not read as one.
+    """dbt-spark's relation, which also quotes names that need quotes.
 
-    A plain name stays as it stands, and so does what its author has quoted or written as a path
-    (``schema: catalog.sales``): the SQL that a project compiles to is what dbt-spark makes of it.
+    A plain name is not quoted, and neither is a name that its author has quoted or written as a
+    path (``schema: catalog.sales``). So a project compiles to the same SQL as with dbt-spark.
     """
 
     def _render_iterator(self) -> Iterator[tuple[ComponentName | None, str | None]]:
@@ -25,13 +25,13 @@ class DeltaWidenRelation(SparkRelation):
             yield key, quote_once(part) if part else part
 
     def as_described(self) -> "DeltaWidenRelation":
-        """Give it as the lines of its description say that mean it.
+        """Return the relation with the type and provider that its description states.
 
-        dbt-spark looks for what they say in the whole text, where a comment can say it too. Of
-        SHOW TABLE EXTENDED, these two lines come before everything that a user can write.
+        dbt-spark searches the whole description, in which a comment can contain the same words. In
+        the result of SHOW TABLE EXTENDED, these two lines come before any text from a user.
 
         Returns:
-            The same relation, if the description has no such lines.
+            The relation, unchanged if the description has no such lines.
         """
         kind = _KIND.search(self.information or "")
         if kind is None:
@@ -46,11 +46,11 @@ class DeltaWidenRelation(SparkRelation):
         )
 
     def quoted(self, identifier: str) -> str:
-        """Quote a part of the name, which ``quoting`` in a project asks for."""
+        """Quote a part of the name, as the ``quoting`` of a project requests it."""
         is_quoted = identifier.startswith("`") and quote_once(identifier) == identifier
         return identifier if is_quoted else quote(identifier)
 
     @staticmethod
     def add_ephemeral_prefix(name: str) -> str:
-        """Name the common table expression of an ephemeral model."""
+        """Return the name of the common table expression of an ephemeral model."""
         return quote_once(SparkRelation.add_ephemeral_prefix(name))

@@ -1,1 +1,1 @@
-"""A model's configuration: what it says, and whether it is valid."""
+"""Read and check a model's configuration."""

@@ -1,4 +1,4 @@
-"""The model configuration that dbt knows of this adapter."""
+"""Declare the model configuration of this adapter for dbt."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from dbt.adapters.spark.impl import SparkConfig
 
 @dataclass
 class DeltaWidenConfig(SparkConfig):
-    """The model configuration that this adapter reads besides dbt-spark's."""
+    """The model configuration of this adapter, in addition to dbt-spark's."""
 
     file_format: str = "delta"
     type_widening: bool | None = None

@@ -1,4 +1,4 @@
-"""What a model's configuration says about type changes, checked."""
+"""Read the part of a model's configuration that decides on type changes, and check it."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class OnSchemaChange(str, Enum):
 
 
 class OnLossyWrite(str, Enum):
-    """What to do about a value that its column does not store exactly."""
+    """What happens to a value that its column does not store exactly."""
 
     ERROR = "error"
     WARN = "warn"
@@ -31,22 +31,22 @@ CONFIGURATION_KEYS = (
     "type_widening_compatible_with",
     "on_lossy_write",
 )
-"""The keys of a model's configuration that a policy is read from."""
+"""The configuration keys that a policy is read from."""
 
 
 class InvalidConfiguration(ValueError):
-    """One or more configuration values that are not accepted; the message lists them all."""
+    """One or more configuration values are not accepted. The message lists all of them."""
 
 
 @dataclass(frozen=True)
 class Policy:
-    """A model's configuration, as far as it decides on type changes.
+    """The part of a model's configuration that decides on type changes.
 
     Attributes:
         on_schema_change: dbt's mode.
-        type_widening: None to follow the table's property, true to turn it on when it is first
-            needed, false never to widen.
-        compatible_with: apply only the changes that these formats can make too.
+        type_widening: None to follow the table's property, true to set that property when it is
+            first needed, false to never widen.
+        compatible_with: apply only the changes that these formats support, too.
         on_lossy_write: see ``OnLossyWrite``.
     """
 
@@ -73,14 +73,14 @@ def read_policy(config: Mapping[str, Any]) -> Policy:
     """Read the policy from a model's configuration.
 
     Args:
-        config: the model's configuration; a key that is missing or None has its default.
+        config: the model's configuration. A key that is missing or None has its default.
 
     Returns:
         The policy.
 
     Raises:
-        InvalidConfiguration: some value is not accepted. All such values are named, with what
-            was given and what is accepted.
+        InvalidConfiguration: a value is not accepted. The message names all such values and what
+            is accepted.
     """
     problems: list[str] = []
     policy = Policy(
@@ -127,11 +127,11 @@ def _members(
         problems.append(problem(key, given, f"a list of {_list(accepted)}"))
         return frozenset()
     known = {member.value: member for member in accepted}
-    names = [each for each in given if isinstance(each, str) and each in known]
-    for each in given:
-        if each not in names:
-            problems.append(problem(key, each, f"a list of {_list(accepted)}"))
-    return frozenset(known[each] for each in names)
+    names = [item for item in given if isinstance(item, str) and item in known]
+    for item in given:
+        if item not in names:
+            problems.append(problem(key, item, f"a list of {_list(accepted)}"))
+    return frozenset(known[name] for name in names)
 
 
 def _list(accepted: Iterable[Enum]) -> str:
@@ -139,5 +139,5 @@ def _list(accepted: Iterable[Enum]) -> str:
 
 
 def problem(key: str, given: object, accepted: str) -> str:
-    """Say in a line that a value is not accepted: its key, what was given, what is accepted."""
+    """Render the line for a value that is not accepted: the key, the value and what is accepted."""
     return f"{key}: got {given!r}; accepted: {accepted}"

@@ -1,4 +1,4 @@
-"""The table properties that a model's configuration asks for."""
+"""Compare the table properties in a model's configuration with those of its table."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,19 +9,19 @@ _PROTOCOL_VERSIONS = ("delta.minreaderversion", "delta.minwriterversion")
 
 
 def changed_properties(configured: Mapping[str, Any], listed: Mapping[str, str]) -> dict[str, str]:
-    """Find the properties that a model has gained since its table was created.
+    """Return the configured properties that have to be set on an existing table.
 
     Args:
         configured: the model's ``tblproperties``.
         listed: the table's properties, as SHOW TBLPROPERTIES lists them.
 
     Returns:
-        Those that the table lacks, or has with another value. What the model no longer configures
-        stays as it is.
+        The properties that the table lacks or that have another value there. Properties that the
+        model no longer configures keep their value.
 
     Source:
-        https://docs.delta.io/latest/table-properties.html; that a protocol's versions are never
-        lowered: Delta's protocol, "Protocol Evolution"
+        https://docs.delta.io/latest/table-properties.html. Protocol versions are never lowered:
+        Delta's protocol, "Protocol Evolution".
     """
     has = {_key(key): value for key, value in listed.items()}
     return {
@@ -32,7 +32,7 @@ def changed_properties(configured: Mapping[str, Any], listed: Mapping[str, str])
 
 
 def _key(key: str) -> str:
-    # Delta lists its own properties in its own spelling, however they were set.
+    # Delta lists its own properties in its own spelling, whatever the spelling in the statement.
     return key.lower() if key.lower().startswith("delta.") else key
 
 

@@ -1,4 +1,4 @@
-"""The configuration that dbt-spark's clauses and strategies read, checked before anything runs."""
+"""Check the configuration that dbt-spark's clauses and strategies read, before anything runs."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,14 +27,14 @@ def _is_text(value: Any) -> bool:
 
 def _is_names(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
-        return bool(value) and all(_is_text(each) for each in value)
+        return bool(value) and all(_is_text(item) for item in value)
     return _is_text(value)
 
 
 def _is_scalars(value: Any) -> bool:
     scalars = (str, int, float)  # A boolean is an int.
     return isinstance(value, Mapping) and all(
-        _is_text(key) and isinstance(each, scalars) for key, each in value.items()
+        _is_text(key) and isinstance(item, scalars) for key, item in value.items()
     )
 
 
@@ -43,7 +43,7 @@ def _is_count(value: Any) -> bool:
 
 
 def _is_type(text: Any) -> bool:
-    """Tell whether a text can stand where a statement has a type, and ends nothing around it."""
+    """Return whether a text can be inserted as a type, and does not end the clause around it."""
     if not _is_text(text):
         return False
     bare = re.sub(r"`(?:[^`]|``)*`", "", text)
@@ -56,7 +56,7 @@ def _is_type(text: Any) -> bool:
 
 
 def _is_types(value: Any) -> bool:
-    return isinstance(value, Mapping) and all(_is_type(each) for each in value.values())
+    return isinstance(value, Mapping) and all(_is_type(item) for item in value.values())
 
 
 _NAMES: Check = (_is_names, "a column's name, or a list of them")
@@ -82,19 +82,19 @@ CHECKS: Mapping[str, Check] = {
     "incremental_strategy": (_is_text, "the name of a strategy, such as merge"),
     "column_types": (_is_types, "Spark types by column"),
 }
-"""What each key may hold, and how an error says it. Keys:
+"""The check of each key's value, and the accepted values for the error message. The keys are from
 https://docs.getdbt.com/reference/resource-configs/spark-configs"""
 
 
 def problems(config: Mapping[str, Any]) -> list[str]:
-    """Find the values that no statement can be made of.
+    """Find the configuration values that can't be part of a statement.
 
     Args:
-        config: the configuration of a model, seed or snapshot; a key that is missing, None or empty
-            says nothing.
+        config: the configuration of a model, seed or snapshot. A key that is missing, None or empty
+            is ignored.
 
     Returns:
-        A line a wrong value: its key, what was given and what is accepted.
+        One line for each wrong value: the key, the value and what is accepted.
     """
     return [
         problem(key, given, accepted)
@@ -104,7 +104,7 @@ def problems(config: Mapping[str, Any]) -> list[str]:
 
 
 def columns_named(configured: str | Sequence[str] | None) -> frozenset[str]:
-    """Name the columns that a key such as ``unique_key`` or ``partition_by`` is about.
+    """Return the columns that a key such as ``unique_key`` or ``partition_by`` names.
 
     Args:
         configured: a name, a list of names, or nothing. A name can be a path.
@@ -117,7 +117,7 @@ def columns_named(configured: str | Sequence[str] | None) -> frozenset[str]:
 
 
 def read_model_policy(config: Mapping[str, Any], name: str) -> Policy:
-    """Read the part of a model's configuration that decides about type changes.
+    """Read the part of a model's configuration that decides on type changes.
 
     Args:
         config: the model's configuration.
@@ -140,7 +140,7 @@ def check_configuration(config: Mapping[str, Any], name: str) -> None:
         name: the node's unique id, for the error.
 
     Raises:
-        DbtConfigError: a value is not accepted. All such values are named.
+        DbtConfigError: a value is not accepted. The message names all such values.
     """
     found = problems({key: config.get(key) for key in CHECKS})
     try:
@@ -152,6 +152,6 @@ def check_configuration(config: Mapping[str, Any], name: str) -> None:
 
 
 def invalid_configuration(name: str, problems: Iterable[str]) -> DbtConfigError:
-    """Return the error that names what is not accepted in a node's configuration."""
+    """Return the error for the values that are not accepted in a node's configuration."""
     lines = [f"The configuration of {name} is not valid.", *problems]
     return DbtConfigError("\n".join(lines))

@@ -1,1 +1,1 @@
-"""Maintenance of existing tables, each operation a module: what ``dbt run-operation`` runs."""
+"""Maintain existing tables. Each module is an operation that ``dbt run-operation`` runs."""

@@ -1,4 +1,4 @@
-"""``check_type_widening``: what a deployment will do to the tables of another schema."""
+"""``check_type_widening``: show what a deployment will do to the tables of another schema."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -42,7 +42,7 @@ def check_type_widening(
         What a deployment would do to each table. A refusal is a failure.
 
     Raises:
-        CompilationError: there is nothing to compare with.
+        CompilationError: there are no tables to compare with.
     """
     own_schema = selection.target_schema
     if not against or against == own_schema:
@@ -51,7 +51,7 @@ def check_type_widening(
         )
     checked = [_find(selection, node, against) for node in _nodes(selection, models)]
     if checked and not any(model.table for model in checked):
-        # Otherwise every model would pass as new if the schema's name is misspelt.
+        # If the schema's name is misspelt, every model would otherwise pass as new.
         schemas = list(dict.fromkeys(model.schema for model in checked))
         if not any(map(schema_exists, schemas)):
             raise selection.error(
@@ -59,7 +59,7 @@ def check_type_widening(
             )
     check = partial(_check, backend, evolution)
     results = run_on_each(selection.operation, checked, lambda model: model.name, check)
-    named = [_with_model(*each) for each in zip(results.each, checked, strict=True)]
+    named = [_with_model(*pair) for pair in zip(results.each, checked, strict=True)]
     return replace(results, each=named)
 
 
@@ -71,7 +71,7 @@ class _Model:
         name: its name.
         config: its configuration.
         schema: the schema that its deployment writes to.
-        built: the relation that it has built in the target's schema, or None.
+        built: the relation that it built in the target's schema, or None.
         table: the table that its deployment writes to, or None.
     """
 
@@ -85,14 +85,14 @@ class _Model:
 def _nodes(selection: Selection, models: Names) -> list[Node]:
     if models is not None:
         return [selection.node(name) for name in as_list(models)]
-    found = [n for n in selection.nodes() if n["config"]["materialized"] == "incremental"]
-    # In one order, in whatever order dbt has parsed them: two reports can be compared.
+    found = [node for node in selection.nodes() if node["config"]["materialized"] == "incremental"]
+    # Sort them, so that two reports can be compared. dbt's own order can change.
     return sorted(found, key=lambda node: str(node["name"]))
 
 
 def _find(selection: Selection, node: Node, against: str) -> _Model:
     schema, own_schema = str(node["schema"]), selection.target_schema
-    # dbt's own rule puts a custom schema's name after the target's: ci_finance for prod_finance.
+    # dbt appends the name of a custom schema to the target's: ci_finance matches prod_finance.
     if schema != own_schema and not schema.startswith(f"{own_schema}_"):
         raise selection.error(
             f"the schema of {node['name']}, {schema}, is not one of the target's ({own_schema}), "
@@ -123,24 +123,24 @@ def _check(backend: SqlBackend, evolution: TableEvolution, model: _Model) -> Ope
 
 
 def _with_model(result: OperationResult, model: _Model) -> OperationResult:
-    """Name the model and its table in the same way, whether the check has failed or not."""
+    """Add the model and its table to a result, whether the check failed or not."""
     table = {"table": relation_sql(model.table)} if model.table else {}
     return replace(result, values={"model": model.name, **table, **result.values})
 
 
 def check_result(model: str, plan: Plan, policy: Policy) -> OperationResult:
-    """Tell what a model's next run will do to its table.
+    """Return what a model's next run will do to its table.
 
     Args:
         model: the model's name.
-        plan: the plan of that run, not refused.
+        plan: the plan of that run, which is not refused.
         policy: the model's configuration.
 
     Returns:
         The result.
     """
-    told = plan.lossy and policy.on_lossy_write is not OnLossyWrite.IGNORE
-    lossy = report.lossy_text(plan, policy.on_lossy_write) if told else ""
+    is_reported = plan.lossy and policy.on_lossy_write is not OnLossyWrite.IGNORE
+    lossy = report.lossy_text(plan, policy.on_lossy_write) if is_reported else ""
     return OperationResult(
         model,
         shown={
@@ -149,15 +149,15 @@ def check_result(model: str, plan: Plan, policy: Policy) -> OperationResult:
         },
         values={
             "statements": plan.statements,
-            "type_changes": [each.value for each in plan.changes],
-            "new": [list(each.path) for each in plan.new],
-            "dropped": [list(each.path) for each in plan.dropped],
-            "not_stored_exactly": [list(each.path) for each in plan.lossy],
+            "type_changes": [change.value for change in plan.changes],
+            "new": [list(column.path) for column in plan.new],
+            "dropped": [list(column.path) for column in plan.dropped],
+            "not_stored_exactly": [list(leaf.path) for leaf in plan.lossy],
         },
     )
 
 
 def new_table_result(model: str) -> OperationResult:
-    """Tell that a model has no table yet where it will be deployed."""
+    """Return the result for a model that has no table yet in the schema of its deployment."""
     shown = {"what will run": "nothing: the table is new", "not stored exactly": ""}
     return OperationResult(model, shown, {"new_table": True})

@@ -1,6 +1,7 @@
-"""What other programs can do with a Delta table, before and after type widening: data.
+"""List what other programs can do with a Delta table, before and after type widening.
 
-``tests/readers`` holds the measured rows against the real programs; the others are quoted.
+``tests/readers`` checks the measured rows with the real programs. The other rows are from
+documentation and source code.
 """
 
 from collections.abc import Mapping
@@ -9,7 +10,7 @@ from enum import Enum
 
 
 class State(Enum):
-    """What was done to a table's type widening, in the order in which it is done."""
+    """The states of a table's type widening, in the order in which they follow each other."""
 
     BEFORE = "before enabling"
     ENABLED = "enabled"
@@ -19,7 +20,7 @@ class State(Enum):
 
 
 class Access(Enum):
-    """What a reader can do with a table."""
+    """The access that a reader has to a table."""
 
     APPENDS = "reads and appends"
     READS_PERHAPS_APPENDS = "reads; appends: ?"
@@ -28,7 +29,7 @@ class Access(Enum):
     UNKNOWN = "?"
 
     def is_less_than(self, other: "Access") -> bool:
-        """Tell whether it is known to be less than another access."""
+        """Return whether it is known to be less than another access."""
         reads = {Access.APPENDS, Access.READS_PERHAPS_APPENDS, Access.READS}
         if other is Access.APPENDS:
             return self in (Access.READS, Access.NOTHING)
@@ -40,13 +41,14 @@ class KnownReader:
     """A program that reads Delta tables.
 
     Attributes:
-        name: the program.
-        version: its version, or which versions are meant.
-        access: what it can do, by the table's state; what is not in it is not known.
-        date: when it was measured, or its sources were read.
-        sources: where it is documented, first what enabling does; none where it was measured.
-        refusals: of a measured reader, what it says in the states in which it refuses.
-        note: what has to be known besides.
+        name: the name of the program.
+        version: its version, or a description of several versions.
+        access: its access by the state of the table. It is unknown for a state that is not in it.
+        date: the date of the measurement, or on which the sources were read.
+        sources: the URLs of its documentation, starting with the effect of enabling. Empty for a
+            measured reader.
+        refusals: the error messages of a measured reader, by the state in which it refuses access.
+        note: additional information.
     """
 
     name: str
@@ -58,17 +60,17 @@ class KnownReader:
     note: str = ""
 
     def can(self, state: State) -> Access:
-        """Say what it can do with a table in a state."""
+        """Return its access to a table in a state."""
         return self.access.get(state, Access.UNKNOWN)
 
     @property
     def is_lost(self) -> bool:
-        """Whether a table is known to lose it, in part or altogether, when it gains the feature."""
+        """Whether it is known to lose access, at least in part, when a table gains the feature."""
         return self.can(State.ENABLED).is_less_than(self.can(State.BEFORE))
 
     @property
     def value(self) -> dict[str, object]:
-        """What enabling does to it, as plain values."""
+        """The effect of enabling type widening on it, as values for JSON."""
         return {
             "reader": self.name,
             "version": self.version,
@@ -95,10 +97,10 @@ _PERHAPS = Access.READS_PERHAPS_APPENDS
 _READ_ONLY_AND_UNDOCUMENTED = _access(_READS, _UNKNOWN, _UNKNOWN, _READS, _READS)
 _DATE = "2026-11-21"
 
-# Delta itself says what a dropped feature means to every reader, the ones below included: the
-# feature that a fast drop leaves behind does not keep anybody from reading
-# (https://docs.delta.io/delta-drop-feature), and after truncating the history a reader that never
-# knew type widening can read and write again.
+# Delta's documentation says what a dropped feature means for all readers, including those below.
+# The feature that a fast drop leaves behind does not prevent reading
+# (https://docs.delta.io/delta-drop-feature). After the history is truncated, a reader that does not
+# support type widening can read and write again.
 _TYPE_WIDENING = "https://docs.delta.io/delta-type-widening"
 _VERSIONING = "https://docs.delta.io/versioning"
 _STANDALONE = "https://github.com/delta-io/delta/issues/2254"

@@ -1,8 +1,8 @@
-"""``drop_type_widening``: rewrite what is stale, remove the table feature, and check both.
+"""``drop_type_widening``: rewrite stale files, remove the table feature, and check the result.
 
-Delta's own ``DROP FEATURE`` looks at columns and struct fields only. Where no more than an array
-element, a map key or a map value was widened it rewrites nothing, and leaves files with the old
-type in a table that no longer says so. So those files are rewritten first.
+Delta's own ``DROP FEATURE`` only looks at columns and struct fields. If only array elements, map
+keys or map values were widened, it rewrites nothing: files with the old type stay in a table that
+no longer records the change. So these files are rewritten first.
 """
 
 import time
@@ -29,7 +29,7 @@ from dbt.adapters.deltawiden.sql.statements import drop_feature, unset_propertie
 
 _NAME = "drop_type_widening"
 
-# Delta's conditions for "done as far as it can be; the rest when history is old enough".
+# Delta's error conditions if the feature can only be removed when history is old enough.
 _WAITING = frozenset(
     {
         "DELTA_FEATURE_DROP_WAIT_FOR_RETENTION_PERIOD",
@@ -40,16 +40,16 @@ _TRUNCATING = ("delta.dropFeatureTruncateHistory.retentionDuration", "interval 2
 _EXPIRING = ("delta.logRetentionDuration", "interval 30 days")
 _TELL_EVERY = 1_000
 
-# Delta 4.4 looks for a session on the executors, which have one only where they are the driver:
+# Delta 4.4 looks for a session on the executors, which only have one if they are the driver:
 # https://github.com/delta-io/delta/pull/5697.
 _FAILS_ON_CLUSTERS = "No active or default Spark session found"
 
 
 @dataclass(frozen=True)
 class _State:
-    """What a table is like, before or after."""
+    """The state of a table before or after the operation."""
 
-    facts: TableSnapshot
+    snapshot: TableSnapshot
     version: int
     rows: int
     changes: tuple[TypeChange, ...]
@@ -59,22 +59,24 @@ class _State:
 
     @property
     def features(self) -> list[str]:
-        return self.facts.widening_features
+        return self.snapshot.widening_features
 
     def truncates(self, wanted: bool | None) -> bool:
-        """Whether to truncate history: where nobody says it, only a table never widened."""
+        """Return whether to truncate history: by default, only if no type was ever changed."""
         never_widened = not self.changes and not self.stale
         return never_widened if wanted is None else wanted
 
     @property
     def stale_size(self) -> int:
-        return sum(each.file.size for each in self.stale)
+        return sum(stale.file.size for stale in self.stale)
 
     @property
     def ours(self) -> list[StaleFile]:
-        """The stale files that Delta's own command leaves as they are."""
+        """The stale files that Delta's own command does not rewrite."""
         if self.features and self.changes:
-            return [f for f in self.stale if all(leaf.in_collection for leaf in f.leaves)]
+            return [
+                stale for stale in self.stale if all(leaf.in_collection for leaf in stale.leaves)
+            ]
         return list(self.stale)
 
     @property
@@ -87,7 +89,7 @@ class _State:
 
 @dataclass
 class _Work:
-    """What was done, as it is being done."""
+    """The steps that were done so far."""
 
     statements: list[str] = field(default_factory=list)
     waits_for: tuple[str, str] | None = None
@@ -109,7 +111,7 @@ def drop_type_widening(
         dry_run: as for ``drop_from_table``.
 
     Returns:
-        What became of each table.
+        The result for each table.
     """
 
     def drop(table: SparkRelation) -> OperationResult:
@@ -127,15 +129,15 @@ def drop_from_table(
     Args:
         table: the table.
         truncate_history: whether to remove the feature by truncating the table's history, which
-            leaves nothing behind but has to wait for the retention of history. None: only where no
-            type was ever changed, as there is nothing to wait for.
-        dry_run: whether to change nothing, and tell what would be done.
+            leaves no other feature behind but has to wait for the retention period of the history.
+            None: only if no type was ever changed, because then there is nothing to wait for.
+        dry_run: whether to change nothing, and return what would be done.
 
     Returns:
-        What was done, and what is left.
+        The result, with the steps that were done and those that remain.
 
     Raises:
-        DbtRuntimeError: the table is not as it should be afterwards.
+        DbtRuntimeError: the table is not in the expected state afterwards.
         DbtDatabaseError: Delta refused a statement.
 
     Source:
@@ -150,7 +152,7 @@ def drop_from_table(
     _run_all(table, before, truncate_history, work)
     after = _look(table)
     if after.stale:
-        # Delta left them, or could not tell them.
+        # Delta did not rewrite them, or could not detect them.
         _rewrite(table, after.stale, work)
         after = _look(table)
     _check(table, before, after, work)
@@ -158,33 +160,33 @@ def drop_from_table(
 
 
 def _look(table: MaintainedTable) -> _State:
-    facts = table.snapshot().read_now()
+    snapshot = table.snapshot().read_now()
     version = table.files.version()
     schema, changes = table.schema()
     files = table.files.list()
-    tell(f"{facts.name}: reading the types in {pluralize(len(files), 'file')}")
+    tell(f"{snapshot.name}: reading the types in {pluralize(len(files), 'file')}")
     stale: list[StaleFile] = []
-    for number, (each, stored) in enumerate(table.files.schemas(files), start=1):
+    for number, (file, stored) in enumerate(table.files.schemas(files), start=1):
         leaves = stale_leaves(stored, schema)
         if leaves:
-            stale.append(StaleFile(each, leaves))
+            stale.append(StaleFile(file, leaves))
         if number % _TELL_EVERY == 0:
-            tell(f"{facts.name}: {number} of {len(files)} files read, {len(stale)} stale")
-    size = sum(each.size for each in files)
-    return _State(facts, version, table.count(version), changes, len(files), size, stale)
+            tell(f"{snapshot.name}: {number} of {len(files)} files read, {len(stale)} stale")
+    size = sum(file.size for file in files)
+    return _State(snapshot, version, table.count(version), changes, len(files), size, stale)
 
 
 def _run_all(
     table: MaintainedTable, before: _State, truncate_history: bool | None, work: _Work
 ) -> None:
-    if before.facts.has(ENABLED):
-        # First, so that nobody widens a type behind the rewrite.
-        _run(table, unset_properties(before.facts.name, [ENABLED]), work)
+    if before.snapshot.has(ENABLED):
+        # Disable it first, so that no other writer widens a type after the rewrite.
+        _run(table, unset_properties(before.snapshot.name, [ENABLED]), work)
     if before.ours:
         _rewrite(table, before.ours, work)
     left_to_delta = len(before.stale) - len(before.ours)
     if left_to_delta:
-        tell(f"{before.facts.name}: Delta rewrites {pluralize(left_to_delta, 'file')}")
+        tell(f"{before.snapshot.name}: Delta rewrites {pluralize(left_to_delta, 'file')}")
     for feature in before.features:
         _drop(table, before, feature, truncate_history, work)
 
@@ -197,7 +199,7 @@ def _rewrite(table: MaintainedTable, stale: Sequence[StaleFile], work: _Work) ->
 
 
 def _rewrite_text(table: MaintainedTable, stale: Sequence[StaleFile]) -> str:
-    size = size_text(sum(each.file.size for each in stale))
+    size = size_text(sum(stale_file.file.size for stale_file in stale))
     return f"rewrite {pluralize(len(stale), 'file')} ({size}) {table.files.how}"
 
 
@@ -206,7 +208,7 @@ def _drop(
 ) -> None:
     truncate = before.truncates(truncate_history)
     try:
-        _run(table, drop_feature(before.facts.name, feature, truncate), work)
+        _run(table, drop_feature(before.snapshot.name, feature, truncate), work)
         work.truncated |= truncate
     except DbtRuntimeError as error:
         if _FAILS_ON_CLUSTERS in str(error.msg):
@@ -216,14 +218,14 @@ def _drop(
         if condition(str(error.msg)) not in _WAITING:
             raise
         if truncate and truncate_history is None:
-            # It was widened once, before its metadata was removed: history still has it.
+            # It was widened before its metadata was removed, and history still has the change.
             _drop(table, before, feature, False, work)
         else:
             work.waits_for = _TRUNCATING if truncate else _EXPIRING
 
 
 def _do_what_delta_does(table: MaintainedTable, work: _Work) -> None:
-    """Rewrite and clean up as DROP FEATURE does; it then finds nothing left to rewrite."""
+    """Rewrite files and clean up metadata as DROP FEATURE does, so that it finds nothing to do."""
     stale = _look(table).stale
     if stale:
         _rewrite(table, stale, work)
@@ -238,10 +240,10 @@ def _run(table: MaintainedTable, statement: str, work: _Work) -> None:
 
 
 def _check(table: MaintainedTable, before: _State, after: _State, work: _Work) -> None:
-    """Hold the table against what a drop promises.
+    """Check that the table is in the state that a drop promises.
 
     Raises:
-        DbtRuntimeError: it is not so.
+        DbtRuntimeError: it is not.
     """
     found = []
     if after.features and not work.waits_for:
@@ -268,14 +270,16 @@ def _planned(
     table: MaintainedTable, before: _State, truncate_history: bool | None
 ) -> OperationResult:
     statements = []
-    if before.facts.has(ENABLED):
-        statements.append(unset_properties(before.facts.name, [ENABLED]))
+    if before.snapshot.has(ENABLED):
+        statements.append(unset_properties(before.snapshot.name, [ENABLED]))
     if before.ours:
         statements.append(_rewrite_text(table, before.ours))
     truncate = before.truncates(truncate_history)
-    statements += [drop_feature(before.facts.name, each, truncate) for each in before.features]
+    statements += [
+        drop_feature(before.snapshot.name, feature, truncate) for feature in before.features
+    ]
     return OperationResult(
-        before.facts.name,
+        before.snapshot.name,
         shown={
             "result": "dry run: " + ("; ".join(statements) or "nothing to do"),
             "stale": before.stale_text,
@@ -302,15 +306,17 @@ def _done(
     if work.waits_for:
         again = _again(table, before, work.waits_for)
         left.append(f"the table feature, which history still has: call this again after {again}")
-    if CHECKPOINT_PROTECTION_FEATURE in after.facts.features:
+    if CHECKPOINT_PROTECTION_FEATURE in after.snapshot.features:
         left.append(
             f"the writer feature {CHECKPOINT_PROTECTION_FEATURE}: old readers can read the table, "
             "writers must know the feature. To remove it, when the drop is 24 hours old: "
-            + drop_feature(after.facts.name, CHECKPOINT_PROTECTION_FEATURE, truncate_history=True)
+            + drop_feature(
+                after.snapshot.name, CHECKPOINT_PROTECTION_FEATURE, truncate_history=True
+            )
         )
     result = _result(before, work)
     return OperationResult(
-        before.facts.name,
+        before.snapshot.name,
         shown={
             "result": f"{result}, {seconds:.1f} s",
             "stale": before.stale_text,
@@ -339,7 +345,7 @@ def _result(before: _State, work: _Work) -> str:
 
 def _again(table: MaintainedTable, before: _State, waits_for: tuple[str, str]) -> str:
     table_property, default = waits_for
-    retention = before.facts.properties.get(table_property, default)
-    # Delta compares with the whole minute or day.
+    retention = before.snapshot.properties.get(table_property, default)
+    # Delta compares times rounded to a whole minute or day.
     more = "2 minutes" if waits_for == _TRUNCATING else "1 day"
     return table.history_expires_at(f"{retention} {more}")

@@ -1,7 +1,7 @@
-"""``enable_type_widening`` and ``disable_type_widening``: the property, and who is locked out.
+"""``enable_type_widening``, ``disable_type_widening``: set the property, and list lost readers.
 
-The property brings a table feature into the table's protocol, and the feature stays when the
-property goes. Readers that don't know it are locked out at once, before any type has changed.
+The property adds a table feature to the table's protocol. The feature stays if the property is
+removed. Readers that do not support it lose access at once, before any type has changed.
 """
 
 from collections.abc import Iterable
@@ -28,20 +28,22 @@ from dbt.adapters.deltawiden.operations.result import (
 )
 from dbt.adapters.deltawiden.sql.statements import set_properties
 
-_LOST = [each for each in DELTA_CLIENTS if each.is_lost]
-_UNDOCUMENTED = [each.name for each in DELTA_CLIENTS if each.can(State.ENABLED) is Access.UNKNOWN]
+_LOST = [reader for reader in DELTA_CLIENTS if reader.is_lost]
+_UNDOCUMENTED = [
+    reader.name for reader in DELTA_CLIENTS if reader.can(State.ENABLED) is Access.UNKNOWN
+]
 
 
 @dataclass(frozen=True)
 class Switch:
-    """What turning type widening on or off means to a table.
+    """The effect of turning type widening on or off on a table.
 
     Attributes:
         table: the table's name, quoted for a statement.
-        on: whether it is turned on.
-        is_on: whether it is on already.
-        feature: the table feature of type widening that the table has, empty where it has none.
-        gains: the one that it gains; empty where it gains none.
+        on: whether type widening is turned on.
+        is_on: whether it is already on.
+        feature: the table feature of type widening that the table has, or an empty text.
+        gains: the table feature that the table gains, or an empty text.
     """
 
     table: str
@@ -52,29 +54,29 @@ class Switch:
 
     @property
     def statements(self) -> list[str]:
-        """The statement that sets the property; none where it is as it should be."""
+        """The statement that sets the property. Empty if the property already has the value."""
         if self.on == self.is_on:
             return []
         value = "true" if self.on else "false"
         return [set_properties(self.table, {ENABLED: value})]
 
     def result(self, dry_run: bool) -> OperationResult:
-        """Tell what became of the table, or would.
+        """Return the result for the table.
 
         Args:
-            dry_run: whether the statement did not run.
+            dry_run: whether the statement was only shown, and did not run.
 
         Returns:
             The result.
         """
-        said = self._enabled() if self.on else self._disabled()
+        result = self._enabled() if self.on else self._disabled()
         if self.statements and dry_run:
-            said = "dry run: " + "; ".join(self.statements)
+            result = "dry run: " + "; ".join(self.statements)
         return OperationResult(
             self.table,
-            shown={"result": said, "readers": self._readers()},
+            shown={"result": result, "readers": self._readers()},
             values={
-                "result": said,
+                "result": result,
                 "statements": self.statements,
                 "dry_run": dry_run,
                 "feature": self.gains or self.feature,
@@ -104,14 +106,14 @@ class Switch:
 def plan_enable(
     backend: SqlBackend, tables: Iterable[SparkRelation]
 ) -> list[Switch | OperationResult]:
-    """Find out what enabling type widening means to tables, before any is changed.
+    """Return the effect of enabling type widening on tables, before any of them is changed.
 
     Args:
         backend: reads the tables.
         tables: the tables.
 
     Returns:
-        What it means to each, or why it can't be enabled.
+        The effect on each table, or the reason why type widening can't be enabled on it.
     """
     return [
         attempt(relation_sql(table), partial(_read_switch, backend, table, on=True))
@@ -126,11 +128,11 @@ def enable_type_widening(
 
     Args:
         backend: changes the tables.
-        switches: what ``plan_enable`` returned.
+        switches: the result of ``plan_enable``.
         dry_run: whether to change nothing, and show the statements.
 
     Returns:
-        What became of each table, and the readers that are lost.
+        The result for each table, and the readers that lose access.
     """
     switches = list(switches)
     results = run_on_each(
@@ -153,7 +155,7 @@ def disable_type_widening(
         dry_run: whether to change nothing, and show the statements.
 
     Returns:
-        What became of each table.
+        The result for each table.
     """
 
     def disable(table: SparkRelation) -> OperationResult:
@@ -176,15 +178,16 @@ def _apply(
 
 
 def _read_switch(backend: SqlBackend, table: SparkRelation, on: bool) -> Switch:
-    """Find out what enabling or disabling type widening means to a table.
+    """Return the effect of enabling or disabling type widening on a table.
 
     Raises:
-        DbtRuntimeError: this is not a Delta table.
+        DbtRuntimeError: the relation is not a Delta table.
         DbtDatabaseError: the table can't be read.
 
     Source:
-        https://docs.delta.io/delta-type-widening; Delta 3.x turns on the preview of the feature,
-        and no version adds either to a table that has the other
+        https://docs.delta.io/delta-type-widening. Delta 3.x adds the preview of the feature. No
+        version adds the feature to a table that has the preview, or the preview to a table that has
+        the feature.
     """
     require_delta(table)
     snapshot = backend.snapshot(table)
@@ -197,13 +200,13 @@ def _read_switch(backend: SqlBackend, table: SparkRelation, on: bool) -> Switch:
 
 
 def readers_text(switches: Iterable[Switch | OperationResult]) -> str:
-    """Say which readers tables lose by being enabled.
+    """Render the list of the readers that lose access when type widening is enabled.
 
     Args:
-        switches: what is to be done to each table, or why it can't be.
+        switches: the result of ``plan_enable``.
 
     Returns:
-        The text; empty where no table gains the feature.
+        The text, empty if no table gains the feature.
     """
     gaining = _gaining(switches)
     if not gaining:
@@ -211,20 +214,20 @@ def readers_text(switches: Iterable[Switch | OperationResult]) -> str:
     feature = gaining[0].gains
     lost = [
         {
-            "reader": f"{each.name} {each.version}",
-            "now": each.can(State.BEFORE).value,
-            "then": each.can(State.ENABLED).value,
-            "source": each.sources[0] if each.sources else "measured",
-            "date": each.date,
+            "reader": f"{reader.name} {reader.version}",
+            "now": reader.can(State.BEFORE).value,
+            "then": reader.can(State.ENABLED).value,
+            "source": reader.sources[0] if reader.sources else "measured",
+            "date": reader.date,
         }
-        for each in _LOST
+        for reader in _LOST
     ]
     lines = [
         f"The table feature {feature} is new to {_tables(gaining)}, and moves the protocol to "
         "reader version 3 and writer version 7. Readers are lost by that alone, before any type "
         "changes:",
         text_table(lost),
-        f"Nothing is documented of: {', '.join(_UNDOCUMENTED)}.",
+        f"There is no documentation for: {', '.join(_UNDOCUMENTED)}.",
     ]
     if feature == PREVIEW_FEATURE:
         lines.append(f"This is known of {TYPE_WIDENING_FEATURE}, not of its preview.")
@@ -232,22 +235,22 @@ def readers_text(switches: Iterable[Switch | OperationResult]) -> str:
 
 
 def readers_lost(switches: Iterable[Switch | OperationResult]) -> list[dict[str, object]]:
-    """Give the readers that tables lose by being enabled, as plain values.
+    """Return the readers that lose access when type widening is enabled, as values for JSON.
 
     Args:
-        switches: what is to be done to each table, or why it can't be.
+        switches: the result of ``plan_enable``.
 
     Returns:
-        The readers; none where no table gains the feature.
+        The readers, empty if no table gains the feature.
     """
-    return [each.value for each in _LOST] if _gaining(switches) else []
+    return [reader.value for reader in _LOST] if _gaining(switches) else []
 
 
 def _gaining(switches: Iterable[Switch | OperationResult]) -> list[Switch]:
-    return [each for each in switches if isinstance(each, Switch) and each.gains]
+    return [switch for switch in switches if isinstance(switch, Switch) and switch.gains]
 
 
 def _tables(switches: list[Switch]) -> str:
-    names = ", ".join(each.table for each in switches[:3])
+    names = ", ".join(switch.table for switch in switches[:3])
     more = len(switches) - 3
     return f"{names} and {more} more" if more > 0 else names

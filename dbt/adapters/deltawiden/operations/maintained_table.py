@@ -1,4 +1,4 @@
-"""One Delta table, with what its maintenance asks of it and does to it."""
+"""Read and change one Delta table for a maintenance operation."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ class MaintainedTable:
         relation: the table.
         backend: reads and changes it.
         files: its data files.
-        commit_tag: a part of the user metadata of every commit that the operation makes.
+        commit_tag: a text in the user metadata of every commit that the operation makes.
     """
 
     relation: SparkRelation
@@ -35,11 +35,11 @@ class MaintainedTable:
 
     @property
     def name(self) -> str:
-        """Its name, quoted for a statement."""
+        """The table's name, quoted for a statement."""
         return relation_sql(self.relation)
 
     def snapshot(self) -> TableSnapshot:
-        """Return a snapshot of the table as it is now."""
+        """Return a snapshot of the table's current version."""
         return self.backend.snapshot(self.relation)
 
     def run(self, statement: str) -> None:
@@ -47,21 +47,21 @@ class MaintainedTable:
         self.backend.execute(statement)
 
     def schema(self) -> tuple[StructType, tuple[TypeChange, ...]]:
-        """Read its schema with Delta's own metadata, and the type changes recorded in that."""
+        """Read the schema with Delta's own metadata, and the type changes recorded in it."""
         text = self.files.log_schema()
         return StructType.fromJson(json.loads(text)), read_metadata(text).changes
 
     def remove_recorded_changes(self) -> None:
-        """Remove the recorded type changes: ``SqlBackend.remove_recorded_changes``."""
+        """Remove the recorded type changes. See ``SqlBackend.remove_recorded_changes``."""
         self.backend.remove_recorded_changes(self.relation)
 
     def count(self, version: int) -> int:
-        """Count its rows at a version; from statistics, where Delta has them."""
+        """Count the table's rows at a version. Delta uses statistics if it has them."""
         query = f"select count(*) from {self.name} version as of {version}"
         return int(self.backend.fetch_rows(query)[0][0])
 
     def others_since(self, version: int) -> Sequence[str]:
-        """Name the operations that others have committed after a version."""
+        """Return the names of the operations that other writers committed after a version."""
         newer = self.files.version() - version
         if not newer:
             return []
@@ -73,13 +73,13 @@ class MaintainedTable:
         ]
 
     def history_expires_at(self, retention: str) -> str:
-        """Say when history will no longer have the type changes that were removed last.
+        """Return when the last removed type changes will be gone from the table's history.
 
         Args:
             retention: how long history is kept, as an SQL interval.
 
         Returns:
-            The time, as in ISO 8601, in the connection's time zone.
+            The time in the format of ISO 8601, in the connection's time zone.
         """
         location = self.snapshot().location
         return metadata_removed_at(location, retention, self.backend.fetch_rows)
@@ -94,8 +94,8 @@ def opened(
     Args:
         backend: reads and changes the table.
         table: the table.
-        operation: the name of the operation, which the commits made inside have in their metadata.
-        writes_rows: whether rows will be written anew.
+        operation: the name of the operation, which is added to the metadata of its commits.
+        writes_rows: whether rows will be rewritten.
 
     Yields:
         The table.

@@ -30,12 +30,12 @@ Tables = Iterable[SparkRelation]
 
 @dataclass(frozen=True)
 class Operations:
-    """What the macros of the operations call. Each operation is in the module of its name.
+    """The methods that the macros of the operations call. Each operation has its own module.
 
     Attributes:
         backend: reads and changes tables.
-        evolution: plans changes of tables, and runs them.
-        views: names the views that an operation makes stale.
+        evolution: plans and runs changes of tables.
+        views: logs the views that an operation makes stale.
         context: dbt's context of the operation.
         find: returns the relation of a schema and a name, or None.
         list_schema: returns the relations of a schema.
@@ -57,7 +57,7 @@ class Operations:
     def select(
         self, operation: str, models: Names, relations: Names, schema: str | None
     ) -> list[SparkRelation]:
-        """Return the tables that an operation has to work on: ``Selection.relations``."""
+        """Return the tables that an operation has to work on. See ``Selection.relations``."""
         return self._selection(operation).relations(models, relations, schema)
 
     def report_type_widening(self, tables: Tables) -> OperationResults:
@@ -74,18 +74,18 @@ class Operations:
     def widen_columns(
         self, tables: Tables, columns: Mapping[str, str], dry_run: bool
     ) -> OperationResults:
-        """Make the type changes that a person asks for, and name the views that become stale."""
+        """Make the requested type changes, and log the views that become stale."""
         results = widen_columns(self.backend, self.evolution, tables, columns, dry_run)
         if not dry_run:
             self.views.log_stale(results.changed, self.context["graph"])
         return results
 
     def plan_enable(self, tables: Tables) -> list[Switch | OperationResult]:
-        """Find out what enabling type widening means to tables, before any is changed."""
+        """Return the effect of enabling type widening on tables, before any of them is changed."""
         return plan_enable(self.backend, tables)
 
     def readers_lost_text(self, switches: Iterable[Switch | OperationResult]) -> str:
-        """Name the readers that lose access to tables; empty if none does."""
+        """Render the list of the readers that lose access to tables, empty if none does."""
         return readers_text(switches)
 
     def enable_type_widening(
@@ -95,7 +95,7 @@ class Operations:
         return enable_type_widening(self.backend, switches, dry_run)
 
     def disable_type_widening(self, tables: Tables, dry_run: bool) -> OperationResults:
-        """Disable type widening; the table feature stays."""
+        """Disable type widening. The table feature stays."""
         return disable_type_widening(self.backend, tables, dry_run)
 
     def drop_type_widening(

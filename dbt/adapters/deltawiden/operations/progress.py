@@ -1,4 +1,4 @@
-"""Progress of long work, on the terminal as it goes on."""
+"""Show the progress of long operations on the terminal."""
 
 from dbt_common.events.functions import fire_event
 from dbt_common.events.types import Note
@@ -7,7 +7,7 @@ _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
 def tell(text: str) -> None:
-    """Tell something on dbt's terminal and in its log; not where dbt is asked to be quiet."""
+    """Write a message to dbt's log, and to the terminal unless dbt runs with ``--quiet``."""
     fire_event(Note(msg=text))
 
 

@@ -1,8 +1,7 @@
-"""``repair_statistics``: let filters find the rows that a column held when it was float.
+"""``repair_statistics``: correct the statistics of files from before a float became double.
 
-A table whose column was changed from float to double by ``ALTER TABLE`` alone has files whose
-statistics are still a float's: ``widening/float_statistics.py`` says why filters don't find their
-rows.
+If only ``ALTER TABLE`` changed a column from float to double, the statistics of older files are
+still those of a float. ``delta/float_statistics.py`` explains why filters do not find their rows.
 """
 
 from collections.abc import Iterable, Sequence
@@ -35,7 +34,7 @@ _NAME = "repair_statistics"
 def repair_statistics(
     backend: SqlBackend, tables: Iterable[SparkRelation], dry_run: bool
 ) -> OperationResults:
-    """Correct the statistics of the files in which a double column of a table is still float.
+    """Correct the statistics of the tables' files in which a double column is still float.
 
     Args:
         backend: reads and changes the tables.
@@ -43,7 +42,7 @@ def repair_statistics(
         dry_run: as for ``repair_table``.
 
     Returns:
-        What became of each table.
+        The result for each table.
     """
 
     def repair(table: SparkRelation) -> OperationResult:
@@ -56,44 +55,44 @@ def repair_statistics(
 def repair_table(table: MaintainedTable, dry_run: bool) -> OperationResult:
     """Correct the statistics of the files in which a double column is still float.
 
-    Calling it again is always safe. It also takes back the settings that a widening has left
-    behind, where it ended before it could do so itself.
+    Calling it again is always safe. It also restores the settings that a widening changed for its
+    duration, if the widening ended before it could restore them.
 
     Args:
         table: the table.
-        dry_run: whether to change nothing, and tell what would be done.
+        dry_run: whether to change nothing, and return what would be done.
 
     Returns:
-        What was done.
+        The result, with the steps that were done.
 
     Raises:
-        DbtDatabaseError: Delta refused a statement or commit; what was done before is complete.
+        DbtDatabaseError: Delta refused a statement or commit. The steps before it are complete.
     """
-    facts = table.snapshot()
+    snapshot = table.snapshot()
     schema, changes = table.schema()
     wrong = find_wrong(table.files, schema, widened_floats(changes, schema))
-    steps = [*_restore(facts), *_correction_text(table.files, wrong)]
+    steps = [*_restore(snapshot), *_correction_text(table.files, wrong)]
     if not dry_run:
-        # First, so that files which are written anew have statistics.
-        for statement in _restore(facts):
+        # Restore them first, so that rewritten files have statistics.
+        for statement in _restore(snapshot):
             tell(statement)
             table.run(statement)
         if wrong:
-            tell(f"{facts.name}: {_correction_text(table.files, wrong)[0]}")
+            tell(f"{snapshot.name}: {_correction_text(table.files, wrong)[0]}")
             table.files.correct_stale(wrong)
-    return _result(facts, wrong, steps, partitioned_by_float(facts, changes), dry_run)
+    return _result(snapshot, wrong, steps, partitioned_by_float(snapshot, changes), dry_run)
 
 
 def find_wrong(files: DataFiles, schema: StructType, leaves: Sequence[Path]) -> Sequence[StaleFile]:
-    """Find the files whose statistics are a float's, though the column is double.
+    """Find the files that have the statistics of a float although the column is double.
 
     Args:
         files: the table's data files.
-        schema: the table's schema, as the log has it.
-        leaves: the leaves that were float.
+        schema: the table's schema in the transaction log.
+        leaves: the paths of the leaves that were float.
 
     Returns:
-        The files; where SQL alone can be asked, all in which one of the leaves is float.
+        The files. With SQL alone, all files in which one of the leaves is float.
     """
     if not leaves:
         return []
@@ -105,41 +104,41 @@ def find_wrong(files: DataFiles, schema: StructType, leaves: Sequence[Path]) -> 
     return found
 
 
-def partitioned_by_float(facts: TableSnapshot, changes: Iterable[TypeChange]) -> tuple[str, ...]:
-    """Find the partition columns that were float: each value is another number since then.
+def partitioned_by_float(snapshot: TableSnapshot, changes: Iterable[TypeChange]) -> tuple[str, ...]:
+    """Find the partition columns that were float. Their values are different numbers as double.
 
     Args:
-        facts: the table, with its layout.
+        snapshot: the table, with its partition columns.
         changes: its recorded type changes.
 
     Returns:
         The names of the columns.
     """
     floats = {change.path[0] for change in changes if is_float_to_double(change)}
-    return tuple(name for name in facts.partition_columns if name in floats)
+    return tuple(name for name in snapshot.partition_columns if name in floats)
 
 
-def _restore(facts: TableSnapshot) -> tuple[str, ...]:
-    before = facts.properties.get(BEFORE)
-    return restore_statements(facts.name, before) if before else ()
+def _restore(snapshot: TableSnapshot) -> tuple[str, ...]:
+    before = snapshot.properties.get(BEFORE)
+    return restore_statements(snapshot.name, before) if before else ()
 
 
 def _correction_text(files: DataFiles, wrong: Sequence[StaleFile]) -> list[str]:
     if not wrong:
         return []
-    size = size_text(sum(each.file.size for each in wrong))
+    size = size_text(sum(stale.file.size for stale in wrong))
     count = pluralize(len(wrong), "file")
     return [f"correct the statistics of {count} ({size}) {files.how_corrected}"]
 
 
 def _result(
-    facts: TableSnapshot,
+    snapshot: TableSnapshot,
     wrong: Sequence[StaleFile],
     steps: list[str],
     partition_columns: tuple[str, ...],
     dry_run: bool,
 ) -> OperationResult:
-    columns = list(dict.fromkeys(leaf.path for each in wrong for leaf in each.leaves))
+    columns = list(dict.fromkeys(leaf.path for stale in wrong for leaf in stale.leaves))
     done = "; ".join(steps) if steps else "nothing to do"
     values: dict[str, Any] = {
         "state": "dry_run" if dry_run else "repaired" if steps else "right",
@@ -149,7 +148,7 @@ def _result(
         "partitioned_by_float": list(partition_columns),
     }
     return OperationResult(
-        facts.name,
+        snapshot.name,
         shown={
             "result": f"dry run: {done}" if dry_run else done,
             "columns": ", ".join(path_text(path) for path in columns) or "-",
@@ -160,7 +159,7 @@ def _result(
 
 
 def partition_text(columns: Iterable[str]) -> str:
-    """Say what can't be repaired of partition columns that were float, if there is one."""
+    """Render the message that partition columns can't be repaired, or an empty text for none."""
     names = ", ".join(path_text((name,)) for name in columns)
     if not names:
         return ""

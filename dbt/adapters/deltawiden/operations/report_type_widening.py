@@ -1,4 +1,4 @@
-"""``report_type_widening``: what type widening has done to a table, and what dropping it needs."""
+"""``report_type_widening``: show a table's type changes, and what dropping the feature needs."""
 
 import json
 from collections.abc import Iterable
@@ -46,19 +46,19 @@ def report_type_widening(backend: SqlBackend, tables: Iterable[SparkRelation]) -
 def _report_table(backend: SqlBackend, table: SparkRelation) -> OperationResult:
     if not table.is_delta:
         return _not_delta(relation_sql(table), provider(table))
-    facts = backend.snapshot(table)
-    return _report(facts, _read_statistics(backend, table, facts))
+    snapshot = backend.snapshot(table)
+    return _report(snapshot, _read_statistics(backend, table, snapshot))
 
 
 @dataclass(frozen=True)
 class _Statistics:
-    """What is wrong with the statistics of a table's files.
+    """The errors in the statistics of a table's files.
 
     Attributes:
-        columns: the columns that were float, and are double now.
-        files: how many files have wrong statistics; None where SQL alone can be asked.
-        is_set_aside: whether a widening has left behind that columns get no statistics.
-        partition_columns: those whose values are other numbers since the change.
+        columns: the columns that were float and are double now.
+        files: how many files have wrong statistics, or None if only SQL can be used.
+        is_set_aside: whether a widening ended before it turned statistics of columns on again.
+        partition_columns: the partition columns with different values since the change.
     """
 
     columns: tuple[Path, ...]
@@ -68,7 +68,7 @@ class _Statistics:
 
     @property
     def text(self) -> str:
-        """All of it for people."""
+        """The errors as a text for people."""
         found = []
         names = ", ".join(path_text(path) for path in self.columns)
         if self.columns and self.files is None:
@@ -86,45 +86,45 @@ _REPAIR = "dbt run-operation repair_statistics"
 
 
 def _read_statistics(
-    backend: SqlBackend, table: SparkRelation, facts: TableSnapshot
+    backend: SqlBackend, table: SparkRelation, snapshot: TableSnapshot
 ) -> _Statistics:
     columns: tuple[Path, ...] = ()
     files: int | None = 0
-    if any(map(is_float_to_double, facts.changes)):
-        columns, files = widened_floats(facts.changes, backend.schema(table)), None
+    if any(map(is_float_to_double, snapshot.changes)):
+        columns, files = widened_floats(snapshot.changes, backend.schema(table)), None
         if backend.corrects_statistics:
             data_files = backend.data_files(table, writes_rows=False)
             schema = StructType.fromJson(json.loads(data_files.log_schema()))
             files = len(find_wrong(data_files, schema, columns))
-    partition_columns = partitioned_by_float(facts, facts.changes)
-    return _Statistics(columns, files, BEFORE in facts.properties, partition_columns)
+    partition_columns = partitioned_by_float(snapshot, snapshot.changes)
+    return _Statistics(columns, files, BEFORE in snapshot.properties, partition_columns)
 
 
-def _report(facts: TableSnapshot, statistics: _Statistics) -> OperationResult:
-    features = facts.widening_features
+def _report(snapshot: TableSnapshot, statistics: _Statistics) -> OperationResult:
+    features = snapshot.widening_features
     protocol = (
-        facts.properties.get("delta.minReaderVersion", ""),
-        facts.properties.get("delta.minWriterVersion", ""),
+        snapshot.properties.get("delta.minReaderVersion", ""),
+        snapshot.properties.get("delta.minWriterVersion", ""),
     )
-    compatible = sorted(each.value for each in facts.compatible_with)
-    needed = _needed_to_drop(features, facts.changes)
+    compatible = sorted(format.value for format in snapshot.compatible_with)
+    needed = _needed_to_drop(features, snapshot.changes)
     return OperationResult(
-        facts.name,
+        snapshot.name,
         shown={
-            "enabled": "yes" if facts.has(ENABLED) else "no",
+            "enabled": "yes" if snapshot.has(ENABLED) else "no",
             "feature": ", ".join(features) or "-",
             "reader, writer": ", ".join(protocol),
-            "type changes": "; ".join(each.text for each in facts.changes) or "-",
+            "type changes": "; ".join(change.text for change in snapshot.changes) or "-",
             "keeps to": ", ".join(compatible) or "-",
             "statistics": statistics.text or "-",
             "to drop the feature": needed,
         },
         values={
-            "enabled": facts.has(ENABLED),
+            "enabled": snapshot.has(ENABLED),
             "features": features,
             "reader_version": int(protocol[0] or 0),
             "writer_version": int(protocol[1] or 0),
-            "type_changes": [each.value for each in facts.changes],
+            "type_changes": [change.value for change in snapshot.changes],
             "compatible_with": compatible,
             "files_with_wrong_statistics": statistics.files,
             "statistics": statistics.text,

@@ -1,4 +1,4 @@
-"""What an operation did to each of its tables, as a table for people and as one JSON document."""
+"""Render the results of an operation, as a table for people and as one JSON document."""
 
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,13 +12,13 @@ from dbt_common.exceptions import DbtBaseException
 
 @dataclass(frozen=True)
 class OperationResult:
-    """What an operation did to one table, or found in it.
+    """The result of an operation for one table.
 
     Attributes:
         table: the table's name.
-        shown: what people see of it, by column heading.
-        values: what machines get, plain values that JSON has.
-        error: why the operation failed; empty where it did not.
+        shown: the cells of its row in the table for people, by column heading.
+        values: its values in the JSON document.
+        error: the error message if the operation failed, or an empty text.
     """
 
     table: str
@@ -29,12 +29,12 @@ class OperationResult:
 
 @dataclass(frozen=True)
 class OperationResults:
-    """What an operation did to all of its tables.
+    """The results of an operation for all of its tables.
 
     Attributes:
-        operation: its name.
-        each: what it did to each of them.
-        values: what machines get besides, plain values that JSON has.
+        operation: the operation's name.
+        each: the result for each table.
+        values: values of the JSON document that apply to the whole operation.
     """
 
     operation: str
@@ -43,38 +43,42 @@ class OperationResults:
 
     @property
     def document(self) -> dict[str, Any]:
-        """All of it, as plain values."""
+        """The JSON document of the results."""
         tables = [
-            {"table": each.table, **({"error": each.error} if each.error else {}), **each.values}
-            for each in self.each
+            {
+                "table": result.table,
+                **({"error": result.error} if result.error else {}),
+                **result.values,
+            }
+            for result in self.each
         ]
         operation = {"operation": self.operation, **self.values}
         return {**operation, "tables": tables, "failed": len(self.failed)}
 
     @property
     def text(self) -> str:
-        """The tables that did not fail, as a table; empty where there is none."""
-        rows = [{"table": each.table, **each.shown} for each in self.each if not each.error]
+        """The results without errors as a table for people, empty if there are none."""
+        rows = [{"table": result.table, **result.shown} for result in self.each if not result.error]
         return text_table(rows) if rows else ""
 
     @property
     def changed(self) -> list[str]:
         """The names of the tables in which types were changed."""
-        return [each.table for each in self.each if each.values.get("type_changes")]
+        return [result.table for result in self.each if result.values.get("type_changes")]
 
     @property
     def failed(self) -> list[OperationResult]:
-        """The tables at which the operation failed."""
-        return [each for each in self.each if each.error]
+        """The results of the tables on which the operation failed."""
+        return [result for result in self.each if result.error]
 
     @property
     def failure_text(self) -> str:
-        """All failures in one text; empty where there is none."""
+        """The error messages of all failures, empty if there are none."""
         if not self.failed:
             return ""
         lines = [f"{self.operation}: {len(self.failed)} of {len(self.each)} tables failed"]
-        for each in self.failed:
-            lines += ["", f"{each.table}:", *(f"  {line}" for line in each.error.splitlines())]
+        for result in self.failed:
+            lines += ["", f"{result.table}:", *(f"  {line}" for line in result.error.splitlines())]
         return "\n".join(lines)
 
 
@@ -88,7 +92,7 @@ def text_table(rows: Sequence[Mapping[str, str]]) -> str:
         The table.
     """
     printed = io.StringIO()
-    # Everything is text; agate would guess types otherwise.
+    # Declare every column as text. Otherwise agate would infer types.
     types = dict.fromkeys(rows[0], agate.Text(cast_nulls=False))
     agate.Table.from_object(rows, column_types=types).print_table(
         max_rows=None, max_columns=None, output=printed, max_column_width=None
@@ -106,29 +110,29 @@ def run_on_each(
     name: Callable[[_Item], str],
     work: Callable[[_Item], OperationResult],
 ) -> OperationResults:
-    """Run an operation on one table after the other; one that fails does not stop the others.
+    """Run an operation on one table after the other. It continues if it fails on one of them.
 
     Args:
         operation: the operation's name.
-        items: what it works on.
-        name: gives the name of an item's table.
-        work: does the work on one of them; a dbt error in it is that table's failure.
+        items: the items that the operation works on, one for each table.
+        name: returns the name of an item's table.
+        work: runs the operation on an item. If it raises a dbt error, the table has failed.
 
     Returns:
-        What became of each, in their order.
+        The result for each item, in the order of the items.
     """
-    return OperationResults(operation, [attempt(name(each), partial(work, each)) for each in items])
+    return OperationResults(operation, [attempt(name(item), partial(work, item)) for item in items])
 
 
 def attempt(table: str, work: Callable[[], _Result]) -> _Result | OperationResult:
-    """Do work on a table.
+    """Call a function that works on a table, and convert a dbt error to a result.
 
     Args:
         table: the table's name.
-        work: does the work.
+        work: the function.
 
     Returns:
-        What the work gives; where it ends with a dbt error, the failure.
+        The return value of the function, or a failed result if it raises a dbt error.
     """
     try:
         return work()

@@ -1,4 +1,4 @@
-"""The tables that an operation works on: by the models that make them, by name or by schema."""
+"""Select the tables that an operation works on, by model, by name or by schema."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Selection:
     """Finds the tables that the arguments of an operation name.
 
     Attributes:
-        operation: the operation's name, for errors.
+        operation: the operation's name, for error messages.
         graph: dbt's graph.
         target_schema: the schema of the target.
         get_relation: returns the relation of a schema and a name, or None.
@@ -40,10 +40,10 @@ class Selection:
         Args:
             models: the names of models, snapshots or seeds.
             relations: names of tables, as ``schema.table``, or ``table`` in the target's schema.
-            schema: a schema, all of whose Delta tables are meant.
+            schema: the name of a schema, to select all of its Delta tables.
 
         Raises:
-            CompilationError: one of them does not exist, or none is named.
+            CompilationError: a table does not exist, or no table is named.
         """
         found = [self._model_relation(name) for name in as_list(models)]
         found += [self._named_relation(name) for name in as_list(relations)]
@@ -101,16 +101,16 @@ class Selection:
 
     def _in_schema(self, schema: str) -> list[SparkRelation]:
         found = self.list_relations(schema)
-        tables = [each for each in found if isinstance(each, SparkRelation) and each.is_delta]
+        tables = [table for table in found if isinstance(table, SparkRelation) and table.is_delta]
         if not tables:
             raise self.error(f"there is no Delta table in schema '{schema}'")
         return tables
 
     def error(self, text: str) -> CompilationError:
-        """Return the error that says what is wrong with the operation's arguments."""
+        """Return the error for wrong arguments of the operation."""
         return CompilationError(f"{self.operation}: {text}")
 
 
 def as_list(names: Names) -> list[str]:
-    """Return names as a list. One name needs no list around it."""
+    """Return names as a list. A single name can be given without a list."""
     return [names] if isinstance(names, str) else list(names or ())

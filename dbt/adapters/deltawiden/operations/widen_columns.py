@@ -1,4 +1,4 @@
-"""``widen_columns``: the type changes that only a person may ask for."""
+"""``widen_columns``: make the type changes that only a person may ask for."""
 
 from collections.abc import Iterable, Mapping
 
@@ -33,11 +33,11 @@ def widen_columns(
         backend: reads the tables.
         evolution: runs the changes.
         tables: the tables.
-        columns: the wanted type by column path.
+        columns: the requested type by column path.
         dry_run: whether to change nothing, and show the statements.
 
     Returns:
-        What became of each table. A table that is refused is not changed.
+        The result for each table. If one change of a table is refused, the table is not changed.
     """
 
     def widen(table: SparkRelation) -> OperationResult:
@@ -66,28 +66,28 @@ def _plan(backend: SqlBackend, table: SparkRelation, columns: Mapping[str, str])
 
 
 def widen_result(plan: Plan, dry_run: bool) -> OperationResult:
-    """Tell what a plan by hand did to its table, or would do.
+    """Return the result of a plan of ``widen_columns``.
 
     Args:
         plan: a plan that is not refused.
-        dry_run: whether its statements did not run.
+        dry_run: whether its statements were only shown, and did not run.
 
     Returns:
         The result.
     """
-    # Those of an earlier attempt too, which another writer has stopped.
+    # Include the changes of earlier attempts that conflicted with another writer.
     made = (*plan.applied_by_earlier_attempts, *plan.changes)
-    changes = ", ".join(each.text for each in made)
+    changes = ", ".join(change.text for change in made)
     result = "has these types already"
     if made or plan.statements:
-        result = "widened" + (", the table's files written anew" if plan.before_changes else "")
+        result = "widened" + (", the table's files were rewritten" if plan.before_changes else "")
     if dry_run and plan.statements:
         result = "dry run: " + "; ".join(plan.statements)
     return OperationResult(
         plan.table,
         shown={"type changes": changes or "-", "result": result},
         values={
-            "type_changes": [each.value for each in made],
+            "type_changes": [change.value for change in made],
             "statements": plan.statements,
             "dry_run": dry_run,
         },

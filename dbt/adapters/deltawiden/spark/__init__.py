@@ -1,1 +1,1 @@
-"""Where Spark runs: sessions, settings, errors."""
+"""Run Spark and connect to it: sessions, settings, errors."""

@@ -1,4 +1,4 @@
-"""A session of a Spark Connect server: the same connection, with no JVM in dbt's process."""
+"""Connect to a Spark Connect server, with no JVM in dbt's process."""
 
 import contextlib
 import socket
@@ -18,10 +18,10 @@ DEFAULT_PORT = 15002
 
 
 class ConnectConnection(SessionConnection):
-    """A connection with a session of its own, as a server's connection has one."""
+    """A connection that has its own session on the server."""
 
     def cancel(self) -> None:
-        """Stop the statements that this session has running."""
+        """Cancel the statements that are running in this session."""
         session: Any = self.session
         with contextlib.suppress(*SPARK_ERRORS):
             session.interruptAll()
@@ -47,11 +47,11 @@ def open_connect(
     Args:
         host: the server's name or address.
         port: its port.
-        parameters: ``server_side_parameters`` of the profile; those that can be set on a session
-            are.
+        parameters: ``server_side_parameters`` of the profile. Those that can be set on a session
+            are set.
         token: a bearer token. It is only ever sent encrypted, unless the host is this machine.
-        user: the name that the server is told.
-        use_ssl: whether to encrypt.
+        user: the user name that is sent to the server.
+        use_ssl: whether to encrypt the connection.
         timeout: how long to wait for the server, in seconds.
 
     Returns:
@@ -59,7 +59,7 @@ def open_connect(
 
     Raises:
         DbtConfigError: the packages that Spark Connect needs are not installed.
-        FailedToConnectError: nothing answers there.
+        FailedToConnectError: no server answers at this address.
         DbtDatabaseError: the server refuses the session.
 
     Source:
@@ -75,14 +75,14 @@ def open_connect(
         builder = builder.config(key, value)
     with clear_errors():
         session: SparkSession = builder.create()
-        # Nothing has been asked of the server yet.
+        # Creating the session sends no request to the server. This is the first one.
         session.sql("select 1").collect()
     return ConnectConnection(session)
 
 
 def _builder() -> Any:
     try:
-        # Not pyspark.sql.SparkSession, which is the other kind where the process has one.
+        # Not pyspark.sql.SparkSession: it builds a classic session in a process that has one.
         from pyspark.sql.connect.session import SparkSession as RemoteSession
     except ImportError as error:
         raise DbtConfigError(
@@ -93,7 +93,7 @@ def _builder() -> Any:
 
 
 def _check_reachable(host: str, port: int, timeout: float) -> None:
-    # By itself the client tries for ten minutes.
+    # Without this check, the client retries for ten minutes.
     try:
         socket.create_connection((host, port), timeout).close()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Start Spark inside dbt's process, or say in one sentence why it does not start."""
+"""Start Spark inside dbt's process, and explain in one sentence why it does not start."""
 
 import contextlib
 import os
@@ -28,7 +28,7 @@ logger = AdapterLogger("DeltaWiden")
 
 
 SPARK_ERRORS = (PySparkException, Py4JError)
-"""What PySpark raises for an error of Spark or Delta."""
+"""The exceptions that PySpark raises for an error of Spark or Delta."""
 
 
 class SparkDidNotStart(DbtRuntimeError):
@@ -36,18 +36,18 @@ class SparkDidNotStart(DbtRuntimeError):
 
 
 def start_spark(parameters: Mapping[str, str]) -> None:
-    """Start Spark in this process, with its own lines in a file beside dbt's log.
+    """Start Spark in this process, and write its output to a file beside dbt's log.
 
     Args:
         parameters: ``server_side_parameters`` of the profile.
 
     Raises:
-        SparkDidNotStart: no Java, a Java too old, jars that can't be resolved, or any other
-            reason for which the JVM did not start.
+        SparkDidNotStart: there is no Java, Java is too old, jars can't be resolved, or the JVM did
+            not start for another reason.
     """
     log_file = _log_file()
     with log_file.open("w", encoding="utf-8") as log:
-        # The JVM keeps the file open. Its own lines belong there, not among dbt's.
+        # The JVM keeps this file open for its output, which does not belong among dbt's.
         try:
             if "PYSPARK_GATEWAY_PORT" in os.environ:
                 SparkContext(conf=_submitted_conf(parameters))
@@ -65,9 +65,9 @@ def _start(settings: Mapping[str, str], found: FoundJars | None, log: TextIO) ->
     """Start a JVM, and Spark in it.
 
     Args:
-        settings: what to start with.
-        found: the jars of its packages, if they need not be resolved anew.
-        log: where the JVM writes its lines to.
+        settings: the settings to start with.
+        found: the cache of the jars of its packages, or None if they are not cached.
+        log: the file that the JVM writes its output to.
     """
     jars = found.read() if found is not None else []
     if jars:
@@ -76,7 +76,7 @@ def _start(settings: Mapping[str, str], found: FoundJars | None, log: TextIO) ->
             "spark.jars": ",".join(beside_own(jars, bundled_jars_dir(os.environ))),
         }
         del settings["spark.jars.packages"]
-    # Everybody on the machine can read a process's arguments.
+    # Every user of the machine can read the arguments of a process.
     arguments = _conf(without_secrets(settings))
     with _submit_arguments(arguments):
         gateway = launch_gateway(arguments, {"stdout": log, "stderr": log})
@@ -87,12 +87,12 @@ def _start(settings: Mapping[str, str], found: FoundJars | None, log: TextIO) ->
 
 @contextlib.contextmanager
 def _found_jars(packages: str | None) -> Iterator[FoundJars | None]:
-    """Give the packages' jars; forget them if the start fails."""
+    """Yield the cached jars of the packages, and clear the cache entry if the start fails."""
     found = FoundJars(packages, os.environ) if packages else None
     try:
         yield found
     except Exception:
-        # Whatever it was, a file among them can have been the cause.
+        # One of the cached files may be the cause, whatever the error is.
         if found is not None:
             found.forget()
         raise
@@ -104,7 +104,10 @@ def _conf(settings: Mapping[str, str], load_defaults: bool = False) -> SparkConf
 
 @contextlib.contextmanager
 def _submit_arguments(conf: SparkConf) -> Iterator[None]:
-    """Let the settings win over those in PYSPARK_SUBMIT_ARGS, which PySpark puts after them."""
+    """Append the settings to PYSPARK_SUBMIT_ARGS, so that they take precedence over its content.
+
+    Otherwise its content comes last: PySpark passes it to spark-submit after the settings.
+    """
     given = os.environ.get("PYSPARK_SUBMIT_ARGS")
     if given is None:
         yield
@@ -112,7 +115,7 @@ def _submit_arguments(conf: SparkConf) -> Iterator[None]:
     options = [word for word in shlex.split(given) if word != "pyspark-shell"]
     for key, value in conf.getAll():
         options += ["--conf", f"{key}={value}"]
-    # spark-submit prefers this option to the setting of the same meaning.
+    # For spark-submit, this option takes precedence over the equivalent setting.
     packages = conf.get("spark.jars.packages")
     if packages:
         options += ["--packages", packages]
@@ -124,7 +127,7 @@ def _submit_arguments(conf: SparkConf) -> Iterator[None]:
 
 
 def _submitted_conf(parameters: Mapping[str, str]) -> SparkConf:
-    """Add to the settings of the spark-submit that has started this process and its JVM."""
+    """Return the settings of the spark-submit that started this process, completed with ours."""
     SparkContext._ensure_initialized()
     given = dict(SparkConf().getAll())
     return _conf({**given, **start_settings({**given, **parameters}, {})}, load_defaults=True)
@@ -151,7 +154,7 @@ def _why_not_started(error: Exception, log_file: Path) -> str:
 
 
 def _java_version() -> str | None:
-    """FetchRows the Java that Spark would use for its version."""
+    """Return the version of the Java that Spark would use, or None if there is no Java."""
     home = os.environ.get("JAVA_HOME")
     java = os.path.join(home, "bin", "java") if home else shutil.which("java")
     if not java or not os.path.exists(java):

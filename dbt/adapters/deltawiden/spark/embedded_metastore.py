@@ -1,4 +1,4 @@
-"""The metastore that Spark runs inside of this process, where the profile names no other."""
+"""Configure the metastore that Spark embeds in this process if the profile names no other."""
 
 from typing import Any
 
@@ -11,26 +11,26 @@ from dbt.adapters.deltawiden.spark.scala import hadoop_configuration, java_class
 logger = AdapterLogger("DeltaWiden")
 
 _MAX_VIEW_CHARACTERS = 32_000
-"""How long the text of a view can be for certain: Derby's type LONG VARCHAR has 32,700 characters,
-https://db.apache.org/derby/docs/10.16/ref/rrefsqlj15147.html."""
+"""The length up to which the text of a view always fits. Derby's LONG VARCHAR holds 32,700
+characters: https://db.apache.org/derby/docs/10.16/ref/rrefsqlj15147.html."""
 
 _DEFAULT_URL = "jdbc:derby:;databaseName=metastore_db;create=true"
 _COLUMNS = ("VIEW_ORIGINAL_TEXT", "VIEW_EXPANDED_TEXT")
 
 
 def is_long(query: str) -> bool:
-    """Return whether the embedded metastore may have no room for the text of a view."""
+    """Return whether the text of a view may be too long for the embedded metastore."""
     return len(query) > _MAX_VIEW_CHARACTERS
 
 
 def allow_long_views(session: SparkSession) -> None:
-    """Let the embedded metastore keep a view's text of any length.
+    """Change the embedded metastore so that it stores view texts of any length.
 
-    Hive's schema for Derby has LONG VARCHAR for these texts, where its schemas for other databases
-    have a type without a limit. Derby's is CLOB. What the columns hold is kept.
+    Hive's schema for Derby declares these texts as LONG VARCHAR. Its schemas for other databases
+    use a type without a length limit, which is CLOB in Derby. The columns keep their values.
 
     Args:
-        session: a session with a JVM. Where its metastore is another one, nothing is done.
+        session: a session with a JVM. If it uses another metastore, nothing is changed.
     """
     url = _derby_url(session)
     if url is None:
@@ -38,7 +38,7 @@ def allow_long_views(session: SparkSession) -> None:
     try:
         _change_columns(session, url)
     except SPARK_ERRORS as error:
-        # The statement itself will say that the text is too long.
+        # The statement that creates the view will fail and say that its text is too long.
         logger.debug(f"The embedded metastore could not be changed to take long views: {error}")
 
 
@@ -51,7 +51,7 @@ def _derby_url(session: SparkSession) -> str | None:
 
 
 def _change_columns(session: SparkSession, url: str) -> None:
-    # By its class: DriverManager shows a caller only the drivers of the caller's class loader.
+    # Use the driver's class: DriverManager only offers the drivers of the caller's class loader.
     driver = java_class(session, "org.apache.derby.jdbc.EmbeddedDriver")()
     properties = java_class(session, "java.util.Properties")()
     connection = driver.connect(url.replace(";create=true", ""), properties)
@@ -75,7 +75,7 @@ def _type_of(connection: Any, column: str) -> str | None:
 
 
 def _make_clob(connection: Any, column: str) -> None:
-    # Derby has no ALTER from the one type to the other.
+    # Derby can't alter a column from LONG VARCHAR to CLOB.
     statement = connection.createStatement()
     try:
         statement.execute(f"alter table TBLS add column {column}_LONG clob")

@@ -1,4 +1,4 @@
-"""Spark and Delta conditions as one clear error: the condition and its message, no Java stack."""
+"""Reduce errors of Spark and Delta to the error condition and its message, without a Java stack."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from dbt.adapters.deltawiden.sql.raised_errors import END_OF_MESSAGE, REMEDIES
 _CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*)\]")
 _JAVA_STACK = re.compile(r"\n\s*at [\w.$/<>]+\(.*|\n+JVM stacktrace:.*", re.DOTALL)
 _PY4J_PREFIX = re.compile(r"\AAn error occurred while calling [^\n]*\n:\s*")
-# A Thrift server puts an error's condition before its class and message, which has it too.
+# A Thrift server repeats the error condition before the class. The message contains it, too.
 _THRIFT_PREFIX = re.compile(
     r"\A(?:[\w.]+\.HiveSQLException: )?Error running query: (?:\[[A-Z0-9_.]+\] )?"
 )
@@ -16,7 +16,7 @@ _EXCEPTION_CLASS = re.compile(r"\A(?:[a-z][\w]*\.)+[A-Z][\w$.]*(?:Exception|Erro
 _CAUSED_BY = re.compile(r"^\s*Caused by: (.*?)(?=\n\s*at |\n\s*\.\.\. \d+ more|\Z)", re.M | re.S)
 _LOGICAL_PLAN = re.compile(r";\n(?='|\+- |:- |[A-Z]\w+ ).*", re.DOTALL)
 
-# Conditions whose message alone leaves the user without a next step.
+# Advice for conditions whose message does not say what to do next.
 _ADVICE: Mapping[str, str] = {
     "DELTA_UNSUPPORTED_ALTER_TABLE_CHANGE_COL_OP": (
         "Delta makes this change only on a table with delta.enableTypeWidening = true, and only "
@@ -36,11 +36,11 @@ _ADVICE: Mapping[str, str] = {
     ),
 }
 
-# The whole sentence, wherever it is in the server's answer.
+# Matches the whole sentence, anywhere in the server's answer.
 _REFUSED_VALUE = re.compile(
     rf"\[({'|'.join(REMEDIES)})\] (.*?{re.escape(END_OF_MESSAGE)})", re.DOTALL
 )
-# Spark can't show Delta's own condition, because it looks for it among Spark's.
+# Spark can't show this condition of Delta, because it looks it up among its own conditions.
 _CHAR_IN_MERGE = "DELTA_MERGE_RESOLVED_ATTRIBUTE_MISSING_FROM_INPUT"
 _CHAR_IN_MERGE_TEXT = (
     "Delta can't run this MERGE. A condition in it uses a char column of the table, whose values "
@@ -49,13 +49,13 @@ _CHAR_IN_MERGE_TEXT = (
     "the column = rtrim(the column)."
 )
 
-# Delta's condition that Spark looks for among its own, and then can't show.
+# Matches any condition of Delta that Spark looks up among its own, and then can't show.
 _WITHOUT_MESSAGE = re.compile(r"Cannot find main error class '([A-Z0-9_.]+)'")
-# Conditions that only say that the real one is below.
+# Conditions that only wrap the one that explains the failure.
 _AROUND_ANOTHER = frozenset({"TASK_WRITE_FAILED"})
 
 _NO_METASTORE = re.compile(r"Unable to instantiate \S*MetaStoreClient")
-# By what Derby says at the end of a long chain of causes.
+# Explanations, by the message of Derby at the end of a long chain of causes.
 _EMBEDDED_METASTORE: Mapping[re.Pattern[str], str] = {
     re.compile(r"Another instance of Derby may have already booted the database (.+?)\.?$", re.M): (
         "The embedded metastore ({folder}) is in use by another process: wait for the other dbt "
@@ -69,15 +69,15 @@ _EMBEDDED_METASTORE: Mapping[re.Pattern[str], str] = {
 
 
 def error_text(error: BaseException | str) -> str:
-    """Reduce an error of Spark or Delta to what its user needs.
+    """Reduce an error of Spark or Delta to the text that its user needs.
 
     Args:
         error: any exception that came from Spark, or its text.
 
     Returns:
-        The message with its condition, then, where they say more, the messages of the deepest cause
-        that has a condition and of the deepest of all. Java stacks and logical plans are left out.
-        Where the metastore can't be opened, what stands in the way.
+        The message with its condition. If they say more, the message of the deepest cause that has
+        a condition and the message of the deepest cause of all follow. Java stacks and logical
+        plans are left out. If the metastore can't be opened, the reason why.
 
     Source:
         https://spark.apache.org/docs/latest/sql-error-conditions.html
@@ -88,12 +88,12 @@ def error_text(error: BaseException | str) -> str:
         return f"{refused[2]}\n{REMEDIES[refused[1]]}"
     if _CHAR_IN_MERGE in raw:
         return _CHAR_IN_MERGE_TEXT
-    causes = [_message(each) for each in _CAUSED_BY.findall(raw)]
+    causes = [_message(cause) for cause in _CAUSED_BY.findall(raw)]
     metastore = _metastore_text(raw, causes)
     if metastore is not None:
         return metastore
     message = _message(raw)
-    deepest = next((each for each in reversed(causes) if _says_why(each)), "")
+    deepest = next((cause for cause in reversed(causes) if _says_why(cause)), "")
     without_message = _WITHOUT_MESSAGE.search(raw)
     if without_message:
         message = (
@@ -113,16 +113,16 @@ def _says_why(message: str) -> bool:
 
 
 def whole_text(error: BaseException | str) -> str:
-    """Give an error's text with its causes, which PySpark keeps apart from the message.
+    """Return the text of an error with its causes, which PySpark stores separately.
 
     Args:
         error: any exception that came from Spark, or its text.
 
     Returns:
-        The text, and after it the Java stack, if there is one.
+        The text, followed by the Java stack if there is one.
     """
     text = str(error)
-    # No public way leads to the causes. PySpark 3.5 has the name without the underscore.
+    # PySpark has no public API for the causes. PySpark 3.5 has the name without the underscore.
     stack = getattr(error, "_stackTrace", None) or getattr(error, "stackTrace", None) or ""
     return text if stack in text else f"{text}\n\nJVM stacktrace:\n{stack}"
 
@@ -142,12 +142,12 @@ def _metastore_text(raw: str, causes: Sequence[str]) -> str | None:
 
 
 def has_java_stack(text: str) -> bool:
-    """Tell whether a text shows where in Java an error happened."""
+    """Return whether a text contains a Java stack trace."""
     return bool(_JAVA_STACK.search(text))
 
 
 def condition(text: str) -> str | None:
-    """Find the error condition that a text names.
+    """Return the error condition that a text names.
 
     Args:
         text: an error's message.
@@ -167,15 +167,15 @@ def _message(raw: str) -> str:
 
 
 def start_failure_text(log: str, java_version: str | None, minimum_java: int) -> str:
-    """Say why Spark's JVM did not start.
+    """Explain why Spark's JVM did not start.
 
     Args:
-        log: what the JVM and its launcher printed.
-        java_version: what ``java -version`` says, or None where there is no Java.
-        minimum_java: the oldest Java that this Spark runs on.
+        log: the output of the JVM and its launcher.
+        java_version: the version that ``java -version`` prints, or None if there is no Java.
+        minimum_java: the oldest Java version that this Spark supports.
 
     Returns:
-        One sentence that says what was found and what to install or set.
+        One sentence that says what was found, and what to install or set.
     """
     if java_version is None:
         return (
@@ -190,7 +190,7 @@ def start_failure_text(log: str, java_version: str | None, minimum_java: int) ->
         )
     unresolved = re.findall(r"unresolved dependency: (\S+?)#(\S+?);(\S+?): not found", log)
     if unresolved or "RuntimeException: [unresolved dependency" in log:
-        jars = ", ".join(dict.fromkeys(":".join(each) for each in unresolved))
+        jars = ", ".join(dict.fromkeys(":".join(coordinates) for coordinates in unresolved))
         return (
             f"Spark could not download these jars from Maven Central: {jars}. Check the network, "
             "install a version of delta-spark that Maven Central has, or name the jars yourself "
@@ -203,13 +203,13 @@ def start_failure_text(log: str, java_version: str | None, minimum_java: int) ->
 
 
 def java_major(version: str) -> int | None:
-    """Read Java's major version from a version text: 17 from ``17.0.15``, 8 from ``1.8.0_402``.
+    """Parse Java's major version: 17 from ``17.0.15``, 8 from ``1.8.0_402``.
 
     Args:
-        version: a version text.
+        version: a version string.
 
     Returns:
-        The major version, or None where the text has none.
+        The major version, or None if the string has none.
     """
     match = re.match(r"(?:1\.)?(\d+)", version)
     return int(match.group(1)) if match else None

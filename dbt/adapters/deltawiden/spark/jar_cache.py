@@ -1,7 +1,7 @@
-"""Which jars a package is, as an earlier start of Spark has found them.
+"""Cache the jars that Spark resolved for its packages at an earlier start.
 
-At every start Ivy takes seconds to find the same files again. Spark then copies each of them twice;
-Delta's package names even those of Hadoop and Parquet, which Spark has itself.
+At every start, Ivy takes seconds to resolve the same files again, and Spark then copies each of
+them twice. Delta's package even depends on jars of Hadoop and Parquet, which Spark contains itself.
 """
 
 import contextlib
@@ -19,10 +19,10 @@ logger = AdapterLogger("DeltaWiden")
 
 
 class FoundJars:
-    """What Ivy has found for packages, kept in the user's cache folder from one start to the next.
+    """The jars that Ivy resolved for packages, stored in the user's cache folder.
 
     Args:
-        packages: the packages, as ``spark.jars.packages`` has them.
+        packages: the packages, in the format of ``spark.jars.packages``.
         environment: the process's environment variables.
     """
 
@@ -32,7 +32,7 @@ class FoundJars:
         self._file = Path(cache, "dbt-deltawiden", f"{quote(packages, safe='')}.json")
 
     def read(self) -> list[str]:
-        """Give the jars as URIs; none where one of them is no longer as it was found."""
+        """Return the URIs of the jars, or an empty list if one of the files has changed."""
         with contextlib.suppress(OSError, ValueError):
             sizes = json.loads(self._file.read_text(encoding="utf-8"))
             if isinstance(sizes, dict) and sizes == _sizes(sizes):
@@ -40,10 +40,10 @@ class FoundJars:
         return []
 
     def write(self, jars: Iterable[str]) -> None:
-        """Keep what Ivy has found. Where that can't be, the next start asks Ivy again.
+        """Store the jars that Ivy resolved. If that fails, the next start resolves them again.
 
         Args:
-            jars: the files' URIs, as ``spark.jars`` has them once Spark has resolved packages.
+            jars: the URIs of the files, as in ``spark.jars`` once Spark has resolved the packages.
         """
         try:
             text = json.dumps(_sizes(jars), indent=1)
@@ -53,40 +53,40 @@ class FoundJars:
             logger.debug(f"The jars that Spark has found are not kept in {self._file}: {error}")
 
     def forget(self) -> None:
-        """Let the next start ask Ivy again."""
+        """Delete the stored jars, so that the next start resolves them again."""
         with contextlib.suppress(OSError):
             self._file.unlink()
 
 
 def beside_own(jars: Iterable[str], own: Path) -> list[str]:
-    """Leave out the jars that Spark has itself.
+    """Return the jars that Spark does not contain itself.
 
-    Of two classes of the same name Spark takes its own: the same file once more is never read.
+    Of two classes of the same name, Spark loads its own, so a second copy of a file is never read.
 
     Args:
-        jars: URIs of jars, with the names that Spark gives them: organization_artifact-version.jar.
+        jars: URIs of jars. Spark names the files organization_artifact-version.jar.
         own: the folder with Spark's own jars.
 
     Returns:
-        The other jars' URIs.
+        The URIs of the other jars.
     """
     names = set(os.listdir(own)) if own.is_dir() else set()
-    return [each for each in jars if _path(each).name.partition("_")[2] not in names]
+    return [jar for jar in jars if _path(jar).name.partition("_")[2] not in names]
 
 
 def _sizes(jars: Iterable[str]) -> dict[str, int]:
-    return {each: _path(each).stat().st_size for each in jars}
+    return {jar: _path(jar).stat().st_size for jar in jars}
 
 
 def _path(uri: str) -> Path:
     parts = urlsplit(uri)
     if parts.scheme != "file":
-        raise ValueError(f"{uri} is no file of this machine")
+        raise ValueError(f"{uri} is not a file of this machine")
     return Path(url2pathname(parts.path))
 
 
 def _replace(file: Path, text: str) -> None:
-    """Write a file in one step: another dbt may be reading it."""
+    """Replace a file atomically, because another dbt process may be reading it."""
     handle, name = tempfile.mkstemp(dir=file.parent, prefix=file.name)
     try:
         with open(handle, "w", encoding="utf-8") as stream:

@@ -1,4 +1,4 @@
-"""Start Spark while dbt still reads the project: neither needs the other, and both take seconds."""
+"""Start Spark while dbt parses the project: the two are independent, and each takes seconds."""
 
 import os
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from pyspark import SparkContext
 from dbt.adapters.deltawiden.spark.session import prestart_session
 from dbt.adapters.deltawiden.spark.settings import is_on_one_machine
 
-# Those that always ask Spark something, by the name that dbt gives them.
+# The dbt commands that always use Spark, by the name in dbt's flag WHICH.
 _COMMANDS = frozenset(
     {
         "build",
@@ -28,9 +28,9 @@ _COMMANDS = frozenset(
 
 
 def prestart(parameters: Mapping[str, str]) -> None:
-    """Begin to start the embedded Spark, if this dbt command will need it.
+    """Start the embedded Spark in the background if this dbt command will need it.
 
-    A cluster is asked for nothing before it is sure that there is work for it.
+    Nothing is requested from a cluster before it is certain that there is work for it.
 
     Args:
         parameters: ``server_side_parameters`` of a profile with ``method: session``.
@@ -38,7 +38,7 @@ def prestart(parameters: Mapping[str, str]) -> None:
     if (
         getattr(get_flags(), "WHICH", None) in _COMMANDS
         and SparkContext._active_spark_context is None
-        and "PYSPARK_GATEWAY_PORT" not in os.environ  # spark-submit has started one
+        and "PYSPARK_GATEWAY_PORT" not in os.environ  # started by spark-submit
         and is_on_one_machine(parameters, os.environ)
     ):
         prestart_session(parameters)

@@ -1,4 +1,4 @@
-"""Python models, run in dbt's own process and SparkSession."""
+"""Run Python models in dbt's own process and SparkSession."""
 
 import traceback
 from collections.abc import Callable
@@ -20,7 +20,7 @@ SESSION = "session"
 
 
 def check_submission(asked: str | None, method: str, has_session: bool) -> None:
-    """Refuse a Python model that the connection has no way to run.
+    """Check that the connection can run a Python model.
 
     Args:
         asked: the model's ``submission_method``.
@@ -48,9 +48,9 @@ class SessionJob(PythonJobHelper):
     Args:
         parsed_model: the model's node.
         credential: the profile's credentials.
-        session: gives the session of the model's thread, in which its other statements run.
-        check_query: takes a query and the model's configuration, and raises an exception where the
-            model must not have the query's values.
+        session: returns the session of the model's thread, which also runs its other statements.
+        check_query: takes a query and the model's configuration, and raises an exception if the
+            model must not read the query's values.
     """
 
     def __init__(
@@ -70,10 +70,10 @@ class SessionJob(PythonJobHelper):
         """Run the code.
 
         Args:
-            compiled_code: the model's own code, which comes first, and what dbt has put after it.
+            compiled_code: the model's own code, followed by the code that dbt appends.
 
         Raises:
-            PythonModelFailed: the code has raised an exception; the message has the line.
+            PythonModelFailed: the code raised an exception. The message contains the line.
         """
         names = {
             "spark": self._session(),
@@ -89,12 +89,12 @@ class SessionJob(PythonJobHelper):
             raise PythonModelFailed(scrubbed(self._text(error, compiled_code))) from error
 
     def _table(self, name: str) -> DataFrame:
-        """Read what a ref or a source names; its values may leave Spark by ``toPandas``."""
+        """Read the table of a ref or source, whose values may leave Spark through ``toPandas``."""
         self._check_query(f"select * from {name}", self._config)
         return self._session().table(name)
 
     def _create_view(self, returned: Any) -> None:
-        """Make the model's data frame a view of the session, which the write selects from."""
+        """Create the temporary view of the model's data frame that the write selects from."""
         as_spark_frame(returned, self._session()).createOrReplaceTempView(quote(self._view))
 
     def _text(self, error: Exception, code: str) -> str:
@@ -102,27 +102,27 @@ class SessionJob(PythonJobHelper):
             return f"{type(error).__name__}: {error}"
         kind = "" if isinstance(error, SPARK_ERRORS) else f"{type(error).__name__}: "
         frames = traceback.extract_tb(error.__traceback__)
-        lines = [each.lineno or 1 for each in frames if each.filename == self._file]
+        lines = [frame.lineno or 1 for frame in frames if frame.filename == self._file]
         if not lines:
             return f"{kind}{error_text(error)}"
-        # No number: dbt has cut the empty lines at the file's beginning.
+        # No line number: dbt has removed the empty lines at the beginning of the file.
         return (
             f"{kind}{error_text(error)}\n{self._file}: {code.splitlines()[lines[-1] - 1].strip()}"
         )
 
 
 def as_spark_frame(returned: Any, spark: SparkSession) -> DataFrame:
-    """Make a Spark data frame of what a Python model returns.
+    """Convert the return value of a Python model to a Spark data frame.
 
     Args:
-        returned: a data frame of Spark, of pandas, or of pandas on Spark.
+        returned: a data frame of Spark, pandas or pandas on Spark.
         spark: the session.
 
     Returns:
-        The data frame, with the same rows.
+        The Spark data frame, with the same rows.
 
     Raises:
-        PythonModelFailed: it is none of these.
+        PythonModelFailed: the value is of another type.
 
     Source:
         https://docs.getdbt.com/docs/build/python-models, "Return type"
@@ -140,8 +140,8 @@ def as_spark_frame(returned: Any, spark: SparkSession) -> DataFrame:
 
 
 def _of_pandas(frame: Any, spark: SparkSession) -> DataFrame:
-    # By Arrow, which tells a missing value from a text: of the missing values of pandas 3's strings
-    # PySpark by itself makes 'nan'.
+    # Convert through Arrow, which keeps missing values. PySpark's own conversion turns a missing
+    # value of a pandas 3 string column into the text 'nan'.
     try:
         import pyarrow
         from pyspark.sql.pandas.types import from_arrow_schema
@@ -150,18 +150,18 @@ def _of_pandas(frame: Any, spark: SparkSession) -> DataFrame:
             f"A model that returns a pandas data frame needs pyarrow, which can't be used: {error}"
         ) from error
     table = pyarrow.Table.from_pandas(frame, preserve_index=False)
-    columns = [_in_microseconds(each) for each in table.columns]
+    columns = [_in_microseconds(column) for column in table.columns]
     if read_version(spark.version) >= (4, 0):
         return spark.createDataFrame(pyarrow.Table.from_arrays(columns, table.column_names))
-    # Spark 3.5 would take a time without a zone as one of Python's own zone.
+    # Spark 3.5 would read a timestamp without time zone in Python's own time zone.
     zone = str(spark.conf.get("spark.sql.session.timeZone"))
-    zoned = [_in_zone(each, zone) for each in columns]
+    zoned = [_in_zone(column, zone) for column in columns]
     table = pyarrow.Table.from_arrays(zoned, table.column_names)
     return spark.createDataFrame(table.to_pylist(), from_arrow_schema(table.schema))
 
 
 def _in_microseconds(column: Any) -> Any:
-    """Give a column's times Spark's unit; nanoseconds, which Spark cuts off, are an error."""
+    """Cast timestamps to microseconds; Spark would truncate nanoseconds, so they are an error."""
     from pyarrow import duration, timestamp, types
 
     if types.is_timestamp(column.type):

@@ -1,4 +1,4 @@
-"""What of a profile nobody may read in a log, an error or an artifact."""
+"""Hide the secrets of a profile in logs, errors and artifacts."""
 
 import json
 import re
@@ -9,23 +9,23 @@ from dbt_common.events.event_manager_client import get_event_manager
 from dbt_common.exceptions import scrub_secrets
 
 _SECRET_SETTING = re.compile("secret|password|token|access[.]?key", re.IGNORECASE)
-"""Spark's own rule, ``spark.redaction.regex``:
+"""The rule of Spark's setting ``spark.redaction.regex``:
 https://spark.apache.org/docs/latest/configuration.html#runtime-environment"""
 
 _SECRET_ATTRIBUTE = re.compile(r"(?:PWD|Password|Auth_AccessToken)\s*=\s*([^;]+)", re.I)
-"""Attributes of an ODBC connection string that hold one."""
+"""The attributes of an ODBC connection string that contain a secret."""
 
 _SHORTEST = 3
-"""A secret of one or two characters would take them out of every word."""
+"""The minimum length of a hidden secret: to hide one or two characters would change many words."""
 
 
 def is_secret(setting: str) -> bool:
-    """Tell whether a setting's value is a secret, as Spark decides it by the setting's name."""
+    """Return whether the value of a setting is a secret, by Spark's rule for the setting's name."""
     return bool(_SECRET_SETTING.search(setting))
 
 
 def without_secrets(settings: Mapping[str, str]) -> dict[str, str]:
-    """Leave out the settings whose values are secrets."""
+    """Return the settings without those that contain a secret."""
     return {key: value for key, value in settings.items() if not is_secret(key)}
 
 
@@ -37,13 +37,13 @@ def find_secrets(
     Args:
         settings: ``server_side_parameters``.
         given: the profile's own secrets by key, such as its token.
-        connection_string: what an ODBC profile adds to the connection string.
+        connection_string: the text that an ODBC profile adds to the connection string.
 
     Returns:
         The secrets.
     """
     found = _values(settings, given, connection_string)
-    return frozenset(each for each in found if _can_be_hidden(each))
+    return frozenset(value for value in found if _can_be_hidden(value))
 
 
 def _values(
@@ -51,11 +51,11 @@ def _values(
 ) -> Iterator[str]:
     yield from (value for value in given.values() if value)
     yield from (value for key, value in settings.items() if is_secret(key))
-    yield from (each.strip() for each in _SECRET_ATTRIBUTE.findall(connection_string or ""))
+    yield from (value.strip() for value in _SECRET_ATTRIBUTE.findall(connection_string or ""))
 
 
 def _can_be_hidden(value: str) -> bool:
-    # `spark.hadoop.fs.s3a.aws.credentials.provider.token.enabled: "true"` is no secret.
+    # `spark.hadoop.fs.s3a.aws.credentials.provider.token.enabled: "true"` is not a secret.
     return len(value) >= _SHORTEST and value.lower() not in ("true", "false", "none")
 
 
@@ -63,24 +63,24 @@ _hidden: tuple[str, ...] = ()
 
 
 def hide(secrets: Iterable[str]) -> None:
-    """Let dbt's log and terminal show stars in place of secrets, as dbt does for its own.
+    """Replace secrets with stars in dbt's log and on its terminal, as dbt does for its own secrets.
 
     Args:
-        secrets: as ``find_secrets`` gives them. They stay hidden as long as the process lives.
+        secrets: the result of ``find_secrets``. They stay hidden until the process ends.
     """
     global _hidden
-    # In a log of JSON they stand as JSON.
-    shown = {each for secret in secrets for each in (secret, json.dumps(secret)[1:-1])}
-    # The longest first, so that none is cut by one that is part of it.
+    # A log in JSON contains them with JSON's escapes.
+    shown = {text for secret in secrets for text in (secret, json.dumps(secret)[1:-1])}
+    # The longest come first, so that a secret that is part of another one does not split it.
     _hidden = tuple(sorted({*_hidden, *shown}, key=len, reverse=True))
-    for each in get_event_manager().loggers:
-        if not isinstance(each.scrubber, _Scrubber):
-            each.scrubber = _Scrubber(each.scrubber)
+    for event_logger in get_event_manager().loggers:
+        if not isinstance(event_logger.scrubber, _Scrubber):
+            event_logger.scrubber = _Scrubber(event_logger.scrubber)
 
 
 @dataclass(frozen=True)
 class _Scrubber:
-    """What a logger of dbt's does to a line, and ours after it."""
+    """Scrubs a line as dbt's logger does, and then hides the secrets of the profile."""
 
     own: Callable[[str], str]
 
@@ -89,12 +89,12 @@ class _Scrubber:
 
 
 def scrubbed(text: str) -> str:
-    """Put stars in place of the secrets that are hidden.
+    """Replace the hidden secrets in a text with stars.
 
     Args:
-        text: an error's text, which dbt also writes where it does not scrub: in artifacts.
+        text: the text of an error. dbt also writes it to artifacts, which it does not scrub.
 
     Returns:
-        The text without them.
+        The text without the secrets.
     """
     return str(scrub_secrets(text, list(_hidden)))

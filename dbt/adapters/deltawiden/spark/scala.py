@@ -1,7 +1,7 @@
-"""The classes of Spark and Delta that are not public. No other module calls them.
+"""Call the classes of Spark and Delta that are not public. No other module calls them.
 
-Another version can have other classes, or other arguments. Every function says on which versions
-it was tried: ``ALL`` of them, or the later ones that have type widening of every kind.
+Another version can have other classes or other arguments. Every function says on which versions
+it was tried: on ``ALL`` of them, or on the ``LATER`` ones, which have every kind of type widening.
 
     ALL: Spark 3.5.9 with Delta 3.3.3, 4.0.2 with 4.0.1, 4.1.4 and 4.2.0 with 4.4.0
     LATER: ALL but Spark 3.5.9 with Delta 3.3.3
@@ -15,7 +15,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 Java = Any
-"""A Java or Scala object, behind py4j."""
+"""A Java or Scala object, accessed through py4j."""
 
 
 def clone_session(session: SparkSession) -> SparkSession:
@@ -25,7 +25,7 @@ def clone_session(session: SparkSession) -> SparkSession:
 
 
 def set_active_session(session: SparkSession) -> Java:
-    """Make a session the thread's active one; return the one that it was before. Tried on ALL."""
+    """Set the thread's active session, and return the previous one. Tried on ALL."""
     own: Any = session._jsparkSession
     before = own.getActiveSession()
     own.setActiveSession(own)
@@ -33,7 +33,7 @@ def set_active_session(session: SparkSession) -> Java:
 
 
 def restore_active_session(session: SparkSession, before: Java) -> None:
-    """Take ``set_active_session`` back. Tried on ALL."""
+    """Undo ``set_active_session``. Tried on ALL."""
     own: Any = session._jsparkSession
     # Delta refuses to work in a thread that has no active session.
     own.setActiveSession(before.get() if before.isDefined() else own)
@@ -53,7 +53,7 @@ def hadoop_configuration(session: SparkSession) -> Java:
 
 def java_class(session: SparkSession, name: str) -> Java:
     """Return a class of the JVM by its full name. Tried on ALL."""
-    # py4j asks the JVM about each part of a name that is written with dots in Python.
+    # With dots in Python, py4j would look up every part of the name in the JVM.
     return getattr(session._jvm, name)
 
 
@@ -66,13 +66,13 @@ def _state(session: SparkSession) -> Java:
 
 
 def temporary_view_schema(session: SparkSession, name: str) -> Java | None:
-    """Return the schema that Spark keeps of a temporary view. Tried on ALL."""
+    """Return the schema that Spark stores for a temporary view. Tried on ALL."""
     found = _state(session).catalog().getRawTempView(name)
     return found.get().tableMeta().schema() if found.isDefined() else None
 
 
 def catalog_table(session: SparkSession, schema: str, name: str) -> Java:
-    """Return what the metastore has of a table. Tried on ALL."""
+    """Return the metastore's entry of a table. Tried on ALL."""
     return _state(session).catalog().externalCatalog().getTable(schema, name)
 
 
@@ -85,23 +85,23 @@ def newest_metadata(session: SparkSession, table: Java) -> Java:
 
 
 def catalog_tables(session: SparkSession, schema: str, at_once: int) -> Iterable[Java]:
-    """Return what the metastore has of the tables and views of a schema, in slices. Tried on ALL.
+    """Return the metastore's entries of a schema's tables and views, in slices. Tried on ALL.
 
     Args:
         session: a session with a JVM.
         schema: the schema's name, without quotes.
-        at_once: how many tables the metastore is asked for at once.
+        at_once: how many tables one request to the metastore asks for.
     """
     catalog = _state(session).catalog()
-    names = catalog.listTables(schema, "*", False)  # not the temporary views
+    names = catalog.listTables(schema, "*", False)  # without temporary views
     starts = range(0, names.size(), at_once)
     slices = (names.slice(start, start + at_once) for start in starts)
-    return (catalog.getTablesByName(each) for each in slices)
+    return (catalog.getTablesByName(names_slice) for names_slice in slices)
 
 
 def texts(sequence: Java) -> list[str]:
     """Return the elements of a Scala sequence as texts. Tried on ALL."""
-    # All in one text: py4j takes longer to hand over each than the JVM to write them.
+    # Join them into one text: py4j takes longer per element than the JVM takes to join them all.
     end = uuid.uuid4().hex
     return str(sequence.mkString("", end, end)).split(end)[:-1]
 
@@ -132,13 +132,13 @@ class DeltaTransactions:
         return DataFrame(snapshot.allFiles().toDF(), self._session)
 
     def file_actions(self, snapshot: Java, condition: str) -> Sequence[Java]:
-        """Return the ``add`` actions of a snapshot's files under a condition. Tried on ALL."""
+        """Return the ``add`` actions of a snapshot's files that meet a condition. Tried on ALL."""
         found: Sequence[Java] = snapshot.allFiles().filter(condition).collectAsList()
         return found
 
     def action(self, values: Mapping[str, Any]) -> Java:
-        """Make an action of its JSON. Tried on ALL."""
-        # As JSON an action is what the protocol says; its class has other fields in each version.
+        """Create an action from its JSON. Tried on ALL."""
+        # The protocol defines an action's JSON. The fields of its class differ between versions.
         return self._delta.actions.Action.fromJson(json.dumps(values))
 
     def write_rows_of(self, transaction: Java, files: Sequence[Java]) -> list[Java]:
@@ -154,15 +154,15 @@ class DeltaTransactions:
         return [written.apply(i) for i in range(written.size())]
 
     def commit_rewrite(self, transaction: Java, actions: Sequence[Java]) -> None:
-        """Commit files that were written anew. Tried on ALL."""
+        """Commit rewritten files. Tried on ALL."""
         operation = getattr(self._delta, "DeltaOperations$ManualUpdate$")
         transaction.commit(self._seq(actions), getattr(operation, "MODULE$"))
 
     def commit_statistics(
         self, transaction: Java, read: Sequence[Java], actions: Sequence[Java]
     ) -> None:
-        """Commit other statistics of files, unless others have removed one. Tried on LATER."""
-        # A file that others have removed would come back by this commit.
+        """Commit new statistics of files, unless another writer removed one. Tried on LATER."""
+        # This commit would add a file again that another writer has removed.
         transaction.trackFilesRead(self._seq(read))
         operation = getattr(self._delta, "DeltaOperations$ComputeStats")
         transaction.commit(self._seq(actions), operation(self._seq([])))
@@ -170,19 +170,19 @@ class DeltaTransactions:
     def commit_schema(
         self, transaction: Java, schema_json: str, leaves: Sequence[Sequence[str]]
     ) -> None:
-        """Commit a schema with other types, and record the type changes. Tried on LATER.
+        """Commit a schema with new types, and record the type changes. Tried on LATER.
 
         Args:
             transaction: a transaction.
             schema_json: the schema with the new types.
-            leaves: the columns and fields of structs that change.
+            leaves: the paths of the columns and struct fields that change.
         """
         metadata = transaction.metadata()
         wanted = self._jvm.org.apache.spark.sql.types.DataType.fromJson(schema_json)
         schema = self._delta.TypeWideningMetadata.addTypeWideningMetadata(
             transaction, wanted, metadata.schema()
         )
-        # No default properties of the session: it is no new table.
+        # The session's default properties do not apply, because this is not a new table.
         transaction.updateMetadata(self._with_schema(metadata, schema), False)
         changes = [self._change_operation(schema, leaf) for leaf in leaves]
         several = getattr(self._delta, "DeltaOperations$ChangeColumns")
@@ -203,7 +203,7 @@ class DeltaTransactions:
         return bool(self._delta.TypeWidening.isEnabled(protocol, metadata))
 
     def check_dependent_expressions(self, transaction: Java, leaf: Sequence[str]) -> None:
-        """Let Delta refuse the change of a leaf that an expression depends on. Tried on LATER."""
+        """Check that no expression of the table depends on a leaf that changes. Tried on LATER."""
         command = self._delta.commands.AlterTableChangeColumnDeltaCommand(None, self._seq([]))
         metadata, protocol = transaction.metadata(), transaction.protocol()
         command.checkDependentExpressions(self._spark, self._seq(leaf), metadata, protocol)

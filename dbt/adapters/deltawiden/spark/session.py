@@ -1,4 +1,4 @@
-"""The one PySpark session of a run, and a dbt connection over it."""
+"""Open the one PySpark session of a run, and a dbt connection that uses it."""
 
 import contextlib
 import contextvars
@@ -48,9 +48,9 @@ class _Current:
 
     Attributes:
         session: the session.
-        settings: what targets set in it.
-        is_own: whether dbt has started its Spark.
-        applied: the parameters that it has now, and the dbt command that they were set for.
+        settings: sets and removes the settings of targets.
+        is_own: whether dbt started its Spark.
+        applied: the parameters that are set now, and the dbt command that they were set for.
     """
 
     session: SparkSession
@@ -60,24 +60,24 @@ class _Current:
 
     @property
     def is_running(self) -> bool:
-        """Whether its Spark is the one that runs in this process."""
+        """Whether its Spark is the one that is running in this process."""
         return self.session.sparkContext is SparkContext._active_spark_context
 
 
 def get_session(parameters: Mapping[str, str]) -> SparkSession:
-    """Return the process's SparkSession with a target's settings, starting Spark if nobody has.
+    """Return the process's SparkSession with a target's settings, starting Spark if necessary.
 
     Args:
         parameters: ``server_side_parameters`` of the profile.
 
     Returns:
-        The session. One that another program of the process has made (a notebook) is the same one,
-        with its temporary views; ``release_session`` gives it its own settings back.
+        The session. If another program of the process (a notebook) has created one, it is that
+        session, with its temporary views; ``release_session`` restores that session's settings.
 
     Raises:
-        SparkDidNotStart: no Java, a Java too old, jars that can't be resolved, or any other
-            reason for which the JVM did not start.
-        DbtConfigError: the process's Spark was started with settings that this target can't have.
+        SparkDidNotStart: there is no Java, Java is too old, jars can't be resolved, or the JVM did
+            not start for another reason.
+        DbtConfigError: the process's Spark was started with settings that this target can't use.
     """
     global _failed_early
     with _lock:
@@ -88,7 +88,7 @@ def get_session(parameters: Mapping[str, str]) -> SparkSession:
 
 
 def release_session() -> None:
-    """Give a session that another program has made its own settings back."""
+    """Restore the settings of a session that another program created."""
     with _lock:
         if _current is not None and _current.is_running and not _current.is_own:
             _current.settings.undo()
@@ -96,10 +96,10 @@ def release_session() -> None:
 
 
 def check_has_delta() -> None:
-    """Stop where the process's session was started by another program, and without Delta.
+    """Check that a session that another program started supports Delta.
 
     Raises:
-        DbtConfigError: it has neither Delta's extension nor a catalog for Delta tables.
+        DbtConfigError: the session has neither Delta's extension nor a catalog for Delta tables.
     """
     if _current is None or _current.is_own:
         return
@@ -115,30 +115,30 @@ def check_has_delta() -> None:
 
 
 def prestart_session(parameters: Mapping[str, str]) -> None:
-    """Begin to start Spark, and return at once; ``get_session`` waits for it.
+    """Start Spark in the background, and return at once. ``get_session`` waits for the start.
 
     Args:
         parameters: ``server_side_parameters`` of the profile.
     """
-    # A daemon: dbt may end before it needs Spark. The context is what dbt's log events read.
+    # A daemon thread, because dbt may end before it needs Spark. dbt's log events read the context.
     run = contextvars.copy_context().run
     threading.Thread(target=run, args=(_prestart, dict(parameters)), daemon=True).start()
 
 
 def _prestart(parameters: Mapping[str, str]) -> None:
-    # Not the metastore too: where dbt ends early, its database would be left half made.
+    # The metastore is not started here: if dbt ended early, its database would stay incomplete.
     global _failed_early
     with _lock:
         try:
             _get_session(parameters)
         except Exception as error:
-            # For whoever asks for the session: that thread can tell people.
+            # Keep it for the thread that asks for the session, which can report it to the user.
             _failed_early = error, parameters
 
 
 def _get_session(parameters: Mapping[str, str]) -> SparkSession:
     global _current
-    # dbt asks for every model, and PySpark's own way asks the JVM each time.
+    # dbt asks for the session at every model, and PySpark's builder would call the JVM each time.
     if _current is None or not _current.is_running:
         _current = _open_session(parameters)
     wanted = dict(parameters), get_invocation_id()
@@ -160,7 +160,7 @@ def _open_session(parameters: Mapping[str, str]) -> _Current:
 
 
 def _hush_pyspark() -> None:
-    """Keep PySpark 4 from printing each failed statement, as JSON, on the terminal."""
+    """Prevent PySpark 4 from printing each failed statement as JSON on the terminal."""
     with contextlib.suppress(ImportError):
         from pyspark.logger import PySparkLogger
 
@@ -169,7 +169,7 @@ def _hush_pyspark() -> None:
 
 
 class SessionConnection(SparkConnectionWrapper):
-    """A connection and cursor over a SparkSession, as dbt's SQL classes want one.
+    """A connection and cursor over a SparkSession, with the interface that dbt-spark expects.
 
     Attributes:
         session: the session.
@@ -184,24 +184,24 @@ class SessionConnection(SparkConnectionWrapper):
         self._analysed: tuple[str, DataFrame] | None = None
 
     def cursor(self) -> "SessionConnection":
-        """Open a cursor of its own, so that statements can nest."""
+        """Return a new cursor, so that statements can be nested."""
         self._last_cursor = SessionConnection(self.session)
         return self._last_cursor
 
     def cancel(self) -> None:
-        """Stop the statements that this process has running."""
+        """Cancel the statements that are running in this process."""
         with contextlib.suppress(*SPARK_ERRORS):
             self.session.sparkContext.cancelAllJobs()
 
     def close(self) -> None:
-        """Forget the last result. The session stays: it is the process's."""
+        """Discard the last result. The session stays open, because the whole process uses it."""
         self._frame = None
         self._rows = None
         self._last_cursor = None
         self._analysed = None
 
     def rollback(self, *args: Any, **kwargs: Any) -> None:
-        """Do nothing: Spark has no transactions over several statements."""
+        """Do nothing: Spark has no transactions across statements."""
 
     def execute(self, sql: str, bindings: Sequence[Any] | None = None) -> None:
         """Run one statement.
@@ -211,11 +211,12 @@ class SessionConnection(SparkConnectionWrapper):
             bindings: values for the ``%s`` in it.
 
         Raises:
-            DbtDatabaseError: Spark or Delta refused it, in their words, without the Java stack.
+            DbtDatabaseError: Spark or Delta refused the statement. The message is theirs, without
+                the Java stack.
         """
         statement = sql.strip().removesuffix(";")
         if bindings is not None:
-            statement = statement % tuple(literal(each) for each in bindings)
+            statement = statement % tuple(literal(value) for value in bindings)
         self._rows = None
         self._statement = statement
         with clear_errors():
@@ -223,10 +224,10 @@ class SessionConnection(SparkConnectionWrapper):
 
     @contextlib.contextmanager
     def with_setting(self, key: str, value: str) -> Iterator[None]:
-        """Let the statements run inside have a setting.
+        """Run the statements inside with a setting.
 
-        They run in a copy of the session, with all its settings, because other threads write
-        through the shared one at the same time.
+        They run in a copy of the session, with all its settings, because other threads use the
+        shared session at the same time.
 
         Args:
             key: the setting.
@@ -241,7 +242,7 @@ class SessionConnection(SparkConnectionWrapper):
             self.session = shared
 
     def fetchall(self) -> list[Row]:
-        """Fetch all rows that are left of the last result."""
+        """Fetch all remaining rows of the last result."""
         if self._rows is None:
             with clear_errors():
                 self._rows = self._frame.collect() if self._frame is not None else []
@@ -249,7 +250,7 @@ class SessionConnection(SparkConnectionWrapper):
         return rows
 
     def fetchmany(self, size: int) -> list[Row]:
-        """Fetch the first rows of the last result, reading no more of it than those."""
+        """Fetch the first rows of the last result, and read only those."""
         if self._rows is None:
             with clear_errors():
                 self._rows = self._frame.take(size) if self._frame is not None else []
@@ -264,7 +265,7 @@ class SessionConnection(SparkConnectionWrapper):
 
     @property
     def description(self) -> Sequence[tuple[str, Any, None, None, None, None, bool]]:
-        """The columns of the last result, as PEP 249 has them."""
+        """The columns of the last result, in the format of PEP 249."""
         if self._frame is None:
             return []
         return [
@@ -273,16 +274,16 @@ class SessionConnection(SparkConnectionWrapper):
         ]
 
     def schema(self, relation: str) -> StructType:
-        """Read the schema of a table or view, exactly and without a statement.
+        """Read the exact schema of a table or view, without running a statement.
 
         Args:
-            relation: its name, as for a statement.
+            relation: its name, quoted for a statement.
 
         Returns:
             The schema.
 
         Raises:
-            DbtDatabaseError: there is no such relation, or it can't be read.
+            DbtDatabaseError: the relation does not exist, or it can't be read.
         """
         with clear_errors():
             return self.session.table(relation).schema
@@ -291,19 +292,19 @@ class SessionConnection(SparkConnectionWrapper):
         """Read the comment on a table or view.
 
         Args:
-            relation: its name, as for a statement.
+            relation: its name, quoted for a statement.
 
         Returns:
             The comment, or None.
 
         Raises:
-            DbtDatabaseError: there is no such relation.
+            DbtDatabaseError: the relation does not exist.
         """
         with clear_errors():
             return self.session.catalog.getTable(relation).description
 
     def query_schema(self, query: str) -> StructType:
-        """Analyse a query, without running it.
+        """Analyse a query without running it.
 
         Args:
             query: a SELECT.
@@ -321,10 +322,10 @@ class SessionConnection(SparkConnectionWrapper):
             return self.session.sql(query).schema
 
     def analysed_plan(self, query: str) -> Any:
-        """Return the plan of a query as Spark has analysed it, in a session with a JVM.
+        """Return the analysed plan of a query, in a session with a JVM.
 
-        Where the last statement made a view of the query, that is its plan. Else the query is
-        analysed now, and the next ``query_schema`` of the same query need not do it again.
+        If the last statement created a view from the query, its plan is used. Otherwise the query
+        is analysed now, and the next ``query_schema`` of the same query uses the result.
 
         Args:
             query: a SELECT.
@@ -348,7 +349,7 @@ class SessionConnection(SparkConnectionWrapper):
 
 @contextlib.contextmanager
 def as_active(session: SparkSession) -> Iterator[None]:
-    """Let Spark's and Delta's classes, called without a statement, take a session's settings.
+    """Make a session active for calls of Spark's and Delta's classes without a statement.
 
     Args:
         session: a session with a JVM.
@@ -362,10 +363,11 @@ def as_active(session: SparkSession) -> Iterator[None]:
 
 @contextlib.contextmanager
 def clear_errors() -> Iterator[None]:
-    """Let what Spark or Delta refuses inside be one clear error.
+    """Convert an error that Spark or Delta raises inside to one clear error.
 
     Raises:
-        DbtDatabaseError: Spark or Delta refused something, in their words, without the Java stack.
+        DbtDatabaseError: Spark or Delta raised an error. The message is theirs, without the Java
+            stack.
     """
     try:
         yield

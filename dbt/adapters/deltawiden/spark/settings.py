@@ -1,4 +1,4 @@
-"""Which settings an embedded or cluster Spark is started with."""
+"""Choose the settings that Spark starts with, on this machine or on a cluster."""
 
 import itertools
 import os
@@ -16,7 +16,7 @@ SESSION_CATALOG = "spark.sql.catalog.spark_catalog"
 CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 AUTOMATIC_WIDENING = "spark.databricks.delta.typeWidening.allowAutomaticWidening"
 
-# Delta 4.1 and newer let a write turn an integer column into decimal or double unless told not to.
+# By default, a write can change an integer column to decimal or double in Delta 4.1 and newer.
 SAFE_WRITES = {AUTOMATIC_WIDENING: "same_family_type"}
 
 _CLASS_PATH_SETTINGS = ("spark.jars", "spark.driver.extraClassPath", "spark.submit.pyFiles")
@@ -25,12 +25,13 @@ _DELTA_JAR = re.compile(r"delta-spark[\w.]*-\d")
 
 
 def start_settings(parameters: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
-    """Put together the settings that Spark starts with.
+    """Return the settings that Spark starts with.
 
     Args:
-        parameters: ``server_side_parameters`` of the profile; they win over everything.
-        environment: the process's environment variables: Spark's own configuration that they point
-            to (``spark-defaults.conf``, ``PYSPARK_SUBMIT_ARGS``) wins over what is chosen here.
+        parameters: ``server_side_parameters`` of the profile. They take precedence over everything.
+        environment: the process's environment variables. Spark's own configuration that they point
+            to (``spark-defaults.conf``, ``PYSPARK_SUBMIT_ARGS``) takes precedence over the settings
+            that are chosen here.
 
     Returns:
         Settings for a SparkConf.
@@ -48,33 +49,34 @@ def start_settings(parameters: Mapping[str, str], environment: Mapping[str, str]
     if _is_local(settings["spark.master"]):
         settings.update(_one_machine())
     chosen = {key: value for key, value in settings.items() if key not in given}
-    # What has to be joined with the user's own values stands in _delta's answer, whole.
+    # These already include the user's own values.
     joined = {key: settings[key] for key in _JOINED if key in settings}
     return {**chosen, **parameters, **joined}
 
 
 def is_on_one_machine(parameters: Mapping[str, str], environment: Mapping[str, str]) -> bool:
-    """Tell whether Spark will be no more than one process.
+    """Return whether Spark will run in a single process.
 
     Args:
         parameters: as for ``start_settings``.
         environment: as for ``start_settings``.
 
     Returns:
-        Whether its master is a local one.
+        Whether its master is local.
     """
     return _is_local(_master(given_settings(parameters, environment), environment))
 
 
 def jars_are_ours(parameters: Mapping[str, str], environment: Mapping[str, str]) -> bool:
-    """Tell whether this adapter alone says which jars Spark is to add.
+    """Return whether only this adapter chooses the jars that Spark adds.
 
     Args:
         parameters: as for ``start_settings``.
         environment: as for ``start_settings``.
 
     Returns:
-        False where the user sets anything about jars, and on a cluster, whose executors need them.
+        False if the user sets anything about jars, and on a cluster, because its executors need
+        the jars.
     """
     given = given_settings(parameters, environment)
     on_one_machine = _is_local(_master(given, environment))
@@ -82,7 +84,7 @@ def jars_are_ours(parameters: Mapping[str, str], environment: Mapping[str, str])
 
 
 def bundled_jars_dir(environment: Mapping[str, str]) -> Path:
-    """Give the folder with the jars that Spark itself consists of."""
+    """Return the folder with the jars that are part of Spark itself."""
     return _spark_home(environment) / "jars"
 
 
@@ -95,14 +97,14 @@ def _is_local(master: str) -> bool:
 
 
 def given_settings(parameters: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
-    """Read the settings that are given to Spark from outside.
+    """Return the settings that the user gives to Spark.
 
     Args:
         parameters: as for ``start_settings``.
         environment: as for ``start_settings``.
 
     Returns:
-        The settings, each with the value that wins.
+        The settings, each with the value that takes precedence.
     """
     return {**_spark_defaults(environment), **_submit_arguments(environment), **parameters}
 
@@ -113,10 +115,10 @@ _JOINED = ("spark.jars.packages", "spark.sql.extensions", *_JAVA_OPTIONS)
 
 
 def _java_time_zone(given: Mapping[str, str]) -> dict[str, str]:
-    """Give Java the time zone of the session.
+    """Return the Java options that set Java's time zone to that of the session.
 
-    Where they differ, Delta 3.3 and 4.0 store a timestamp that partitions a table shifted by the
-    difference: they write it as the session shows it, and call that UTC.
+    If the two differ, Delta 3.3 and 4.0 shift a timestamp that partitions a table by the
+    difference: they write it in the session's time zone, and mark it as UTC.
     """
     zone = given.get(TIME_ZONE, "")
     if not re.fullmatch(r"[\w/+:-]+", zone):
@@ -131,7 +133,7 @@ def _java_time_zone(given: Mapping[str, str]) -> dict[str, str]:
 
 
 def _delta(given: Mapping[str, str], own: Path) -> dict[str, str]:
-    """Wire Delta in: jars that match the installed packages, the extension, the catalog."""
+    """Return Delta's settings: jars that match the installed packages, extension and catalog."""
     extensions = _items(given.get("spark.sql.extensions", ""))
     if EXTENSION not in extensions:
         extensions.append(EXTENSION)
@@ -140,15 +142,15 @@ def _delta(given: Mapping[str, str], own: Path) -> dict[str, str]:
         SESSION_CATALOG: CATALOG,
     }
     packages = _items(given.get("spark.jars.packages", ""))
-    named = any(_DELTA_PACKAGE.match(each) for each in packages)
+    named = any(_DELTA_PACKAGE.match(package) for package in packages)
     if not named and not _has_delta_jars(given, own):
         settings["spark.jars.packages"] = _packages_with_delta(packages)
     return settings
 
 
 def _packages_with_delta(packages: list[str]) -> str:
-    # Delta's own function knows the name of its artifact for the installed Spark. It only takes a
-    # builder, and a builder only shows its options this way.
+    # Delta's own function knows the name of its artifact for the installed Spark. It takes a
+    # builder, and a builder has no public API to read its options.
     builder = configure_spark_with_delta_pip(SparkSession.Builder(), extra_packages=packages)
     return str(builder._options["spark.jars.packages"])
 
@@ -156,11 +158,11 @@ def _packages_with_delta(packages: list[str]) -> str:
 def _has_delta_jars(given: Mapping[str, str], own: Path) -> bool:
     jars = [item for key in _CLASS_PATH_SETTINGS for item in _items(given.get(key, ""))]
     jars += os.listdir(own) if own.is_dir() else []
-    return any(_DELTA_JAR.search(each) for each in jars)
+    return any(_DELTA_JAR.search(jar) for jar in jars)
 
 
 def _one_machine() -> dict[str, str]:
-    """Settings for a driver that is the whole cluster: no server to see, small data first."""
+    """Return settings for Spark on one machine: no web interface, and fit for small data."""
     cores = os.cpu_count() or 1
     return {
         "spark.driver.host": "127.0.0.1",
@@ -168,20 +170,21 @@ def _one_machine() -> dict[str, str]:
         "spark.driver.memory": _driver_memory(),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        # The defaults, 200 and 50, are made for clusters: most of a small statement's time would
-        # go into starting empty tasks.
+        # The default of 200, like that of 50 below, is made for clusters. A small statement would
+        # spend most of its time on starting empty tasks.
         "spark.sql.shuffle.partitions": str(max(cores, 2)),
-        # Each of these tasks generates the code for the log's rows anew. Two are no faster than one
-        # for a table of 20,000 files.
+        # Each of these tasks generates the code for the log's rows again. Two tasks are not faster
+        # than one for a table of 20,000 files.
         "spark.databricks.delta.snapshotPartitions": "1",
-        # The list of files in each commit's checksum. Unless the time zone is UTC, Delta reads the
-        # table's whole state after every commit to verify it: four fifths of a small commit's time.
+        # The list of files in the checksum of each commit. Unless the time zone is UTC, Delta reads
+        # the table's whole state after every commit to verify that list, which takes four fifths of
+        # the time of a small commit.
         "spark.databricks.delta.allFilesInCrc.enabled": "false",
     }
 
 
 def _driver_memory() -> str:
-    """Half of the machine's memory; Spark's default is 1 GB on any machine."""
+    """Return half of the machine's memory. Spark's default is 1 GB on any machine."""
     try:
         bytes_of_memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError, AttributeError):  # not on every platform
@@ -194,7 +197,7 @@ def _spark_home(environment: Mapping[str, str]) -> Path:
 
 
 def _spark_defaults(environment: Mapping[str, str]) -> dict[str, str]:
-    """Read spark-defaults.conf, which spark-submit reads after the settings it is given.
+    """Read spark-defaults.conf, which spark-submit applies after the settings it is given.
 
     Source:
         https://spark.apache.org/docs/latest/configuration.html#dynamically-loading-spark-properties
@@ -239,4 +242,4 @@ def _with_equals_split(words: Iterable[str]) -> list[str]:
 
 
 def _items(text: str) -> list[str]:
-    return [each.strip() for each in text.split(",") if each.strip()]
+    return [item.strip() for item in text.split(",") if item.strip()]

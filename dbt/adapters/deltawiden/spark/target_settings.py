@@ -1,4 +1,4 @@
-"""The settings of one dbt target in a SparkSession that other targets and programs use too."""
+"""Set the settings of one dbt target in a SparkSession that other targets and programs share."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -12,22 +12,23 @@ from dbt.adapters.deltawiden.spark.settings import TIME_ZONE
 
 logger = AdapterLogger("DeltaWiden")
 
-# They decide where tables are and what is stored in them. What else Spark reads only once is about
-# memory, ports and the like.
+# These settings decide where tables are and what is stored in them. The other settings that Spark
+# reads only once are about memory, ports and the like.
 _DECISIVE = ("spark.sql.", "spark.hadoop.", "spark.hive.", "spark.databricks.")
-# Spark takes another value for these, which then has no effect.
+# Spark accepts a new value for these settings, but it has no effect.
 _READ_ONCE = ("spark.hadoop.", "spark.hive.", "spark.sql.catalog.")
 _LISTS = ("spark.sql.extensions", "spark.jars")
 
 
 class TargetSettings:
-    """Sets what a target configures, and takes it back.
+    """Sets the settings of a target, and restores the previous ones.
 
     Args:
         session: the session.
-        started_with: the settings of the target that has started Spark; empty where another program
-            has started it.
-        otherwise: the values that these settings have without a target. Others have Spark's own.
+        started_with: the settings of the target that started Spark; empty if another program
+            started it.
+        otherwise: the values of these settings without a target. A setting that is not in it has
+            Spark's default.
     """
 
     def __init__(
@@ -42,10 +43,10 @@ class TargetSettings:
         self._warned: set[str] = set()
 
     def apply(self, settings: Mapping[str, str]) -> None:
-        """Set what a target configures, in place of what the last one has set.
+        """Set the settings of a target, and remove those of the previous one.
 
         Args:
-            settings: ``server_side_parameters`` of the profile, and what dbt adds to them.
+            settings: ``server_side_parameters`` of the profile, and the settings that dbt adds.
 
         Raises:
             DbtConfigError: the target needs a Spark that was started with other settings.
@@ -60,19 +61,19 @@ class TargetSettings:
         self._warn(differing - self._warned, settings)
 
     def undo(self) -> None:
-        """Take back what the last target has set."""
+        """Restore the settings from before the last target."""
         for key, value in self._before.items():
             self._change(key, value)
         self._before = {}
 
     def _set(self, key: str, value: str) -> bool:
-        """Let the session have a value; return whether it has."""
+        """Set a value in the session, and return whether the session has it afterwards."""
         running = self._session.conf.get(key, None)
         is_read = key.startswith(_READ_ONCE) and running is not None
         if running != value and not is_read and self._change(key, value):
             self._before[key] = running
             return True
-        # Spark keeps some of what it is started with under another key, or as another text.
+        # Spark stores some of its start settings under another key, or as a different text.
         return _is_same(key, self._started_with.get(key, running), value)
 
     def _change(self, key: str, value: str | None) -> bool:
@@ -88,9 +89,9 @@ class TargetSettings:
         return True
 
     def _started_for_another(self, settings: Mapping[str, str]) -> Iterator[str]:
-        """Name the settings that only the target that started Spark has, and that stay."""
+        """Yield the settings that only the target that started Spark has, and that stay set."""
         for key in self._started_with.keys() - settings.keys():
-            # Java's own time zone was made the session's, and is that of a session without one.
+            # Java's time zone was set to it, and a session without a time zone uses Java's.
             if key == TIME_ZONE or self._session.conf.get(key, None) is not None:
                 yield key
 
@@ -134,6 +135,6 @@ def _items(text: str) -> list[str]:
 
 
 def _folded(value: str) -> str:
-    """Drop what Spark adds to a folder's path, and the case of true and false."""
+    """Remove what Spark adds to the path of a folder, and the case of true and false."""
     path = value.removeprefix("file:").rstrip("/")
     return f"/{path.lstrip('/')}" if path.startswith("/") else value.lower()

@@ -1,7 +1,7 @@
-"""Names of the temporary views that a model's rows are read from.
+"""Name the temporary views that a model's rows are read from.
 
-One session serves all threads, and batches of a model can run at once: a view must be one model's
-in one schema, and one batch's.
+All threads share one session, and batches of a model can run at the same time. So a name must be
+unique to the model, its schema and the batch.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from dbt_common.utils import md5
 
 
 def session_view(model: Mapping[str, Any]) -> str:
-    """Name the view of a model's query, which the write reads.
+    """Return the name of the view of a model's query, which the write reads.
 
     Args:
         model: the model's node.
@@ -23,7 +23,7 @@ def session_view(model: Mapping[str, Any]) -> str:
 
 
 def python_view(model: Mapping[str, Any]) -> str:
-    """Name the view of a Python model's data frame.
+    """Return the name of the view of a Python model's data frame.
 
     Args:
         model: the model's node.

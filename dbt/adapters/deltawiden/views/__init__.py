@@ -1,1 +1,1 @@
-"""Views over tables that become wider."""
+"""Find the views over a table that was widened, and explain how to update their types."""

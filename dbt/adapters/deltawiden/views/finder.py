@@ -1,7 +1,7 @@
-"""Finds the views that still have the types of a table from before it was widened.
+"""Find the views that still have the types of a table from before it was widened.
 
-What a query reads is in the text of its analysed plan. In a session with a JVM, that plan is at
-hand as soon as the query is analysed; else EXPLAIN shows it.
+The text of a query's analysed plan shows what the query reads. In a session with a JVM, the plan is
+available once the query is analysed. Otherwise EXPLAIN shows it.
 """
 
 import re
@@ -28,7 +28,7 @@ from dbt.adapters.deltawiden.views.stale_views import (
 logger = AdapterLogger("DeltaWiden")
 
 UP_CAST = "CANNOT_UP_CAST_DATATYPE"
-"""The condition of a view that refuses the types of a table that became wider."""
+"""The error condition when a view's types are narrower than those of a widened table."""
 
 _SEPARATOR = "\n"
 _WORD = re.compile(r"\w+")
@@ -40,7 +40,7 @@ _DETAILS = "# Detailed Table Information"
 
 
 class ViewRefused(DbtDatabaseError):
-    """Spark refuses to read a view that has narrower types than a table that became wider."""
+    """Spark refuses to read a view that has narrower types than the widened table that it reads."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class ListedView:
     Attributes:
         name: its schema and name.
         query: its query.
-        follows: whether it has the types of its query.
+        follows: whether it always has the types of its query.
     """
 
     name: Path
@@ -59,7 +59,7 @@ class ListedView:
 
 
 class ViewFinder:
-    """Finds views whose types are those of a table before it was widened.
+    """Finds the views that still have the types of a table from before it was widened.
 
     Args:
         backend: analyses queries and lists views.
@@ -70,20 +70,20 @@ class ViewFinder:
 
     @property
     def can_follow(self) -> bool:
-        """Whether this Spark has views that follow the types of their query."""
+        """Whether this Spark supports views that follow the types of their query."""
         return self._backend.spark_version() >= (4,)
 
     def read_by(self, query: str) -> list[View]:
-        """Find the views that change values on their way into a query.
+        """Find the views that change values which a query reads.
 
         Args:
-            query: a SELECT, which may have been analysed as that of a temporary view just now.
+            query: a SELECT, which may just have been analysed for a temporary view.
 
         Returns:
-            The views to mend; none where the query can't be analysed, as its own statement will
-            say why.
+            The views to update. Empty if the query can't be analysed: the statement that runs it
+            will say why.
         """
-        # An older Spark reads no view that would change a value.
+        # An older Spark refuses to read a view that would change a value.
         if not self.can_follow or not _READS.search(query):
             return []
         try:
@@ -99,43 +99,43 @@ class ViewFinder:
             table: the table's schema and name.
 
         Returns:
-            The views to mend, in every schema of the catalog, those over other views included.
+            The views to update, in every schema of the catalog, including views over other views.
         """
         found: dict[Path, View] = {}
         for view in _mentioning(table[-1], self._listed()):
             if not view.follows:
-                found.update({each.name[-2:]: each for each in self._stale_over(view, table)})
+                found.update({stale.name[-2:]: stale for stale in self._stale_over(view, table)})
         return list(found.values())
 
     def _stale_over(self, view: ListedView, table: Path) -> list[View]:
         try:
             plan = self._backend.analyse(f"select * from {path_sql(view.name)}")
         except DbtRuntimeError as error:
-            # What it reads can't be known then, but by its text.
+            # Without a plan, only its text shows what it reads.
             return [View(view.name, fails=True)] if condition(error.msg) == UP_CAST else []
         return _stale(plan) if reads_table(plan.text, table) else []
 
     def failing(self, statement: str) -> list[View]:
-        """Find the views because of which a statement ended with ``UP_CAST``.
+        """Find the views that caused a statement to fail with ``UP_CAST``.
 
         Args:
             statement: the statement.
 
         Returns:
-            The views to mend.
+            The views to update.
         """
         read = _mentioned_in(statement, self._listed())
         return [View(view.name, fails=True) for view in read if self._fails(view)]
 
     def explain_failure(self, statement: str, error: DbtDatabaseError) -> None:
-        """Name the views because of which a statement ended with ``UP_CAST``.
+        """Raise an error that names the views that caused a statement to fail with ``UP_CAST``.
 
         Args:
             statement: the statement.
             error: the error.
 
         Raises:
-            ViewRefused: such views were found.
+            ViewRefused: there are such views.
         """
         try:
             failing = self.failing(statement)
@@ -178,7 +178,7 @@ def _listed_view(name: Path, information: str) -> ListedView:
 
 
 def _mentioning(table: str, views: list[ListedView]) -> list[ListedView]:
-    """Find the views whose text has a table's name, or the name of such a view."""
+    """Find the views whose query contains a table's name, or the name of such a view."""
     names, found = {table.lower()}, list[ListedView]()
     while True:
         new = [view for view in views if view not in found and _has_any(view.query, names)]
@@ -189,13 +189,13 @@ def _mentioning(table: str, views: list[ListedView]) -> list[ListedView]:
 
 
 def _mentioned_in(text: str, views: list[ListedView]) -> list[ListedView]:
-    """Find the views whose name a text has, or the text of such a view."""
+    """Find the views whose name is in a text, or in the query of such a view."""
     texts, found = [text], list[ListedView]()
     while texts:
         new = [
             view
             for view in views
-            if view not in found and any(_has_any(each, {view.name[-1].lower()}) for each in texts)
+            if view not in found and any(_has_any(item, {view.name[-1].lower()}) for item in texts)
         ]
         found += new
         texts = [view.query for view in new]
@@ -203,7 +203,7 @@ def _mentioned_in(text: str, views: list[ListedView]) -> list[ListedView]:
 
 
 def _has_any(text: str, names: set[str]) -> bool:
-    # In backticks, a name has its own backticks doubled.
+    # A backtick in a quoted name is doubled.
     folded = text.lower().replace("``", "`")
     return any(name in folded for name in names)
 
@@ -223,13 +223,13 @@ def _view(name: Path, types: ViewTypes) -> View:
 
 
 def view_models(nodes: Iterable[Mapping[str, Any]]) -> dict[Path, str]:
-    """Find dbt's models that are views.
+    """Return dbt's models that are views.
 
     Args:
         nodes: the nodes of dbt's graph.
 
     Returns:
-        Each model's name, by its schema and the view's name in lower case.
+        The name of each model, by the schema and name of its view in lower case.
     """
     return {
         (str(node["schema"]).lower(), str(node["alias"]).lower()): str(node["name"])

@@ -1,8 +1,8 @@
-"""Views that cast what their query returns back to the types that it had at the view's creation.
+"""Detect views that cast their query's result back to the types from when the view was created.
 
-Spark 4 creates a view WITH SCHEMA COMPENSATION unless it is told otherwise: where a table was
-widened since, the view changes its values without an error. A view WITH SCHEMA BINDING, and every
-view of Spark 3.5, fails instead. A view WITH SCHEMA TYPE EVOLUTION has the types of its query.
+By default, Spark 4 creates a view WITH SCHEMA COMPENSATION. After a table was widened, such a view
+changes the table's values without an error. A view WITH SCHEMA BINDING, and every view of Spark
+3.5, fails instead. A view WITH SCHEMA TYPE EVOLUTION has the types of its query.
 
 Source:
     https://spark.apache.org/docs/latest/sql-ref-syntax-ddl-create-view.html
@@ -26,10 +26,10 @@ _PLANNED_RELATION = re.compile(r"[ :|+-]SubqueryAlias (\S.*)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class LossyCast:
-    """A cast of a view that can change a value.
+    """A cast in a view that can change a value.
 
     Attributes:
-        path: the place in the view's columns.
+        path: the path in the view's schema.
         query_type: the type that the view's query returns.
         view_type: the type that the view casts it to.
     """
@@ -40,20 +40,20 @@ class LossyCast:
 
     @property
     def text(self) -> str:
-        """The cast for people."""
+        """The cast as a text for people."""
         query_type, view_type = type_text(self.query_type), type_text(self.view_type)
         return f"{path_text(self.path)}: {query_type} in its query, {view_type} in the view"
 
 
 @dataclass(frozen=True)
 class View:
-    """A view, as far as its types are concerned.
+    """A view and the state of its types.
 
     Attributes:
-        name: its catalog, schema and name, or the end of that.
-        follows: whether it has the types of its query.
+        name: its catalog, schema and name, or the last parts of that.
+        follows: whether it always has the types of its query.
         casts: the casts that can change a value.
-        fails: whether Spark refuses to read it because a table became wider.
+        fails: whether Spark refuses to read it because a table was widened.
     """
 
     name: Path
@@ -63,7 +63,7 @@ class View:
 
     @property
     def is_stale(self) -> bool:
-        """Whether its types are those of a table before it was widened."""
+        """Whether it still has the types of a table from before it was widened."""
         return bool(self.casts) or self.fails
 
 
@@ -74,7 +74,7 @@ class PlannedView:
     Attributes:
         line: its line in the plan's text, from 0.
         name: its catalog, schema and name.
-        outer: the views that read it, directly or through others.
+        outer: the views that read it, directly or through other views.
     """
 
     line: int
@@ -86,10 +86,10 @@ def views_in(plan: str) -> list[PlannedView]:
     """Find the views in the text of an analysed plan.
 
     Args:
-        plan: the text, as EXPLAIN EXTENDED shows it, with or without numbers of lines.
+        plan: the text that EXPLAIN EXTENDED shows, with or without line numbers.
 
     Returns:
-        Its views, without the temporary ones, which are never stale.
+        The views, without temporary ones, which are never stale.
     """
     found: list[PlannedView] = []
     open_views: list[tuple[int, Path]] = []
@@ -106,14 +106,14 @@ def views_in(plan: str) -> list[PlannedView]:
 
 
 def reads_table(plan: str, table: Path) -> bool:
-    """Tell whether the text of an analysed plan has a table.
+    """Return whether the text of an analysed plan contains a table.
 
     Args:
         plan: the text.
         table: the table's schema and name.
 
     Returns:
-        Whether it is there, in any catalog.
+        Whether the plan contains the table, in any catalog.
     """
     name = ".".join(table).lower()
     aliases = (alias.replace("`", "").lower() for alias in _PLANNED_RELATION.findall(plan))
@@ -121,29 +121,29 @@ def reads_table(plan: str, table: Path) -> bool:
 
 
 def stale_views(planned: Iterable[PlannedView], views: Mapping[Path, View]) -> list[View]:
-    """Find the views of a query that have to be mended.
+    """Find the views of a query that have to be updated.
 
     Args:
         planned: the views in the query's plan.
-        views: each of them by its name.
+        views: the views by name.
 
     Returns:
-        The views that are stale, and those that become so as soon as a view that they read is
-        mended. Each is there once.
+        The views that are stale, and those that become stale when a view that they read is updated,
+        without duplicates.
     """
     found: dict[Path, View] = {}
     for view in planned:
         if views[view.name].is_stale:
             readers = (views[name] for name in view.outer)
             mended = [views[view.name], *(reader for reader in readers if not reader.follows)]
-            found.update({each.name: each for each in mended})
+            found.update({stale.name: stale for stale in mended})
     return list(found.values())
 
 
 def lossy_casts(
     query: StructType, view: StructType, query_columns: Sequence[str]
 ) -> tuple[LossyCast, ...]:
-    """Compare what a view's query returns with what the view makes of it.
+    """Find the casts from a view's query to the view's own types that can change a value.
 
     Args:
         query: the schema of the query's result.
@@ -152,8 +152,8 @@ def lossy_casts(
             two equal names means the second column of that name.
 
     Returns:
-        The casts that can change a value. A column that the query no longer has is none: to read
-        the view is an error then.
+        The casts that can change a value. A column that the query no longer has is left out: Spark
+        refuses to read the view then.
     """
     by_name = _by_name(query)
     used: Counter[str] = Counter()
@@ -178,21 +178,21 @@ def _lossy(path: Path, query: DataType, view: DataType) -> Iterator[LossyCast]:
     for pair in side_by_side(query, view, path, by_position):
         if pair.left is None or pair.right is None:
             continue
-        theirs, ours = pair.left.dataType, pair.right.dataType
-        if store_assignment(theirs, ours) is not StoreAssignment.EXACT:
-            yield LossyCast(pair.path, theirs, ours)
+        query_type, view_type = pair.left.dataType, pair.right.dataType
+        if store_assignment(query_type, view_type) is not StoreAssignment.EXACT:
+            yield LossyCast(pair.path, query_type, view_type)
 
 
 def mending(view: View, models: Mapping[Path, str], can_alter: bool) -> list[str]:
-    """Give the commands of which each makes a view have the types of its query.
+    """Return the alternative commands that update a view to the types of its query.
 
     Args:
         view: the view.
         models: the names of dbt's models that are views, by schema and name in lower case.
-        can_alter: whether this Spark has ALTER VIEW ... WITH SCHEMA.
+        can_alter: whether this Spark supports ALTER VIEW ... WITH SCHEMA.
 
     Returns:
-        At least one command.
+        At least one command. Each is sufficient.
     """
     model = models.get(tuple(part.lower() for part in view.name[-2:]))
     alter = f"alter view {path_sql(view.name[-2:])} with schema type evolution"
@@ -204,15 +204,15 @@ def mending(view: View, models: Mapping[Path, str], can_alter: bool) -> list[str
 
 
 def read_text(views: Iterable[View], models: Mapping[Path, str], warn: bool) -> str:
-    """Say that a model reads views which change values.
+    """Render the message that a model reads views which change values.
 
     Args:
-        views: the views to mend, from ``stale_views``.
-        models: as ``mending`` takes them.
-        warn: whether the model is run all the same.
+        views: the views to update, from ``stale_views``.
+        models: as for ``mending``.
+        warn: whether the model runs nevertheless.
 
     Returns:
-        A text with each view, its casts and what mends it.
+        A text with each view, its casts and the commands that update it.
     """
     result = (
         "The model gets the values as these views change them (on_lossy_write: warn)."
@@ -231,15 +231,15 @@ def read_text(views: Iterable[View], models: Mapping[Path, str], warn: bool) -> 
 
 
 def failing_text(views: Iterable[View], models: Mapping[Path, str], can_alter: bool) -> str:
-    """Say that Spark refuses to read views over a table that became wider.
+    """Render the message that Spark refuses to read views over a widened table.
 
     Args:
         views: the views.
-        models: as ``mending`` takes them.
-        can_alter: as ``mending`` takes it.
+        models: as for ``mending``.
+        can_alter: as for ``mending``.
 
     Returns:
-        A text with each view and what mends it.
+        A text with each view and the commands that update it.
     """
     lines = [
         "The statement reads views that were created before a table became wider, and Spark "
@@ -252,16 +252,16 @@ def failing_text(views: Iterable[View], models: Mapping[Path, str], can_alter: b
 def widened_text(
     table: Path, views: Sequence[View], models: Mapping[Path, str], can_alter: bool
 ) -> str:
-    """Say which views a wider table has left behind.
+    """Render the message that views still have the types from before a table was widened.
 
     Args:
         table: the table's schema and name.
-        views: the views to mend, from ``stale_views``; at least one.
-        models: as ``mending`` takes them.
-        can_alter: as ``mending`` takes it.
+        views: the views to update, from ``stale_views``; at least one.
+        models: as for ``mending``.
+        can_alter: as for ``mending``.
 
     Returns:
-        A text with each view, its casts and what mends it.
+        A text with each view, its casts and the commands that update it.
     """
     lines = [
         f"{path_text(table)} is wider now, and these views over it still have the types from "

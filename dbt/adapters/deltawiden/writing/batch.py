@@ -1,4 +1,4 @@
-"""The rows of a table that belong to one batch of a microbatch model."""
+"""Select the rows of a table that belong to one batch of a microbatch model."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from dbt.adapters.deltawiden.writing.columns import WrittenColumn
 
 
 class NoBatch(ValueError):
-    """The rows of a batch can't be told from those of other batches."""
+    """The rows of a batch can't be distinguished from those of other batches."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """The limits of a batch, and the column of the table that they are about.
+    """The limits of a batch, and the column of the table that they apply to.
 
     Attributes:
         column: the column's name, as the table spells it.
@@ -35,15 +35,15 @@ class Batch:
 
     @property
     def condition(self) -> str:
-        """The condition of the rows in the batch, the same in every time zone of a session."""
+        """The condition for the rows in the batch, independent of the session's time zone."""
         start, end = (_literal(limit, self.type) for limit in (self.start, self.end))
         return f"{quote(self.column)} >= {start} and {quote(self.column)} < {end}"
 
     def checked_sql(self, model: str) -> str:
-        """Render the column of a row to write, which ends the statement if it is in no batch.
+        """Render the batch's column for the SELECT, failing if a row is outside of the batch.
 
-        It is part of what is selected, and no filter: Spark could look at a filter before the
-        model's own.
+        It is a selected expression and not a filter, because Spark could evaluate a filter before
+        the filters of the model.
 
         Args:
             model: the name of the model.
@@ -60,11 +60,11 @@ class Batch:
 
     @property
     def is_text_exact(self) -> str:
-        """The query whether the session's time zone has a text of its own for each limit.
+        """The query that checks whether each limit has a unique text in the session's time zone.
 
-        Delta reads the condition of ``replace where`` from a text, in which a timestamp has no
-        offset. In the hour that the end of daylight saving time repeats, two moments have the same
-        text. Empty where the column's type has no time zone.
+        Delta parses the condition of ``replace where`` from a text, in which a timestamp has no
+        offset. In the hour that is repeated when daylight saving time ends, two moments have the
+        same text. The query is empty if the column's type has no time zone.
         """
         if not isinstance(self.type, spark.TimestampType):
             return ""
@@ -76,15 +76,14 @@ class Batch:
 def read_batch(
     columns: Iterable[WrittenColumn], event_time: str, start: datetime, end: datetime
 ) -> Batch:
-    """Find the rows of a table whose event time is in a batch.
+    """Return the batch of a table's rows whose event time is between two moments.
 
-    dbt selects the batch's input by the same limits, and compares them with the input's column. It
-    gives them in UTC: so a timestamp without time zone is taken for one of UTC, and a date for its
-    first moment in UTC.
+    dbt filters the batch's input by the same limits, which it passes in UTC. So a timestamp without
+    time zone is read as a time in UTC, and a date as its first moment in UTC.
 
     Args:
         columns: the table's columns at the time of the write.
-        event_time: the column, as the configuration names it.
+        event_time: the name of the column in the configuration.
         start: the first moment of the batch.
         end: the first moment after it.
 
@@ -92,17 +91,17 @@ def read_batch(
         The batch.
 
     Raises:
-        NoBatch: the table has no such column, its type has no moments, or the column is a date and
-            the batch is no number of whole days.
+        NoBatch: the table has no such column, the column's type is not a date or timestamp, or the
+            column is a date and the batch does not consist of whole days.
 
     Source:
         https://docs.getdbt.com/docs/build/incremental-microbatch, "Timezones"
     """
     columns = list(columns)
     name = read_name(event_time)[-1]
-    column = next((each for each in columns if each.name.lower() == name.lower()), None)
+    column = next((column for column in columns if column.name.lower() == name.lower()), None)
     if column is None:
-        names = ", ".join(each.name for each in columns)
+        names = ", ".join(column.name for column in columns)
         raise NoBatch(f"event_time: the table has no column {name}; it has {names}.")
     if not isinstance(column.type, spark.DateType | spark.TimestampType | spark.TimestampNTZType):
         raise NoBatch(

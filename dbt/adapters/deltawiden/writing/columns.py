@@ -1,4 +1,4 @@
-"""What is written to each column of a table, as SQL over the model's output."""
+"""Render what is written to each column of a table, as SQL on the model's output."""
 
 from collections.abc import Container
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ from dbt.adapters.deltawiden.writing.store_assignment import (
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 
 MERGE_SOURCE = "DBT_INTERNAL_SOURCE"
-"""The name that dbt gives the source of a MERGE."""
+"""The name of the source in dbt's MERGE statements."""
 
 
 @dataclass(frozen=True)
@@ -27,12 +27,12 @@ class WrittenColumn:
 
     Attributes:
         name: its name, as the table spells it.
-        type: its type, as it was declared.
+        type: its declared type.
         source: the column of the model's output that is written to it, or None for null.
         check: the check of values that its type does not store exactly, or None for no check.
-        is_key: whether rows are found by it. It is then compared as the table stores it.
-        is_only_inserted: whether a MERGE leaves it as it is in a row that it updates. Its value is
-            then shaped and checked where a row is inserted, because no other row takes it.
+        is_key: whether the write finds rows by it. It is then compared in the column's type.
+        is_only_inserted: whether a MERGE does not change it in the rows that it updates. Its value
+            is then shaped and checked only for inserted rows.
     """
 
     name: str
@@ -44,22 +44,22 @@ class WrittenColumn:
 
     @property
     def quoted(self) -> str:
-        """The name, quoted for a statement."""
+        """The column's name, quoted for a statement."""
         return quote(self.name)
 
     @property
     def column(self) -> str:
-        """The name, under the attribute that dbt's columns have it."""
+        """The column's name. dbt's own columns call this attribute ``column``."""
         return self.name
 
     @property
     def in_source(self) -> bool:
-        """Whether the model's output has it."""
+        """Whether the model's output has the column."""
         return self.source is not None
 
     @property
     def is_as_is(self) -> bool:
-        """Whether the source's value can be written as it is, nested fields included."""
+        """Whether the source's value can be written unchanged, including nested fields."""
         if self.source is None:
             return True
         given = self.source.dataType
@@ -71,7 +71,7 @@ class WrittenColumn:
 
     @property
     def select_sql(self) -> str:
-        """What to select for it from the model's output."""
+        """The expression to select for the column from the model's output."""
         if self.source is None:
             return f"cast(null as {type_sql(self.type)}) as {self.quoted}"
         value = quote(self.source.name)
@@ -80,7 +80,7 @@ class WrittenColumn:
 
     @property
     def insert_sql(self) -> str:
-        """What a MERGE inserts into it, from the source that ``select_sql`` makes."""
+        """The expression that a MERGE inserts, from a source that selects ``select_sql``."""
         if self.source is None:
             return "null"
         value = f"{MERGE_SOURCE}.{self.quoted}"
@@ -97,7 +97,7 @@ class WrittenColumn:
         return shaped
 
     def _has_to_check_partition(self, given: DataType) -> bool:
-        # A value of another kind is one already that a partition stores, or it is refused.
+        # A value of another kind is either refused, or converted to one that a partition stores.
         return (
             self.check is not None
             and kind_of(given) == kind_of(self.type)
@@ -109,13 +109,13 @@ class WrittenColumn:
 
 
 def _key_sql(value: str, source: DataType, column: DataType) -> str:
-    """Cast a key to its column's type, in which it is compared.
+    """Cast a key to its column's type, in which keys are compared.
 
-    As numbers the text 007 and 7 are equal, and as texts they are two keys.
+    The texts 007 and 7 are equal as numbers, but they are two different keys as texts.
     """
     if store_assignment(source, column) is StoreAssignment.EXACT:
         return f"cast({value} as {type_sql(column)})"
-    # Loss is accepted, but a value that the column can't hold must not become another row's key.
+    # Lossy writes are accepted, but a value that the column can't hold must not match another row.
     stored = f"try_cast({value} as {type_sql(column)})"
     failed = f"raise_error(concat('the table has no such key: ', cast({value} as string)))"
     return f"case when {value} is null or {stored} is not null then {stored} else {failed} end"
@@ -126,10 +126,10 @@ class Write:
     """A write of a model's output to its table.
 
     Attributes:
-        columns: the table's columns that are written, in its order.
-        unused: columns of the model's output that the table has not.
-        leaves_out: whether the table has columns that are not written, because it makes their
-            values itself.
+        columns: the table's columns that are written, in the table's order.
+        unused: the columns of the model's output that the table does not have.
+        leaves_out: whether the table has columns that are not written, because Delta generates
+            their values.
     """
 
     columns: tuple[WrittenColumn, ...] = ()
@@ -140,62 +140,64 @@ class Write:
     def can_merge_all(self) -> bool:
         """Whether a MERGE may write ``*`` for the table's columns.
 
-        It may not where the source lacks one (DELTA_MERGE_UNRESOLVED_EXPRESSION), nor where a
-        name contains a backtick, which Delta does not quote when it replaces the star
+        It may not if the source lacks a column (DELTA_MERGE_UNRESOLVED_EXPRESSION), or if a name
+        contains a backtick, which Delta does not quote when it expands the star
         (INVALID_ATTRIBUTE_NAME_SYNTAX).
         """
         return not self.leaves_out and all(
-            each.in_source and "`" not in each.name and not each.is_only_inserted
-            for each in self.columns
+            column.in_source and "`" not in column.name and not column.is_only_inserted
+            for column in self.columns
         )
 
     def updating(self, columns: Container[str] | None) -> "Write":
-        """Give the write by a MERGE that updates only some columns of a row.
+        """Return the write for a MERGE that updates only some columns of a row.
 
         Args:
-            columns: the columns that it updates, quoted; None where it updates all.
+            columns: the columns that it updates, quoted, or None if it updates all.
 
         Returns:
-            The write, in which a value of another column is checked only where it is inserted.
+            The write. The values of the other columns are only checked when a row is inserted.
         """
         if columns is None:
             return self
-        written = (replace(each, is_only_inserted=_is_left(each, columns)) for each in self.columns)
+        written = (
+            replace(column, is_only_inserted=_is_left(column, columns)) for column in self.columns
+        )
         return replace(self, columns=tuple(written))
 
     @property
     def is_as_is(self) -> bool:
-        """Whether the model's output can be written as it is, nested fields included."""
-        return all(each.is_as_is for each in self.columns)
+        """Whether the model's output can be written unchanged, including nested fields."""
+        return all(column.is_as_is for column in self.columns)
 
     @property
     def source_select_sql(self) -> str:
-        """The model's columns, nested fields in the order and types of the table's, to select.
+        """The model's columns to select, with nested fields in the table's order and types.
 
-        Columns that the table has not are kept: a MERGE's condition may use them.
+        Columns that the table does not have are kept: the condition of a MERGE may use them.
         """
-        written = [each.select_sql for each in self.columns if each.in_source]
-        return ", ".join([*written, *(quote(each) for each in self.unused)])
+        written = [column.select_sql for column in self.columns if column.in_source]
+        return ", ".join([*written, *(quote(name) for name in self.unused)])
 
 
 def partitions_checked_sql(source: StructType, check: ValueCheck) -> str:
-    """Render the columns of a query, with the check of those that will partition a new table.
+    """Render the columns of a query, with a check of those that will partition a new table.
 
     Args:
         source: the schema of the query.
-        check: the check; it has the table's partition columns.
+        check: the check, with the table's partition columns.
 
     Returns:
-        What to select from the query; empty where no column has to be checked.
+        The select list, or an empty text if no column has to be checked.
     """
-    columns = [WrittenColumn(f.name, f.dataType, f, check) for f in source.fields]
+    columns = [WrittenColumn(field.name, field.dataType, field, check) for field in source.fields]
     if all(column.is_as_is for column in columns):
         return ""
     return ", ".join(column.select_sql for column in columns)
 
 
 def _is_left(column: WrittenColumn, updated: Container[str]) -> bool:
-    # A field of a struct can be updated by itself, so structs are shaped for both.
+    # A MERGE can update a single field of a struct, so structs are shaped for updates and inserts.
     is_struct = isinstance(column.type, StructType)
     return not (column.is_key or is_struct or column.is_as_is or column.quoted in updated)
 
@@ -208,15 +210,15 @@ def match_columns(
     check: ValueCheck | None = None,
     keys: Container[str] = (),
 ) -> Write:
-    """Match a model's output with the columns of its table, by name without regard to case.
+    """Match a model's output with the columns of its table by name, ignoring case.
 
     Args:
         source: the schema of the model's output.
         table: the table's schema at the time of the write.
         fills: whether a column that the source lacks is filled with null. Otherwise it is selected
-            from the source all the same, so that the engine refuses the write.
-        left_out: the columns, in lower case, that Delta makes itself where the source lacks them.
-        check: the check of values that a column does not store exactly by its type alone, or None.
+            from the source nevertheless, so that the engine refuses the write.
+        left_out: the columns, in lower case, that Delta generates if the source lacks them.
+        check: the check of values that a column's type alone does not store exactly, or None.
         keys: the columns, in lower case, by which the write finds rows.
 
     Returns:
@@ -225,15 +227,15 @@ def match_columns(
     in_source = by_folded_name(with_char_types(source))
     columns = [
         WrittenColumn(
-            each.name,
-            each.dataType,
-            in_source.get(each.name.lower(), None if fills else each),
+            field.name,
+            field.dataType,
+            in_source.get(field.name.lower(), None if fills else field),
             check,
-            each.name.lower() in keys,
+            field.name.lower() in keys,
         )
-        for each in with_char_types(table).fields
-        if each.name.lower() in in_source or each.name.lower() not in left_out
+        for field in with_char_types(table).fields
+        if field.name.lower() in in_source or field.name.lower() not in left_out
     ]
     in_table = by_folded_name(table)
-    unused = [each.name for each in source.fields if each.name.lower() not in in_table]
+    unused = [field.name for field in source.fields if field.name.lower() not in in_table]
     return Write(tuple(columns), tuple(unused), leaves_out=len(columns) < len(table.fields))

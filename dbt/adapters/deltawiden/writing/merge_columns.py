@@ -1,4 +1,4 @@
-"""The columns that a MERGE updates in a row that exists."""
+"""Choose the columns that a MERGE updates in an existing row."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -15,27 +15,27 @@ def merge_update_columns(
 ) -> list[str] | None:
     """Return the columns that a MERGE updates.
 
-    dbt-spark's macro takes a name in backticks for another column than it is, and ignores one that
-    is misspelt.
+    dbt-spark's macro does not recognize a column whose name is in backticks, and ignores a
+    misspelt name.
 
     Args:
         included: ``merge_update_columns`` of the model.
         excluded: ``merge_exclude_columns`` of the model.
-        columns: the table's columns, each with ``column`` and ``quoted``. One whose ``in_source``
-            is false is not in the model's output, and can't be updated.
+        columns: the table's columns, each with ``column`` and ``quoted``. If ``in_source`` is
+            false, the column is not in the model's output and can't be updated.
 
     Returns:
-        The names, quoted; None if the model configures neither.
+        The quoted names, or None if the model configures neither.
 
     Raises:
-        CompilationError: both are configured, or there is no such column.
+        CompilationError: both are configured, or a column does not exist.
     """
     if included and excluded:
         raise CompilationError(
             "Model cannot specify merge_update_columns and merge_exclude_columns. Please update "
             "model to use only one config"
         )
-    # dbt's own columns do not say whether the source has them.
+    # dbt's own columns do not have this attribute.
     in_source = [column for column in columns if getattr(column, "in_source", True)]
     if included:
         return _named("merge_update_columns", included, in_source)

@@ -1,8 +1,8 @@
 """Shape a source's value like its column, so that nested fields are written by name.
 
-Spark writes a struct by position as soon as one of its fields needs a cast, whatever its fields are
-called, and Delta 3.3 and 4.0 then make of a null struct a struct of nulls. A value that has the
-column's fields in the column's order, and its types, can't be written wrongly.
+If a field of a struct needs a cast, Spark writes the struct by position, whatever the names of its
+fields are, and Delta 3.3 and 4.0 write a null struct as a struct of nulls. A value that has the
+column's fields in the column's order and types is always written correctly.
 """
 
 from collections.abc import Iterator
@@ -29,17 +29,17 @@ def shaped_sql(
 
     Args:
         value: an SQL expression for the value.
-        source: its type.
-        column: the type of the column. Every field of the source is in it.
-        path: the column, which the error of a check names.
-        check: the check of the leaves that the column does not store exactly by their types alone;
-            None to leave those to the engine's own cast.
+        source: the type of the value.
+        column: the type of the column, which has every field of the source.
+        path: the path of the column, for the error of a check.
+        check: the check of the leaves whose type alone does not store every value exactly, or None
+            to leave those to the engine's own cast.
 
     Returns:
-        The expression itself where it can be written as it is, else one that puts the fields in
-        order, at every depth, and gives them the column's types where those hold every value. A
-        field that the source lacks is null; a null struct stays null. With a check, a value that
-        the column does not store exactly ends the statement.
+        The expression itself if it can be written unchanged. Otherwise an expression that puts the
+        fields in order, at every depth, and casts them to the column's types if those hold every
+        value. A field that the source lacks is null, and a null struct stays null. With a check,
+        the statement fails at a value that the column does not store exactly.
 
     Source:
         https://spark.apache.org/docs/latest/api/sql/ (named_struct, transform, transform_keys)
@@ -49,7 +49,7 @@ def shaped_sql(
 
 
 def is_as_is(source: DataType, column: DataType, check: ValueCheck | None = None) -> bool:
-    """Tell whether a source's value can be written to its column as it is.
+    """Return whether a source's value can be written to its column unchanged.
 
     Args:
         source: the type of the value.
@@ -57,7 +57,7 @@ def is_as_is(source: DataType, column: DataType, check: ValueCheck | None = None
         check: as for ``shaped_sql``.
 
     Returns:
-        Whether names, their order and the types inside of structs are the same, and no value has
+        Whether the names, their order and the types inside structs are the same, and no value has
         to be checked.
     """
     shaper = _shaper(source, column, check)
@@ -65,17 +65,17 @@ def is_as_is(source: DataType, column: DataType, check: ValueCheck | None = None
 
 
 def _needs_cast(source: DataType, column: DataType) -> bool:
-    """Whether a struct's fields have other types than the column's, which hold all their values.
+    """Return whether a struct's fields need a cast to types of the column that hold all values.
 
-    Only then: a cast to a type that does not hold a value loses it, where a write can still fail.
+    Other types are left to the write: it can fail at a value that a cast would change.
     """
-    has_struct = any(isinstance(each, StructType) for each in every_type(column))
+    has_struct = any(isinstance(part, StructType) for part in every_type(column))
     pairs = list(_leaves(source, column))
-    differs = any(ours != theirs for ours, theirs in pairs)
+    differs = any(given != stored for given, stored in pairs)
     return (
         has_struct
         and differs
-        and all(store_assignment(ours, theirs) is StoreAssignment.EXACT for ours, theirs in pairs)
+        and all(store_assignment(given, stored) is StoreAssignment.EXACT for given, stored in pairs)
     )
 
 
@@ -87,8 +87,8 @@ def _leaves(source: DataType, column: DataType) -> Iterator[tuple[DataType, Data
 
 def _is_lossy(source: DataType, column: DataType) -> bool:
     return any(
-        store_assignment(ours, theirs) is StoreAssignment.LOSSY
-        for ours, theirs in _leaves(source, column)
+        store_assignment(given, stored) is StoreAssignment.LOSSY
+        for given, stored in _leaves(source, column)
     )
 
 
@@ -98,13 +98,13 @@ def _shaper(source: DataType, column: DataType, check: ValueCheck | None) -> "_S
 
 @dataclass(frozen=True)
 class _Shaper:
-    """Renders one value, each lambda variable under a name of its own."""
+    """Renders one value, with a unique name for each lambda variable."""
 
     check: ValueCheck | None
     names: "count[int]" = field(default_factory=lambda: count(1))
 
     def changes(self, source: DataType, column: DataType) -> bool:
-        """Whether the value has to be put in order, or a leaf of it has to be checked."""
+        """Return whether the value's fields must be put in order, or one of its leaves checked."""
         is_checked = self.check is not None and _is_lossy(source, column)
         return is_checked or not in_order(source, column)
 
@@ -123,9 +123,9 @@ class _Shaper:
         return self.check.checked_sql(value, path, source, column)
 
     def _inside(self, value: str, source: DataType, column: DataType, path: Path) -> str:
-        """Render a value inside another one, with its column's type if any leaf is checked.
+        """Render a value inside another one, cast to its column's type if any leaf is checked.
 
-        The value around it can then be written without a cast, which would be a cast by position.
+        The outer value can then be written without a cast, which Spark would apply by position.
         """
         shaped = self.shaped(value, source, column, path)
         if self.check is None or shaped != value or source == column:
@@ -135,15 +135,21 @@ class _Shaper:
     def _struct(self, value: str, source: StructType, column: StructType, path: Path) -> str:
         in_source = by_folded_name(source)
         fields = []
-        for each in column.fields:
-            name = each.name.replace("\\", "\\\\").replace("'", "\\'").replace("${", "\\u0024{")
-            given = in_source.get(each.name.lower())
+        for column_field in column.fields:
+            name = (
+                column_field.name.replace("\\", "\\\\")
+                .replace("'", "\\'")
+                .replace("${", "\\u0024{")
+            )
+            given = in_source.get(column_field.name.lower())
             if given is None:
-                rendered = f"cast(null as {type_sql(each.dataType)})"
+                rendered = f"cast(null as {type_sql(column_field.dataType)})"
             else:
-                field_path = (*path, each.name)
+                field_path = (*path, column_field.name)
                 field_value = f"{value}.{quote(given.name)}"
-                rendered = self._inside(field_value, given.dataType, each.dataType, field_path)
+                rendered = self._inside(
+                    field_value, given.dataType, column_field.dataType, field_path
+                )
             fields.append(f"'{name}', {rendered}")
         return f"if({value} is null, null, named_struct({', '.join(fields)}))"
 
@@ -159,23 +165,23 @@ class _Shaper:
 
 
 def in_order(source: DataType, column: DataType) -> bool:
-    """Tell whether a type has the fields of another in its order, at every depth.
+    """Return whether a type has the fields of another type in the same order, at every depth.
 
     Args:
         source: the type of a value.
-        column: the type of its column. Where the kinds differ (a struct and a number), there is
+        column: the type of its column. If the kinds differ (a struct and a number), there is
             nothing to put in order.
 
     Returns:
-        Whether names, without regard to case, and their order are the same.
+        Whether the names, ignoring case, and their order are the same.
     """
     if isinstance(source, StructType) and isinstance(column, StructType):
-        same_names = [each.lower() for each in source.names] == [
-            each.lower() for each in column.names
+        same_names = [name.lower() for name in source.names] == [
+            name.lower() for name in column.names
         ]
         return same_names and all(
-            in_order(ours.dataType, theirs.dataType)
-            for ours, theirs in zip(source.fields, column.fields, strict=True)
+            in_order(given.dataType, stored.dataType)
+            for given, stored in zip(source.fields, column.fields, strict=True)
         )
     if isinstance(source, ArrayType) and isinstance(column, ArrayType):
         return in_order(source.elementType, column.elementType)

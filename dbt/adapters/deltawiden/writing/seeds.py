@@ -1,7 +1,7 @@
-"""The values of a seed's file, held against the types of its table before anything is written.
+"""Check the values of a seed's file against the types of its table before anything is written.
 
-A cast would make another value or null of some texts: 12345678901234567890 is no bigint, 7.9 is no
-int, and 2024-13-45 is no date.
+A cast would change some texts to another value or to null: 12345678901234567890 is not a bigint,
+7.9 is not an int, and 2024-13-45 is not a date.
 """
 
 import csv
@@ -38,7 +38,7 @@ _BOOLEANS = frozenset({"true", "t", "yes", "y", "1", "false", "f", "no", "n", "0
 
 
 class SeedRefused(CompilationError):
-    """A value of a seed's file is none of its column's type; nothing was changed or written."""
+    """A value of a seed's file does not fit its column's type; nothing was changed or written."""
 
 
 @dataclass(frozen=True)
@@ -62,18 +62,18 @@ def check_seed(
     types: Mapping[str, str],
     session_zone: Callable[[], str],
 ) -> None:
-    """Hold the values of a seed's file against the types of its columns.
+    """Check the values of a seed's file against the types of its columns.
 
     Args:
         seed: the seed's node.
-        table: the file, as dbt has read it.
+        table: the file as dbt parsed it.
         types: the Spark type of each column.
-        session_zone: asks for the session's time zone, in which Spark reads a timestamp without
-            one.
+        session_zone: returns the session's time zone, in which Spark reads a timestamp that has no
+            time zone.
 
     Raises:
-        SeedRefused: a column would not store a value as the file has it. The message has the file,
-            and of each value the line, the column and the type.
+        SeedRefused: a column would not store a value exactly as it is in the file. The message
+            names the file, and the line, column and type of each such value.
     """
     columns = {name: _parsed(text) for name, text in types.items()}
     has_moments = any(isinstance(column, spark.TimestampType) for column in columns.values())
@@ -94,21 +94,21 @@ def check_seed(
 
 
 def seed_values(seed: Mapping[str, Any], table: agate.Table) -> list[list[Any]]:
-    """Give the values of a seed's file to write: numbers as the file has them.
+    """Return the values of a seed's file to write, with the text of the file for numbers.
 
     Args:
         seed: the seed's node.
-        table: the file, as dbt has read it.
+        table: the file as dbt parsed it.
 
     Returns:
         The values of each row, in the order of the columns.
     """
-    texts = [row for _, row in _records(table, str(seed["config"].get("delimiter") or ","))]
+    records = [row for _, row in _records(table, str(seed["config"].get("delimiter") or ","))]
     numbers = [isinstance(column.data_type, agate.Number) for column in table.columns]
     return [
         [
-            texts[row][n].strip() if numbers[n] and value is not None else value
-            for n, value in enumerate(values)
+            records[row][index].strip() if numbers[index] and value is not None else value
+            for index, value in enumerate(values)
         ]
         for row, values in enumerate(table.rows)
     ]
@@ -117,28 +117,30 @@ def seed_values(seed: Mapping[str, Any], table: agate.Table) -> list[list[Any]]:
 def _refused(
     table: agate.Table, types: Mapping[str, DataType | None], delimiter: str, zone: tzinfo | None
 ) -> Iterator[_Cell]:
-    columns = [(n, name, types[name]) for n, name in enumerate(table.column_names)]
+    columns = [(index, name, types[name]) for index, name in enumerate(table.column_names)]
     checks = [
-        (n, name, parsed, _check(parsed, zone)) for n, name, parsed in columns if parsed is not None
+        (index, name, parsed, _check(parsed, zone))
+        for index, name, parsed in columns
+        if parsed is not None
     ]
     for (line, texts), values in zip(_records(table, delimiter), table.rows, strict=True):
-        for n, name, parsed, is_exact in checks:
-            value = values[n]
+        for index, name, parsed, is_exact in checks:
+            value = values[index]
             if value is None:
-                continue  # What dbt has read as null is null.
+                continue  # dbt parsed it as null.
             if isinstance(value, date):
-                # dbt has told the type, by more spellings than Spark has.
-                is_kept = not _TOO_FINE.search(texts[n]) and not (
+                # dbt parsed it. It accepts more date formats than Spark.
+                is_kept = not _TOO_FINE.search(texts[index]) and not (
                     isinstance(parsed, spark.TimestampType) and _is_skipped(value, zone)
                 )
             else:
-                is_kept = is_exact(texts[n])
+                is_kept = is_exact(texts[index])
             if not is_kept:
-                yield _Cell(line, name, texts[n], parsed)
+                yield _Cell(line, name, texts[index], parsed)
 
 
 def _records(table: agate.Table, delimiter: str) -> list[tuple[int, list[str]]]:
-    """Read the file's rows as texts, each with the number of the line that it begins on."""
+    """Read the file's rows as text, each with the number of its first line."""
     with Path(table.original_abspath).open(encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file, delimiter=delimiter)
         next(reader)
@@ -153,18 +155,18 @@ def _parsed(text: str) -> DataType | None:
     try:
         return parse_type(text)
     except UnknownType:
-        return None  # Spark has to say what becomes of it.
+        return None  # This is left to Spark.
 
 
 def _zone(name: str) -> tzinfo | None:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError):
-        return None  # An offset, which skips no hour.
+        return None  # It is an offset, in which no hour is skipped.
 
 
 def _is_skipped(value: date, zone: tzinfo | None) -> bool:
-    """Tell whether no clock in a time zone ever shows a time, as when daylight saving begins."""
+    """Return whether a time zone skips a time, as it does when daylight saving time begins."""
     moment = value if isinstance(value, datetime) else datetime.combine(value, time())
     if zone is None or moment.tzinfo is not None:
         return False
@@ -173,7 +175,7 @@ def _is_skipped(value: date, zone: tzinfo | None) -> bool:
 
 
 def _check(column: DataType, zone: tzinfo | None = None) -> Callable[[str], bool]:
-    """Give the check whether a column of a type stores the value of a text."""
+    """Return a function that checks whether a column of a type stores the value of a text."""
     if type(column) in INTEGER_BITS:
         limit = 1 << INTEGER_BITS[type(column)]
         return lambda text: _is_integer(text.strip(), limit)
@@ -206,7 +208,7 @@ def _is_decimal(text: str, precision: int, scale: int) -> bool:
     if not _NUMBER.fullmatch(text):
         return False
     _, digits, exponent = Decimal(text).as_tuple()
-    assert isinstance(exponent, int)  # It is no NaN.
+    assert isinstance(exponent, int)  # It is not NaN.
     number = int("".join(map(str, digits)) or 0)
     while number and number % 10 == 0:
         number, exponent = number // 10, exponent + 1
@@ -214,7 +216,7 @@ def _is_decimal(text: str, precision: int, scale: int) -> bool:
 
 
 def _is_floating(text: str, as_stored: Callable[[str], float]) -> bool:
-    """Tell whether a floating-point number shows the digits of a text, or is the same number."""
+    """Return whether a floating-point number has the digits of a text, or equals it exactly."""
     if _NO_NUMBER.fullmatch(text):
         return True
     if not _NUMBER.fullmatch(text):
@@ -223,7 +225,7 @@ def _is_floating(text: str, as_stored: Callable[[str], float]) -> bool:
     try:
         stored = as_stored(text)
         shown = (Decimal(f"{stored:.{digits}g}") for digits in range(1, 18))
-        shortest = next(each for each in shown if as_stored(str(each)) == stored)
+        shortest = next(decimal for decimal in shown if as_stored(str(decimal)) == stored)
     except (OverflowError, InvalidOperation, StopIteration):
         return False  # It is infinite.
     return number in (shortest, Decimal(stored))
@@ -262,11 +264,11 @@ def quote_seed_column(column: str, quote_config: bool | None) -> str:
     """Quote the name of a seed's column.
 
     Args:
-        column: the name, a text of the file's first line.
+        column: the name from the file's first line.
         quote_config: the seed's ``quote_columns``.
 
     Raises:
-        DbtRuntimeError: ``quote_columns`` is false, and the name needs quotes.
+        DbtRuntimeError: ``quote_columns`` is false, but the name needs quotes.
     """
     if quote_config is False and quote_once(column) != column:
         raise DbtRuntimeError(

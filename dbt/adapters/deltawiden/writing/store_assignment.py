@@ -1,7 +1,7 @@
-"""Whether a column stores every value of another type exactly.
+"""Decide whether a column stores every value of another type exactly.
 
-Delta casts what is written to a column of another type. It refuses some pairs of types outright;
-others it takes, and the cast may round, truncate, make another kind of value of it, or fail.
+Delta casts the values that are written to a column of another type. It refuses some pairs of types.
+For other pairs, the cast may round, truncate, convert to another kind of value, or fail.
 """
 
 from enum import Enum
@@ -11,7 +11,7 @@ from pyspark.sql.types import DataType
 
 
 class StoreAssignment(Enum):
-    """What becomes of a type's values in a column of another type."""
+    """How a column stores the values of another type."""
 
     EXACT = "exact"
     LOSSY = "lossy"
@@ -26,7 +26,7 @@ INTEGER_BITS: dict[type[DataType], int] = {
     spark.LongType: 63,
 }
 
-# IEEE 754: every integer up to 2**n is exact where the significand has n bits.
+# IEEE 754: every integer up to 2**n is exact if the significand has n bits.
 SIGNIFICAND_BITS: dict[type[DataType], int] = {spark.FloatType: 24, spark.DoubleType: 53}
 
 _KINDS: dict[type[DataType], str] = {
@@ -51,9 +51,9 @@ _NUMBERS = frozenset({"integer", "decimal", "floating"})
 _DATETIMES = frozenset({"date", "timestamp", "timestamp_ntz"})
 _IN_TABLES = _NUMBERS | _DATETIMES | {"boolean", "string", "binary", "variant"}
 
-# The kinds of column that take each kind of value: Spark's casts under ANSI rules,
-# https://spark.apache.org/docs/latest/sql-ref-ansi-compliance.html#cast, whatever
-# spark.sql.storeAssignmentPolicy says. tests/conformance holds them against the engine.
+# The kinds of column that accept each kind of value: Spark's casts under ANSI rules,
+# https://spark.apache.org/docs/latest/sql-ref-ansi-compliance.html#cast, regardless of
+# spark.sql.storeAssignmentPolicy. tests/conformance compares them with the engine.
 _TAKEN_BY: dict[str, frozenset[str]] = {
     **dict.fromkeys(_NUMBERS, _NUMBERS | {"boolean", "timestamp", "string", "variant"}),
     "boolean": _NUMBERS | {"boolean", "string", "variant"},
@@ -66,10 +66,10 @@ _TAKEN_BY: dict[str, frozenset[str]] = {
     "variant": _IN_TABLES,
 }
 
-# Pairs of different kinds, numbers aside, that keep the value. A date is a midnight, in the
-# session's time zone for timestamp; the other way round the time of day is lost, and between
-# timestamp and timestamp_ntz an hour that a change of daylight saving time skips or repeats. So it
-# is with a timestamp as a string. A binary value as a string has to be UTF-8.
+# Pairs of different kinds, other than two kinds of number, that keep the value. A date becomes a
+# midnight, in the session's time zone for timestamp. In the other direction, the time of day is
+# lost. Between timestamp and timestamp_ntz, and from timestamp to string, an hour is lost that a
+# change of daylight saving time skips or repeats. A binary value as a string has to be UTF-8.
 _EXACT = frozenset(
     {
         ("date", "timestamp"),
@@ -82,19 +82,19 @@ _EXACT = frozenset(
 
 
 def kind_of(data_type: DataType) -> str | None:
-    """Name the kind of values that an atomic type has.
+    """Return the kind of an atomic type's values.
 
     Args:
         data_type: an atomic type.
 
     Returns:
-        The kind, such as ``integer`` or ``timestamp_ntz``; None for a type that is unknown here.
+        The kind, such as ``integer`` or ``timestamp_ntz``, or None for a type that is unknown here.
     """
     return _KINDS.get(type(data_type))
 
 
 def is_storable(data_type: DataType) -> bool:
-    """Tell whether a Delta column can have an atomic type.
+    """Return whether a Delta column can have an atomic type.
 
     Args:
         data_type: an atomic type.
@@ -112,17 +112,17 @@ def is_storable(data_type: DataType) -> bool:
 
 
 def store_assignment(source: DataType, column: DataType) -> StoreAssignment:
-    """Tell what becomes of the values of one type in a column of another.
+    """Return how a column stores the values of another type.
 
     Args:
-        source: the type of the values written.
-        column: the type of the column they are written to.
+        source: the type of the written values.
+        column: the type of the column that they are written to.
 
     Returns:
-        ``EXACT`` where every value of ``source`` is stored as it is; ``LOSSY`` where the engine
-        takes the write, and some value is changed, becomes another kind of value, or fails while
-        it runs; ``IMPOSSIBLE`` where the engine refuses the write whatever its values are. Types
-        that are unknown here are ``IMPOSSIBLE``, unless they are equal.
+        ``EXACT`` if every value of ``source`` is stored unchanged. ``LOSSY`` if the engine accepts
+        the write, but changes some values, converts them to another kind of value, or fails at
+        them. ``IMPOSSIBLE`` if the engine refuses the write, whatever its values are. Types that
+        are unknown here are ``IMPOSSIBLE``, unless they are equal.
     """
     if source == column or isinstance(source, spark.NullType):
         return StoreAssignment.EXACT
@@ -140,8 +140,8 @@ def _is_exact(source: DataType, source_kind: str, column: DataType, column_kind:
     if source_kind in _NUMBERS and column_kind in _NUMBERS:
         return _holds_numbers(column, source)
     if isinstance(column, spark.CharType):
-        return False  # A shorter text is stored with spaces at its end.
-    # Strings that differ in collation, or are varchar, hold the same characters.
+        return False  # A shorter text is padded with spaces.
+    # Strings with different collations, and varchar strings, store the same characters.
     return source_kind == column_kind or (source_kind, column_kind) in _EXACT
 
 
@@ -157,12 +157,12 @@ def _holds_decimal(column: DataType, source: spark.DecimalType) -> bool:
     if isinstance(column, spark.DecimalType):
         enough_digits = column.precision - column.scale >= source.precision - source.scale
         return bool(enough_digits and column.scale >= source.scale)
-    # No power of ten below one is a sum of powers of two: only whole numbers can be exact.
+    # No power of ten below one is a sum of powers of two, so only whole numbers can be exact.
     return source.scale == 0 and _holds_integers(column, int(10**source.precision) - 1)
 
 
 def _holds_integers(column: DataType, largest: int) -> bool:
-    """Tell whether the column holds every integer from ``-largest`` to ``largest - 1``."""
+    """Return whether the column holds every integer from ``-largest`` to ``largest - 1``."""
     if isinstance(column, spark.DecimalType):
         return largest < int(10 ** (column.precision - column.scale))
     if type(column) in INTEGER_BITS:

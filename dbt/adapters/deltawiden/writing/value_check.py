@@ -1,8 +1,8 @@
 """Check in the statement itself that a column stores a value exactly.
 
-A value is checked by a cast to the column's type and back. Some casts come back although they
-change the value, or keep it only by the session's time zone. For those pairs of types the rules are
-stricter; ``never_exact`` and ``_equals_floating`` say which and why.
+A value is checked by a cast to the column's type and back. For some pairs of types, this returns
+the same value although the stored one is different or depends on the session's time zone. The rules
+for those pairs are stricter: see ``never_exact`` and ``_equals_floating``.
 """
 
 from dataclasses import dataclass
@@ -25,18 +25,18 @@ from dbt.adapters.deltawiden.writing.store_assignment import INTEGER_BITS, kind_
 _SHOWN_CHARACTERS = 200
 _MAX_LONG = 2**63 - 1
 
-# A product of two decimals keeps all digits up to a precision of 38: 28 digits of a fraction, and
-# the 9 digits of 2**27.
+# The product of two decimals keeps all digits up to a precision of 38: here, 28 digits of a
+# fraction and the 9 digits of 2**27.
 _MAX_FRACTION_BITS = 27
 
 _NUMBERS = ("integer", "decimal", "floating")
 
-# Pairs of kinds in which no value but null is stored exactly.
-# - true is not 1, and 1 is not a moment: the stored value is of another kind.
-# - What crosses between a timestamp and a date, a text or a timestamp without time zone depends on
-#   the session's time zone: another session reads another moment, and an hour that daylight saving
+# Pairs of kinds in which only null is stored exactly.
+# - The stored value is of another kind: true is not 1, and 1 is not a moment.
+# - A conversion between a timestamp and a date, a text or a timestamp without time zone depends on
+#   the session's time zone. Another session reads another moment, and an hour that daylight saving
 #   time repeats or skips is lost.
-# - Bytes need not be UTF-8, and a variant is more than the value that a cast takes out of it.
+# - Bytes need not be UTF-8, and a variant contains more than the value that a cast returns.
 _NEVER_EXACT = frozenset(
     {
         *(("boolean", number) for number in _NUMBERS),
@@ -54,13 +54,13 @@ _NEVER_EXACT = frozenset(
 
 @dataclass(frozen=True)
 class ValueCheck:
-    """What the error of a value that is not exact has to say besides the value.
+    """Renders the check that a column stores a value exactly, and the error if it does not.
 
     Attributes:
         model: the name of the model.
         table: the table's name, quoted for a statement.
-        partition_columns: the columns, in lower case, by which the table is partitioned, where it
-            keeps their values as texts.
+        partition_columns: the table's partition columns, in lower case, if it stores their values
+            as text.
         shifts_moments: whether a timestamp in a partition depends on Java's time zone.
     """
 
@@ -70,7 +70,7 @@ class ValueCheck:
     shifts_moments: bool = False
 
     def has_to_check_partition(self, column: str, data_type: DataType) -> bool:
-        """Tell whether a column is a partition column that does not store all of its values.
+        """Return whether a column is a partition column that does not store all of its values.
 
         Args:
             column: the column's name.
@@ -79,7 +79,7 @@ class ValueCheck:
         return column.lower() in self.partition_columns and can_lose_values(data_type)
 
     def partition_sql(self, value: str, stored: str, column: str, data_type: DataType) -> str:
-        """Render a value that a partition column either stores or that ends the statement.
+        """Render a value so that the statement fails if a partition column does not store it.
 
         Args:
             value: an SQL expression of the column's kind of type. It is used several times.
@@ -101,11 +101,11 @@ class ValueCheck:
         return f"case when {value} is null or ({condition}) then {stored} else {failed} end"
 
     def checked_sql(self, value: str, path: Path, source: DataType, column: DataType) -> str:
-        """Render a value that is either stored exactly or ends the statement.
+        """Render a value so that the statement fails if the column does not store it exactly.
 
         Args:
             value: an SQL expression of an atomic type. It is used several times.
-            path: the leaf of the table that the value is written to.
+            path: the path of the leaf that the value is written to.
             source: the value's type.
             column: the leaf's type.
 
@@ -140,18 +140,18 @@ def _shown_sql(value: str, source: DataType) -> str:
 
 
 def _stored_sql(value: str, column: DataType) -> str:
-    """Cast to the column's type. A char is a string to an expression: a cast makes it no longer."""
+    """Cast to the column's type, or to string for a char, because a cast would not pad it."""
     if isinstance(column, spark.CharType):
         return f"cast({value} as string)"
     return f"cast({value} as {type_sql(column)})"
 
 
 def never_exact(source: DataType, column: DataType) -> bool:
-    """Tell whether null is the only value of a type that a column stores exactly.
+    """Return whether null is the only value of a type that a column stores exactly.
 
     Args:
         source: an atomic type.
-        column: the type of the column, which can take values of ``source``.
+        column: the type of the column, which accepts values of ``source``.
 
     Returns:
         Whether every other value becomes another kind of value, or depends on the time zone.
@@ -165,13 +165,12 @@ def exact_condition(value: str, source: DataType, column: DataType) -> str | Non
 
     Args:
         value: an SQL expression for the value.
-        source: its type, an atomic one.
-        column: the type of the column, of which ``store_assignment`` says that it is lossy
-            for ``source``.
+        source: the type of the value, an atomic type.
+        column: the type of the column, for which ``store_assignment`` returns ``LOSSY``.
 
     Returns:
-        A condition, which is false or null where the value would be changed or refused; None where
-        no value is exact.
+        A condition that is false or null if the value would be changed or refused, or None if no
+        value is exact.
 
     Source:
         https://spark.apache.org/docs/latest/sql-ref-ansi-compliance.html#cast (try_cast)
@@ -179,14 +178,14 @@ def exact_condition(value: str, source: DataType, column: DataType) -> str | Non
     if never_exact(source, column):
         return None
     if isinstance(column, spark.CharType):
-        # A shorter text would be stored with spaces at its end, and a longer one is refused.
+        # A shorter text would be padded with spaces, and a longer one is refused.
         return f"char_length(cast({value} as string)) = {column.length}"
     source_kind, column_kind = kind_of(source), kind_of(column)
     stored = f"try_cast({value} as {type_sql(column)})"
     back = f"try_cast({stored} as {type_sql(source)})"
     if source_kind == "string":
-        # The text of the stored value, so that '007' is not 7. Without a collation, by which
-        # different texts can be equal.
+        # Compare texts, so that '007' is not 7. The casts remove a collation, under which different
+        # texts can be equal.
         return f"cast({stored} as string) = cast({value} as string)"
     if source_kind == "integer" and column_kind == "decimal":
         return f"{stored} is not null"
@@ -204,22 +203,23 @@ def exact_condition(value: str, source: DataType, column: DataType) -> str | Non
 
 
 def _integer_is_floating(value: str, stored: str) -> str:
-    # A cast of 2**63, which no bigint holds, gives the largest bigint.
+    # 2**63 is out of range for bigint, but the cast returns the largest bigint.
     return f"try_cast({stored} as bigint) = {value} and {value} <> {_MAX_LONG}"
 
 
 def _equals_floating(number: str, scale: int, floating: str) -> str:
     """Render the condition under which a decimal and a binary floating-point number are equal.
 
-    A cast does not tell: Spark makes a decimal of the shortest decimal text of a floating-point
-    number, so 0.1 comes back from the double that is closest to it, and is another number. The
+    A cast can't decide it: Spark converts a floating-point number to decimal by its shortest
+    decimal text. So the double closest to 0.1 becomes 0.1 again, although it is another number. The
     whole parts are compared as bigint. The fraction of the floating-point number has to be a
     multiple of ``2**-bits``, and is compared after both fractions are multiplied by ``2**bits``,
     which is exact on both sides.
 
     Args:
         number: an expression of a decimal type.
-        scale: the scale of that type. A fraction of n decimal digits has n binary digits at most.
+        scale: the scale of that type. An exact fraction with n decimal digits has at most n binary
+            digits.
         floating: an expression of type float or double.
     """
     exact = f"cast({floating} as double)"

@@ -1,6 +1,6 @@
 {#-
-  dbt-spark's does not quote names, and drops no column, which Delta does under column mapping (and refuses
-  otherwise, saying how to allow it).
+  dbt-spark's macro does not quote names, and can't drop columns. Delta can, if column mapping is enabled. Otherwise,
+  Delta's error message says how to enable it.
 -#}
 {% macro deltawiden__alter_relation_add_remove_columns(relation, add_columns, remove_columns) %}
   {%- if add_columns -%}

@@ -1,6 +1,6 @@
 {#
-  The clauses of CREATE TABLE that take names and texts of the configuration. dbt-spark puts those into the
-  statement as they are, so that a quote or a bracket in one ends it early.
+  The clauses of CREATE TABLE that contain names and texts from the configuration. dbt-spark inserts them into the
+  statement unchanged, so that a quote or a bracket in one of them ends its clause early.
 #}
 
 {% macro deltawiden__location_clause() %}
@@ -19,7 +19,7 @@
 {%- endmacro %}
 
 
-{#- Hudi finds rows by the model's unique key: https://hudi.apache.org/docs/configurations#SPARK_DATASOURCE. -#}
+{#- Hudi uses the model's unique key to find rows: https://hudi.apache.org/docs/configurations#SPARK_DATASOURCE. -#}
 {% macro _deltawiden_options() %}
   {%- set options = {} -%}
   {%- do options.update(config.get('options') or {}) -%}

@@ -1,5 +1,5 @@
 {#-
-  Descriptions as comments. dbt-spark's end at a backslash before a quote, and name a column as it stands.
+  Descriptions as comments. dbt-spark's macros do not escape a backslash before a quote, and do not quote columns.
 -#}
 {% macro deltawiden__comment_clause() %}
   {%- set persist_docs = config.get('persist_docs', {}) -%}

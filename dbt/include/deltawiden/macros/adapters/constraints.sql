@@ -1,12 +1,12 @@
 {#
-  The constraints of a contract are held by the query whose rows are written, on every run: a row that breaks
-  one ends the statement before a row is stored, and a table that is replaced stays as it was.
+  The query that returns the rows to write checks the constraints of a contract, on every run. If a row breaks one,
+  the statement fails before any row is stored, and an existing table is not replaced.
 
-  Delta sets no column of an existing table to NOT NULL, and a CHECK constraint of the table stands in the way
-  of a widening, so the table itself gets no more than dbt-spark gives it: the model's own checks.
+  Delta can't set a column of an existing table to NOT NULL, and a CHECK constraint on the table can prevent a
+  widening. So only the model's own checks are added to the table, as with dbt-spark.
 #}
 
-{#- The columns of a contract, for the SELECT that is put around the model's query. -#}
+{#- Render the columns of a contract for the SELECT around the model's query. -#}
 {% macro deltawiden__get_column_names() %}
   {%- for column in model['columns'].values() -%}
     {%- set name = adapter.quote(column['name']) if column.get('quote') else adapter.quote_once(column['name']) -%}
@@ -62,7 +62,7 @@
 {% endmacro %}
 
 
-{#- dbt-spark's does not quote the name that it makes up of a hash. -#}
+{#- dbt-spark's macro does not quote the name that it generates from a hash. -#}
 {% macro deltawiden__alter_table_add_constraints(relation, constraints) %}
   {%- for constraint in constraints -%}
     {%- if constraint.type == 'check' -%}
@@ -75,7 +75,7 @@
 {% endmacro %}
 
 
-{#- The query holds those that can be held. -#}
+{#- The query checks the supported constraints. Warn about the others. -#}
 {% macro deltawiden__alter_column_set_constraints(relation, column_dict) %}
   {%- for column in column_dict.values() -%}
     {%- for constraint in column['constraints'] -%}

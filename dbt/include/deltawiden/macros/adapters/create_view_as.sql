@@ -1,6 +1,6 @@
 {#-
-  Spark 4 casts what a plain view's query returns to the types that it had when the view was created: of a
-  table that was widened since, the view changes the values. This clause lets the view's types follow.
+  By default, Spark 4 casts the result of a view's query to the types from when the view was created. If a table was
+  widened since then, the view changes its values. With this clause, the view always has the types of its query.
   https://spark.apache.org/docs/latest/sql-ref-syntax-ddl-create-view.html
 -#}
 {% macro deltawiden__create_view_as(relation, sql) -%}

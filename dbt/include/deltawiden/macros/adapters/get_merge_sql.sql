@@ -1,9 +1,9 @@
 {#
-  dbt-spark's MERGE, with names quoted, and with lists of columns where the source lacks some.
+  dbt-spark's MERGE, with quoted names, and with lists of columns if the source lacks some of them.
 
-  `dest_columns`: none where the source has every column of the table, else the table's columns, each
-  with `name`, `quoted`, `in_source` and `insert_sql`, the value that an inserted row gets. A column that the source lacks keeps its value in a row that
-  is updated, and is null in a row that is inserted.
+  `dest_columns`: none if the source has every column of the table. Otherwise the table's columns, each with `name`,
+  `quoted`, `in_source` and `insert_sql`, the value for an inserted row. A column that the source lacks keeps its
+  value in an updated row, and is null in an inserted row.
 #}
 {% macro deltawiden__get_merge_sql(target, source, unique_key, dest_columns, incremental_predicates) %}
   {%- set predicates = [] if incremental_predicates is none else [] + incremental_predicates -%}

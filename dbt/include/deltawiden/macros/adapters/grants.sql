@@ -1,4 +1,4 @@
-{#- dbt-spark puts the privilege into the statement as it stands. -#}
+{#- dbt-spark inserts the privilege into the statement without a check. -#}
 {% macro deltawiden__get_grant_sql(relation, privilege, grantees) -%}
     grant {{ _deltawiden_privilege(privilege) }} on {{ relation }} to {{ adapter.quote(grantees[0]) }}
 {%- endmacro %}

@@ -1,4 +1,4 @@
-{#- A value that its column would change stops the seed before the table is dropped. -#}
+{#- Check the values before the table is dropped: the seed fails if a column would change one of them. -#}
 {% macro deltawiden__reset_csv_table(model, full_refresh, old_relation, agate_table) %}
   {%- do adapter.check_seed(model, agate_table, _deltawiden_seed_types(model, agate_table)) -%}
   {% do return(spark__reset_csv_table(model, full_refresh, old_relation, agate_table)) %}
@@ -22,8 +22,8 @@
 
 
 {#-
-  dbt-spark's tells the type of a column anew for each value, and for that looks at all of the column's values:
-  minutes for a seed of some ten thousand rows.
+  dbt-spark's macro determines the type of a column again for each value, and reads all of the column's values
+  each time. This takes minutes for a seed with about ten thousand rows.
 -#}
 {% macro deltawiden__load_csv_rows(model, agate_table) %}
   {%- set values = [] -%}
@@ -43,6 +43,6 @@
     {%- do statements.append(sql) -%}
   {%- endfor -%}
 
-  {#- dbt writes it among the compiled files. -#}
+  {#- dbt writes the returned statement to the compiled files. -#}
   {% do return(statements[0]) %}
 {% endmacro %}

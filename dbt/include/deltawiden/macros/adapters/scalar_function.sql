@@ -1,6 +1,6 @@
 {#-
-  A function in SQL, as Spark 4 creates one: https://spark.apache.org/docs/latest/sql-ref-syntax-ddl-create-sql-function.html.
-  dbt's own statement is Postgres', and dbt-spark has none.
+  Create an SQL function in Spark 4: https://spark.apache.org/docs/latest/sql-ref-syntax-ddl-create-sql-function.html.
+  dbt's default statement is for Postgres, and dbt-spark does not have its own.
 -#}
 {% macro deltawiden__scalar_function_create_replace_signature_sql(target_relation) %}
     CREATE OR REPLACE FUNCTION {{ target_relation.render() }} ({{ formatted_scalar_function_args_sql() }})

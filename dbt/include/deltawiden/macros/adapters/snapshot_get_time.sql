@@ -1,6 +1,6 @@
 {#-
-  The time at which a snapshot finds a row deleted, in the type of the snapshot's other times. Spark would cast
-  a timestamp_ntz to timestamp where the two meet, and in the hour that daylight saving time skips to another one.
+  Render the time at which a snapshot finds a row deleted, in the type of the snapshot's other times. Otherwise, Spark
+  would cast a timestamp_ntz to timestamp, which changes times in the hour that daylight saving time skips.
 -#}
 {% macro deltawiden__snapshot_get_time() -%}
   {%- if model.resource_type == 'snapshot' and adapter.has_zoneless_times(model.unique_id) -%}

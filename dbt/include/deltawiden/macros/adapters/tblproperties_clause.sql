@@ -1,7 +1,6 @@
 {#-
-  The model's tblproperties, the one that `type_widening: true` asks for, and those that support the table
-  features which the model's types need: Delta gives them to a new table by itself, but not to one that is
-  replaced.
+  Render the model's tblproperties, the property for `type_widening: true`, and the properties for the table
+  features that the model's types need. Delta adds these features to a new table, but not to a replaced one.
 -#}
 {% macro deltawiden__tblproperties_clause() -%}
   {%- set properties = {} -%}

@@ -1,8 +1,8 @@
 {#
-  A shallow clone of a Delta table, else a view.
+  Create a shallow clone of a Delta table, or a view of another relation.
 
-  It is owned, not dispatched to, because dbt-spark's stops at grants, clones a table onto itself, and asks
-  for a replacement, which Delta refuses where there are rows.
+  This adapter has its own materialization because dbt-spark's fails at grants, clones a table onto itself, and
+  replaces an existing table, which Delta refuses if the table has rows.
 #}
 {% materialization clone, adapter='deltawiden' %}
   {%- if not defer_relation -%}

@@ -1,19 +1,19 @@
 {#
-  A Python model's data frame becomes a temporary view of the session. All that follows is as for a SQL model
-  that selects from it: format, properties, partitions, location, the plan and the write. The adapter's
+  Python models: a temporary view of the session holds the model's data frame. Format, properties, partitions,
+  location, plan and write are then the same as for a SQL model that selects from this view. The adapter's
   post_model_hook drops the view.
 
-  dbt lets only a materialization itself run Python, so the statement stands there.
+  Only a materialization itself can run Python in dbt, so each materialization has its own statement for it.
 #}
 
-{#- The model's code comes first, so that the lines of its errors are those of its file. -#}
+{#- The model's code comes first, so that line numbers in its errors match the model's file. -#}
 {% macro _deltawiden_python_code() -%}
 {{ compiled_code }}
 dbt_create_view(model(dbtObj(dbt_table), spark))
 {%- endmacro %}
 
 
-{#- The query that makes a model's rows, in whichever language the model is. -#}
+{#- Return the query for a model's rows, for a SQL model or a Python model. -#}
 {% macro _deltawiden_model_query() -%}
   {%- if model['language'] == 'python' -%}
     {% do return('select * from ' ~ adapter.quote(adapter.temporary_view(model, of_data_frame=true))) %}

@@ -1,8 +1,8 @@
 {#
   dbt-spark's snapshot materialization, with a plan before the write.
 
-  It is owned, not dispatched to, because dbt-spark's compares the source with a table of narrower types: a
-  value that the table can't hold is another one at each run, and each run makes a new version of its row.
+  This adapter has its own materialization because dbt-spark's compares the source with a table that has narrower
+  types. A value that the table can't store differs at each run, so that each run adds a new version of its row.
 #}
 {% materialization snapshot, adapter='deltawiden' %}
 
@@ -57,7 +57,7 @@
 {% endmaterialization %}
 
 
-{#- Make the staging view for a plan, and run the MERGE that writes from it. The adapter has run the plan. -#}
+{#- Create the staging view, and run the MERGE that reads it. The adapter has already run the plan. -#}
 {% macro _deltawiden_run_snapshot_write(plan, strategy, target_relation, columns) %}
   {%- set source = _deltawiden_snapshot_source(plan, columns.values() | map('lower') | list) -%}
   {%- set staging = spark_build_snapshot_staging_table(strategy, source, target_relation) -%}
@@ -68,7 +68,7 @@
 {% endmacro %}
 
 
-{#- The model's query; its nested fields in the order and types of the table's, with which they are compared. -#}
+{#- Return the model's query, with nested fields in the table's order and types so that they can be compared. -#}
 {% macro _deltawiden_snapshot_source(plan, own_columns) %}
   {%- if plan.write.is_as_is -%}
     {% do return(model['compiled_code']) %}
@@ -77,12 +77,12 @@
   {%- for column in plan.write.columns if column.in_source and column.name | lower not in own_columns -%}
     {%- do selected.append(column.select_sql) -%}
   {%- endfor -%}
-  {#- On a line of its own: the query may end in a comment. -#}
+  {#- The query is on its own line, because it may end with a comment. -#}
   {% do return('select ' ~ selected | join(', ') ~ ' from (\n' ~ model['compiled_code'] ~ '\n)') %}
 {% endmacro %}
 
 
-{#- As dbt-spark's, but for the columns: `*` does not take a source that lacks one of the table's. -#}
+{#- dbt-spark's MERGE with a list of columns, because `*` fails if the source lacks a column of the table. -#}
 {% macro deltawiden__snapshot_merge_sql(target, source, insert_cols) -%}
   {%- set columns = config.get('snapshot_table_column_names') or get_snapshot_table_column_names() -%}
   {%- set valid_to = 'DBT_INTERNAL_DEST.' ~ columns.dbt_valid_to -%}

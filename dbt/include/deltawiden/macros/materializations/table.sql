@@ -1,7 +1,7 @@
 {#
-  dbt-spark's table materialization, with Python models that are written as SQL models are.
+  dbt-spark's table materialization, with Python models that are written in the same way as SQL models.
 
-  It is owned, not dispatched to, because only a materialization may run Python.
+  This adapter has its own materialization because only a materialization can run Python.
 #}
 {% materialization table, adapter='deltawiden', supported_languages=['sql', 'python'] %}
   {%- set file_format = config.get('file_format') -%}
@@ -17,10 +17,10 @@
     {%- endcall -%}
   {%- endif -%}
 
-  {#- Before the table is dropped: the query may be refused. -#}
+  {#- Check the query before the table is dropped, because it may be refused. -#}
   {%- set query = adapter.new_table_query(context, _deltawiden_model_query(), target_relation) -%}
 
-  {#- A Delta or Iceberg table is replaced in one commit: readers always find one. -#}
+  {#- A Delta or Iceberg table is replaced in one commit, so that readers always find a table. -#}
   {%- set is_replaced = existing_relation is not none and (
       (existing_relation.is_delta and file_format == 'delta')
       or (existing_relation.is_iceberg and file_format == 'iceberg')) -%}

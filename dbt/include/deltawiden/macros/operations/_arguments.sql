@@ -1,6 +1,6 @@
 {#-
-  Check the arguments that operations have in common, before anything runs: a misspelt `dry_run` must not run,
-  nor be taken for one. A text is true in Jinja, whatever it says.
+  Check the arguments that all operations have, before anything runs. A misspelt argument name such as `dryrun` must
+  not start a real run, and a text must not be used as a boolean: in Jinja, every text is true.
 -#}
 {% macro _deltawiden_check_arguments(operation, others, output, booleans={}) %}
   {%- set name = operation.macro.name -%}

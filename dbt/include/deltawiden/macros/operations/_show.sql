@@ -1,4 +1,4 @@
-{#- Show what an operation did, and end with an error if it failed at any table. -#}
+{#- Show the results of an operation, and raise an error if it failed on any table. -#}
 {% macro _deltawiden_show(results, output) %}
   {%- if output == 'json' -%}
     {% do print(tojson(results.document)) %}

@@ -1,6 +1,6 @@
 {#
-  Compare the incremental models built in this target's schema with their tables in another one: print the
-  statements that a deployment will run, and fail on a refusal. For CI.
+  Compare the incremental models built in this target's schema with their tables in another schema. Print the
+  statements that a deployment will run, and fail if one is refused. Use it in CI.
 
     dbt run --empty --target ci
     dbt run-operation check_type_widening --target ci --args '{against: prod}'

@@ -1,5 +1,5 @@
 {#
-  Turn type widening off. The table feature stays, and the readers that it locks out stay locked out.
+  Turn type widening off. The table feature stays, and so the readers that it locks out stay locked out.
 
     dbt run-operation disable_type_widening --args '{relations: [shop.orders]}'
 #}

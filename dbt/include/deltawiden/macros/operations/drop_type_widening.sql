@@ -1,5 +1,5 @@
 {#
-  Remove the table feature of type widening, rewriting every data file that still holds an older type.
+  Remove the table feature of type widening, and rewrite every data file that still has an older type.
 
     dbt run-operation drop_type_widening --args '{relations: [shop.orders], truncate_history: true}'
 #}

@@ -1,5 +1,5 @@
 {#
-  Turn type widening on, having said first which readers the tables lose by it.
+  Turn type widening on, after listing the readers that lose access to the tables.
 
     dbt run-operation enable_type_widening --args '{schema: shop, dry_run: true}'
 #}

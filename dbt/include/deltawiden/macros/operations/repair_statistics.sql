@@ -1,5 +1,5 @@
 {#
-  Correct the statistics of data files that are older than a column's change from float to double.
+  Correct the statistics of data files from before a column changed from float to double.
 
     dbt run-operation repair_statistics --args '{schema: shop}'
 #}

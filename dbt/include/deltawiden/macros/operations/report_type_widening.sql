@@ -1,5 +1,5 @@
 {#
-  Tell what type widening has done to tables, and what dropping the feature would need.
+  Show the type widening of tables: their type changes, and what dropping the feature would need.
 
     dbt run-operation report_type_widening --args '{schema: shop}'
 #}

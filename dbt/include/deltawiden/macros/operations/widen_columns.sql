@@ -1,5 +1,5 @@
 {#
-  Change the types of columns by hand, integer to decimal and double included.
+  Change the types of columns by hand, including from integer to decimal or double.
 
     dbt run-operation widen_columns --args '{relations: [shop.orders], columns: {amount: "decimal(12,2)"}}'
 #}

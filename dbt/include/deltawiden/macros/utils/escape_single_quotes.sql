@@ -1,4 +1,4 @@
-{#- dbt-spark's leaves a backslash as it is, so that the text `\` in a unit test's fixture ends no literal. -#}
+{#- dbt-spark's macro does not escape a backslash, so that `\` in a unit test's fixture escapes the closing quote. -#}
 {% macro deltawiden__escape_single_quotes(expression) -%}
   {%- set literal = adapter.literal_sql(expression | string) -%}
   {{ literal[1:-1] }}

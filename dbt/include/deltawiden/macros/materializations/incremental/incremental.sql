@@ -1,16 +1,16 @@
 {#
   dbt-spark's incremental materialization, with a plan before the write.
 
-  It is owned, not dispatched to, because dbt-spark's falls back to another on_schema_change when the
-  configured one is misspelt, does not look at the schemas under `ignore`, names its temporary view so
-  that two schemas share it, and leaves no way to add the type changes to the answer of the write.
+  This adapter has its own materialization because dbt-spark's uses the default for a misspelt on_schema_change,
+  does not compare the schemas under `ignore`, uses the same name of a temporary view for two schemas, and has no
+  way to add the type changes to the adapter response of the write.
 #}
 {% materialization incremental, adapter='deltawiden', supported_languages=['sql', 'python'] -%}
 
   {%- set file_format = dbt_spark_validate_get_file_format(config.get('file_format', default='delta')) -%}
   {%- set strategy = _deltawiden_strategy(config.get('incremental_strategy') or 'append', file_format) -%}
   {%- set grant_config = config.get('grants') -%}
-  {#- dbt's cache keeps what is returned: a later batch of this run has to know what the table is. -#}
+  {#- dbt caches the returned relation, and a later batch of this run needs the table's format. -#}
   {%- set target_relation = this.incorporate(
       type='table', is_delta=(file_format == 'delta'), is_iceberg=(file_format == 'iceberg'), is_hudi=(file_format == 'hudi')) -%}
   {%- set existing_relation = load_relation(this) -%}
@@ -50,7 +50,7 @@
 {%- endmaterialization %}
 
 
-{#- One of dbt-spark's strategies, checked, or one that the project has a macro for. -#}
+{#- Check the strategy: it must be a valid one of dbt-spark's, or the project must have a macro for it. -#}
 {% macro _deltawiden_strategy(strategy, file_format) %}
   {%- set has_macro = ('get_incremental_' ~ strategy | replace('+', '_') ~ '_sql') in context -%}
   {%- if has_macro and strategy not in ['append', 'merge', 'insert_overwrite', 'microbatch', 'delete+insert'] -%}
@@ -62,10 +62,10 @@
 
 {% macro _deltawiden_create_table(existing_relation, target_relation, file_format) %}
 
-  {#- Before the table is dropped: the query may be refused. -#}
+  {#- Check the query before the table is dropped, because it may be refused. -#}
   {%- set query = adapter.new_table_query(context, _deltawiden_model_query(), target_relation) -%}
   {%- set replaces_delta = existing_relation is not none and existing_relation.is_delta -%}
-  {#- Replacing a table forgets its properties: one that follows the table must be given back. -#}
+  {#- A replaced table loses its properties. If the model follows the table's type widening, set it again. -#}
   {%- set follows_table = replaces_delta and config.get('type_widening') is none
       and adapter.has_type_widening(existing_relation) -%}
 
@@ -96,8 +96,8 @@
 
 
 {#-
-  The temporary view of the model's rows, and the query that it is of. The adapter calls this at each attempt to
-  write: another writer's commit may have changed the types of the tables that the view reads.
+  Create the temporary view of the model's rows, and return it with its query. The adapter calls this macro for each
+  attempt to write, because another writer may have changed the types of the tables that the view reads.
 -#}
 {% macro _deltawiden_create_source_view() %}
   {%- set view = this.incorporate(path={'identifier': adapter.temporary_view(model)}).include(database=false, schema=false) -%}

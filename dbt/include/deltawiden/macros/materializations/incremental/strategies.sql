@@ -1,4 +1,4 @@
-{#- The statement that writes a model's output to its table, by strategy. -#}
+{#- Render the statement that writes a model's output to its table, by strategy. -#}
 {% macro _deltawiden_incremental_sql(write) %}
   {%- set existing = write.existing -%}
   {%- if write.strategy == 'append' -%}
@@ -17,12 +17,12 @@
 
 {% macro _deltawiden_merge_sql(source, target, plan) %}
     {%- set write = plan.write -%}
-    {#- A MERGE of the project's own may insert `*`, so what it reads has to be checked whole. -#}
+    {#- A project's own MERGE may insert `*`, so all columns of its source have to be checked. -#}
     {%- if adapter.dispatch('get_merge_sql', 'dbt').macro.package_name == 'dbt_deltawiden' -%}
       {%- set write = write.updating(get_merge_update_columns(
         config.get('merge_update_columns'), config.get('merge_exclude_columns'), write.columns)) -%}
     {%- endif -%}
-    {#- No list of columns where `*` will do, which is what dbt-spark writes. -#}
+    {#- If possible, use `*` as dbt-spark does instead of a list of columns. -#}
     {%- set dest_columns = none if write.can_merge_all else write.columns -%}
     {%- set shaped_source -%}
       {%- if write.is_as_is -%} {{ source }} {%- else -%}
@@ -39,8 +39,8 @@
 
 
 {#-
-  A strategy of the project's own, with the arguments that dbt documents for one. Its statement is not ours, so
-  what it reads has the columns of the table that the model has, in the table's order at every depth.
+  Call a project's custom strategy with the arguments that dbt documents. We do not control its statement, so its
+  source has the table's columns that the model has, in the table's order at every depth.
   https://docs.getdbt.com/docs/build/incremental-strategy#custom-strategies
 -#}
 {% macro _deltawiden_custom_sql(strategy, source, target, plan) %}
@@ -78,8 +78,8 @@
 
 
 {#-
-  Replace the rows of a batch, in one commit. `replace where` takes no list of columns, so a table that makes
-  columns itself is merged into, and so is one whose batch has a limit that `replace where` can't be given.
+  Replace the rows of a batch in one commit. `replace where` does not support a list of columns or every limit of a
+  batch. So a MERGE is used if the table generates columns, or if a limit can't be written exactly.
   https://docs.delta.io/latest/delta-batch.html#selective-overwrite
 -#}
 {% macro _deltawiden_replace_batch_sql(write) %}
@@ -108,8 +108,7 @@
 
 
 {#-
-  The table's columns in the table's order, and so the fields of its structs; null for what the source no
-  longer has.
+  Render the table's columns in the table's order, also inside structs. Columns that the source lacks are null.
 -#}
 {% macro _deltawiden_select_list_sql(plan) %}
   {%- for column in plan.write.columns -%}
@@ -119,8 +118,8 @@
 
 
 {#-
-  Without a list an INSERT goes by position: a column that another writer moved after the plan would take
-  another one's values, and a column that the table makes itself would have to be given.
+  Render the column list of an INSERT. Without a list, an INSERT matches columns by position: a column that another
+  writer moved after the plan would get the values of another column, and a generated column would need a value.
   https://spark.apache.org/docs/latest/sql-ref-syntax-dml-insert-table.html (column_list)
 -#}
 {% macro _deltawiden_column_list_sql(existing, plan) %}
