@@ -17,7 +17,8 @@ from dbt.include.global_project import PACKAGE_PATH as GLOBAL_PROJECT
 from dbt.include.spark import PACKAGE_PATH as SPARK_PROJECT
 from dbt_common.context import set_invocation_context
 
-from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager, DeltaWidenCredentials
+from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager
+from dbt.adapters.deltawiden.credentials import DeltaWidenCredentials
 from dbt.adapters.deltawiden.impl import DeltaWidenConfig
 from dbt.adapters.deltawiden.spark.settings import start_settings
 from dbt.include.deltawiden import PACKAGE_PATH

@@ -3,7 +3,7 @@
 from dbt.adapters.base import AdapterPlugin
 
 from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager as ConnectionManager
-from dbt.adapters.deltawiden.connections import DeltaWidenCredentials
+from dbt.adapters.deltawiden.credentials import DeltaWidenCredentials
 from dbt.adapters.deltawiden.impl import DeltaWidenAdapter
 from dbt.include import deltawiden
 

@@ -53,14 +53,14 @@ class DeltaWidenColumn(SparkColumn):
 
 
 def columns_of(
-    schema: StructType, relation: BaseRelation, but: Container[str] = ()
+    schema: StructType, relation: BaseRelation, exclude: Container[str] = ()
 ) -> list[SparkColumn]:
     """Return the columns of a relation from its schema.
 
     Args:
         schema: the schema.
         relation: the relation.
-        but: the names of columns to leave out.
+        exclude: the names of columns to leave out.
     """
     return [
         DeltaWidenColumn(
@@ -72,5 +72,5 @@ def columns_of(
             dtype=field.dataType.simpleString(),
         )
         for index, field in enumerate(schema.fields)
-        if field.name not in but
+        if field.name not in exclude
     ]

@@ -1,98 +1,25 @@
-"""Connect to the Spark of a profile: credentials and the connection manager."""
+"""Open connections to the Spark of a profile, and run statements on them."""
 
-import re
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from dbt.adapters.contracts.connection import Connection, ConnectionState
 from dbt.adapters.events.logging import AdapterLogger
-from dbt.adapters.spark.connections import SparkConnectionManager, SparkCredentials
-from dbt_common.dataclass_schema import StrEnum
-from dbt_common.exceptions import DbtConfigError, DbtDatabaseError, DbtRuntimeError
+from dbt.adapters.spark.connections import SparkConnectionManager
+from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
-from dbt.adapters.deltawiden.spark.connect import DEFAULT_PORT, open_connect
+from dbt.adapters.deltawiden.credentials import ConnectionMethod, DeltaWidenCredentials
+from dbt.adapters.deltawiden.spark.connect import open_connect
 from dbt.adapters.deltawiden.spark.errors import error_text, has_java_stack
-from dbt.adapters.deltawiden.spark.redaction import find_secrets, hide, scrubbed
+from dbt.adapters.deltawiden.spark.redaction import scrubbed
 from dbt.adapters.deltawiden.spark.session import SessionConnection, get_session, release_session
 from dbt.adapters.deltawiden.sql.literals import literal
 
 logger = AdapterLogger("DeltaWiden")
 
-ANSI = "spark.sql.ansi.enabled"
-_VERSION = re.compile(r"\d+(\.\d+)+")
-
-
-class ConnectionMethod(StrEnum):
-    """How dbt connects to Spark: the methods of dbt-spark, and Spark Connect."""
-
-    SESSION = "session"
-    CONNECT = "connect"
-    THRIFT = "thrift"
-    HTTP = "http"
-    ODBC = "odbc"
-
-
 # PyHive quotes a text in such a way that Spark still substitutes the `${...}` in it.
 _QUOTED_BY_PYHIVE = (ConnectionMethod.THRIFT, ConnectionMethod.HTTP)
-
-
-@dataclass
-class DeltaWidenCredentials(SparkCredentials):
-    """A dbt-spark profile in which only ``schema`` is required.
-
-    Without ``method``, Spark runs in dbt's own process (``session``).
-
-    Attributes:
-        delta_version: the version of Delta, for a server that does not report it.
-    """
-
-    method: ConnectionMethod = ConnectionMethod.SESSION  # type: ignore[assignment]
-    delta_version: str | None = None
-
-    @classmethod
-    def __pre_deserialize__(cls, data: Any) -> Any:
-        data = super().__pre_deserialize__(data)
-        if data.get("method") == ConnectionMethod.CONNECT:
-            data.setdefault("port", DEFAULT_PORT)
-        return data
-
-    def __post_init__(self) -> None:
-        if self.method == ConnectionMethod.SESSION and self.host is None:
-            self.host = "localhost"
-        if self.delta_version is not None and not _VERSION.fullmatch(self.delta_version):
-            raise DbtConfigError(
-                f"The profile's delta_version is {self.delta_version!r}; accepted is a version in "
-                "quotes, such as '4.0.1'"
-            )
-        given_ansi = self.server_side_parameters.get(ANSI)
-        super().__post_init__()
-        # dbt-spark turns ANSI mode off, whatever the profile says. Here, the profile decides.
-        if given_ansi is not None:
-            self.server_side_parameters[ANSI] = str(given_ansi)
-        given = {"token": self.token, "password": self.password}
-        hide(find_secrets(self.server_side_parameters, given, self.connection_string_suffix))
-
-    @property
-    def type(self) -> str:
-        """The name of the adapter."""
-        return "deltawiden"
-
-    @property
-    def unique_field(self) -> str:
-        """The text that identifies an installation in dbt's anonymous usage statistics."""
-        return self.host or "localhost"
-
-    @property
-    def has_session(self) -> bool:
-        """Whether dbt has a SparkSession, for data frames, exact schemas and Python models."""
-        return self.method in (ConnectionMethod.SESSION, ConnectionMethod.CONNECT)
-
-    def _connection_keys(self) -> tuple[str, ...]:
-        if self.method == ConnectionMethod.SESSION:
-            return "method", "schema"
-        return "method", *super()._connection_keys()
 
 
 class DeltaWidenConnectionManager(SparkConnectionManager):

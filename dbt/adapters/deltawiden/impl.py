@@ -24,7 +24,8 @@ from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 from dbt.adapters.deltawiden.column import DeltaWidenColumn, columns_of
 from dbt.adapters.deltawiden.config.model import DeltaWidenConfig
 from dbt.adapters.deltawiden.config.validation import check_configuration
-from dbt.adapters.deltawiden.connections import ConnectionMethod, DeltaWidenConnectionManager
+from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager
+from dbt.adapters.deltawiden.credentials import ConnectionMethod
 from dbt.adapters.deltawiden.delta.backends import choose_backend
 from dbt.adapters.deltawiden.delta.protocol import ENABLED
 from dbt.adapters.deltawiden.docs_catalog import catalog_rows, catalog_table, statistics
@@ -380,7 +381,7 @@ class DeltaWidenAdapter(SparkAdapter):
             if any(message in error.msg for message in TABLE_OR_VIEW_NOT_FOUND_MESSAGES):
                 return []
             raise
-        return columns_of(schema, relation, but=self.HUDI_METADATA_COLUMNS)
+        return columns_of(schema, relation, exclude=self.HUDI_METADATA_COLUMNS)
 
     # The pages of dbt docs
 

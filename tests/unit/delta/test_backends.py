@@ -7,7 +7,7 @@ import pytest
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.deltawiden.connections import ConnectionMethod
+from dbt.adapters.deltawiden.credentials import ConnectionMethod
 from dbt.adapters.deltawiden.delta.backends import choose_backend
 from dbt.adapters.deltawiden.delta.backends.connect import ConnectBackend
 from dbt.adapters.deltawiden.delta.backends.jvm import JvmBackend

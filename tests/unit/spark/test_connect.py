@@ -5,7 +5,7 @@ import socket
 import pytest
 from dbt.adapters.exceptions import FailedToConnectError
 
-from dbt.adapters.deltawiden.connections import DeltaWidenCredentials
+from dbt.adapters.deltawiden.credentials import DeltaWidenCredentials
 from dbt.adapters.deltawiden.spark.connect import open_connect
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from dbt.adapters.deltawiden.spark.jar_cache import FoundJars, beside_own
-from dbt.adapters.deltawiden.spark.settings import jars_are_ours, start_settings
+from dbt.adapters.deltawiden.spark.jar_cache import JarCache, beside_own
+from dbt.adapters.deltawiden.spark.settings import adds_only_own_jars, start_settings
 
 PACKAGES = "io.delta:delta-spark_4.1_2.13:4.4.0"
 
@@ -22,42 +22,42 @@ def jars(tmp_path: Path) -> list[Path]:
 
 
 @pytest.fixture
-def found(tmp_path: Path) -> FoundJars:
-    return FoundJars(PACKAGES, {"XDG_CACHE_HOME": str(tmp_path / "cache")})
+def found(tmp_path: Path) -> JarCache:
+    return JarCache(PACKAGES, {"XDG_CACHE_HOME": str(tmp_path / "cache")})
 
 
 def uris(jars: list[Path]) -> list[str]:
     return [each.as_uri() for each in jars]
 
 
-def test_at_the_first_start_there_are_none(found: FoundJars):
+def test_at_the_first_start_there_are_none(found: JarCache):
     assert found.read() == []
 
 
-def test_what_was_found_is_there_at_the_next_start(found: FoundJars, jars: list[Path]):
+def test_what_was_found_is_there_at_the_next_start(found: JarCache, jars: list[Path]):
     found.write(uris(jars))
     assert found.read() == uris(jars)
 
 
-def test_other_packages_have_other_jars(found: FoundJars, jars: list[Path], tmp_path: Path):
+def test_other_packages_have_other_jars(found: JarCache, jars: list[Path], tmp_path: Path):
     found.write(uris(jars))
-    other = FoundJars(f"{PACKAGES}-SNAPSHOT", {"XDG_CACHE_HOME": str(tmp_path / "cache")})
+    other = JarCache(f"{PACKAGES}-SNAPSHOT", {"XDG_CACHE_HOME": str(tmp_path / "cache")})
     assert other.read() == []
 
 
-def test_a_jar_that_is_gone_lets_ivy_look_again(found: FoundJars, jars: list[Path]):
+def test_a_jar_that_is_gone_lets_ivy_look_again(found: JarCache, jars: list[Path]):
     found.write(uris(jars))
     jars[1].unlink()
     assert found.read() == []
 
 
-def test_a_jar_of_another_size_lets_ivy_look_again(found: FoundJars, jars: list[Path]):
+def test_a_jar_of_another_size_lets_ivy_look_again(found: JarCache, jars: list[Path]):
     found.write(uris(jars))
     jars[1].write_bytes(b"")
     assert found.read() == []
 
 
-def test_what_is_forgotten_is_gone(found: FoundJars, jars: list[Path]):
+def test_what_is_forgotten_is_gone(found: JarCache, jars: list[Path]):
     found.write(uris(jars))
     found.forget()
     found.forget()
@@ -65,13 +65,13 @@ def test_what_is_forgotten_is_gone(found: FoundJars, jars: list[Path]):
 
 
 @pytest.mark.parametrize("jar", ["hdfs://name/io.delta_x.jar", "file:///not/there.jar", ""])
-def test_what_is_no_file_here_is_not_kept(found: FoundJars, jars: list[Path], jar: str):
+def test_what_is_no_file_here_is_not_kept(found: JarCache, jars: list[Path], jar: str):
     found.write([*uris(jars), jar])
     assert found.read() == []
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "1", '{"file:///x.jar": 1}', '{"x": 1}', "\udcff"])
-def test_a_broken_file_lets_ivy_look_again(found: FoundJars, jars: list[Path], text: str):
+def test_a_broken_file_lets_ivy_look_again(found: JarCache, jars: list[Path], text: str):
     found.write(uris(jars))
     found._file.write_bytes(text.encode("utf-8", "surrogateescape"))
     assert found.read() == []
@@ -80,12 +80,12 @@ def test_a_broken_file_lets_ivy_look_again(found: FoundJars, jars: list[Path], t
 def test_where_nothing_can_be_written_nothing_is_kept(jars: list[Path], tmp_path: Path):
     no_folder = tmp_path / "file"
     no_folder.touch()
-    found = FoundJars(PACKAGES, {"XDG_CACHE_HOME": str(no_folder)})
+    found = JarCache(PACKAGES, {"XDG_CACHE_HOME": str(no_folder)})
     found.write(uris(jars))
     assert found.read() == []
 
 
-def test_nothing_else_is_left_beside_the_file(found: FoundJars, jars: list[Path]):
+def test_nothing_else_is_left_beside_the_file(found: JarCache, jars: list[Path]):
     found.write(uris(jars))
     assert [*found._file.parent.iterdir()] == [found._file]
 
@@ -110,7 +110,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
 def test_packages_that_only_the_adapter_names_are_its_own(environment: dict[str, str]):
     parameters = {"spark.driver.memory": "2g"}
     assert "spark.jars.packages" in start_settings(parameters, environment)
-    assert jars_are_ours(parameters, environment)
+    assert adds_only_own_jars(parameters, environment)
 
 
 @pytest.mark.parametrize(
@@ -119,12 +119,12 @@ def test_packages_that_only_the_adapter_names_are_its_own(environment: dict[str,
 def test_where_the_user_says_anything_of_jars_spark_looks_itself(
     environment: dict[str, str], key: str, tmp_path: Path
 ):
-    assert not jars_are_ours({key: "a:b:1"}, environment)
+    assert not adds_only_own_jars({key: "a:b:1"}, environment)
     arguments = {"PYSPARK_SUBMIT_ARGS": f"--conf {key}=a:b:1 pyspark-shell"}
-    assert not jars_are_ours({}, {**environment, **arguments})
+    assert not adds_only_own_jars({}, {**environment, **arguments})
     (tmp_path / "spark-defaults.conf").write_text(f"{key} a:b:1\n")
-    assert not jars_are_ours({}, environment)
+    assert not adds_only_own_jars({}, environment)
 
 
 def test_a_cluster_gets_all_jars_by_spark(environment: dict[str, str]):
-    assert not jars_are_ours({"spark.master": "yarn"}, environment)
+    assert not adds_only_own_jars({"spark.master": "yarn"}, environment)

@@ -14,7 +14,7 @@ from dbt_common.events.functions import fire_event
 from dbt_common.events.logger import LineFormat, LoggerConfig
 from dbt_common.events.types import Note
 
-from dbt.adapters.deltawiden.connections import DeltaWidenCredentials
+from dbt.adapters.deltawiden.credentials import DeltaWidenCredentials
 from dbt.adapters.deltawiden.spark import redaction as secrets
 from dbt.adapters.deltawiden.spark.redaction import (
     find_secrets,

@@ -22,7 +22,7 @@ from dbt.adapters.deltawiden.delta.stale_types import stale_leaves
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.operations.maintained_table import MaintainedTable, opened
-from dbt.adapters.deltawiden.operations.progress import size_text, tell
+from dbt.adapters.deltawiden.operations.progress import log_progress, size_text
 from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults, run_on_each
 from dbt.adapters.deltawiden.spark.errors import condition
 from dbt.adapters.deltawiden.sql.statements import drop_feature, unset_properties
@@ -38,7 +38,7 @@ _WAITING = frozenset(
 )
 _TRUNCATING = ("delta.dropFeatureTruncateHistory.retentionDuration", "interval 24 hours")
 _EXPIRING = ("delta.logRetentionDuration", "interval 30 days")
-_TELL_EVERY = 1_000
+_PROGRESS_EVERY = 1_000
 
 # Delta 4.4 looks for a session on the executors, which only have one if they are the driver:
 # https://github.com/delta-io/delta/pull/5697.
@@ -71,7 +71,7 @@ class _State:
         return sum(stale.file.size for stale in self.stale)
 
     @property
-    def ours(self) -> list[StaleFile]:
+    def left_by_delta(self) -> list[StaleFile]:
         """The stale files that Delta's own command does not rewrite."""
         if self.features and self.changes:
             return [
@@ -164,14 +164,16 @@ def _look(table: MaintainedTable) -> _State:
     version = table.files.version()
     schema, changes = table.schema()
     files = table.files.list()
-    tell(f"{snapshot.name}: reading the types in {pluralize(len(files), 'file')}")
+    log_progress(f"{snapshot.name}: reading the types in {pluralize(len(files), 'file')}")
     stale: list[StaleFile] = []
     for number, (file, stored) in enumerate(table.files.schemas(files), start=1):
         leaves = stale_leaves(stored, schema)
         if leaves:
             stale.append(StaleFile(file, leaves))
-        if number % _TELL_EVERY == 0:
-            tell(f"{snapshot.name}: {number} of {len(files)} files read, {len(stale)} stale")
+        if number % _PROGRESS_EVERY == 0:
+            log_progress(
+                f"{snapshot.name}: {number} of {len(files)} files read, {len(stale)} stale"
+            )
     size = sum(file.size for file in files)
     return _State(snapshot, version, table.count(version), changes, len(files), size, stale)
 
@@ -182,18 +184,20 @@ def _run_all(
     if before.snapshot.has(ENABLED):
         # Disable it first, so that no other writer widens a type after the rewrite.
         _run(table, unset_properties(before.snapshot.name, [ENABLED]), work)
-    if before.ours:
-        _rewrite(table, before.ours, work)
-    left_to_delta = len(before.stale) - len(before.ours)
-    if left_to_delta:
-        tell(f"{before.snapshot.name}: Delta rewrites {pluralize(left_to_delta, 'file')}")
+    if before.left_by_delta:
+        _rewrite(table, before.left_by_delta, work)
+    rewritten_by_delta = len(before.stale) - len(before.left_by_delta)
+    if rewritten_by_delta:
+        log_progress(
+            f"{before.snapshot.name}: Delta rewrites {pluralize(rewritten_by_delta, 'file')}"
+        )
     for feature in before.features:
         _drop(table, before, feature, truncate_history, work)
 
 
 def _rewrite(table: MaintainedTable, stale: Sequence[StaleFile], work: _Work) -> None:
     text = _rewrite_text(table, stale)
-    tell(f"{table.name}: {text}")
+    log_progress(f"{table.name}: {text}")
     table.files.rewrite(stale)
     work.statements.append(text)
 
@@ -234,7 +238,7 @@ def _do_what_delta_does(table: MaintainedTable, work: _Work) -> None:
 
 
 def _run(table: MaintainedTable, statement: str, work: _Work) -> None:
-    tell(statement)
+    log_progress(statement)
     work.statements.append(statement)
     table.run(statement)
 
@@ -272,8 +276,8 @@ def _planned(
     statements = []
     if before.snapshot.has(ENABLED):
         statements.append(unset_properties(before.snapshot.name, [ENABLED]))
-    if before.ours:
-        statements.append(_rewrite_text(table, before.ours))
+    if before.left_by_delta:
+        statements.append(_rewrite_text(table, before.left_by_delta))
     truncate = before.truncates(truncate_history)
     statements += [
         drop_feature(before.snapshot.name, feature, truncate) for feature in before.features

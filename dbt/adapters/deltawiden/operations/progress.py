@@ -6,7 +6,7 @@ from dbt_common.events.types import Note
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
-def tell(text: str) -> None:
+def log_progress(text: str) -> None:
     """Write a message to dbt's log, and to the terminal unless dbt runs with ``--quiet``."""
     fire_event(Note(msg=text))
 

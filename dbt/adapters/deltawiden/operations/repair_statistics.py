@@ -24,7 +24,7 @@ from dbt.adapters.deltawiden.delta.stale_types import stale_leaves
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.operations.maintained_table import MaintainedTable, opened
-from dbt.adapters.deltawiden.operations.progress import size_text, tell
+from dbt.adapters.deltawiden.operations.progress import log_progress, size_text
 from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults, run_on_each
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text
 
@@ -75,10 +75,10 @@ def repair_table(table: MaintainedTable, dry_run: bool) -> OperationResult:
     if not dry_run:
         # Restore them first, so that rewritten files have statistics.
         for statement in _restore(snapshot):
-            tell(statement)
+            log_progress(statement)
             table.run(statement)
         if wrong:
-            tell(f"{snapshot.name}: {_correction_text(table.files, wrong)[0]}")
+            log_progress(f"{snapshot.name}: {_correction_text(table.files, wrong)[0]}")
             table.files.correct_stale(wrong)
     return _result(snapshot, wrong, steps, partitioned_by_float(snapshot, changes), dry_run)
 

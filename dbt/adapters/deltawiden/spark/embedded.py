@@ -20,9 +20,13 @@ from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 
 from dbt.adapters.deltawiden.spark.errors import error_text, start_failure_text
-from dbt.adapters.deltawiden.spark.jar_cache import FoundJars, beside_own
+from dbt.adapters.deltawiden.spark.jar_cache import JarCache, beside_own
 from dbt.adapters.deltawiden.spark.redaction import scrubbed, without_secrets
-from dbt.adapters.deltawiden.spark.settings import bundled_jars_dir, jars_are_ours, start_settings
+from dbt.adapters.deltawiden.spark.settings import (
+    adds_only_own_jars,
+    bundled_jars_dir,
+    start_settings,
+)
 
 logger = AdapterLogger("DeltaWiden")
 
@@ -53,7 +57,7 @@ def start_spark(parameters: Mapping[str, str]) -> None:
                 SparkContext(conf=_submitted_conf(parameters))
                 return
             settings = start_settings(parameters, os.environ)
-            ours = jars_are_ours(parameters, os.environ)
+            ours = adds_only_own_jars(parameters, os.environ)
             with _found_jars(settings.get("spark.jars.packages") if ours else None) as found:
                 _start(settings, found, log)
         except Exception as error:
@@ -61,7 +65,7 @@ def start_spark(parameters: Mapping[str, str]) -> None:
             raise SparkDidNotStart(scrubbed(_why_not_started(error, log_file))) from error
 
 
-def _start(settings: Mapping[str, str], found: FoundJars | None, log: TextIO) -> None:
+def _start(settings: Mapping[str, str], found: JarCache | None, log: TextIO) -> None:
     """Start a JVM, and Spark in it.
 
     Args:
@@ -86,9 +90,9 @@ def _start(settings: Mapping[str, str], found: FoundJars | None, log: TextIO) ->
 
 
 @contextlib.contextmanager
-def _found_jars(packages: str | None) -> Iterator[FoundJars | None]:
+def _found_jars(packages: str | None) -> Iterator[JarCache | None]:
     """Yield the cached jars of the packages, and clear the cache entry if the start fails."""
-    found = FoundJars(packages, os.environ) if packages else None
+    found = JarCache(packages, os.environ) if packages else None
     try:
         yield found
     except Exception:

@@ -18,7 +18,7 @@ from dbt.adapters.events.logging import AdapterLogger
 logger = AdapterLogger("DeltaWiden")
 
 
-class FoundJars:
+class JarCache:
     """The jars that Ivy resolved for packages, stored in the user's cache folder.
 
     Args:

@@ -67,7 +67,7 @@ def is_on_one_machine(parameters: Mapping[str, str], environment: Mapping[str, s
     return _is_local(_master(given_settings(parameters, environment), environment))
 
 
-def jars_are_ours(parameters: Mapping[str, str], environment: Mapping[str, str]) -> bool:
+def adds_only_own_jars(parameters: Mapping[str, str], environment: Mapping[str, str]) -> bool:
     """Return whether only this adapter chooses the jars that Spark adds.
 
     Args:

@@ -1,0 +1,84 @@
+"""The profile: how Spark is reached, and with which settings."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from dbt.adapters.spark.connections import SparkCredentials
+from dbt_common.dataclass_schema import StrEnum
+from dbt_common.exceptions import DbtConfigError
+
+from dbt.adapters.deltawiden.spark.connect import DEFAULT_PORT
+from dbt.adapters.deltawiden.spark.redaction import find_secrets, hide
+
+ANSI = "spark.sql.ansi.enabled"
+
+
+_VERSION = re.compile(r"\d+(\.\d+)+")
+
+
+class ConnectionMethod(StrEnum):
+    """How dbt connects to Spark: the methods of dbt-spark, and Spark Connect."""
+
+    SESSION = "session"
+    CONNECT = "connect"
+    THRIFT = "thrift"
+    HTTP = "http"
+    ODBC = "odbc"
+
+
+@dataclass
+class DeltaWidenCredentials(SparkCredentials):
+    """A dbt-spark profile in which only ``schema`` is required.
+
+    Without ``method``, Spark runs in dbt's own process (``session``).
+
+    Attributes:
+        delta_version: the version of Delta, for a server that does not report it.
+    """
+
+    method: ConnectionMethod = ConnectionMethod.SESSION  # type: ignore[assignment]
+    delta_version: str | None = None
+
+    @classmethod
+    def __pre_deserialize__(cls, data: Any) -> Any:
+        data = super().__pre_deserialize__(data)
+        if data.get("method") == ConnectionMethod.CONNECT:
+            data.setdefault("port", DEFAULT_PORT)
+        return data
+
+    def __post_init__(self) -> None:
+        if self.method == ConnectionMethod.SESSION and self.host is None:
+            self.host = "localhost"
+        if self.delta_version is not None and not _VERSION.fullmatch(self.delta_version):
+            raise DbtConfigError(
+                f"The profile's delta_version is {self.delta_version!r}; accepted is a version in "
+                "quotes, such as '4.0.1'"
+            )
+        given_ansi = self.server_side_parameters.get(ANSI)
+        super().__post_init__()
+        # dbt-spark turns ANSI mode off, whatever the profile says. Here, the profile decides.
+        if given_ansi is not None:
+            self.server_side_parameters[ANSI] = str(given_ansi)
+        given = {"token": self.token, "password": self.password}
+        hide(find_secrets(self.server_side_parameters, given, self.connection_string_suffix))
+
+    @property
+    def type(self) -> str:
+        """The name of the adapter."""
+        return "deltawiden"
+
+    @property
+    def unique_field(self) -> str:
+        """The text that identifies an installation in dbt's anonymous usage statistics."""
+        return self.host or "localhost"
+
+    @property
+    def has_session(self) -> bool:
+        """Whether dbt has a SparkSession, for data frames, exact schemas and Python models."""
+        return self.method in (ConnectionMethod.SESSION, ConnectionMethod.CONNECT)
+
+    def _connection_keys(self) -> tuple[str, ...]:
+        if self.method == ConnectionMethod.SESSION:
+            return "method", "schema"
+        return "method", *super()._connection_keys()
