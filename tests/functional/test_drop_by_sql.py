@@ -115,7 +115,7 @@ def test_what_stays_stale_is_an_error(opened, table, spark):
 def test_rows_that_went_are_an_error(opened, table, spark):
     create(spark, table("fewer").name, ARRAY)
     losing = opened(table("fewer"), Losing)
-    spark.conf.set(USER_METADATA, losing.mark)
+    spark.conf.set(USER_METADATA, losing.commit_tag)
     try:
         with pytest.raises(DbtRuntimeError, match="had 20 rows and has 19"):
             drop_from_table(losing, None, dry_run=False)
