@@ -272,7 +272,7 @@ class TestBothWays:
         create(spark, table("fast").name, FIELDS)
         run = drop(relations=["fast"])
         assert "checkpointProtection" in run.output
-        statement = "drop feature checkpointProtection truncate history"
+        statement = "drop feature `checkpointProtection` truncate history"
         assert f"alter table {table('fast').quoted} {statement}" in run.output
         make_older(spark, table("fast"), 25 * 3600)
         spark.sql(f"alter table {table('fast').name} {statement}")
