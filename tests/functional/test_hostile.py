@@ -234,7 +234,7 @@ class TestClauses:
     @EACH_TEXT
     def test_an_option_has_its_value(self, project, built, spark: SparkSession, text: str):
         rows = spark.sql(f"describe extended {project.test_schema}.optional").collect()
-        (options,) = [row.data_type for row in rows if row.col_name == "StoreAssignment Properties"]
+        (options,) = [row.data_type for row in rows if row.col_name == "Storage Properties"]
         assert f"p {text}={text}" in options
 
 
