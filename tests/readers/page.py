@@ -1,4 +1,4 @@
-"""`docs/readers.md`, from the rows of `known_readers.py`."""
+"""Render `docs/readers.md` from the readers in `delta_clients.py`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,10 +27,13 @@ the table feature is dropped. There are two ways to drop it:
 
 MEASURED_HEAD = """## Measured
 
-Our tests run these programs on a table that Delta {delta} wrote. In that table a column and the
-elements of an array were widened from `int` to `bigint`, and there are files with each of the two
-types. *Reads* means that the program returned every value and every type exactly. *Appends* means
-that Spark read the row that the program appended. `make readers` repeats the measurement.
+Our tests run these programs on a table that Delta {delta} wrote. In that table, a column and the
+elements of an array were widened from `int` to `bigint`. The table has files with the old type and
+files with the new type. `make readers` repeats the measurement. The words in the table mean:
+
+- *reads*: the program returned every value and every type exactly
+- *appends*: Spark read the row that the program appended
+- *no access*: the program refused to read the table
 """
 
 REFUSALS_HEAD = """Error messages of the programs that refuse to read or to append:
@@ -41,8 +44,8 @@ QUOTED_HEAD = """## From documentation
 We did not measure these programs. The table shows what their documentation or source code says.
 `?` means that the sources do not say it. *Widened* means from `int` to `bigint`.
 
-For the last two columns, some sources say nothing. These columns then follow Delta's documentation,
-which says for all readers:
+Some sources do not mention the states in the last two columns. These columns then follow Delta's
+documentation, which says for all readers:
 
 - The table feature `checkpointProtection`
   [does not prevent reading](https://docs.delta.io/delta-drop-feature).
@@ -74,9 +77,9 @@ def page(delta: str) -> str:
 
 
 def _table(readers: Sequence[KnownReader]) -> str:
-    head = ["reader", "version", *(each.value for each in State), "source", "date"]
-    rows = [_row(each) for each in readers]
-    return "\n".join(f"| {' | '.join(each)} |" for each in (head, ["---"] * len(head), *rows))
+    head = ["reader", "version", *(state.value for state in State), "source", "date"]
+    rows = [head, ["---"] * len(head), *(_row(reader) for reader in readers)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
 def _row(reader: KnownReader) -> list[str]:
@@ -93,7 +96,7 @@ def _row(reader: KnownReader) -> list[str]:
 
 def _refusals(readers: Sequence[KnownReader]) -> list[str]:
     return [
-        f"- {reader.name}, {state.value}: `{said}`"
+        f"- {reader.name}, {state.value}: `{message}`"
         for reader in readers
-        for state, said in reader.refusals.items()
+        for state, message in reader.refusals.items()
     ]

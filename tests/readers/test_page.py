@@ -1,4 +1,4 @@
-"""`docs/readers.md` says what the other tests of this folder hold against the real programs."""
+"""`docs/readers.md` is the page that the generator renders."""
 
 from importlib.metadata import version
 from pathlib import Path
@@ -14,4 +14,4 @@ def test_the_page_is_what_is_known(request: pytest.FixtureRequest):
     if file:
         Path(file).write_text(wanted, encoding="utf-8")
     else:
-        assert PAGE.read_text(encoding="utf-8") == wanted, "make readers writes the page anew"
+        assert PAGE.read_text(encoding="utf-8") == wanted, "make readers writes the page again"

@@ -147,7 +147,7 @@ QUOTED = (
         _access(_APPENDS, _APPENDS, _NOTHING, _READS, _APPENDS),
         _DATE,
         (_TYPE_WIDENING, _VERSIONING, "https://github.com/delta-io/delta/pull/3728"),
-        note="It reads a table in which no more than `byte` and `short` became `short` or `int`.",
+        note="It reads a table in which only `byte` and `short` became wider, up to `int`.",
     ),
     KnownReader(
         "Delta Lake on Spark",
@@ -155,7 +155,7 @@ QUOTED = (
         _access(_APPENDS, _NOTHING, _NOTHING, _READS, _APPENDS),
         _DATE,
         (_TYPE_WIDENING, _VERSIONING),
-        note="Delta Lake 3.2 knows the feature's preview, and no more of it.",
+        note="Delta Lake 3.2 supports only the preview of the feature.",
     ),
     KnownReader(
         "Databricks Runtime",
@@ -191,8 +191,8 @@ QUOTED = (
             "https://github.com/delta-io/delta-kernel-rs/blob/main/kernel/src/table_features/mod.rs",
             "https://github.com/delta-io/delta-kernel-rs/pull/335",
         ),
-        note="Its own engine reads a widened column; of a widened array element its source says "
-        "that it was not covered.",
+        note="Its own engine reads a widened column. According to its source, a widened array "
+        "element was not covered.",
     ),
     KnownReader(
         "Trino",
@@ -203,7 +203,7 @@ QUOTED = (
             "https://trino.io/docs/current/connector/delta-lake.html",
             "https://github.com/trinodb/trino/pull/22458",
         ),
-        note="A column with a type change that it does not know is left out of the table.",
+        note="It leaves out a column with a type change that it does not support.",
     ),
     KnownReader(
         "Presto",
@@ -239,7 +239,7 @@ QUOTED = (
             "https://docs.pola.rs/py-polars/html/reference/api/polars.DataFrame.write_delta.html",
             _DELTALAKE,
         ),
-        note="It asks `deltalake` which features can be read, and writes through it.",
+        note="It uses `deltalake` to check which table features it can read, and to write.",
     ),
     KnownReader(
         "pandas (`DeltaTable.to_pandas`)",
@@ -272,8 +272,8 @@ QUOTED = (
             "https://docs.snowflake.com/en/release-notes/2026/other/"
             "2026-03-02-iceberg-delta-deletion-vectors",
         ),
-        note="It reads tables of reader version 3, with deletion vectors; of type widening nothing "
-        "is said.",
+        note="It reads tables with reader version 3 and deletion vectors. Its documentation does "
+        "not mention type widening.",
     ),
     KnownReader(
         "Google BigQuery",
@@ -281,8 +281,8 @@ QUOTED = (
         _READ_ONLY_AND_UNDOCUMENTED,
         _DATE,
         ("https://docs.delta.io/bigquery-integration",),
-        note="It reads tables of reader version 3, with deletion vectors and column mapping; of "
-        "type widening nothing is said.",
+        note="It reads tables with reader version 3, deletion vectors and column mapping. Its "
+        "documentation does not mention type widening.",
     ),
     KnownReader(
         "Microsoft Fabric (SQL analytics endpoint, Power BI Direct Lake)",
