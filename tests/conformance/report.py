@@ -1,4 +1,4 @@
-"""What the conformance tests have counted, and `docs/conformance.md` from it.
+"""Render `docs/conformance.md` from the counts of the conformance tests.
 
     python -m tests.conformance.report FOLDER
 
@@ -19,19 +19,21 @@ and Delta. The rules are in `widening/rules.py` and `writing/store_assignment.py
 `make test-matrix` runs the tests and writes this page.
 
 A *pair* is a change from one type to another. The test runs `ALTER COLUMN ... TYPE` on a separate
-column of a real Delta table. A disagreement is a pair that our rules permit and the engine does
-not, or the reverse.
+column of a real Delta table, in every position: as a column, in a struct, in an array and in a map.
+A disagreement is a pair that our rules permit and the engine does not, or the reverse.
 
-A *stored pair* is a type of values and a type of a column. The test writes the boundary values of
-the first type to a column of the second type, and reads them back. A disagreement is a pair for
+A *stored pair* is the type of a value and the type of a column. The test writes the boundary values
+of the first type to a column of the second type, and reads them back. A disagreement is a pair for
 which our rules expect another result.
-
+"""
+FILTERED = """\
 A *filtered pair* is a pair that can be widened. The test writes each boundary value to a separate
 file and widens the column. It then runs filters (`=`, `<`, `<=`, `>`, `>=`, `<=>`, `<>`, `in`,
 `between`, `is null`) with the boundary values and the values next to them. A filter must return the
 same rows as it does for values that were never in a table. A `MERGE` on the column must find its
 row. A disagreement is a filter or a `MERGE` with another result.
-
+"""
+PROMISE = """\
 The *promise* is that every value of a model is stored exactly, or that the run fails with the
 reason and writes nothing. `make test-promise` tests it with real dbt runs of models whose output
 changes randomly from step to step. After each step, filters on the table and a view over the table
@@ -45,15 +47,15 @@ class Conformance:
 
     Attributes:
         spark, delta: its versions.
-        types: how many types were paired.
-        widening: pairs tried and pairs accepted, by position.
-        widening_disagreements: those pairs, as text.
-        stored: how many pairs of a written and a column's type were tried.
-        stored_disagreements: those pairs, as text.
-        filtered: widened pairs and the filters put on them, by position.
-        filtered_disagreements: those filters, as text.
-        promise: steps of the random walk, by how they ended.
-        promise_disagreements: broken promises, as text.
+        types: the number of types that were paired.
+        widening: the numbers of pairs tried and of pairs accepted, by position.
+        widening_disagreements: the pairs with a disagreement, as text.
+        stored: the number of pairs of a value's type and a column's type that were tried.
+        stored_disagreements: the pairs with a disagreement, as text.
+        filtered: the numbers of widened pairs and of filters on them, by position.
+        filtered_disagreements: the filters with a disagreement, as text.
+        promise: the number of steps of the random walk, by their result.
+        promise_disagreements: the steps that broke the promise, as text.
     """
 
     spark: str = ""
@@ -77,12 +79,13 @@ class Conformance:
         file.write_text(json.dumps(asdict(self), indent=1), encoding="utf-8")
 
     def with_counts_of(self, other: "Conformance") -> "Conformance":
-        """Add what only another file of the same engine has counted."""
-        return Conformance(**{**asdict(other), **{k: v for k, v in asdict(self).items() if v}})
+        """Return these counts, completed with those that only another file of the engine has."""
+        own = {name: count for name, count in asdict(self).items() if count}
+        return Conformance(**{**asdict(other), **own})
 
 
 def by_engine(read: Iterable[Conformance]) -> list[Conformance]:
-    """Make one of all files of an engine; one without pairs has nothing to stand beside."""
+    """Combine the counts of each engine's files. Leave out an engine that has no widened pairs."""
     engines: dict[tuple[str, str], Conformance] = {}
     for counts in read:
         key = (counts.spark, counts.delta)
@@ -92,72 +95,89 @@ def by_engine(read: Iterable[Conformance]) -> list[Conformance]:
 
 def page(engines: list[Conformance]) -> str:
     """Render the page."""
-    engines = sorted(engines, key=lambda each: [int(n) for n in each.spark.split(".")])
-    names = [f"Delta {each.delta}, Spark {each.spark}" for each in engines]
+    engines = sorted(engines, key=_spark_version)
+    names = [f"Delta {engine.delta}, Spark {engine.spark}" for engine in engines]
     positions = list(engines[0].widening)
+    filtered_rows, promise_rows = _filtered_rows(engines), _promise_rows(engines)
     rows = [
-        ["types paired", *(str(each.types) for each in engines)],
-        *([p, *(_count(each.widening[p]) for each in engines)] for p in positions),
-        ["**disagreements**", *(f"**{len(each.widening_disagreements)}**" for each in engines)],
-        ["stored pairs", *(str(each.stored) for each in engines)],
-        ["**disagreements**", *(f"**{len(each.stored_disagreements)}**" for each in engines)],
-        *_filtered_rows(engines),
-        *_promise_rows(engines),
+        ["types paired", *(str(engine.types) for engine in engines)],
+        *(
+            [position, *(_count(engine.widening[position]) for engine in engines)]
+            for position in positions
+        ),
+        _disagreements([str(len(engine.widening_disagreements)) for engine in engines]),
+        ["stored pairs", *(str(engine.stored) for engine in engines)],
+        _disagreements([str(len(engine.stored_disagreements)) for engine in engines]),
+        *filtered_rows,
+        *promise_rows,
     ]
     lines = [["pairs tried (accepted by the engine)", *names], ["---"] * (len(names) + 1), *rows]
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     found = [
-        f"- {name}: {each}"
+        f"- {name}: {disagreement}"
         for name, engine in zip(names, engines, strict=True)
-        for each in (
+        for disagreement in (
             *engine.widening_disagreements,
             *engine.stored_disagreements,
             *engine.filtered_disagreements,
             *engine.promise_disagreements,
         )
     ]
-    return "\n".join([HEAD, table, *(["", "## Disagreements", "", *found] if found else []), ""])
+    heads = [HEAD, *([FILTERED] if filtered_rows else []), *([PROMISE] if promise_rows else [])]
+    return "\n".join([*heads, table, *(["", "## Disagreements", "", *found] if found else []), ""])
 
 
-def _count(tried_and_taken: tuple[int, int]) -> str:
-    tried, taken = tried_and_taken
-    return f"{tried} ({taken})"
+def _spark_version(engine: Conformance) -> list[int]:
+    return [int(part) for part in engine.spark.split(".")]
+
+
+def _count(tried_and_accepted: tuple[int, int]) -> str:
+    tried, accepted = tried_and_accepted
+    return f"{tried} ({accepted})"
+
+
+def _disagreements(counts: list[str]) -> list[str]:
+    return ["**disagreements**", *(f"**{count}**" for count in counts)]
 
 
 def _filtered_rows(engines: list[Conformance]) -> list[list[str]]:
-    """Make the rows of filtered pairs; an engine that was counted before there were any has a -."""
-    positions = list(dict.fromkeys(each for engine in engines for each in engine.filtered))
+    """Return the rows of filtered pairs. An engine without such counts has a -."""
+    positions = list(dict.fromkeys(place for engine in engines for place in engine.filtered))
     if not positions:
         return []
     rows = [
         [
             f"filtered pairs (filters), {position}",
-            *(_count(each.filtered[position]) if each.filtered else "-" for each in engines),
+            *(_count(engine.filtered[position]) if engine.filtered else "-" for engine in engines),
         ]
         for position in positions
     ]
-    wrong = (str(len(e.filtered_disagreements)) if e.filtered else "-" for e in engines)
-    return [*rows, ["**disagreements**", *(f"**{each}**" for each in wrong)]]
+    wrong = [
+        str(len(engine.filtered_disagreements)) if engine.filtered else "-" for engine in engines
+    ]
+    return [*rows, _disagreements(wrong)]
 
 
 def _promise_rows(engines: list[Conformance]) -> list[list[str]]:
-    """Make the rows of the random walk, which not every engine walks."""
-    endings = list(dict.fromkeys(each for engine in engines for each in engine.promise))
-    if not endings:
+    """Return the rows of the random walk. An engine without these counts has a -."""
+    results = list(dict.fromkeys(result for engine in engines for result in engine.promise))
+    if not results:
         return []
     rows = [
-        [f"promise: {ending}", *(str(each.promise.get(ending, "-")) for each in engines)]
-        for ending in endings
+        [f"promise: {result}", *(str(engine.promise.get(result, "-")) for engine in engines)]
+        for result in results
     ]
-    wrong = (str(len(e.promise_disagreements)) if e.promise else "-" for e in engines)
-    return [*rows, ["**disagreements**", *(f"**{each}**" for each in wrong)]]
+    wrong = [
+        str(len(engine.promise_disagreements)) if engine.promise else "-" for engine in engines
+    ]
+    return [*rows, _disagreements(wrong)]
 
 
 if __name__ == "__main__":
     files = sorted(Path(sys.argv[1]).rglob("conformance.json"))
     if not files:
         raise SystemExit(f"There is no conformance.json below {sys.argv[1]}")
-    read = by_engine(Conformance.read(each) for each in files)
+    read = by_engine(Conformance.read(file) for file in files)
     PAGE.parent.mkdir(exist_ok=True)
     PAGE.write_text(page(read), encoding="utf-8")
     print(f"{PAGE}: {len(read)} engines")
