@@ -1,10 +1,11 @@
-"""`docs/compatibility.md`, from what the test runs have left.
+"""Render `docs/compatibility.md` from the results of the test runs.
 
     python -m tests.compatibility FOLDER
 
-reads ``standard/*.xml`` (dbt's own test suite, one for each adapter) and ``*/results.xml`` (one
-for each lane of the matrix) below the folder, as pytest writes them, keeps a summary of each in
-``docs/compatibility/``, and writes the page from all summaries: the lanes need not run in one go.
+The command reads the XML files that pytest has written below the folder: ``standard/*.xml`` (dbt's
+own test suite, one file for each adapter) and ``*/results.xml`` (one file for each lane of the
+matrix). It writes a summary of each file to ``docs/compatibility/``, and then the page from all
+summaries. So the lanes do not need to run together.
 """
 
 import json
@@ -25,6 +26,7 @@ This page shows the results of two test runs:
 - `make compatibility` runs dbt's own test suite (dbt-tests-adapter) on dbt-deltawiden and on
   dbt-spark, with the same embedded Spark and Delta.
 - `make test-matrix` runs our own tests on each supported version of Python, dbt, Spark and Delta.
+  A *lane* is one combination of versions. It runs the tests that depend on the version in its name.
 
 Both commands write this page from the summaries in `docs/compatibility/`.
 """
@@ -34,13 +36,13 @@ OUTCOMES = ("passed", "failed", "skipped")
 
 @dataclass(frozen=True)
 class Results:
-    """What one pytest process has left.
+    """The results of one pytest process.
 
     Attributes:
-        versions: what it ran with, and the commit of the code.
-        counts: how many tests of each file (without ``test_``) had which outcome.
+        versions: the versions that it ran with, and the commit of the code.
+        counts: the number of tests by file (without ``test_``) and outcome.
         failed: the tests that failed.
-        skipped: how many tests were skipped for which reason.
+        skipped: the number of skipped tests by reason.
     """
 
     versions: dict[str, str]
@@ -50,11 +52,11 @@ class Results:
 
     @classmethod
     def of_run(cls, file: Path) -> "Results":
-        """Read what pytest has written with ``--junit-xml``."""
+        """Read a file that pytest has written with ``--junit-xml``."""
         suite = ElementTree.parse(file).getroot().find("testsuite")
         if suite is None:
             raise ValueError(f"{file} has no test suite")
-        told = {each.attrib["name"]: each.attrib["value"] for each in suite.iter("property")}
+        properties = {item.attrib["name"]: item.attrib["value"] for item in suite.iter("property")}
         counts: dict[str, Counter[str]] = {}
         failed, skipped = [], Counter[str]()
         for case in suite.findall("testcase"):
@@ -65,14 +67,14 @@ class Results:
                 failed.append(name)
             if outcome == "skipped":
                 skipped[_reason(case)] += 1
-        # Others than ours leave properties, too.
-        versions = {key: told[key] for key in (*VERSIONS, "commit") if key in told}
-        plain = {key: dict(each) for key, each in counts.items()}
+        # pytest plugins can write properties, too.
+        versions = {key: properties[key] for key in (*VERSIONS, "commit") if key in properties}
+        plain = {file_name: dict(outcomes) for file_name, outcomes in counts.items()}
         return cls(versions, plain, failed, dict(skipped))
 
     @classmethod
     def of_summary(cls, file: Path) -> "Results":
-        """Read a summary that was kept."""
+        """Read a summary."""
         return cls(**json.loads(file.read_text(encoding="utf-8")))
 
     def keep(self, file: Path) -> None:
@@ -80,9 +82,9 @@ class Results:
         file.write_text(json.dumps(asdict(self), indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
     def count(self, outcome: str, file: str | None = None) -> int:
-        """Count the tests with an outcome, in one file or in all."""
+        """Count the tests with an outcome, in one file or in all files."""
         files = self.counts if file is None else (file,)
-        return sum(self.counts.get(each, {}).get(outcome, 0) for each in files)
+        return sum(self.counts.get(name, {}).get(outcome, 0) for name in files)
 
 
 def _names(case: ElementTree.Element) -> tuple[str, str]:
@@ -104,11 +106,11 @@ def _reason(case: ElementTree.Element) -> str:
 
 
 def page(results: dict[str, Results]) -> str:
-    """Render the page; a part whose runs are missing is left out."""
+    """Render the page. A section without results is left out."""
     parts = [HEAD]
     if OURS in results and THEIRS in results:
         parts.append("\n".join(_standard(results[OURS], results[THEIRS])))
-    lanes = {name: each for name, each in results.items() if name not in (OURS, THEIRS)}
+    lanes = {name: lane for name, lane in results.items() if name not in (OURS, THEIRS)}
     if lanes:
         parts.append("\n".join(_lanes(lanes)))
     return "\n".join(parts)
@@ -116,15 +118,16 @@ def page(results: dict[str, Results]) -> str:
 
 def _standard(ours: Results, theirs: Results) -> Iterator[str]:
     yield "## dbt's own test suite\n"
-    told = [f"{name} {ours.versions[name]}" for name in (*VERSIONS, "commit")]
-    yield f"{', '.join(told)}.\n"
+    versions = [f"{name} {ours.versions[name]}" for name in (*VERSIONS, "commit")]
+    yield f"{', '.join(versions)}.\n"
     yield "| file | deltawiden: passed | failed | dbt-spark: passed | failed | skipped on both |"
     yield "|---|---|---|---|---|---|"
     for file in sorted(ours.counts):
         yield _row(file, ours, theirs, file)
     yield _row("**all**", ours, theirs)
     yield "\nSkipped tests, by reason:\n"
-    yield from _list(f"{reason}: {n}" for reason, n in Counter(ours.skipped).most_common())
+    reasons = Counter(ours.skipped).most_common()
+    yield from _list(f"{reason}: {count}" for reason, count in reasons)
     yield from _failed("dbt-deltawiden", ours)
     yield from _failed("dbt-spark", theirs)
     yield ""
@@ -138,17 +141,17 @@ def _row(name: str, ours: Results, theirs: Results, file: str | None = None) -> 
         theirs.count("failed", file),
         ours.count("skipped", file),
     )
-    return f"| {name} | {' | '.join(str(each) for each in counts)} |"
+    return f"| {name} | {' | '.join(str(count) for count in counts)} |"
 
 
-def _failed(of: str, results: Results) -> Iterator[str]:
+def _failed(place: str, results: Results) -> Iterator[str]:
     if results.failed:
-        yield f"\nFailed on {of}:\n"
-        yield from _list(f"`{each}`" for each in results.failed)
+        yield f"\nFailed on {place}:\n"
+        yield from _list(f"`{test}`" for test in results.failed)
 
 
 def _list(items: Iterable[str]) -> Iterator[str]:
-    return (f"- {each}" for each in items)
+    return (f"- {item}" for item in items)
 
 
 def _lanes(lanes: dict[str, Results]) -> Iterator[str]:
@@ -158,7 +161,7 @@ def _lanes(lanes: dict[str, Results]) -> Iterator[str]:
     yield "|---" * (len(columns) + 1) + "|"
     for lane, results in sorted(lanes.items()):
         cells = [results.versions[name] for name in VERSIONS]
-        cells += [str(results.count(each)) for each in OUTCOMES]
+        cells += [str(results.count(outcome)) for outcome in OUTCOMES]
         yield f"| {lane} | {' | '.join(cells)} | {results.versions.get('commit', '')} |"
     for lane, results in sorted(lanes.items()):
         yield from _failed(f"lane {lane}", results)
@@ -166,7 +169,11 @@ def _lanes(lanes: dict[str, Results]) -> Iterator[str]:
 
 
 def main(folder: Path) -> None:
-    """Keep a summary of each run that has left something, and write the page."""
+    """Write a summary of each run in a folder, and the page.
+
+    Args:
+        folder: the folder with the XML files of the runs.
+    """
     SUMMARIES.mkdir(exist_ok=True)
     for file in folder.glob("*/*.xml"):
         name = f"standard-{file.stem}" if file.parent.name == "standard" else file.parent.name
