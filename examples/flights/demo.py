@@ -1,6 +1,6 @@
-"""The demo: real flights, a first version's types, and what happens when the types grow.
+"""Run the demo: real flights in a table whose columns become wider, and the same on dbt-spark.
 
-``make demo`` runs it. Every number that it prints is read back from Delta or counted from the CSV.
+``make demo`` runs it. Every number that it prints was read from Delta or counted in the CSV file.
 """
 
 import json
@@ -22,20 +22,20 @@ from dbt.adapters.deltawiden.spark.settings import start_settings
 PROJECT = Path(__file__).parent
 WORK = PROJECT / ".run"
 
-# Sums of exact types, so that they do not depend on the order of the rows.
+# The summed types are exact, so the sums do not depend on the order of the rows.
 SUMS = """
     count(*) as flights, sum(flight_id) as flight_id, sum(distance) as distance,
     sum(delay) as delay, sum(cast(speed as decimal(38,20))) as speed, sum(fuel_cost) as fuel_cost,
     sum(cast(date_format(departure, 'yyyyMMddHHmm') as decimal(20,0))) as departure
 """
 
-# What the two versions of the model say, said again in plain Spark SQL over the CSV.
+# The expressions of the two versions of the model, as Spark SQL over the CSV file.
 SPEED = "cast(distance as double) / cast(air_time as double) * 60"
 COST = "cast(distance as decimal(6,0)) * 0.1279"
 DEPARTURE = "make_timestamp_ntz(year, month, day, hour, minute, 0)"
 NUMBER = "cast(day as bigint) * 1000000 + sched_dep_time * 100 + flight % 100"
 WIDENED = ("flight_id", "distance", "delay", "speed", "fuel_cost", "departure")
-# A float that is another number than the double of the same text: Delta's own ALTER loses it.
+# A float whose text parses as another double. After Delta's own ALTER, filters do not find it.
 OF_THE_OLD_TYPE = {"speed": "cast(cast(cast(speed as float) as string) as double) <> speed"}
 FIRST_HALF = f"""
     select cast({NUMBER} as bigint) as flight_id, cast(distance as int) as distance,
@@ -56,38 +56,39 @@ def main() -> None:
     WORK.mkdir()
     environment = {**os.environ, "FLIGHTS_CSV": str(unpack_flights())}
 
-    step(1, "January to June load, with the types that a first version would choose")
+    step(1, "Load January to June, with the types of the first version of the model")
     dbt("deltawiden", environment, "run", "--vars", "{half: 1}")
 
-    step(2, "The types grow, and July to December arrive: the table follows in place")
+    step(2, "Load July to December, with wider types: the table is widened in place")
     dbt("deltawiden", environment, "run", "--select", "flights", "--vars", "{half: 2}")
 
-    step(3, "A model turns an integer into a decimal: refused, and the way to do it by hand")
+    step(3, "A model changes an integer to a decimal: the run refuses it and shows a command")
     refused = dbt("deltawiden", environment, "run", "--select", "fares", "--vars", "{half: 2}")
     if refused == 0:
-        sys.exit("The run was to be refused, and was not.")
+        sys.exit("The run should fail, but it succeeded.")
 
-    step(4, "The command that the refusal names, and the run again")
+    step(4, "Run the command from the error message, then run the model again")
     arguments = '{"relations": ["flights.fares"], "columns": {"flights_a_week": "decimal(12,2)"}}'
     dbt("deltawiden", environment, "run-operation", "widen_columns", "--args", arguments)
     dbt("deltawiden", environment, "run", "--select", "fares", "--vars", "{half: 2}")
 
-    step(5, "The same models with plain dbt-spark and its default, on_schema_change: ignore")
+    step(5, "Run the same models with dbt-spark and dbt's default, on_schema_change: ignore")
     plain = {**environment, "FLIGHTS_ON_SCHEMA_CHANGE": "ignore", "DELTA_PACKAGE": delta_package()}
     dbt("spark", plain, "run", "--select", "all_flights", "flights", "--vars", "{half: 1}")
     dbt("spark", plain, "run", "--select", "flights", "--vars", "{half: 2}")
 
-    step(6, "What is stored, asked of Delta and held against the CSV")
-    # The metastore of our runs has the view.
+    step(6, "Compare the stored values with the CSV file")
+    # Use the metastore of the deltawiden runs, because it has the view.
     metastore = f"jdbc:derby:;databaseName={WORK / 'deltawiden' / 'metastore_db'}"
     session = get_session({"spark.hadoop.javax.jdo.option.ConnectionURL": metastore})
     exact = report(session, environment["FLIGHTS_CSV"])
     session.stop()
     if not exact:
-        sys.exit("The stored values differ from the CSV's.")
-    print("\nWhere to look next: README.md for the configuration, and for your own project,")
-    print("examples/flights/models/flights.sql for the model,")
-    print(f"{os.path.relpath(WORK)} for the tables that were made.")
+        sys.exit("The stored values differ from the values in the CSV file.")
+    print("\nMore to read:")
+    print("  README.md                            how to configure your own project")
+    print("  examples/flights/models/flights.sql  the model of this demo")
+    print(f"  {os.path.relpath(WORK):37}the tables of this demo")
 
 
 def step(number: int, title: str) -> None:
@@ -101,7 +102,7 @@ def unpack_flights() -> Path:
 
 
 def dbt(target: str, environment: Mapping[str, str], *arguments: str) -> int:
-    """Run dbt as its user does, in a folder of the target's own, where its tables are kept."""
+    """Run dbt in the folder of a target, which has the target's tables. Return the exit code."""
     folder = WORK / target
     folder.mkdir(exist_ok=True)
     print(f"$ dbt {' '.join(arguments)} --target {target}", flush=True)
@@ -113,7 +114,7 @@ def dbt(target: str, environment: Mapping[str, str], *arguments: str) -> int:
             [*command, *map(str, folders + outputs)],
             cwd=folder,
             env=dict(environment),
-            # Plain dbt-spark lets Spark write here; ours has nothing to say here.
+            # With dbt-spark, Spark writes its log to stderr. Keep it out of the terminal.
             stderr=log if target == "spark" else None,
             check=False,
         )
@@ -129,7 +130,7 @@ def folder_of(target: str, name: str) -> Path:
 
 
 def report(session: SparkSession, csv: str) -> bool:
-    """Print what Delta says of the tables; tell whether ours holds what the CSV does."""
+    """Compare the tables with the CSV file. Return whether the deltawiden table is exact."""
     ours_folder = folder_of("deltawiden", "flights")
     print_history(session, ours_folder)
     session.read.csv(csv, header=True, nullValue="NA").createOrReplaceTempView("csv")
@@ -141,16 +142,19 @@ def report(session: SparkSession, csv: str) -> bool:
         print(f"{column:10}{value:>32}{ours[column]:>32}{plain[column]:>32}")
     found = print_counts(session)
     lost = [column for column, value in expected.items() if plain[column] != value]
-    print("\ndeltawiden:", "every sum is the CSV's" if ours == expected else "THE SUMS DIFFER")
+    same = ours == expected
+    print("\ndeltawiden:", "every sum is the same as in the CSV" if same else "THE SUMS DIFFER")
     print("           ", "every filter finds its rows" if found else "A FILTER MISSES ROWS")
-    print("dbt-spark: ", f"{', '.join(lost)} lost, without a word" if lost else "the same sums")
-    return ours == expected and found
+    lost_text = f"values of {', '.join(lost)} were changed, without a warning"
+    print("dbt-spark: ", lost_text if lost else "every sum is the same as in the CSV")
+    return same and found
 
 
 def print_counts(session: SparkSession) -> bool:
-    """Count by a filter on each widened column, in the table and through the view over it.
+    """Count rows with a filter on each widened column, in the table and in the view over it.
 
-    The value is the most frequent one of the first half, which was stored with the old type.
+    The filter selects the most frequent value of the first half, which has the old type in its
+    files. Return whether every count is the same as in the CSV file.
     """
     expected = session.sql(f"{FIRST_HALF} union all {SECOND_HALF}").cache()
     first_half = session.sql(FIRST_HALF)
@@ -178,14 +182,14 @@ def sql_literal(value: object) -> str:
 
 
 def print_history(session: SparkSession, folder: Path) -> None:
-    """Print the table's commits, with the data files that each added and removed."""
+    """Print the table's commits, with the number of data files that a commit added and removed."""
     print(f"{'version':>7}  {'operation':32}{'files added':>12}{'removed':>9}  changed by")
     for commit in sorted(session.sql(f"describe history delta.`{folder}`").collect()):
         actions = (folder / "_delta_log" / f"{commit.version:020}.json").read_text().splitlines()
         added = sum(line.startswith('{"add":') for line in actions)
         removed = sum(line.startswith('{"remove":') for line in actions)
-        told = json.loads(commit.userMetadata or "{}").get("changed_by", "")
-        print(f"{commit.version:>7}  {commit.operation:32}{added:>12}{removed:>9}  {told}")
+        changed_by = json.loads(commit.userMetadata or "{}").get("changed_by", "")
+        print(f"{commit.version:>7}  {commit.operation:32}{added:>12}{removed:>9}  {changed_by}")
 
 
 def sums(session: SparkSession, relation: str) -> dict[str, object]:

@@ -1,6 +1,6 @@
-"""``docs/catalog.png``: what dbt's docs page tells of the demo's table; ``make docs-page`` runs it.
+"""Make ``docs/catalog.png``, a picture of the demo's table in dbt's docs site.
 
-It needs what ``make demo`` has made, and a Chromium on the path.
+``make docs-page`` runs it. It needs the tables of ``make demo``, and Chromium on the path.
 """
 
 import os
@@ -20,10 +20,10 @@ def main() -> None:
     csv = WORK / "flights.csv"
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None or not csv.exists():
-        sys.exit(f"This needs one of {', '.join(BROWSERS)} on the path, and make demo before it.")
+        sys.exit(f"Run make demo first. One of {', '.join(BROWSERS)} must be on the path.")
     environment = {**os.environ, "FLIGHTS_CSV": str(csv)}
     if dbt("deltawiden", environment, "docs", "generate", "--static", "--vars", "{half: 2}"):
-        sys.exit("dbt docs generate has failed.")
+        sys.exit("dbt docs generate failed.")
     page = WORK / "deltawiden" / "target" / "static_index.html"
     command = [
         browser,
@@ -31,7 +31,7 @@ def main() -> None:
         "--no-sandbox",
         "--hide-scrollbars",
         f"--window-size={SIZE}",
-        # The page draws itself when it has loaded.
+        # Wait until the page has loaded and rendered.
         "--virtual-time-budget=20000",
         f"--screenshot={PICTURE}",
         f"{page.as_uri()}#!/model/model.nycflights.flights",

@@ -1,8 +1,8 @@
-{# Every flight with its widest types: what the demo holds the stored values against. #}
+{# Every flight, with the widest types. The other models select from this view. #}
 {{ config(materialized='view') }}
 
 select
-  -- The first half was numbered within the month. Then the numbers began to carry the month.
+  -- In the first half of the year, the numbers start again each month. Later, they contain the month.
   case when cast(month as int) <= 6 then 0 else cast(month as bigint) * 100000000 end
     + cast(day as bigint) * 1000000 + cast(sched_dep_time as int) * 100 + cast(flight as int) % 100
     as flight_id,

@@ -1,6 +1,6 @@
 {#
-  Passengers a flight, as a whole number; then somebody divides it, and it is a decimal. No widening
-  does that by itself.
+  The number of flights of a carrier. The first version of the model returns an int. The second version divides it,
+  and returns a decimal. A run never widens an integer column to a decimal by itself.
 #}
 select
   carrier,

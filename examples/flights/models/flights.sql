@@ -1,6 +1,6 @@
 {#
-  One row a flight. The first half of 2013 was loaded by a first version of this model; then its types
-  grew, as types do: `half` says which version runs.
+  One row for each flight. The first version of this model loads the first half of 2013. The second version has wider
+  types, and loads the second half. The variable `half` decides which version runs.
 #}
 {{ config(incremental_strategy='append') }}
 

@@ -1,3 +1,3 @@
-{# A view over the table, made before the table's types grow: it has to hand on every value. #}
+{# A view over the table. It is created before the table is widened, and must return every new value exactly. #}
 {{ config(materialized='view') }}
 select * from {{ ref('flights') }}
