@@ -1,9 +1,9 @@
-"""Ours against another program, on this machine.
+"""Measure the run time of dbt-deltawiden and of other programs on this machine.
 
-python -m benchmarks [NAME ...] [--quick]   measure all benchmarks, or some
-python -m benchmarks --page                 write the page, from what has been measured
+python -m benchmarks [NAME ...] [--quick]   run all benchmarks, or the named ones
+python -m benchmarks --page                 write the page from the saved results
 
-A run of all writes the page, too.
+A run of all benchmarks also writes the page.
 """
 
 import argparse
@@ -42,13 +42,13 @@ ERRORS = (
 
 
 def main(arguments: list[str]) -> int:
-    """Run what the command line asks for.
+    """Run the command line.
 
     Args:
-        arguments: the command line's, without the program.
+        arguments: the arguments, without the name of the program.
 
     Returns:
-        The exit code. A ratio beyond its aim is a result, not an error.
+        The exit code. A ratio above its aim is a result, not an error.
     """
     options = _parse(arguments)
     try:
@@ -71,19 +71,19 @@ def main(arguments: list[str]) -> int:
 def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m benchmarks", description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
-    parser.add_argument("--quick", action="store_true", help="tiny sizes; only shows that it works")
-    parser.add_argument("--page", action="store_true", help="write the page, measure nothing")
+    parser.add_argument("--quick", action="store_true", help="tiny sizes, only to test the code")
+    parser.add_argument("--page", action="store_true", help="only write the page")
     options = parser.parse_args(arguments)
     unknown = [name for name in options.names if name not in BENCHMARKS]
     if unknown:
-        parser.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")
+        parser.error(f"no benchmark {', '.join(unknown)}; accepted: {', '.join(BENCHMARKS)}")
     if options.page and (options.names or options.quick):
-        parser.error("--page stands alone: it measures nothing")
+        parser.error("--page can't be combined with other arguments")
     return options
 
 
 def _measure_all() -> None:
-    """Measure all, and keep each result as soon as it is there, in place of the earlier ones."""
+    """Run all benchmarks, and replace the earlier results. Save a result as soon as it exists."""
     results = store.Results(this_environment())
     for name in BENCHMARKS:
         results = results.with_result(name, _measured(name))
@@ -91,14 +91,14 @@ def _measure_all() -> None:
 
 
 def _measure(names: Iterable[str]) -> None:
-    """Measure some, and keep each result beside the others, if they can stand on one page."""
+    """Run some benchmarks. Save a result if its environment is that of the other results."""
     environment = this_environment()
     for name in names:
         measured = _measured(name)
         try:
             store.save(store.load(environment).with_result(name, measured))
         except store.DifferentEnvironment as error:
-            print(f"Not kept. {error}", file=sys.stderr)
+            print(f"Not saved. {error}", file=sys.stderr)
 
 
 def _measured(name: str) -> store.Measured:
@@ -114,11 +114,11 @@ def _print_measured(name: str, quick: bool) -> list[Comparison]:
 
 
 def write_page() -> None:
-    """Write the page and its chart, from what has been measured.
+    """Write the page and its chart from the saved results.
 
     Raises:
         Incomplete: a benchmark has no result.
-        DifferentEnvironment: the results are of another machine or of other versions.
+        DifferentEnvironment: the results are from another machine or other versions.
     """
     results = store.load(this_environment()).in_order(BENCHMARKS)
     PAGE.write_text(page(results, BENCHMARKS.values()), encoding="utf-8")

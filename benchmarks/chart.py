@@ -1,4 +1,4 @@
-"""`docs/benchmarks.svg`: each ratio as a part of its aim."""
+"""Draw `docs/benchmarks.svg`: each ratio divided by its aim."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from benchmarks.results import Comparison
 
-# The same results make the same file: no random ids, no date, no version, no outlines of fonts.
+# The same results must make the same file, so it has no random ids, date, version or font outlines.
 _SETTINGS = {
     "svg.hashsalt": "dbt-deltawiden",
     "svg.fonttype": "none",
@@ -23,8 +23,8 @@ class Bar:
     """One bar of the chart.
 
     Attributes:
-        label: what was measured.
-        length: the ratio as a part of its aim: up to one it is met.
+        label: the work and the two programs.
+        length: the ratio divided by its aim.
         text: the ratio and its aim.
     """
 
@@ -34,31 +34,36 @@ class Bar:
 
     @property
     def is_met(self) -> bool:
-        """Whether the ratio is within its aim."""
+        """Whether the ratio meets its aim."""
         return self.length <= 1
 
 
 def bars(comparisons: Iterable[Comparison]) -> list[Bar]:
-    """Make the bars; a comparison without an aim has none."""
+    """Return a bar for each comparison that has an aim."""
     return [
         Bar(
-            f"{each.work}\n{each.ours.program} against {each.other.program}".replace("`", ""),
-            each.ratio / each.aim,
-            f"{each.ratio:.3g} (aim {each.aim:g})",
+            _label(comparison),
+            comparison.ratio / comparison.aim,
+            f"{comparison.ratio:.3g} (aim {comparison.aim:g})",
         )
-        for each in comparisons
-        if each.aim is not None
+        for comparison in comparisons
+        if comparison.aim is not None
     ]
+
+
+def _label(comparison: Comparison) -> str:
+    programs = f"{comparison.ours.program} against {comparison.other.program}"
+    return f"{comparison.work}\n{programs}".replace("`", "")
 
 
 def draw(comparisons: Iterable[Comparison], file: Path) -> None:
     """Draw the chart.
 
     Args:
-        comparisons: what was measured, from top to bottom.
+        comparisons: the comparisons, from top to bottom.
         file: the SVG file to write.
     """
-    # Only the page needs it, and the extra `bench` installs it.
+    # Import it here: only the chart needs it, and only the extra `bench` installs it.
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
@@ -66,15 +71,15 @@ def draw(comparisons: Iterable[Comparison], file: Path) -> None:
     with rc_context(_SETTINGS):
         figure = Figure(figsize=(_WIDTH, 1 + _HEIGHT_OF_BAR * len(shown)), layout="constrained")
         axes = figure.add_subplot()
-        colors = [_MET if each.is_met else _MISSED for each in shown]
+        colors = [_MET if bar.is_met else _MISSED for bar in shown]
         places = range(len(shown))
-        axes.barh(places, [each.length for each in shown], color=colors)
-        axes.set_yticks(places, [each.label for each in shown])
-        for place, each in zip(places, shown, strict=True):
-            axes.text(1.02, place, each.text, va="center", transform=axes.get_yaxis_transform())
+        axes.barh(places, [bar.length for bar in shown], color=colors)
+        axes.set_yticks(places, [bar.label for bar in shown])
+        for place, bar in zip(places, shown, strict=True):
+            axes.text(1.02, place, bar.text, va="center", transform=axes.get_yaxis_transform())
         axes.axvline(1, color="black", linewidth=1)
         axes.invert_yaxis()
-        axes.set_xlim(0, 1.05 * max([1.0, *(each.length for each in shown)]))
+        axes.set_xlim(0, 1.05 * max([1.0, *(bar.length for bar in shown)]))
         axes.set_xlabel("ratio / aim: met up to the line")
         axes.spines[["top", "right"]].set_visible(False)
         figure.savefig(file, format="svg", metadata=_METADATA)

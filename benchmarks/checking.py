@@ -1,4 +1,4 @@
-"""A merge with a column whose values are checked, and the same merge without the check."""
+"""Measure a merge that checks the values of a column, and the same merge without the check."""
 
 from pathlib import Path
 
@@ -34,7 +34,7 @@ select * from {SCHEMA}.source
 
 
 def rows_sql(first: int, rows: int, quantity: str) -> str:
-    """Give a query for rows with ids from the first one on."""
+    """Return a query for a number of rows, with IDs that start at the first one."""
     return f"""
         select id, cast(pmod(hash(id), 1000000) as {quantity}) as quantity,
             pmod(hash(id, 1), 10000) as supplier,
@@ -47,10 +47,10 @@ def rows_sql(first: int, rows: int, quantity: str) -> str:
 
 
 def make_tables(rows: int) -> Contents:
-    """Make the model's source and its table.
+    """Create the model's source and its table.
 
     Returns:
-        What the table has to hold after a run.
+        The expected contents of the table after a run.
     """
     spark = get_session({})
     spark.sql(f"create schema {SCHEMA}")
@@ -64,9 +64,9 @@ class Orders:
     """The model and its tables, with one setting.
 
     Args:
-        folder: where to make them.
+        folder: the folder for them.
         action: the model's ``on_lossy_write``.
-        rows: how many rows the table has.
+        rows: the number of rows of the table.
     """
 
     def __init__(self, folder: Path, action: str, rows: int) -> None:
@@ -75,13 +75,13 @@ class Orders:
         self._wanted: Contents = self._workspace.build(make_tables, rows)
 
     def run(self) -> Measures:
-        """Run the model once, and hold its table against what it has to be.
+        """Run the model once, and compare its table with the expected contents.
 
         Returns:
             The seconds of the model.
 
         Raises:
-            RunFailed: dbt has failed.
+            RunFailed: dbt failed.
             WrongResult: the table is wrong, or the statement is not the one to be measured.
         """
         run = self._workspace.run(PROGRAM, "run", tables=[TABLE])
@@ -92,17 +92,17 @@ class Orders:
 
 
 def measure(quick: bool) -> list[Comparison]:
-    """Measure.
+    """Run the benchmark.
 
     Args:
-        quick: only show that it works.
+        quick: whether to use tiny sizes, only to test the code.
 
     Returns:
-        The model with the check against the same without it.
+        The model with the check, compared with the same model without it.
 
     Raises:
-        RunFailed: dbt has failed.
-        WrongResult: a table is not as it should be.
+        RunFailed: dbt failed.
+        WrongResult: a table has wrong contents.
     """
     rows = ROWS_QUICK if quick else ROWS
     with work_folder() as folder:
@@ -110,7 +110,7 @@ def measure(quick: bool) -> list[Comparison]:
             name: Orders(folder / f"checking_{action}", action, rows)
             for name, action in ACTIONS.items()
         }
-        taken = in_turns({name: each.run for name, each in orders.items()}, Rounds.of(quick))
+        taken = in_turns({name: model.run for name, model in orders.items()}, Rounds.of(quick))
     checked, unchecked = (
         Sample(f"`{name}`", taken[name]["model"]) for name in (CHECKED, UNCHECKED)
     )

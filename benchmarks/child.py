@@ -1,4 +1,4 @@
-"""One dbt command in a process of its own, with a watch on its statements; ``workspace`` starts it.
+"""Run one dbt command, and measure its statements. ``workspace`` starts this as a process.
 
 python -m benchmarks.child ORDER ANSWER
 """
@@ -15,7 +15,7 @@ from typing import Any
 
 
 def main(order_file: str, answer_file: str) -> int:
-    """Run dbt as the order says, and write down what was measured."""
+    """Run the dbt command in the order file, and write the measurements to the answer file."""
     order = json.loads(Path(order_file).read_text())
     statements = watch_statements()
     calls = watch_calls(order["calls"]) if order["calls"] else {}
@@ -25,21 +25,21 @@ def main(order_file: str, answer_file: str) -> int:
     result = dbtRunner().invoke(order["arguments"])
     finished = time.time()
     if not result.success:
-        print(result.exception or "dbt has failed")
+        print(result.exception or "dbt failed")
         return 1
-    # What follows is not measured.
+    # The time of the following is not measured.
     measured = {"finished": finished, "statements": [*statements], "calls": calls}
-    Path(answer_file).write_text(json.dumps({**measured, **look(order["tables"])}))
+    Path(answer_file).write_text(json.dumps({**measured, **read_results(order["tables"])}))
     return 0
 
 
 def watch_statements() -> list[tuple[str, float]]:
-    """Time every statement where it enters Spark, which runs a command before it returns.
+    """Measure every call of ``SparkSession.sql``, which runs a command before it returns.
 
-    Both adapters' sessions run their statements there and fetch nothing of a write's answer.
+    The sessions of both adapters run their statements with it, and fetch no rows after a write.
 
     Returns:
-        A list that grows: the text and the seconds of each statement that has ended.
+        The text and the seconds of each statement. The list grows when a statement has ended.
     """
     from pyspark.sql import SparkSession
 
@@ -59,13 +59,13 @@ def watch_statements() -> list[tuple[str, float]]:
 
 
 def watch_calls(names: list[str]) -> dict[str, float]:
-    """Time methods of classes.
+    """Measure the calls of methods.
 
     Args:
-        names: where they are, as ``pkgutil.resolve_name`` reads it (``module:Class.method``).
+        names: the methods, in the format of ``pkgutil.resolve_name`` (``module:Class.method``).
 
     Returns:
-        A dictionary that grows: by name, the seconds of all calls so far.
+        The seconds of all calls so far, by name. The dictionary grows when a call has ended.
     """
     seconds: dict[str, float] = {}
     for name in names:
@@ -87,8 +87,8 @@ def _timed(method: Callable[..., Any], name: str, seconds: dict[str, float]) -> 
     return timed
 
 
-def look(tables: list[str]) -> dict[str, Any]:
-    """Read what the run has left, and with which settings it ran, by the run's own session."""
+def read_results(tables: list[str]) -> dict[str, Any]:
+    """Read the settings and the contents of tables after the run, with the run's own session."""
     from pyspark.sql import SparkSession
 
     from benchmarks.spark import contents
@@ -96,7 +96,7 @@ def look(tables: list[str]) -> dict[str, Any]:
     spark = SparkSession.builder.getOrCreate()
     return {
         "settings": {row.key: row.value for row in spark.sql("set").collect()},
-        "contents": {each: asdict(contents(spark, each)) for each in tables},
+        "contents": {table: asdict(contents(spark, table)) for table in tables},
     }
 
 

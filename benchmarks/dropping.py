@@ -1,4 +1,4 @@
-"""What removing the table feature costs, against Delta's own command."""
+"""Measure how long it takes to remove the table feature, compared with Delta's own command."""
 
 import itertools
 import json
@@ -34,13 +34,13 @@ If an array's element was widened, Delta's command does not rewrite the old file
 
 
 def make_table(spark: SparkSession, name: str, shape: str, rows: int) -> None:
-    """Create a table of which only the first files hold the old type.
+    """Create a table in which only the first files have the old type.
 
     Args:
         spark: the session.
         name: the table's name.
-        shape: what is widened.
-        rows: the rows of each file.
+        shape: a key of ``SHAPES``: the column or element that is widened.
+        rows: the number of rows of a file.
     """
     column, path, value = SHAPES[shape]
     spark.sql(
@@ -55,7 +55,7 @@ def make_table(spark: SparkSession, name: str, shape: str, rows: int) -> None:
 
 
 def insert(spark: SparkSession, name: str, files: range, value: str, rows: int) -> None:
-    """Append files of new rows."""
+    """Append files with new rows."""
     ids = f"range({files.start * rows}, {files.stop * rows}, 1, {len(files)})"
     spark.sql(
         f"insert into {name} select id, concat(sha1(string(id)), sha1(string(-id))), {value} "
@@ -76,7 +76,7 @@ def deltas(spark: SparkSession, table: str) -> None:
 
 
 class Drops:
-    """Removals from one table, each on a clone of it.
+    """Removes the feature from clones of one table.
 
     Args:
         spark: the session.
@@ -93,10 +93,10 @@ class Drops:
         """Remove the feature from a clone.
 
         Returns:
-            The seconds that it took.
+            The seconds of the removal.
 
         Raises:
-            WrongResult: the feature is still there, or a row has changed.
+            WrongResult: the clone still has the feature, or a row has changed.
         """
         copy = next(self._copies)
         self._spark.sql(f"create table {copy} shallow clone {self._base}")
@@ -111,22 +111,22 @@ class Drops:
 
 
 def measure(quick: bool) -> list[Comparison]:
-    """Measure.
+    """Run the benchmark.
 
     Args:
-        quick: only show that it works.
+        quick: whether to use tiny sizes, only to test the code.
 
     Returns:
-        Our operation against Delta's command, by what is widened.
+        Our operation, compared with Delta's command, for each shape.
 
     Raises:
-        WrongResult: a table is not as it should be.
+        WrongResult: a table has wrong contents.
     """
     return apart_in_work_folder(compared, quick)
 
 
 def compared(quick: bool) -> list[Comparison]:
-    """Measure, in a process that may start Spark and works in an empty folder."""
+    """Run the benchmark in a process that may start Spark and works in an empty folder."""
     profile = {"bench": {"target": "dev", "outputs": {"dev": {**OUR_TARGET, "schema": "dropping"}}}}
     Path("profiles.yml").write_text(json.dumps(profile))
     Path("dbt_project.yml").write_text("{name: bench, profile: bench}")
@@ -139,7 +139,7 @@ def compared(quick: bool) -> list[Comparison]:
         drops = Drops(spark, base)
         programs = {OURS: partial(drops.run, ours), DELTAS: partial(drops.run, deltas)}
         taken = in_turns(programs, Rounds.of(quick))
-        samples = (Sample(name, each["seconds"]) for name, each in taken.items())
+        samples = (Sample(name, measures["seconds"]) for name, measures in taken.items())
         comparisons.append(Comparison(f"removing the feature after {shape} was widened", *samples))
     return comparisons
 

@@ -1,4 +1,4 @@
-"""Two programs measured in turns, so that what slows the machine down for a while slows both."""
+"""Measure programs in turns. If the machine is slow for a while, this affects all of them."""
 
 import sys
 import time
@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from benchmarks.results import Comparison
 
 Measures = Mapping[str, float]
-"""What one round of one program measured: seconds by name."""
+"""The measurements of one round of one program: seconds by name."""
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A benchmark, as the command line and the page know it.
+    """A benchmark.
 
     Attributes:
-        name: its name on the command line.
-        method: how it measures, in a sentence or two of Markdown.
-        measure: runs it; told whether to do so with tiny sizes, it gives its comparisons.
+        name: its name on the command line and on the page.
+        method: a description of what it measures, in Markdown.
+        measure: runs it and returns its comparisons. The argument is whether to use tiny sizes.
     """
 
     name: str
@@ -28,11 +28,11 @@ class Benchmark:
 
 @dataclass(frozen=True)
 class Rounds:
-    """How often each program is run.
+    """The number of rounds of a benchmark. In each round, every program runs once.
 
     Attributes:
-        measured: the rounds that count.
-        warm_up: the rounds before them, which fill the caches of disk and dbt.
+        measured: the number of rounds that are measured.
+        warm_up: the number of rounds before them, which fill the caches of the disk and of dbt.
     """
 
     measured: int
@@ -40,21 +40,21 @@ class Rounds:
 
     @classmethod
     def of(cls, quick: bool) -> "Rounds":
-        """Give the rounds of a full run, or of a quick one, which only shows that it works."""
+        """Return the rounds of a full run, or of a quick run that only tests the code."""
         return cls(1, 0) if quick else cls(5, 1)
 
 
 def in_turns(
     programs: Mapping[str, Callable[[], Measures]], rounds: Rounds
 ) -> dict[str, dict[str, tuple[float, ...]]]:
-    """Run each program once a round, in the same order in every round: A B A B.
+    """Run every program once in each round, always in the same order: A B A B.
 
     Args:
-        programs: by name, what runs one once and gives what it measured.
-        rounds: how often.
+        programs: functions that run a program once and return its measurements, by name.
+        rounds: the number of rounds.
 
     Returns:
-        By program and by measure, the seconds of the measured rounds.
+        The seconds of the measured rounds, by program and by name of the measurement.
     """
     taken: dict[str, list[Measures]] = {name: [] for name in programs}
     for number in range(rounds.warm_up + rounds.measured):
@@ -62,14 +62,15 @@ def in_turns(
             start = time.perf_counter()
             measures = program()
             is_warm_up = number < rounds.warm_up
-            _tell(name, "warm-up" if is_warm_up else f"round {number - rounds.warm_up + 1}", start)
+            label = "warm-up" if is_warm_up else f"round {number - rounds.warm_up + 1}"
+            _print_progress(name, label, start)
             if not is_warm_up:
                 taken[name].append(measures)
     return {
-        name: {measure: tuple(each[measure] for each in runs) for measure in runs[0]}
+        name: {measure: tuple(run[measure] for run in runs) for measure in runs[0]}
         for name, runs in taken.items()
     }
 
 
-def _tell(name: str, what: str, start: float) -> None:
-    print(f"  {name}: {what}, {time.perf_counter() - start:.0f} s", file=sys.stderr, flush=True)
+def _print_progress(name: str, label: str, start: float) -> None:
+    print(f"  {name}: {label}, {time.perf_counter() - start:.0f} s", file=sys.stderr, flush=True)

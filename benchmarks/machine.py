@@ -1,4 +1,4 @@
-"""The machine, and the versions of what is measured on it."""
+"""Describe the machine, and the versions of the programs that are measured on it."""
 
 import os
 import platform
@@ -21,19 +21,19 @@ PACKAGES = {
 
 @dataclass(frozen=True)
 class Environment:
-    """What results have to have in common to stand on one page.
+    """The machine and the versions of a measurement. They are the same for all results of a page.
 
     Attributes:
         machine: processor, cores, memory and operating system.
-        versions: by program.
+        versions: the versions by program.
     """
 
     machine: dict[str, str]
     versions: dict[str, str]
 
     def differences(self, other: "Environment") -> list[str]:
-        """Say in what another environment differs, a line each."""
-        ours, others = ({**each.machine, **each.versions} for each in (self, other))
+        """Return the differences from another environment, one line for each."""
+        ours, others = {**self.machine, **self.versions}, {**other.machine, **other.versions}
         return [
             f"{key}: {ours.get(key, 'none')}, not {others.get(key, 'none')}"
             for key in sorted(ours.keys() | others.keys())
@@ -42,14 +42,14 @@ class Environment:
 
 
 def this_environment() -> Environment:
-    """Find out what this machine is and which versions it has."""
+    """Return the environment of this process."""
     languages = {"Python": platform.python_version(), "Java": java_version()}
     packages = {name: version(package) for name, package in PACKAGES.items()}
     return Environment(machine(), {**languages, **packages})
 
 
 def machine() -> dict[str, str]:
-    """Describe the machine, for people."""
+    """Describe this machine, as texts for people."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return {
         "processor": _processor(),
@@ -74,16 +74,16 @@ def _system() -> str:
 
 
 def java_version() -> str:
-    """FetchRows the Java that Spark uses for its version."""
+    """Return the version of the Java that Spark uses."""
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home, "bin", "java")) if home else "java"
-    told = subprocess.run([java, "-version"], capture_output=True, text=True, check=True).stderr
-    match = re.search(r'version "([^"]+)"', told)
+    output = subprocess.run([java, "-version"], capture_output=True, text=True, check=True).stderr
+    match = re.search(r'version "([^"]+)"', output)
     return match.group(1) if match else "unknown"
 
 
 def commit() -> str:
-    """Name the last commit that changed the adapter, and say whether it has been changed since."""
+    """Return the last commit that changed the adapter, and whether it has uncommitted changes."""
     last = _git("log", "-1", "--format=%h", "--abbrev=10", "--", "dbt")
     return f"{last} with changes" if _git("status", "--porcelain", "--", "dbt") else last
 

@@ -1,6 +1,7 @@
-"""A schema of many tables: how long it takes until the first model starts."""
+"""Measure how long it takes until the first model starts, in a schema with many tables."""
 
 import shutil
+from functools import partial
 from pathlib import Path
 
 from benchmarks.harness import Benchmark, Measures, Rounds, in_turns
@@ -20,7 +21,7 @@ relations of the schema."""
 
 
 def make_tables(tables: int) -> None:
-    """Make Delta tables in one schema: one is written, the others are copies of its folder."""
+    """Create Delta tables in one schema: one is written, the others are copies of its folder."""
     spark = get_session({})
     spark.sql(f"create schema {SCHEMA}")
     spark.sql(
@@ -37,17 +38,17 @@ def make_tables(tables: int) -> None:
 
 
 def measure(quick: bool) -> list[Comparison]:
-    """Measure.
+    """Run the benchmark.
 
     Args:
-        quick: only show that it works.
+        quick: whether to use tiny sizes, only to test the code.
 
     Returns:
         The time to the first model.
 
     Raises:
-        RunFailed: dbt has failed.
-        WrongResult: the model's table is not as it should be.
+        RunFailed: dbt failed.
+        WrongResult: the model's table has wrong contents.
     """
     tables = TABLES_QUICK if quick else TABLES
     with work_folder() as folder:
@@ -55,13 +56,13 @@ def measure(quick: bool) -> list[Comparison]:
         workspace.build(make_tables, tables)
         found = set()
 
-        def one(program: Program) -> Measures:
+        def run_once(program: Program) -> Measures:
             run = workspace.run(program, "run", tables=[f"{SCHEMA}.first"])
             found.update(run.contents.values())
             check("the number of results", len(found), 1)
             return {"to first model": run.to_first_model}
 
-        programs = {each.name: lambda each=each: one(each) for each in with_the_same_spark()}
+        programs = {program.name: partial(run_once, program) for program in with_the_same_spark()}
         taken = in_turns(programs, Rounds.of(quick))
     return [
         Comparison(

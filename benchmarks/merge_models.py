@@ -1,4 +1,4 @@
-"""Twenty incremental models that merge into tables whose types stay as they are."""
+"""Incremental models that merge into tables whose types do not change."""
 
 import re
 from collections.abc import Mapping
@@ -14,11 +14,12 @@ FILES = 4
 
 @dataclass(frozen=True)
 class Size:
-    """How much there is to merge.
+    """The size of a benchmark with merges.
 
     Attributes:
-        models: how many models one run has.
-        rows: how many rows each table has; the merge updates a tenth of them, and adds as many.
+        models: the number of models in a run.
+        rows: the number of rows of each table. The merge updates a tenth of them, and inserts as
+            many new rows.
     """
 
     models: int
@@ -34,7 +35,7 @@ class Size:
 
 
 def rows_sql(note: str, first: int, end: int, files: int) -> str:
-    """Give a query for the rows of a range of ids."""
+    """Return a query for the rows of a range of IDs."""
     return f"""
         select id, cast(id % 7 as int) as kind, cast(id * 0.25 as decimal(12, 2)) as amount,
             concat('{note} ', id) as note, date_add(date '2026-01-01', cast(id % 365 as int)) as day
@@ -42,7 +43,7 @@ def rows_sql(note: str, first: int, end: int, files: int) -> str:
 
 
 def merged(size: Size) -> tuple[int, int]:
-    """Give the first id that the merge has, and the one after the last."""
+    """Return the first ID of the merged rows, and the ID after the last one."""
     return size.rows - size.rows // 10, size.rows + size.rows // 10
 
 
@@ -54,10 +55,10 @@ def model_sql(size: Size) -> str:
 
 
 def make_tables(size: Size) -> Contents:
-    """Make the tables that are merged into.
+    """Create the target tables of the merges.
 
     Returns:
-        What each has to hold after the merge.
+        The expected contents of each table after the merge.
     """
     spark = get_session({})
     spark.sql(f"create schema {SCHEMA}")
@@ -67,16 +68,16 @@ def make_tables(size: Size) -> Contents:
         (detail,) = spark.sql(f"describe detail {SCHEMA}.{name}").collect()
         check(f"the number of files of {name}", detail.numFiles, FILES)
     first, end = merged(size)
-    kept, given = rows_sql("old", 0, first, 1), rows_sql("new", first, end, 1)
-    return contents(spark, f"({kept} union all {given})")
+    kept, merged_rows = rows_sql("old", 0, first, 1), rows_sql("new", first, end, 1)
+    return contents(spark, f"({kept} union all {merged_rows})")
 
 
 class Merges:
     """The models in a workspace.
 
     Args:
-        folder: where to make it.
-        size: how much there is to merge.
+        folder: the folder of the workspace.
+        size: the number of models and rows.
     """
 
     def __init__(self, folder: Path, size: Size) -> None:
@@ -85,11 +86,11 @@ class Merges:
         self._wanted: Contents = self._workspace.build(make_tables, size)
 
     def run(self, program: Program) -> Run:
-        """Merge once, and hold the tables against what they have to hold.
+        """Run the merges once, and compare the tables with the expected contents.
 
         Raises:
-            RunFailed: dbt has failed.
-            WrongResult: a table does not hold the rows that it should, in the types it had.
+            RunFailed: dbt failed.
+            WrongResult: a table has other rows or types than expected.
         """
         tables = [f"{SCHEMA}.{name}" for name in self._size.names]
         run = self._workspace.run(program, "run", tables=tables)
@@ -99,36 +100,36 @@ class Merges:
 
 
 def merge_seconds(run: Run) -> dict[str, float]:
-    """Give the seconds that Spark took for the MERGE of each model of a run."""
+    """Return the seconds of the MERGE of each model of a run."""
     merges = {_model(text): seconds for text, seconds in run.statements if is_merge(text)}
     check("the models that have merged", sorted(merges), sorted(run.models))
     return merges
 
 
 def is_merge(statement: str) -> bool:
-    """Tell whether a statement, which may begin with comments, is a MERGE."""
+    """Return whether a statement is a MERGE. The statement can begin with comments."""
     comment = r"/\*.*?\*/|--[^\n]*"
     return re.match(rf"(\s|{comment})*merge\s+into\s", statement, re.DOTALL | re.I) is not None
 
 
 def _model(statement: str) -> str:
-    """Read from dbt's comment which model a statement is of."""
+    """Read the name of a statement's model from the comment that dbt adds to the statement."""
     match = re.search(r'"node_id": "model\.\w+\.(\w+)"', statement)
     return match.group(1) if match else ""
 
 
 def outside_merge(run: Run) -> list[float]:
-    """Give the seconds that each model of a run takes beside its own MERGE."""
+    """Return the seconds of each model of a run, without those of its MERGE."""
     merges = merge_seconds(run)
     return [seconds - merges[name] for name, seconds in run.models.items()]
 
 
-# What is another in every process.
+# Settings that have another value in every process.
 _VOLATILE = ("spark.app.", "spark.driver.port", "spark.driver.appUIAddress")
-# The same jars, resolved at this start or at an earlier one.
+# Settings of the jars. The jars are the same, but one adapter resolved them at an earlier start.
 _JARS = ("spark.jars", "spark.files", "spark.submit.pyFiles", "spark.repl.local.jars")
 
 
 def lasting(settings: Mapping[str, str]) -> dict[str, str]:
-    """Give those settings of a session that two processes can have in common."""
+    """Return the settings of a session that can be the same in two processes."""
     return {key: value for key, value in settings.items() if not key.startswith(_VOLATILE + _JARS)}

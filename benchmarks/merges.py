@@ -1,6 +1,7 @@
-"""Merges where no type changed, in the same Spark: what the adapters themselves take."""
+"""Measure the adapters' own time in merges without type changes, with the same Spark settings."""
 
 import statistics
+from functools import partial
 
 from benchmarks.harness import Benchmark, Measures, Rounds, in_turns
 from benchmarks.merge_models import Merges, Size, lasting, outside_merge
@@ -28,23 +29,23 @@ the whole run begins with the start of the process."""
 
 
 def measure(quick: bool) -> list[Comparison]:
-    """Measure.
+    """Run the benchmark.
 
     Args:
-        quick: only show that it works.
+        quick: whether to use tiny sizes, only to test the code.
 
     Returns:
         The time beside the MERGE, and the whole run.
 
     Raises:
-        RunFailed: dbt has failed.
-        WrongResult: a table is not as it should be, or the settings were not the same.
+        RunFailed: dbt failed.
+        WrongResult: a table has wrong contents, or the Spark settings were not the same.
     """
     with work_folder() as folder:
         merges = Merges(folder / "merges", Size.of(quick))
         settings: dict[str, dict[str, str]] = {}
 
-        def one(program: Program) -> Measures:
+        def run_once(program: Program) -> Measures:
             run = merges.run(program)
             settings[program.name] = lasting(run.settings)
             check("Spark's settings", settings[program.name], next(iter(settings.values())))
@@ -55,7 +56,7 @@ def measure(quick: bool) -> list[Comparison]:
                 "whole": run.whole,
             }
 
-        programs = {each.name: lambda each=each: one(each) for each in with_the_same_spark()}
+        programs = {program.name: partial(run_once, program) for program in with_the_same_spark()}
         taken = in_turns(programs, Rounds.of(quick))
 
     def compared(work: str, measure: str, aim: float | None) -> Comparison:

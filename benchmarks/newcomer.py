@@ -1,6 +1,7 @@
-"""The same merges with nothing configured that need not be."""
+"""Measure the merges of ``merges`` with the configuration of a new user."""
 
 import shlex
+from functools import partial
 
 from benchmarks.harness import Benchmark, Measures, Rounds, in_turns
 from benchmarks.merge_models import Merges, Size
@@ -24,7 +25,7 @@ _FROM_DELTAS_PAGE = ("spark.sql.extensions", "spark.sql.catalog.spark_catalog")
 
 
 def programs() -> tuple[Program, Program]:
-    """Give both adapters, each with no more configuration than it needs for Delta."""
+    """Return both adapters, with only the configuration that they need for Delta."""
     settings = start_settings({}, {})
     options = ["--packages", settings["spark.jars.packages"]]
     for key in _FROM_DELTAS_PAGE:
@@ -34,26 +35,26 @@ def programs() -> tuple[Program, Program]:
 
 
 def measure(quick: bool) -> list[Comparison]:
-    """Measure.
+    """Run the benchmark.
 
     Args:
-        quick: only show that it works.
+        quick: whether to use tiny sizes, only to test the code.
 
     Returns:
         The whole run.
 
     Raises:
-        RunFailed: dbt has failed.
-        WrongResult: a table is not as it should be.
+        RunFailed: dbt failed.
+        WrongResult: a table has wrong contents.
     """
     with work_folder() as folder:
         merges = Merges(folder / "newcomer", Size.of(quick))
 
-        def one(program: Program) -> Measures:
+        def run_once(program: Program) -> Measures:
             return {"whole": merges.run(program).whole}
 
         taken = in_turns(
-            {each.name: lambda each=each: one(each) for each in programs()}, Rounds.of(quick)
+            {program.name: partial(run_once, program) for program in programs()}, Rounds.of(quick)
         )
     return [
         Comparison(

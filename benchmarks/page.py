@@ -1,4 +1,4 @@
-"""`docs/benchmarks.md`, from results."""
+"""Render `docs/benchmarks.md` from the results."""
 
 from collections.abc import Iterable, Iterator
 
@@ -31,41 +31,41 @@ def page(results: Results, benchmarks: Iterable[Benchmark]) -> str:
     """Render the page.
 
     Args:
-        results: those of all the benchmarks.
+        results: the results of all benchmarks.
         benchmarks: the benchmarks, in the order of the page.
 
     Returns:
-        Markdown.
+        The page as Markdown.
 
     Raises:
-        Incomplete: one has no result.
+        Incomplete: a benchmark has no result.
     """
     shown = [*benchmarks]
-    results = results.in_order(each.name for each in shown)
+    results = results.in_order(benchmark.name for benchmark in shown)
     parts = [
         HEAD,
         f"![Each ratio divided by its aim]({CHART.name})",
         "\n".join(_table(results)),
         "## Environment",
-        "\n".join(_where(results)),
+        "\n".join(_environment(results)),
         "## Methods",
         f"To run one benchmark, use `make bench ONLY={shown[0].name}`.",
-        *(_how(each, results.measured[each.name].commit) for each in shown),
+        *(_method(benchmark, results.measured[benchmark.name].commit) for benchmark in shown),
     ]
     return "\n\n".join(parts) + "\n"
 
 
 def _table(results: Results) -> Iterator[str]:
     yield HEADING
-    yield from (row(each) for each in results.comparisons)
+    yield from (row(comparison) for comparison in results.comparisons)
 
 
-def _where(results: Results) -> Iterator[str]:
+def _environment(results: Results) -> Iterator[str]:
     yield "| | |"
     yield "|---|---|"
     for name, value in {**results.environment.machine, **results.environment.versions}.items():
         yield f"| {name} | {value} |"
 
 
-def _how(benchmark: Benchmark, commit: str) -> str:
+def _method(benchmark: Benchmark, commit: str) -> str:
     return f"### {benchmark.name}\n\n{benchmark.method}\n\nMeasured at {commit}."

@@ -1,4 +1,4 @@
-"""What planning a very wide schema costs, against the one ALTER that the plan leads to."""
+"""Measure how long it takes to plan a very wide schema, compared with the planned ALTER."""
 
 import itertools
 import time
@@ -19,7 +19,7 @@ from dbt.adapters.deltawiden.widening.planner import plan_changes
 from dbt.adapters.deltawiden.widening.schema_diff import compare
 
 FIELDS, FIELDS_QUICK = 100, 10
-"""The fields of each struct; a table has as many structs."""
+"""The number of structs in a table, and of fields in each struct."""
 WIDENED = (1, 100)
 POLICY = Policy(OnSchemaChange.APPEND_NEW_COLUMNS, type_widening=True)
 METHOD = f"""\
@@ -32,11 +32,11 @@ afterwards."""
 
 
 def schema(fields: int, widened: int) -> StructType:
-    """Give a schema whose first leaves are wider.
+    """Return a schema whose first leaves have a wider type.
 
     Args:
-        fields: the number of structs, and of the fields of each.
-        widened: how many leaves are wider.
+        fields: the number of structs, and of fields in each struct.
+        widened: the number of leaves with the wider type.
     """
     types = itertools.chain(itertools.repeat(LongType(), widened), itertools.repeat(IntegerType()))
     structs = (
@@ -47,12 +47,12 @@ def schema(fields: int, widened: int) -> StructType:
 
 
 class Wide:
-    """Tables of a wide schema, of which a number of leaves is widened.
+    """Creates and widens tables with a wide schema.
 
     Args:
         spark: the session.
-        fields: the number of structs, and of the fields of each.
-        widened: how many leaves are widened.
+        fields: the number of structs, and of fields in each struct.
+        widened: the number of leaves that are widened.
     """
 
     def __init__(self, spark: SparkSession, fields: int, widened: int) -> None:
@@ -61,13 +61,13 @@ class Wide:
         self._names = (f"planning.t_{widened}_{number}" for number in itertools.count())
 
     def run(self) -> Measures:
-        """Plan and alter once, on a new table.
+        """Plan and run the ALTER once, on a new table.
 
         Returns:
             The seconds of the plan and of the ALTER.
 
         Raises:
-            WrongResult: the table has not the source's types afterwards.
+            WrongResult: the table does not have the types of the model's output afterwards.
         """
         name = next(self._names)
         snapshot = self._make(name)
@@ -83,7 +83,7 @@ class Wide:
         return {"plan": planned - start, "alter": altered - planned}
 
     def _make(self, name: str) -> TableSnapshot:
-        columns = ", ".join(f"{each.name} {type_sql(each.dataType)}" for each in self._table)
+        columns = ", ".join(f"{column.name} {type_sql(column.dataType)}" for column in self._table)
         self._spark.sql(
             f"create table {name} ({columns}) using delta "
             "tblproperties ('delta.enableTypeWidening' = 'true')"
@@ -97,22 +97,22 @@ class Wide:
 
 
 def measure(quick: bool) -> list[Comparison]:
-    """Measure.
+    """Run the benchmark.
 
     Args:
-        quick: only show that it works.
+        quick: whether to use tiny sizes, only to test the code.
 
     Returns:
-        The plan against its ALTER, by how many leaves are widened.
+        The plan, compared with its ALTER, for each number of widened leaves.
 
     Raises:
-        WrongResult: a table is not as it should be.
+        WrongResult: a table has wrong types.
     """
     return apart_in_work_folder(compared, quick)
 
 
 def compared(quick: bool) -> list[Comparison]:
-    """Measure, in a process that may start Spark."""
+    """Run the benchmark in a process that may start Spark."""
     spark = get_session({})
     spark.sql("create schema planning")
     fields = FIELDS_QUICK if quick else FIELDS

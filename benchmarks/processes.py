@@ -1,4 +1,4 @@
-"""Processes of their own: each has its own Spark, which is gone when the process is."""
+"""Run functions in separate processes. Each process has its own Spark, and ends it."""
 
 import multiprocessing
 import os
@@ -13,9 +13,9 @@ from benchmarks.spark import end_spark
 
 ROOT = Path(__file__).parents[1]
 BENCH = ROOT / ".bench"
-"""Where benchmarks work; git ignores it."""
+"""The folder in which benchmarks work. Git ignores it."""
 
-# They would give one program's Spark, or both, settings that the page does not tell of.
+# These variables would change the settings of Spark, and the page does not describe that.
 _SPARK_VARIABLES = ("PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "SPARK_HOME", "MASTER")
 
 Arguments = ParamSpec("Arguments")
@@ -23,10 +23,10 @@ Result = TypeVar("Result")
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """Give the variables of a benchmark's processes.
+    """Return the environment variables of a benchmark's processes.
 
     Args:
-        folder: the benchmark's folder, where temporary files go, too.
+        folder: the benchmark's folder, which also has the temporary files.
 
     Returns:
         The variables of this process, without those that configure Spark.
@@ -44,7 +44,7 @@ def environment(folder: Path) -> dict[str, str]:
 
 @contextmanager
 def work_folder() -> Iterator[Path]:
-    """Make a folder on the disk of the repository, which is removed at the end."""
+    """Create a folder on the disk of the repository, and remove it at the end."""
     BENCH.mkdir(exist_ok=True)
     with TemporaryDirectory(dir=BENCH, prefix="work-", ignore_cleanup_errors=True) as folder:
         yield Path(folder)
@@ -60,12 +60,12 @@ def apart(
 
     Args:
         function: a function of a module.
-        folder: the folder to work in; its parent is the benchmark's.
-        arguments: what the function takes.
-        options: what it takes by name.
+        folder: the folder to work in. Its parent is the benchmark's folder.
+        arguments: the arguments of the function.
+        options: the keyword arguments of the function.
 
     Returns:
-        What the function returns.
+        The return value of the function.
     """
     spawn = multiprocessing.get_context("spawn")
     start = (environment(folder.parent), folder)
@@ -77,7 +77,7 @@ def apart(
 
 
 def apart_in_work_folder(function: Callable[..., Result], *arguments: Any) -> Result:
-    """Call a function as ``apart`` does, in an empty folder that is removed at the end."""
+    """Call a function with ``apart``, in an empty folder that is removed at the end."""
     with work_folder() as folder:
         work = folder / "work"
         work.mkdir()

@@ -1,4 +1,4 @@
-"""What a benchmark measured: the seconds of two programs, and their ratio against an aim."""
+"""The results of a benchmark: the seconds of two programs, their ratio and its aim."""
 
 import statistics
 from collections.abc import Mapping
@@ -11,8 +11,8 @@ class Sample:
     """The measured rounds of one program.
 
     Attributes:
-        program: what was measured, in a few words.
-        seconds: one value a round; at least one.
+        program: a short description of the program.
+        seconds: one value for each round, at least one.
     """
 
     program: str
@@ -35,13 +35,13 @@ class Sample:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two samples of one piece of work, measured in turns.
+    """Two samples of the same work, measured in turns.
 
     Attributes:
-        work: the work.
-        ours: the sample that the aim is for.
-        other: what it is held against.
-        aim: the ratio that is wanted at most; None where there is none.
+        work: a description of the work.
+        ours: the sample that should meet the aim.
+        other: the sample that it is compared with.
+        aim: the highest ratio that meets our goal, or None.
     """
 
     work: str
@@ -51,20 +51,20 @@ class Comparison:
 
     @property
     def ratio(self) -> float:
-        """The median of ours as a part of the other's."""
+        """The median of our sample divided by the median of the other one."""
         return self.ours.median / self.other.median
 
     @property
     def is_met(self) -> bool | None:
-        """Whether the ratio is within the aim; None where there is no aim."""
+        """Whether the ratio meets the aim, or None if there is no aim."""
         return None if self.aim is None else self.ratio <= self.aim
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> "Comparison":
-        """Read what ``dataclasses.asdict`` gave."""
+        """Create a comparison from the output of ``dataclasses.asdict``."""
         ours, other = (
-            Sample(each["program"], tuple(each["seconds"]))
-            for each in (values["ours"], values["other"])
+            Sample(sample["program"], tuple(sample["seconds"]))
+            for sample in (values["ours"], values["other"])
         )
         return cls(values["work"], ours, other, values["aim"])
 
@@ -75,7 +75,7 @@ HEADING = """\
 
 
 def row(comparison: Comparison) -> str:
-    """Render a comparison as a row of a Markdown table with ``HEADING``."""
+    """Render a comparison as a row of the Markdown table that begins with ``HEADING``."""
     ours, other = comparison.ours, comparison.other
     aim = "" if comparison.aim is None else f"<= {comparison.aim:g}"
     met = {True: "met", False: "**not met**", None: ""}[comparison.is_met]
@@ -87,13 +87,13 @@ def row(comparison: Comparison) -> str:
 
 
 def _seconds(sample: Sample) -> str:
-    """The median, and the spread in brackets."""
-    median, low, high = (_significant(each, 3) for each in (sample.median, *sample.spread))
+    """Render the median, and the spread in brackets."""
+    median, low, high = (_significant(value, 3) for value in (sample.median, *sample.spread))
     return f"{median} ({low} to {high})"
 
 
 def _significant(value: float, digits: int) -> str:
-    """Render a number with so many digits that count, and never with an exponent."""
+    """Render a number with a number of significant digits, and never with an exponent."""
     if value == 0:
         return "0"
     decimals = digits - len(f"{int(abs(value))}") if abs(value) >= 1 else digits + _zeros(value)
@@ -101,5 +101,5 @@ def _significant(value: float, digits: int) -> str:
 
 
 def _zeros(value: float) -> int:
-    """Count the zeros that follow the point of a number below one."""
+    """Count the zeros after the decimal point of a number below one."""
     return -int(f"{abs(value):e}".partition("e")[2]) - 1

@@ -1,4 +1,4 @@
-"""What the processes of the benchmarks ask of the SparkSession that they have."""
+"""Read tables and stop Spark, in the processes of the benchmarks."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,12 +9,12 @@ from pyspark.sql import SparkSession
 
 @dataclass(frozen=True)
 class Contents:
-    """What a table holds, whatever the order of its rows.
+    """The contents of a table. They do not depend on the order of the rows.
 
     Attributes:
-        types: its columns with their types, in order.
-        rows: how many rows it has.
-        hash: the sum of the hashes of all rows, each with every column in it.
+        types: the columns with their types, in order.
+        rows: the number of rows.
+        hash: the sum of the hashes of all rows. A row's hash includes every column.
     """
 
     types: str
@@ -23,18 +23,18 @@ class Contents:
 
 
 class WrongResult(Exception):
-    """A program was fast, or slow, and did not do the work."""
+    """A program did not do its work, so its time has no meaning."""
 
 
 def contents(spark: SparkSession, relation: str) -> Contents:
-    """Read what a relation holds.
+    """Read the contents of a relation.
 
     Args:
         spark: the session.
         relation: a table's name, or a query in brackets.
 
     Returns:
-        Its contents; equal for two relations of the same types and rows.
+        The contents. They are equal for two relations with the same types and rows.
     """
     frame = spark.sql(f"select * from {relation}")
     hashes = frame.selectExpr("cast(xxhash64(*) as decimal(38, 0)) as hash")
@@ -43,25 +43,25 @@ def contents(spark: SparkSession, relation: str) -> Contents:
 
 
 def check(what: str, found: Any, wanted: Any) -> None:
-    """Hold a result against the one that is right.
+    """Compare a result with the expected one.
 
     Args:
-        what: what it is, for the message.
+        what: a description of the result, for the message.
         found: the result.
-        wanted: what it has to be equal to.
+        wanted: the expected result.
 
     Raises:
-        WrongResult: it is another.
+        WrongResult: they are not equal.
     """
     if found != wanted:
         raise WrongResult(f"{what} is wrong.\nfound:  {found}\nwanted: {wanted}")
 
 
 def end_spark() -> None:
-    """Stop the process's Spark, and wait until its JVM is gone.
+    """Stop the Spark of the process, and wait until its JVM has ended.
 
-    A JVM that is still ending would slow down what is measured next, and would keep the lock of
-    an embedded metastore.
+    Otherwise, the JVM would slow down the next measurement, and would keep the lock of an embedded
+    metastore.
     """
     context, gateway = SparkContext._active_spark_context, SparkContext._gateway
     if context is not None:

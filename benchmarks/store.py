@@ -1,4 +1,4 @@
-"""The results of each benchmark, in a file that the repository has: not all need one sitting."""
+"""Keep the results of the benchmarks in a file, so that they can be run one at a time."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -14,20 +14,20 @@ FILE = ROOT / "docs" / "benchmarks.json"
 
 
 class DifferentEnvironment(Exception):
-    """The results so far are of another machine or of other versions."""
+    """The saved results are from another machine or other versions."""
 
 
 class Incomplete(Exception):
-    """Not every benchmark has been run."""
+    """At least one benchmark has no result."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What one benchmark has measured.
+    """The result of one benchmark.
 
     Attributes:
-        commit: the last commit that had changed the adapter.
-        comparisons: its comparisons.
+        commit: the last commit before the measurement that changed the adapter.
+        comparisons: the comparisons of the benchmark.
     """
 
     commit: str
@@ -35,18 +35,18 @@ class Measured:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> "Measured":
-        """Read what ``dataclasses.asdict`` gave."""
-        comparisons = tuple(Comparison.from_json(each) for each in values["comparisons"])
+        """Create a result from the output of ``dataclasses.asdict``."""
+        comparisons = tuple(map(Comparison.from_json, values["comparisons"]))
         return cls(values["commit"], comparisons)
 
 
 @dataclass(frozen=True)
 class Results:
-    """Results of one machine and one set of versions.
+    """The results from one machine and one set of versions.
 
     Attributes:
         environment: the machine and the versions.
-        measured: by benchmark.
+        measured: the results by benchmark.
     """
 
     environment: Environment
@@ -55,38 +55,40 @@ class Results:
     @property
     def comparisons(self) -> list[Comparison]:
         """The comparisons of all benchmarks."""
-        return [each for one in self.measured.values() for each in one.comparisons]
+        return [
+            comparison for result in self.measured.values() for comparison in result.comparisons
+        ]
 
     def require(self, environment: Environment) -> None:
-        """Make sure that new results may stand beside these.
+        """Check that new results can be added to these.
 
         Args:
-            environment: where the new ones are made.
+            environment: the environment of the new results.
 
         Raises:
-            DifferentEnvironment: it is another one.
+            DifferentEnvironment: it differs from the environment of these results.
         """
         differences = self.environment.differences(environment)
         if differences:
             raise DifferentEnvironment(
-                f"The results in {FILE} are of another machine or other versions, and can't stand "
-                "on one page with new ones:\n  "
+                f"The results in {FILE} are from another machine or other versions. New results "
+                "can't be added to them:\n  "
                 + "\n  ".join(differences)
-                + "\nA run of all benchmarks replaces them."
+                + "\nTo replace them, run all benchmarks."
             )
 
     def with_result(self, name: str, measured: Measured) -> "Results":
-        """Give the results with those of one benchmark, in place of its earlier ones."""
+        """Return the results with a new result of one benchmark, which replaces an earlier one."""
         return replace(self, measured={**self.measured, name: measured})
 
     def in_order(self, names: Iterable[str]) -> "Results":
-        """Give the results of all benchmarks, in their order.
+        """Return the results in the order of the benchmarks.
 
         Args:
-            names: the names of the benchmarks.
+            names: the names of all benchmarks, in order.
 
         Raises:
-            Incomplete: one has not been run.
+            Incomplete: a benchmark has no result.
         """
         wanted = [*names]
         missing = [name for name in wanted if name not in self.measured]
@@ -98,29 +100,29 @@ class Results:
         return replace(self, measured={name: self.measured[name] for name in wanted})
 
     def to_text(self) -> str:
-        """Render the results for a file."""
+        """Render the results as the text of a file."""
         return json.dumps(asdict(self), indent=2) + "\n"
 
     @classmethod
     def from_text(cls, text: str) -> "Results":
-        """Read what ``to_text`` gave."""
+        """Read the results from the output of ``to_text``."""
         document = json.loads(text)
-        measured = {name: Measured.from_json(each) for name, each in document["measured"].items()}
+        measured = {name: Measured.from_json(data) for name, data in document["measured"].items()}
         return cls(Environment(**document["environment"]), measured)
 
 
 def load(environment: Environment, file: Path = FILE) -> Results:
-    """Read the results so far.
+    """Read the saved results.
 
     Args:
-        environment: this one.
-        file: where they are.
+        environment: the current environment.
+        file: the file with the results.
 
     Returns:
-        The results; none where there is no file.
+        The results. They are empty if the file does not exist.
 
     Raises:
-        DifferentEnvironment: they are of another machine or of other versions.
+        DifferentEnvironment: the results are from another machine or other versions.
     """
     if not file.exists():
         return Results(environment)
@@ -130,6 +132,6 @@ def load(environment: Environment, file: Path = FILE) -> Results:
 
 
 def save(results: Results, file: Path = FILE) -> None:
-    """Write results to the file, in place of those that it has."""
+    """Write results to a file, and replace the results in it."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(results.to_text(), encoding="utf-8")

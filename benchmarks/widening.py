@@ -1,4 +1,4 @@
-"""A run that widens a column: whether its size costs anything, and what writing it anew would."""
+"""Measure a run that widens a column, for tables of different sizes and with a full refresh."""
 
 import shutil
 from functools import partial
@@ -16,7 +16,7 @@ QUICK = {"10 k rows": 10_000, "20 k rows": 20_000, "40 k rows": 40_000}
 ROWS_A_FILE, MOST_ROWS_IN_A_SMALL_FILE = 500_000, 2_500
 NEW_ROWS, NEW_ROWS_QUICK = 1_000, 10
 FIRST_DAY, DAYS = "1992-01-01", 2_500
-ROOM = 30e9  # bytes; the tables of 50 M rows, their source, and what a full refresh writes
+ROOM = 30e9  # bytes: the tables of 50 M rows, their source, and the files of a full refresh
 
 REFRESH = "--full-refresh"
 METHOD = f"""\
@@ -46,7 +46,7 @@ PROGRAM = Program(OURS, OUR_TARGET)
 
 
 def rows_sql(key: str, old: int, end: int, files: int) -> str:
-    """Give a query for rows, of which those after the old ones are of the last day and wide."""
+    """Return a query for rows. The rows after the old ones have the last day and larger keys."""
     return f"""
         select cast(id div 4 + if(id < {old}, 0, 5000000000) as {key}) as order_key,
             pmod(hash(id), 200000) as part_key,
@@ -70,10 +70,10 @@ def rows_sql(key: str, old: int, end: int, files: int) -> str:
 
 
 def make_tables(rows: int, new: int, files: int) -> Contents:
-    """Make the model's source, and its table as it was when the source was narrower.
+    """Create the model's source, and its table with the narrower key of an earlier source.
 
     Returns:
-        What the table has to hold after a run.
+        The expected contents of the table after a run.
     """
     spark = get_session({})
     spark.sql(f"create schema {SCHEMA}")
@@ -92,9 +92,9 @@ class Lines:
     """The model and its tables, in one size.
 
     Args:
-        folder: where to make them.
-        rows: how many rows the table has.
-        quick: whether it is only to be shown that it works.
+        folder: the folder for them.
+        rows: the number of rows of the table.
+        quick: whether the run only tests the code.
     """
 
     def __init__(self, folder: Path, rows: int, quick: bool) -> None:
@@ -104,18 +104,18 @@ class Lines:
         self._wanted: Contents = self._workspace.build(make_tables, rows, new, files)
 
     def run(self, *options: str) -> Measures:
-        """Run the model once, and hold its table against its source.
+        """Run the model once, and compare its table with its source.
 
         Args:
-            options: dbt's.
+            options: options for dbt.
 
         Returns:
             The seconds of the plan and the ALTER together, and of the model.
 
         Raises:
-            RunFailed: dbt has failed.
-            WrongResult: the table does not hold the source's rows in the source's types, or was
-                not widened in place.
+            RunFailed: dbt failed.
+            WrongResult: the table does not have the rows and types of the source, or it was not
+                widened in place.
         """
         run = self._workspace.run(PROGRAM, "run", *options, tables=[TABLE])
         check("the table after the run", run.contents[TABLE], self._wanted)
@@ -125,25 +125,26 @@ class Lines:
 
 
 def measure(quick: bool) -> list[Comparison]:
-    """Measure.
+    """Run the benchmark.
 
     Args:
-        quick: only show that it works.
+        quick: whether to use tiny sizes, only to test the code.
 
     Returns:
-        The growth of the plan and the ALTER with the table, and the run against a full refresh.
+        The plan and the ALTER, compared with those of the smallest table, and the run, compared
+        with a full refresh.
 
     Raises:
-        RunFailed: dbt has failed.
-        WrongResult: a table is not as it should be.
-        NoRoom: there is not enough room on the disk.
+        RunFailed: dbt failed.
+        WrongResult: a table has wrong contents.
+        NoRoom: the disk does not have enough space.
     """
     sizes = QUICK if quick else FULL
     smallest, *_, largest = sizes
     with work_folder() as folder:
         need_room(folder, 0 if quick else ROOM)
         lines = {name: Lines(folder / f"rows_{rows}", rows, quick) for name, rows in sizes.items()}
-        programs = {name: each.run for name, each in lines.items()}
+        programs = {name: size.run for name, size in lines.items()}
         programs[REFRESH] = partial(lines[largest].run, REFRESH)
         taken = in_turns(programs, Rounds.of(quick))
     first = Sample(smallest, taken[smallest]["change"])
@@ -165,24 +166,24 @@ def measure(quick: bool) -> list[Comparison]:
 
 
 class NoRoom(Exception):
-    """There is not enough room on the disk."""
+    """The disk does not have enough space."""
 
 
 def need_room(folder: Path, needed: float) -> None:
-    """Make sure that there is room on the disk.
+    """Check that the disk has enough space.
 
     Args:
-        folder: a folder on that disk.
-        needed: how many bytes.
+        folder: a folder on the disk.
+        needed: the number of bytes that are needed.
 
     Raises:
-        NoRoom: there is less.
+        NoRoom: the disk has less space.
     """
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise NoRoom(
-            f"The tables need {needed / 1e9:.0f} GB on the disk that {BENCH} is on, "
-            f"and {free / 1e9:.0f} GB are free."
+            f"The tables need {needed / 1e9:.0f} GB on the disk of {BENCH}, "
+            f"but only {free / 1e9:.0f} GB are free."
         )
 
 

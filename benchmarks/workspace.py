@@ -1,4 +1,4 @@
-"""A dbt project and the tables it starts from, and dbt runs in it that are measured."""
+"""Create a dbt project and its tables, and measure dbt runs in it."""
 
 import json
 import os
@@ -26,18 +26,18 @@ _PLANNING = (
 
 
 class RunFailed(Exception):
-    """A run that was to be measured has failed; the message ends with what dbt printed."""
+    """A measured run failed. The message ends with the output of dbt."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """An adapter, and how its Spark is configured.
+    """An adapter, and the configuration of its Spark.
 
     Attributes:
-        name: what the tables call it.
+        name: its name in the results.
         target: its output in ``profiles.yml``.
-        settings: what ``spark-defaults.conf`` has.
-        submit_arguments: the variable PYSPARK_SUBMIT_ARGS, where it is set.
+        settings: the settings in ``spark-defaults.conf``.
+        submit_arguments: the value of the variable PYSPARK_SUBMIT_ARGS, or None.
     """
 
     name: str
@@ -46,17 +46,18 @@ class Program:
     submit_arguments: str | None = None
 
 
-# The least that each adapter accepts.
+# The smallest profile that the adapter accepts.
 OUR_TARGET = {"type": "deltawiden", "schema": SCHEMA}
 # https://docs.getdbt.com/docs/core/connect-data-platform/spark-setup, "Session"
 THEIR_TARGET = {"type": "spark", "method": "session", "host": "NA", "schema": SCHEMA}
 
 
 def with_the_same_spark() -> tuple[Program, Program]:
-    """Give both adapters with one Spark configuration, the one that ours starts by default.
+    """Return both adapters with the same Spark settings, the defaults of dbt-deltawiden.
 
-    It is in ``spark-defaults.conf``, where it costs neither of them anything at a statement. Which
-    jars Delta needs is said to dbt-spark only: dbt-deltawiden sees to that itself.
+    The settings are in ``spark-defaults.conf``, so that no adapter has to set them when it runs a
+    statement. Only dbt-spark gets the setting for Delta's jars: dbt-deltawiden adds the jars
+    itself.
     """
     settings = start_settings({}, {})
     without_jars = {key: value for key, value in settings.items() if key != "spark.jars.packages"}
@@ -65,16 +66,16 @@ def with_the_same_spark() -> tuple[Program, Program]:
 
 @dataclass(frozen=True)
 class Run:
-    """A dbt command that was measured.
+    """The measurements of a dbt command.
 
     Attributes:
-        whole: the seconds from the start of the process to dbt's last line.
-        to_first_model: the seconds from the start of the process to that of the first model.
-        models: by model, the seconds that dbt took to execute it.
-        statements: the text and the seconds of each statement, in their order.
-        calls: by method of our adapter, its seconds; only what plans and runs type changes.
-        settings: the settings of its Spark session.
-        contents: by table, what it holds after the run.
+        whole: the seconds from the start of the process to the end of the dbt command.
+        to_first_model: the seconds from the start of the process to the start of the first model.
+        models: the execution time of each model in seconds, by model.
+        statements: the text and the seconds of each statement, in order.
+        calls: the seconds of those methods of our adapter that plan and run type changes, by name.
+        settings: the settings of the Spark session.
+        contents: the contents of each table after the run, by table.
     """
 
     whole: float
@@ -87,17 +88,17 @@ class Run:
 
 
 class Workspace:
-    """A folder with a project, and tables that are the same before every run.
+    """A folder with a project, and with tables that are the same before every run.
 
     Args:
-        folder: where to make it; it need not exist.
-        models: the models' SQL by name.
+        folder: the folder. It does not have to exist.
+        models: the SQL of the models by name.
     """
 
     def __init__(self, folder: Path, models: Mapping[str, str]) -> None:
         self._folder = folder
         self._project = folder / "project"
-        # The metastore has absolute paths: tables are made, copied back and used in one place.
+        # The metastore has absolute paths, so the tables must always be in the same folder.
         self._work = folder / "work"
         self._template = folder / "template"
         (self._project / "models").mkdir(parents=True)
@@ -106,14 +107,14 @@ class Workspace:
             (self._project / "models" / f"{name}.sql").write_text(sql)
 
     def build(self, make: Callable[..., Any], *arguments: Any) -> Any:
-        """Make the tables that every run starts from.
+        """Create the tables that every run starts with.
 
         Args:
-            make: a function that makes them, by a Spark of its own, in the folder that it works in.
-            arguments: what it takes.
+            make: a function that starts Spark and creates the tables in its working directory.
+            arguments: the arguments of the function.
 
         Returns:
-            What it returns.
+            The return value of the function.
         """
         self._work.mkdir()
         made = apart(make, self._work, *arguments)
@@ -121,18 +122,18 @@ class Workspace:
         return made
 
     def run(self, program: Program, *arguments: str, tables: Iterable[str] = ()) -> Run:
-        """Run dbt in a new process, on the tables as they were made.
+        """Run dbt in a new process, on the tables that ``build`` created.
 
         Args:
             program: the adapter.
-            arguments: dbt's.
-            tables: the tables whose contents to read afterwards, outside of what is measured.
+            arguments: the arguments of dbt.
+            tables: the tables whose contents are read afterwards. This time is not measured.
 
         Returns:
-            What was measured.
+            The measurements.
 
         Raises:
-            RunFailed: dbt has failed.
+            RunFailed: dbt failed.
         """
         self._reset()
         own = self._folder / program.name
@@ -147,7 +148,7 @@ class Workspace:
             "tables": [*tables],
             "calls": _PLANNING if is_ours else (),
         }
-        answer, started = self._ask(order, own, self._variables(program, own))
+        answer, started = self._run_child(order, own, self._variables(program, own))
         return _run(answer, started, json.loads((target / "run_results.json").read_text()))
 
     def _reset(self) -> None:
@@ -162,14 +163,18 @@ class Workspace:
             variables["PYSPARK_SUBMIT_ARGS"] = program.submit_arguments
         return variables
 
-    def _ask(
+    def _run_child(
         self, order: Mapping[str, Any], own: Path, variables: Mapping[str, str]
     ) -> tuple[dict[str, Any], float]:
-        """Let a child carry out an order; give its answer, and when it was started."""
-        asked, answered, printed = (own / each for each in ("order.json", "answer.json", "output"))
-        asked.write_text(json.dumps(order))
-        command = [sys.executable, "-m", "benchmarks.child", str(asked), str(answered)]
-        with printed.open("w") as output:
+        """Run a child process with an order. Return its answer and the time of its start."""
+        order_file, answer_file, output_file = (
+            own / "order.json",
+            own / "answer.json",
+            own / "output",
+        )
+        order_file.write_text(json.dumps(order))
+        command = [sys.executable, "-m", "benchmarks.child", str(order_file), str(answer_file)]
+        with output_file.open("w") as output:
             started = time.time()
             ended = subprocess.run(
                 command,
@@ -180,13 +185,13 @@ class Workspace:
                 check=False,
             )
         if ended.returncode:
-            last = printed.read_text(errors="replace").splitlines()[-40:]
-            raise RunFailed("\n".join([f"{own.name} has failed:", *last]))
-        return json.loads(answered.read_text()), started
+            last = output_file.read_text(errors="replace").splitlines()[-40:]
+            raise RunFailed("\n".join([f"{own.name} failed:", *last]))
+        return json.loads(answer_file.read_text()), started
 
 
 def _link_or_copy(source: str, destination: str) -> None:
-    """Copy a file; a Parquet file, which Delta never changes, as another name for it."""
+    """Copy a file. For a Parquet file, create a hard link, because Delta never changes it."""
     if source.endswith(".parquet"):
         os.link(source, destination)
     else:
@@ -195,18 +200,18 @@ def _link_or_copy(source: str, destination: str) -> None:
 
 def _run(answer: Mapping[str, Any], started: float, results: Mapping[str, Any]) -> Run:
     timings = {
-        each["unique_id"].rpartition(".")[2]: {one["name"]: one for one in each["timing"]}
-        for each in results["results"]
+        result["unique_id"].rpartition(".")[2]: {step["name"]: step for step in result["timing"]}
+        for result in results["results"]
     }
-    first = min(_timestamp(each["compile"]["started_at"]) for each in timings.values())
+    first = min(_timestamp(steps["compile"]["started_at"]) for steps in timings.values())
     return Run(
         whole=answer["finished"] - started,
         to_first_model=first - started,
-        models={name: _seconds(each["execute"]) for name, each in timings.items()},
+        models={name: _seconds(steps["execute"]) for name, steps in timings.items()},
         statements=[(text, seconds) for text, seconds in answer["statements"]],
         calls=answer["calls"],
         settings=answer["settings"],
-        contents={name: Contents(**each) for name, each in answer["contents"].items()},
+        contents={name: Contents(**found) for name, found in answer["contents"].items()},
     )
 
 
@@ -215,5 +220,5 @@ def _seconds(timing: Mapping[str, str]) -> float:
 
 
 def _timestamp(text: str) -> float:
-    """Read a time of run_results.json, which is in UTC."""
+    """Parse a time in run_results.json, which is in UTC."""
     return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()

@@ -173,9 +173,9 @@ def test_the_same_results_draw_the_same_chart(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["merge"], "no benchmark merge; there are merges, "),
-        (["--page", "merges"], "--page stands alone"),
-        (["--page", "--quick"], "--page stands alone"),
+        (["merge"], "no benchmark merge; accepted: merges, "),
+        (["--page", "merges"], "--page can't be combined"),
+        (["--page", "--quick"], "--page can't be combined"),
     ],
 )
 def test_a_wrong_command_line_says_what_is_right(arguments, said, capsys):
@@ -220,7 +220,7 @@ def test_one_result_of_another_machine_is_told_and_not_kept(monkeypatch, tmp_pat
     assert command.main(["one"]) == 0
     told = capsys.readouterr()
     assert row(MET) in told.out
-    assert "Not kept. The results in " in told.err
+    assert "Not saved. The results in " in told.err
     assert "cores: 8, not 2" in told.err
     assert file.read_text() == before
     assert command.main([]) == 0
