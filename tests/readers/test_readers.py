@@ -1,4 +1,4 @@
-"""What delta-rs and DuckDB can do with a table, against the rows of `known_readers.py`."""
+"""Compare the access of delta-rs and DuckDB to a table with the readers in `delta_clients.py`."""
 
 import shutil
 from pathlib import Path
@@ -15,11 +15,10 @@ NEW: Row = (7, [8, 9])
 
 
 def known(program: Program) -> KnownReader:
-    """The row of a program's installed version; without one it has to be measured anew."""
-    found = [
-        each for each in MEASURED if (each.name, each.version) == (program.name, program.version)
-    ]
-    assert found, f"no row for {program.name} {program.version} in known_readers.py"
+    """Return the reader of a program's installed version. Another version must be measured."""
+    installed = (program.name, program.version)
+    found = [reader for reader in MEASURED if (reader.name, reader.version) == installed]
+    assert found, f"no reader {program.name} {program.version} in delta_clients.py"
     return found[0]
 
 
