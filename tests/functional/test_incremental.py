@@ -111,7 +111,7 @@ select 2 as id, cast(9.8765 as decimal(10,4)) as both, cast(2147483647 as int) a
             Decimal("9.8765"),
             Decimal("2147483647.00"),
         )
-        assert "needs 41 digits, and 38 is the most" in run.message("too_many")
+        assert "needs 41 digits, and the maximum is 38" in run.message("too_many")
         assert table("too_many").version == before
 
 

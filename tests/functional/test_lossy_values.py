@@ -253,7 +253,7 @@ select 1 as id {% if not is_incremental() %}, 1 as gone {% endif %}
         run = dbt("run")
         assert "v: int -> array<int>" in run.message("impossible")
         assert "b: int -> binary" in run.message("impossible")
-        assert "Spark writes no value of the model's type" in run.message("impossible")
+        assert "Spark can't write any value of the model's type" in run.message("impossible")
         assert "gone: int" in run.message("gone")
         assert "set on_schema_change to append_new_columns" in run.message("gone")
         assert table("impossible").version == table("gone").version == 0

@@ -122,7 +122,7 @@ STATES = {
     "writer_compat_v1_has_no_short": State(
         "1 as id, cast(5 as tinyint) as amount",
         "2 as id, cast(6 as smallint) as amount",
-        ("amount: tinyint -> smallint", "a table with it has no smallint"),
+        ("amount: tinyint -> smallint", "it does not allow the type smallint"),
         {**WIDENS, "delta.columnMapping.mode": "id", "delta.enableIcebergWriterCompatV1": "true"},
     ),
     "writer_compat_v1_needs_ids": State(
@@ -134,7 +134,7 @@ STATES = {
     "writer_compat_v1_allows_few_features": State(
         "1 as id, cast(5 as tinyint) as amount",
         "2 as id, cast(6 as int) as amount",
-        ("it allows no", "deletionVectors"),
+        ("it does not allow", "deletionVectors"),
         {
             **WIDENS,
             "delta.columnMapping.mode": "id",
@@ -334,11 +334,11 @@ select {{% if var('step', 1) == 1 %}} 7 as id, cast(70 as {{{{ var('amount', 'in
         [
             (
                 {"amount": "bigint"},
-                ("amount: int -> bigint", "`tenfold` from this one: amount * 10"),
+                ("amount: int -> bigint", "`tenfold` is computed from this column: amount * 10"),
             ),
             (
                 {"step": 2, "given": True},
-                ("tenfold: int -> bigint", "its type is that of the expression amount * 10"),
+                ("tenfold: int -> bigint", "it must have the type of its expression: amount * 10"),
             ),
         ],
     )

@@ -327,7 +327,7 @@ ALLOWED = (
     *("typeWidening", "invariants", "changeDataFeed", "checkConstraints", "identityColumns"),
     "generatedColumns",
 )
-NO_PREVIEW = "it allows no typeWidening-preview"
+NO_PREVIEW = "it does not allow typeWidening-preview"
 
 
 @pytest.mark.parametrize(
@@ -336,21 +336,21 @@ NO_PREVIEW = "it allows no typeWidening-preview"
         ("int", "bigint", writer(), []),
         ("int", "bigint", writer(features=ALLOWED), []),
         ("int", "bigint", writer("ID"), []),
-        ("tinyint", "smallint", writer(), ["a table with it has no smallint"]),
-        ("void", "tinyint", writer(), ["a table with it has no tinyint"]),
+        ("tinyint", "smallint", writer(), ["it does not allow the type smallint"]),
+        ("void", "tinyint", writer(), ["it does not allow the type tinyint"]),
         ("int", "bigint", writer("name"), ["column mapping is name, not id"]),
         ("int", "bigint", writer("none"), ["column mapping is none, not id"]),
         (
             "int",
             "bigint",
             writer(features=("deletionVectors", "typeWidening")),
-            ["it allows no deletionVectors"],
+            ["it does not allow deletionVectors"],
         ),
         (
             "int",
             "bigint",
             writer(features=("variantType", "deletionVectors")),
-            ["it allows no deletionVectors, variantType"],
+            ["it does not allow deletionVectors, variantType"],
         ),
         ("tinyint", "int", writer(engine=DELTA_3_3), [NO_PREVIEW]),
         ("tinyint", "int", writer(features=("typeWidening",), engine=DELTA_3_3), []),
@@ -363,8 +363,8 @@ NO_PREVIEW = "it allows no typeWidening-preview"
             writer("name", ("deletionVectors",)),
             [
                 "column mapping is name, not id",
-                "a table with it has no smallint",
-                "it allows no deletionVectors",
+                "it does not allow the type smallint",
+                "it does not allow deletionVectors",
             ],
         ),
     ],
@@ -394,8 +394,8 @@ def test_all_that_iceberg_writer_compat_v1_has_against_a_new_column_is_told():
     assert details(made) == [
         (Reason.WRITER_COMPATIBILITY_AND_NEW, ""),
         (Reason.WRITER_COMPATIBILITY, "column mapping is name, not id"),
-        (Reason.WRITER_COMPATIBILITY, "a table with it has no smallint"),
-        (Reason.WRITER_COMPATIBILITY, "it allows no deletionVectors"),
+        (Reason.WRITER_COMPATIBILITY, "it does not allow the type smallint"),
+        (Reason.WRITER_COMPATIBILITY, "it does not allow deletionVectors"),
     ]
 
 

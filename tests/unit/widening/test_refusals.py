@@ -80,15 +80,15 @@ def test_the_way_out_can_be_copied(reason: Reason, said: str):
 @pytest.mark.parametrize(
     ("reason", "detail", "said"),
     [
-        (Reason.TOO_MANY_DIGITS, "41", "needs 41 digits, and 38 is the most"),
+        (Reason.TOO_MANY_DIGITS, "41", "needs 41 digits, and the maximum is 38"),
         (Reason.NOT_DELTA, "iceberg", "not a Delta table (iceberg)"),
         (Reason.INCOMPATIBLE, "ducklake, iceberg_v2", "compatible with ducklake, iceberg_v2"),
         (Reason.ENGINE_TOO_OLD, "4.0", "Delta 4.0 or newer"),
         (Reason.CONSTRAINT, "amount > 0", "CHECK constraint `n` uses this column: amount > 0"),
-        (Reason.GENERATED, "a * 10", "the expression a * 10"),
-        (Reason.INPUT_OF_GENERATED, "a * 10", "the column `n` from this one: a * 10"),
+        (Reason.GENERATED, "a * 10", "the type of its expression: a * 10"),
+        (Reason.INPUT_OF_GENERATED, "a * 10", "column `n` is computed from this column: a * 10"),
         (Reason.NOT_STORABLE, "interval day", "of type interval day"),
-        (Reason.NAME_NEEDS_COLUMN_MAPPING, "`my col`", "one of ,;{}()= in it: `my col`"),
+        (Reason.NAME_NEEDS_COLUMN_MAPPING, "`my col`", "one of ,;{}()=: `my col`"),
         (Reason.CONSTRAINT, "a rlike '{detail}'", "a rlike '{detail}'"),
     ],
 )

@@ -28,9 +28,9 @@ REMEDIES: Mapping[str, str] = {
         "on_lossy_write: ignore to write such values all the same."
     ),
     ROW_OUTSIDE_BATCH: (
-        "A batch replaces its own rows, so this one would be there twice after the next run. Set "
-        "event_time for the models and sources that the model reads, so that dbt selects only what "
-        "is in the batch."
+        "A batch replaces only its own rows, so the next run would store this row a second time. "
+        "Set event_time for the models and sources that the model reads, so that dbt selects only "
+        "what is in the batch."
     ),
 }
 """What a user can do about each condition."""

@@ -139,13 +139,15 @@ def _writer_compatibility_blockers(
     forbidden = (spark.ByteType, spark.ShortType)
     for leaf in leaves(becomes):
         if isinstance(leaf, forbidden):
-            yield Blocker(Reason.WRITER_COMPATIBILITY, f"a table with it has no {type_text(leaf)}")
+            yield Blocker(
+                Reason.WRITER_COMPATIBILITY, f"it does not allow the type {type_text(leaf)}"
+            )
     features = set(snapshot.features)
     if widens and snapshot.engine.delta < DELTA_4_0 and TYPE_WIDENING_FEATURE not in features:
         features.add(PREVIEW_FEATURE)  # This version of Delta enables the preview.
     others = sorted(features - _FEATURES_OF_WRITER_COMPATIBILITY)
     if others:
-        yield Blocker(Reason.WRITER_COMPATIBILITY, f"it allows no {', '.join(others)}")
+        yield Blocker(Reason.WRITER_COMPATIBILITY, f"it does not allow {', '.join(others)}")
 
 
 def _of_iceberg(new: DataType, snapshot: TableSnapshot) -> Iterator[Blocker]:

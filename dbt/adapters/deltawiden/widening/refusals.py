@@ -22,7 +22,7 @@ class Reason(Enum):
         "to widen it by hand, run: {by_hand}",
     )
     IMPOSSIBLE = (
-        "no type that this column can become in place holds the values of both",
+        "this column can't be changed in place to a type that holds the values of both types",
         "cast the column in the model to {from_type}, or rebuild the table: dbt run --full-refresh",
     )
     NESTED_LENGTH = (
@@ -30,7 +30,8 @@ class Reason(Enum):
         "rebuild the table with another type: dbt run --full-refresh",
     )
     TOO_MANY_DIGITS = (
-        "a decimal that holds the values of both needs {detail} digits, and 38 is the most",
+        "a decimal that holds the values of both types needs {detail} digits, and the maximum is "
+        "38",
         "cast the column in the model to {from_type}, or to another type and rebuild the table: "
         "dbt run --full-refresh",
     )
@@ -39,7 +40,7 @@ class Reason(Enum):
         "cast the column in the model, or rebuild the table as Delta: dbt run --full-refresh",
     )
     VIEW = (
-        "this is a view, and its types are those of its query",
+        "this is a view, and it has the types of its query",
         "name the table that the view selects from",
     )
     TURNED_OFF = (
@@ -52,8 +53,8 @@ class Reason(Enum):
         "('delta.enableTypeWidening' = 'true')",
     )
     INCOMPATIBLE = (
-        "the table is to stay compatible with {detail}, which can't make this change",
-        "cast the column in the model, or drop the compatibility",
+        "the table must stay compatible with {detail}, which does not support this change",
+        "cast the column in the model, or remove the compatibility",
     )
     ENGINE_TOO_OLD = (
         "this change needs Delta {detail} or newer",
@@ -61,37 +62,39 @@ class Reason(Enum):
     )
     CONSTRAINT = (
         "the CHECK constraint {name} uses this column: {detail}",
-        "run: alter table {table} drop constraint {name}; then dbt; then: alter table {table} "
-        "add constraint {name} check ({detail})",
+        "run: alter table {table} drop constraint {name}; then run dbt; then run: alter table "
+        "{table} add constraint {name} check ({detail})",
     )
     GENERATED = (
-        "Delta generates this column, and its type is that of the expression {detail}",
-        "cast the column in the model to {from_type}, or leave it out of the model: Delta fills it",
+        "this is a generated column, and it must have the type of its expression: {detail}",
+        "cast the column in the model to {from_type}, or leave it out of the model: Delta then "
+        "generates its values",
     )
     INPUT_OF_GENERATED = (
-        "Delta generates the column {name} from this one: {detail}",
-        "cast the column in the model to {from_type}; or, under column mapping, run: alter table "
-        "{table} drop column {name}; or rebuild the table: dbt run --full-refresh",
+        "the generated column {name} is computed from this column: {detail}",
+        "cast the column in the model to {from_type}; or, if the table has column mapping, run: "
+        "alter table {table} drop column {name}; or rebuild the table: dbt run --full-refresh",
     )
     IDENTITY = (
         "this is an identity column, whose type Delta never changes",
-        "cast the column in the model to {from_type}, or leave it out of the model: Delta fills it",
+        "cast the column in the model to {from_type}, or leave it out of the model: Delta then "
+        "generates its values",
     )
     PARTITIONED_BY_FLOAT = (
-        "the table is partitioned by this column, and Delta keeps the values of a partition as "
-        "text, which reads as another number once the column is double",
+        "the table is partitioned by this column, and Delta stores partition values as text: as a "
+        "double, the text of a float is another number",
         "cast the column in the model to {from_type}, or rebuild the table: dbt run --full-refresh",
     )
     FLOAT_STATISTICS = (
-        "the statistics of the table's files have this column's values as float text, which reads "
-        "as other numbers once the column is double, so that filters would not find old rows; "
-        "only method: session can correct them without writing the table anew",
-        "run dbt once with method: session on the same metastore; or, to write all of the table's "
-        "files anew, run: {by_hand}",
+        "the statistics of the table's files store this column's values as the text of a float: as "
+        "a double, the text is another number, and filters would not find the old rows; only "
+        "method: session can correct the statistics without a rewrite of the table",
+        "run dbt once with method: session on the same metastore; or, to rewrite all files of the "
+        "table, run: {by_hand}",
     )
     PREVIEW_ONLY = (
-        "the table has the preview of type widening only (typeWidening-preview), and the Delta "
-        "versions that know no more than that can't read a table with this change",
+        "the table has only the preview of type widening (typeWidening-preview), and Delta "
+        "versions that support only the preview can't read a table with this change",
         "run: alter table {table} set tblproperties ('delta.feature.typeWidening' = 'supported')",
     )
     WRITER_COMPATIBILITY = (
@@ -100,14 +103,14 @@ class Reason(Enum):
         "tblproperties ('delta.enableIcebergWriterCompatV1' = 'false')",
     )
     WRITER_COMPATIBILITY_AND_NEW = (
-        "IcebergWriterCompatV1 is on, under which Spark can't add a column: the column's name in "
-        "the data files would have to be col- and its id",
-        "remove the column from the model, add it with a writer that knows IcebergWriterCompatV1, "
-        "or run: alter table {table} set tblproperties ('delta.enableIcebergWriterCompatV1' = "
-        "'false')",
+        "IcebergWriterCompatV1 is on, and Spark can't add a column to such a table: in the data "
+        "files, the name of the column must be col- followed by its id",
+        "remove the column from the model, add it with a writer that supports "
+        "IcebergWriterCompatV1, or run: alter table {table} set tblproperties "
+        "('delta.enableIcebergWriterCompatV1' = 'false')",
     )
     NOT_IN_ICEBERG = (
-        "the table is to stay compatible with Iceberg, which has no such type ({detail})",
+        "the table must stay compatible with Iceberg, which does not have this type ({detail})",
         "cast the column in the model, or remove it",
     )
     NOT_STORABLE = (
@@ -115,11 +118,12 @@ class Reason(Enum):
         "cast the column in the model, for example to string",
     )
     VOID = (
-        "the model's column is null without a type, and could not become another type later",
-        "give it a type in the model: cast(null as ...)",
+        "the model's column is null without a type, and Delta could not change it to another type "
+        "later",
+        "cast it to a type in the model: cast(null as ...)",
     )
     NAME_NEEDS_COLUMN_MAPPING = (
-        "without column mapping a name can't have a space or one of ,;{{}}()= in it: {detail}",
+        "without column mapping, a column name can't contain a space or one of ,;{{}}()=: {detail}",
         "run: alter table {table} set tblproperties ('delta.columnMapping.mode' = 'name'); or "
         "rename the column in the model",
     )
@@ -167,16 +171,17 @@ class Reason(Enum):
         "and then run: update {table} set {column} = rtrim({column})",
     )
     NOT_WRITABLE = (
-        "Spark writes no value of the model's type to this column",
+        "Spark can't write any value of the model's type to this column",
         "cast the column in the model to {from_type}, or rebuild the table: dbt run --full-refresh",
     )
     DROP_NEEDS_DELTA = (
-        "the model lacks this column, and the table is not a Delta table, from which it could be "
-        "dropped",
+        "the model lacks this column, and it can't be dropped because the table is not a Delta "
+        "table",
         "select the column in the model, or set on_schema_change to append_new_columns to keep it",
     )
     DROP_NEEDS_COLUMN_MAPPING = (
-        "the model lacks this column, and Delta drops a column only under column mapping",
+        "the model lacks this column, and Delta can drop a column only if the table has column "
+        "mapping",
         "run: alter table {table} set tblproperties ('delta.columnMapping.mode' = 'name'); or "
         "select the column in the model, or set on_schema_change to append_new_columns to keep it",
     )

@@ -163,7 +163,7 @@ def dates_text(table: str, hard_deletes: str, dates: Sequence[str]) -> str:
     command = _widen_command(table, {path_text((name,)): "timestamp_ntz" for name in dates})
     return (
         f"{table} can't store when a row was deleted: hard_deletes is {hard_deletes}, and "
-        f"{', '.join(dates)} is a date, of which the time of day would be lost. Nothing was "
+        f"{', '.join(dates)} is a date, which does not store the time of day. Nothing was "
         "changed or written.\n"
         f"Make it a timestamp_ntz: {command}; or set on_lossy_write: ignore to store the day."
     )

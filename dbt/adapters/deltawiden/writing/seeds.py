@@ -86,7 +86,7 @@ def check_seed(
     if more > 0:
         lines.append(f"  and {more} more")
     raise SeedRefused(
-        f"{seed['original_file_path']} has values that its table would not store as they are. "
+        f"{seed['original_file_path']} has values that its table would not store exactly. "
         "Nothing was written.\n"
         + "\n".join(lines)
         + "\nCorrect the file, or give the column another type in the seed's column_types."

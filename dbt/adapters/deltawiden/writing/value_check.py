@@ -93,8 +93,8 @@ class ValueCheck:
         before = f"[{LOSSY_PARTITION_VALUE}] The model {self.model} has the value '"
         after = (
             f"' ({type_text(data_type)}) for the column {path_text((column,))} of {self.table}. "
-            "The table is partitioned by this column, and the value of a partition is kept as a "
-            f"text, which would read as null or as another value. {END_OF_MESSAGE}"
+            "The table is partitioned by this column. Partition values are stored as text, and "
+            f"this text would be read as null or as another value. {END_OF_MESSAGE}"
         )
         failed = failure_sql(before, _shortened_sql(value, data_type), after)
         condition = stored_condition(value, data_type, self.shifts_moments)
