@@ -12,16 +12,14 @@ from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.capability import Capability, CapabilityDict, CapabilitySupport, Support
 from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.spark.column import SparkColumn
-from dbt.adapters.spark.impl import (
-    TABLE_OR_VIEW_NOT_FOUND_MESSAGES,
-    SparkAdapter,
-)
+from dbt.adapters.spark.impl import TABLE_OR_VIEW_NOT_FOUND_MESSAGES, SparkAdapter
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.clients.agate_helper import empty_table
 from dbt_common.contracts.metadata import CatalogTable
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from dbt.adapters.deltawiden.column import DeltaWidenColumn, columns_of
+from dbt.adapters.deltawiden.config.merge_clauses import MergeClauses
 from dbt.adapters.deltawiden.config.model import DeltaWidenConfig
 from dbt.adapters.deltawiden.config.validation import check_configuration
 from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager
@@ -29,14 +27,10 @@ from dbt.adapters.deltawiden.credentials import ConnectionMethod
 from dbt.adapters.deltawiden.delta.backends import choose_backend
 from dbt.adapters.deltawiden.delta.protocol import ENABLED
 from dbt.adapters.deltawiden.docs_catalog import catalog_rows, catalog_table, statistics
-from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
-from dbt.adapters.deltawiden.evolution.incremental import IncrementalWrites
-from dbt.adapters.deltawiden.evolution.model_views import ModelViews
-from dbt.adapters.deltawiden.evolution.new_tables import NewTables
-from dbt.adapters.deltawiden.evolution.snapshots import SnapshotEvolution
 from dbt.adapters.deltawiden.operations.operations import Operations
 from dbt.adapters.deltawiden.relation import DeltaWidenRelation
 from dbt.adapters.deltawiden.relation_listing import describe_one_by_one, without_temporary
+from dbt.adapters.deltawiden.services import Services
 from dbt.adapters.deltawiden.spark.errors import condition
 from dbt.adapters.deltawiden.spark.prestart import prestart
 from dbt.adapters.deltawiden.spark.python_models import SESSION, SessionJob, check_submission
@@ -45,7 +39,7 @@ from dbt.adapters.deltawiden.spark.temporary_views import python_view, session_v
 from dbt.adapters.deltawiden.sql.identifiers import names_sql, quote, quote_once
 from dbt.adapters.deltawiden.sql.literals import literal
 from dbt.adapters.deltawiden.sql.properties import properties_sql
-from dbt.adapters.deltawiden.views.finder import UP_CAST, ViewFinder
+from dbt.adapters.deltawiden.views.finder import UP_CAST
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.writing.merge_columns import Names, merge_update_columns
 from dbt.adapters.deltawiden.writing.seeds import check_seed, quote_seed_column, seed_values
@@ -72,14 +66,7 @@ class DeltaWidenAdapter(SparkAdapter):
         self._backend = choose_backend(
             credentials.method, self.execute, self._handle, credentials.delta_version
         )
-        self._view_finder = ViewFinder(self._backend)
-        self._views = ModelViews(self._view_finder)
-        self._evolution = TableEvolution(self._backend)
-        self._snapshots = SnapshotEvolution(self._backend, self._evolution)
-        self._new_tables = NewTables(self._backend, self._evolution, self._views)
-        self._writes = IncrementalWrites(
-            self._backend, self._evolution, self._snapshots, self._views
-        )
+        self._services = Services(self._backend)
         if credentials.method == ConnectionMethod.SESSION:
             prestart(credentials.server_side_parameters)
 
@@ -136,7 +123,7 @@ class DeltaWidenAdapter(SparkAdapter):
             return super().execute(sql, auto_begin, fetch, limit)  # type: ignore[no-any-return]
         except DbtDatabaseError as error:
             if condition(error.msg) == UP_CAST:
-                self._view_finder.explain_failure(sql, error)
+                self._services.view_finder.explain_failure(sql, error)
             raise
 
     # Python models
@@ -156,7 +143,7 @@ class DeltaWidenAdapter(SparkAdapter):
         in_session = partial(
             SessionJob,
             session=lambda: self._handle().session,
-            check_query=self._views.check_python,
+            check_query=self._services.views.check_python,
         )
         return {**super().python_submission_helpers, SESSION: in_session}
 
@@ -188,7 +175,7 @@ class DeltaWidenAdapter(SparkAdapter):
         run_write: Callable[..., Any],
     ) -> None:
         """Plan and write an incremental model: ``IncrementalWrites.write``."""
-        self._writes.write(context, existing, target, strategy, run_write)
+        self._services.writes.write(context, existing, target, strategy, run_write)
 
     @available
     def write_snapshot(
@@ -206,12 +193,12 @@ class DeltaWidenAdapter(SparkAdapter):
         def run(plan: Plan) -> None:
             run_write(plan, strategy, target, columns)
 
-        self._writes.write_snapshot(context, query, target, columns, hard_deletes, run)
+        self._services.writes.write_snapshot(context, query, target, columns, hard_deletes, run)
 
     @available
     def new_table_query(self, context: Mapping[str, Any], query: str, table: SparkRelation) -> str:
         """Check the query that creates or replaces a table: ``NewTables.checked_query``."""
-        return self._new_tables.checked_query(context, query, table)
+        return self._services.new_tables.checked_query(context, query, table)
 
     @available
     def new_snapshot_query(
@@ -222,18 +209,18 @@ class DeltaWidenAdapter(SparkAdapter):
         columns: Mapping[str, str],
     ) -> str:
         """Check the query that creates a snapshot, and make its times moments."""
-        with_moments = self._snapshots.with_moments(query, columns)
-        return self._new_tables.checked_query(context, with_moments, table)
+        with_moments = self._services.snapshots.with_moments(query, columns)
+        return self._services.new_tables.checked_query(context, with_moments, table)
 
     @available.parse(lambda *_, **__: False)
     def has_zoneless_times(self, unique_id: str) -> bool:
         """Return whether the times in a snapshot's table have no time zone."""
-        return self._snapshots.has_zoneless_times(unique_id)
+        return self._services.snapshots.has_zoneless_times(unique_id)
 
     @available
     def features_for_query(self, query: str) -> dict[str, str]:
         """Return the properties without which a query can't replace an existing Delta table."""
-        return self._new_tables.feature_properties(query)
+        return self._services.new_tables.feature_properties(query)
 
     @available
     def merge_update_columns(
@@ -241,6 +228,11 @@ class DeltaWidenAdapter(SparkAdapter):
     ) -> list[str] | None:
         """Return the columns that a MERGE updates: ``merge_update_columns``."""
         return merge_update_columns(included, excluded, columns)
+
+    @available
+    def merge_clauses(self, config: Any, target: SparkRelation) -> MergeClauses:
+        """Return the clauses that a model adds to its MERGE: ``MergeActions.clauses``."""
+        return self._services.merge_actions.clauses(config, target)
 
     @available
     def has_type_widening(self, table: SparkRelation) -> bool:
@@ -315,8 +307,8 @@ class DeltaWidenAdapter(SparkAdapter):
         """Return the operations that ``dbt run-operation`` runs on the tables of a project."""
         return Operations(
             self._backend,
-            self._evolution,
-            self._views,
+            self._services.evolution,
+            self._services.views,
             context,
             find=partial(self.get_relation, None),  # type: ignore[arg-type]
             list_schema=partial(self.list_relations, None),

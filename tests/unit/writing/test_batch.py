@@ -44,9 +44,9 @@ def test_limits_are_moments_whatever_their_zone():
 
 
 def test_only_a_timestamp_has_a_text_that_depends_on_the_time_zone():
-    assert read_batch(columns(spark.DateType()), "at", START, END).is_text_exact == ""
-    assert read_batch(columns(spark.TimestampNTZType()), "at", START, END).is_text_exact == ""
-    query = read_batch(columns(spark.TimestampType()), "at", START, END).is_text_exact
+    assert read_batch(columns(spark.DateType()), "at", START, END).text_check_query == ""
+    assert read_batch(columns(spark.TimestampNTZType()), "at", START, END).text_check_query == ""
+    query = read_batch(columns(spark.TimestampType()), "at", START, END).text_check_query
     assert query.startswith("select cast(cast(timestamp'2024-11-03 00:00:00.000000+00:00' as")
 
 

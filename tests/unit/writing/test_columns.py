@@ -1,6 +1,7 @@
 """What is written to each column."""
 
-from dbt.adapters.deltawiden.writing.columns import match_columns
+from dbt.adapters.deltawiden.sql.types import parse_type
+from dbt.adapters.deltawiden.writing.columns import assigned_sql, match_columns
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 from tests.unit.schemas import schema
 
@@ -53,14 +54,39 @@ def test_a_column_that_a_merge_does_not_update_is_checked_where_it_is_inserted()
         schema({"id": "int", "v": "int"}),
         check=CHECK,
         keys={"id"},
-    ).updating(["`id`"])
+    ).merging(["`id`"])
     key, value = write.columns
     assert value.select_sql == "`v`"
-    assert value.insert_sql.startswith("case when DBT_INTERNAL_SOURCE.`v` is null or (")
+    assert value.merged_sql("DBT_INTERNAL_SOURCE").startswith(
+        "case when DBT_INTERNAL_SOURCE.`v` is null or ("
+    )
     # Rows are found by the key, so it is checked in the source.
     assert key.select_sql.startswith("case when `id` is null or (")
-    assert key.insert_sql == "DBT_INTERNAL_SOURCE.`id`"
+    assert key.merged_sql("DBT_INTERNAL_SOURCE") == "DBT_INTERNAL_SOURCE.`id`"
     assert not write.can_merge_all
+
+
+def test_a_merge_with_conditions_checks_only_the_values_that_a_clause_writes():
+    write = match_columns(
+        schema({"id": "bigint", "v": "bigint", "s": {"a": "bigint"}}),
+        schema({"id": "int", "v": "int", "s": {"a": "int"}}),
+        check=CHECK,
+        keys={"id"},
+    ).merging(None, writes_every_row=False)
+    key, value, struct = write.columns
+    assert key.select_sql.startswith("case when `id` is null or (")
+    assert (value.select_sql, struct.select_sql) == ("`v`", "`s`")
+    assert value.merged_sql("s").startswith("case when s.`v` is null or (")
+    assert "raise_error" in struct.merged_sql("s")
+
+
+def test_an_expression_of_the_user_is_evaluated_once():
+    assigned = assigned_sql("rand() * 3", ("v",), parse_type("double"), parse_type("int"), CHECK)
+    assert assigned.startswith(
+        "transform(array(rand() * 3\n), value -> case when value is null or ("
+    )
+    assert assigned.count("rand()") == 1
+    assert assigned_sql("1", ("v",), parse_type("int"), parse_type("bigint"), CHECK) == "1"
 
 
 def test_a_key_is_compared_as_the_table_stores_it():

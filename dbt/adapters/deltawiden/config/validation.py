@@ -6,6 +6,7 @@ from typing import Any
 
 from dbt_common.exceptions import DbtConfigError
 
+from dbt.adapters.deltawiden.config.merge_clauses import is_action, is_flag
 from dbt.adapters.deltawiden.config.policy import (
     CONFIGURATION_KEYS,
     InvalidConfiguration,
@@ -13,11 +14,13 @@ from dbt.adapters.deltawiden.config.policy import (
     problem,
     read_policy,
 )
+from dbt.adapters.deltawiden.config.strategies import STRATEGY_KEYS, strategy_problems
 from dbt.adapters.deltawiden.sql.identifiers import read_name
 
 Check = tuple[Callable[[Any], bool], str]
 
 _DATA_SOURCE = re.compile(r"[A-Za-z_]\w*(\.\w+)*")
+_ALIAS = re.compile(r"[A-Za-z_]\w*")
 _TYPE_CHARACTERS = re.compile(r"[\w\s(),<>:.'-]*")
 
 
@@ -59,8 +62,15 @@ def _is_types(value: Any) -> bool:
     return isinstance(value, Mapping) and all(_is_type(item) for item in value.values())
 
 
+def _is_alias(value: Any) -> bool:
+    return isinstance(value, str) and bool(_ALIAS.fullmatch(value.strip()))
+
+
 _NAMES: Check = (_is_names, "a column's name, or a list of them")
 _PREDICATES: Check = (_is_names, "a condition, or a list of them")
+_CONDITION: Check = (_is_text, "a condition, such as t.updated_at < s.updated_at")
+_ALIAS_NAME: Check = (_is_alias, "a name of letters, digits and underscores")
+_FLAG: Check = (is_flag, "true, false")
 _PROPERTIES: Check = (_is_scalars, "values (a text, a number, true or false) by name")
 
 CHECKS: Mapping[str, Check] = {
@@ -80,10 +90,20 @@ CHECKS: Mapping[str, Check] = {
     "predicates": _PREDICATES,
     "incremental_predicates": _PREDICATES,
     "incremental_strategy": (_is_text, "the name of a strategy, such as merge"),
+    "target_alias": _ALIAS_NAME,
+    "source_alias": _ALIAS_NAME,
+    "skip_matched_step": _FLAG,
+    "skip_not_matched_step": _FLAG,
+    "matched_condition": _CONDITION,
+    "not_matched_condition": _CONDITION,
+    "not_matched_by_source_action": (is_action, "delete, or update set and its assignments"),
+    "not_matched_by_source_condition": _CONDITION,
+    "merge_with_schema_evolution": _FLAG,
     "column_types": (_is_types, "Spark types by column"),
 }
 """The check of each key's value, and the accepted values for the error message. The keys are from
-https://docs.getdbt.com/reference/resource-configs/spark-configs"""
+https://docs.getdbt.com/reference/resource-configs/spark-configs and from
+https://docs.getdbt.com/reference/resource-configs/databricks-configs"""
 
 
 def problems(config: Mapping[str, Any]) -> list[str]:
@@ -103,6 +123,11 @@ def problems(config: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def names_listed(configured: str | Sequence[str] | None) -> list[str]:
+    """Return the names or conditions of a key as a list, also if it has only one."""
+    return [configured] if isinstance(configured, str) else list(configured or ())
+
+
 def columns_named(configured: str | Sequence[str] | None) -> frozenset[str]:
     """Return the columns that a key such as ``unique_key`` or ``partition_by`` names.
 
@@ -112,8 +137,7 @@ def columns_named(configured: str | Sequence[str] | None) -> frozenset[str]:
     Returns:
         The columns, in lower case.
     """
-    names = [configured] if isinstance(configured, str) else configured or []
-    return frozenset(read_name(name)[0].lower() for name in names if name)
+    return frozenset(read_name(name)[0].lower() for name in names_listed(configured) if name)
 
 
 def read_model_policy(config: Mapping[str, Any], name: str) -> Policy:
@@ -147,6 +171,7 @@ def check_configuration(config: Mapping[str, Any], name: str) -> None:
         read_policy({key: config.get(key) for key in CONFIGURATION_KEYS})
     except InvalidConfiguration as error:
         found = [str(error), *found]
+    found = found or strategy_problems({key: config.get(key) for key in STRATEGY_KEYS})
     if found:
         raise invalid_configuration(name, found)
 

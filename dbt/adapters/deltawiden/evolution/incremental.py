@@ -3,19 +3,25 @@
 import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.spark.relation import SparkRelation
-from dbt_common.exceptions import CompilationError
+from dbt_common.exceptions import CompilationError, DbtDatabaseError
 from dbt_common.invocation import get_invocation_id
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy
-from dbt.adapters.deltawiden.config.validation import columns_named, read_model_policy
+from dbt.adapters.deltawiden.config.strategies import DELETE_INSERT, REPLACE_WHERE, STRATEGIES
+from dbt.adapters.deltawiden.config.validation import (
+    columns_named,
+    names_listed,
+    read_model_policy,
+)
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.evolution.attempts import Attempts, Turns, retry_on_conflict
+from dbt.adapters.deltawiden.evolution.duplicate_keys import DuplicateKeys
 from dbt.adapters.deltawiden.evolution.evolution import TableEvolution, require_not_refused
 from dbt.adapters.deltawiden.evolution.model_views import ModelViews
 from dbt.adapters.deltawiden.evolution.snapshots import SnapshotEvolution
@@ -24,9 +30,10 @@ from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import refused_keys
 from dbt.adapters.deltawiden.writing.batch import Batch, NoBatch, read_batch
+from dbt.adapters.deltawiden.writing.replacement import ReplaceWhere, has_no_offset_changes
 
-STRATEGIES = ("append", "merge", "insert_overwrite", "microbatch")
-"""The strategies whose statements are known here."""
+_NOT_A_FILTER = "does not support overwrite by expression"
+"""Spark's message for a condition that it can't translate to a filter of the table's format."""
 
 Context = Mapping[str, Any]
 """dbt's context of a macro: the node's configuration, dbt's graph, and all macros."""
@@ -42,8 +49,9 @@ class PreparedWrite:
         source: the temporary view of the model's output.
         existing: the table as it was found.
         target: the table.
-        batch: for a microbatch model, the batch.
-        has_exact_text: whether the limits of the batch are the same if Spark reads them as text.
+        replaced: the rows that a microbatch model or the strategy ``replace_where`` replaces.
+        is_custom: whether the strategy is a macro of the project.
+        can_replace_where: whether ``insert into ... replace where`` can write it.
     """
 
     plan: Plan
@@ -51,8 +59,9 @@ class PreparedWrite:
     source: SparkRelation
     existing: SparkRelation
     target: SparkRelation
-    batch: Batch | None = None
-    has_exact_text: bool = True
+    replaced: Batch | ReplaceWhere | None = None
+    is_custom: bool = False
+    can_replace_where: bool = True
 
 
 class IncrementalWrites:
@@ -76,6 +85,7 @@ class IncrementalWrites:
         self._evolution = evolution
         self._snapshots = snapshots
         self._views = views
+        self._duplicates = DuplicateKeys(backend)
         self._turns: defaultdict[str, Turns] = defaultdict(Turns)
         self._warned: set[tuple[str, str]] = set()
 
@@ -103,7 +113,8 @@ class IncrementalWrites:
 
         def write_once(attempts: Attempts) -> None:
             prepared = self._prepare(context, attempts, existing, target, strategy)
-            run_write(prepared)
+            with self._duplicates.named(prepared.source, target, context["config"]):
+                _run(prepared, run_write)
             _store_response(context, prepared.plan)
 
         plan = retry_on_conflict(write_once, self._turns[target.render()])
@@ -163,20 +174,39 @@ class IncrementalWrites:
         self._views.check(context, query)
         plan = self.plan(config, strategy, source, existing, table_schema, query)
         plan = attempts.record_plan(plan)
-        batch = None
-        if strategy == "microbatch":
-            batch = _read_batch(plan, config, context["model"]["batch"])
-            self._check_partitions_of_batch(config, source, target, existing, batch)
+        replaced = self._replaced(context, plan, strategy, source, target, existing)
         self._change_table(context, plan)
         if plan.new and not existing.is_delta:
             # Spark caches what it has read of the files of such a table, its columns included.
             self._backend.execute(f"refresh table {target}")
-        if strategy not in STRATEGIES:
+        is_custom = _is_custom(strategy, context)
+        if is_custom:
             # The statements of a strategy of the project's own are not known: the first may have
             # written.
             attempts.make_last()
-        has_exact_text = batch is None or self._has_exact_text(batch)
-        return PreparedWrite(plan, strategy, source, existing, target, batch, has_exact_text)
+        can_replace_where = not plan.write.leaves_out and self._has_exact_text(replaced)
+        return PreparedWrite(
+            plan, strategy, source, existing, target, replaced, is_custom, can_replace_where
+        )
+
+    def _replaced(
+        self,
+        context: Context,
+        plan: Plan,
+        strategy: str,
+        source: SparkRelation,
+        target: SparkRelation,
+        existing: SparkRelation,
+    ) -> Batch | ReplaceWhere | None:
+        config = context["config"]
+        if strategy == "microbatch":
+            batch = _read_batch(plan, config, context["model"]["batch"])
+            self._check_partitions_of_batch(config, source, target, existing, batch)
+            return batch
+        if strategy == REPLACE_WHERE:
+            predicates = config.get("predicates") or config.get("incremental_predicates")
+            return ReplaceWhere(names_listed(predicates), plan.write.columns)
+        return None
 
     def plan(
         self,
@@ -208,7 +238,7 @@ class IncrementalWrites:
         schemas = self._backend.schema(source), table_schema()
         keys = columns_named(config.get("unique_key"))
         plan = self._evolution.plan(schemas, table, policy, config, config.model.name, keys)
-        if strategy == "merge":
+        if strategy in ("merge", DELETE_INSERT):
             plan = require_not_refused(plan.refusing(refused_keys(plan.write)))
             _check_unique_key(plan, config.get("unique_key"))
         self._evolution.refuse_self_reference(plan, table, query)
@@ -238,8 +268,11 @@ class IncrementalWrites:
         self._warned.update((run, text) for text in new)
         return new
 
-    def _has_exact_text(self, batch: Batch) -> bool:
-        query = batch.is_text_exact
+    def _has_exact_text(self, replaced: Batch | ReplaceWhere | None) -> bool:
+        """Return whether Delta, which reads a condition as text, reads the one that is meant."""
+        if isinstance(replaced, ReplaceWhere):
+            return not replaced.uses_moments or has_no_offset_changes(self._backend.time_zone())
+        query = replaced.text_check_query if replaced is not None else ""
         return not query or bool(self._backend.fetch_rows(query)[0][0])
 
     def _check_partitions_of_batch(
@@ -270,6 +303,22 @@ class IncrementalWrites:
                 "than batch_size and in UTC, or use file_format: delta, which replaces just the "
                 "rows of a batch."
             )
+
+
+def _run(prepared: PreparedWrite, run_write: Callable[[PreparedWrite], Any]) -> None:
+    try:
+        run_write(prepared)
+    except DbtDatabaseError as error:
+        # Spark plans the statement before it runs, so nothing was written.
+        if not isinstance(prepared.replaced, ReplaceWhere) or _NOT_A_FILTER not in str(error.msg):
+            raise
+        run_write(replace(prepared, can_replace_where=False))
+
+
+def _is_custom(strategy: str, context: Context) -> bool:
+    """Return whether a macro of the project makes the statement of a strategy."""
+    own = "get_incremental_replace_where_sql" in context
+    return strategy not in STRATEGIES or (strategy == REPLACE_WHERE and own)
 
 
 def _unique_id(context: Context) -> str:

@@ -13,6 +13,9 @@ LOSSY_PARTITION_VALUE = "LOSSY_PARTITION_VALUE"
 ROW_OUTSIDE_BATCH = "ROW_OUTSIDE_BATCH"
 """The error condition for a row that is outside the batch of a microbatch model."""
 
+ROW_NOT_REPLACED = "ROW_NOT_REPLACED"
+"""The error condition for a row that ``replace_where`` would not replace in the next run."""
+
 END_OF_MESSAGE = "Nothing was written."
 
 LOSSY_VALUE_REMEDY = (
@@ -31,6 +34,10 @@ REMEDIES: Mapping[str, str] = {
         "A batch replaces only its own rows, so the next run would store this row a second time. "
         "Set event_time for the models and sources that the model reads, so that dbt selects only "
         "what is in the batch."
+    ),
+    ROW_NOT_REPLACED: (
+        "The next run would not replace this row, so it would be there twice. Filter the model by "
+        "the same condition, or extend incremental_predicates."
     ),
 }
 """What a user can do about each condition."""

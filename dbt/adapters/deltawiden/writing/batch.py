@@ -59,7 +59,7 @@ class Batch:
         return f"case when {self.condition} then {name} else {failed} end as {name}"
 
     @property
-    def is_text_exact(self) -> str:
+    def text_check_query(self) -> str:
         """The query that checks whether each limit has a unique text in the session's time zone.
 
         Delta parses the condition of ``replace where`` from a text, in which a timestamp has no

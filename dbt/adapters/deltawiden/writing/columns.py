@@ -1,12 +1,12 @@
 """Render what is written to each column of a table, as SQL on the model's output."""
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 
 from pyspark.sql.types import DataType, StructField, StructType
 
 from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
-from dbt.adapters.deltawiden.sql.identifiers import quote
+from dbt.adapters.deltawiden.sql.identifiers import Path, path_text, quote
 from dbt.adapters.deltawiden.sql.side_by_side import by_folded_name
 from dbt.adapters.deltawiden.sql.types import type_sql
 from dbt.adapters.deltawiden.writing.projection import is_as_is, shaped_sql
@@ -16,9 +16,6 @@ from dbt.adapters.deltawiden.writing.store_assignment import (
     store_assignment,
 )
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
-
-MERGE_SOURCE = "DBT_INTERNAL_SOURCE"
-"""The name of the source in dbt's MERGE statements."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +28,8 @@ class WrittenColumn:
         source: the column of the model's output that is written to it, or None for null.
         check: the check of values that its type does not store exactly, or None for no check.
         is_key: whether the write finds rows by it. It is then compared in the column's type.
-        is_only_inserted: whether a MERGE does not change it in the rows that it updates. Its value
-            is then shaped and checked only for inserted rows.
+        is_checked_in_clause: whether the clauses of a MERGE check its value, and not the source.
+            A value of a row that no clause writes is then not checked.
     """
 
     name: str
@@ -40,7 +37,7 @@ class WrittenColumn:
     source: StructField | None
     check: ValueCheck | None = None
     is_key: bool = False
-    is_only_inserted: bool = False
+    is_checked_in_clause: bool = False
 
     @property
     def quoted(self) -> str:
@@ -75,18 +72,22 @@ class WrittenColumn:
         if self.source is None:
             return f"cast(null as {type_sql(self.type)}) as {self.quoted}"
         value = quote(self.source.name)
-        shaped = value if self.is_only_inserted else self._value_sql(value)
+        shaped = value if self.is_checked_in_clause else self.value_sql(value)
         return value if shaped == value else f"{shaped} as {self.quoted}"
 
-    @property
-    def insert_sql(self) -> str:
-        """The expression that a MERGE inserts, from a source that selects ``select_sql``."""
+    def merged_sql(self, alias: str) -> str:
+        """Render the value that a clause of a MERGE writes.
+
+        Args:
+            alias: the name of the statement's source, which selects ``select_sql``.
+        """
         if self.source is None:
             return "null"
-        value = f"{MERGE_SOURCE}.{self.quoted}"
-        return self._value_sql(value) if self.is_only_inserted else value
+        value = f"{alias}.{self.quoted}"
+        return self.value_sql(value) if self.is_checked_in_clause else value
 
-    def _value_sql(self, value: str) -> str:
+    def value_sql(self, value: str) -> str:
+        """Render a value of the model's output as the column stores it, with its check."""
         assert self.source is not None
         given = self.source.dataType
         shaped = shaped_sql(value, given, self.type, (self.name,), self.check)
@@ -145,25 +146,31 @@ class Write:
         (INVALID_ATTRIBUTE_NAME_SYNTAX).
         """
         return not self.leaves_out and all(
-            column.in_source and "`" not in column.name and not column.is_only_inserted
+            column.in_source and "`" not in column.name and not column.is_checked_in_clause
             for column in self.columns
         )
 
-    def updating(self, columns: Container[str] | None) -> "Write":
-        """Return the write for a MERGE that updates only some columns of a row.
+    def merging(self, updated: Sequence[str] | None, writes_every_row: bool = True) -> "Write":
+        """Return the write for a MERGE that does not write each value.
 
         Args:
-            columns: the columns that it updates, quoted, or None if it updates all.
+            updated: the columns that it updates, quoted, or None if it updates all.
+            writes_every_row: whether its clauses have no conditions, so that it writes each row.
 
         Returns:
-            The write. The values of the other columns are only checked when a row is inserted.
+            The write. A value that is not always written is checked where it is written.
         """
-        if columns is None:
+        if updated is None and writes_every_row:
             return self
-        written = (
-            replace(column, is_only_inserted=_is_left(column, columns)) for column in self.columns
+        return replace(
+            self,
+            columns=tuple(
+                replace(column, is_checked_in_clause=True)
+                if _is_checked_in_clause(column, updated, writes_every_row)
+                else column
+                for column in self.columns
+            ),
         )
-        return replace(self, columns=tuple(written))
 
     @property
     def is_as_is(self) -> bool:
@@ -196,10 +203,42 @@ def partitions_checked_sql(source: StructType, check: ValueCheck) -> str:
     return ", ".join(column.select_sql for column in columns)
 
 
-def _is_left(column: WrittenColumn, updated: Container[str]) -> bool:
-    # A MERGE can update a single field of a struct, so structs are shaped for updates and inserts.
-    is_struct = isinstance(column.type, StructType)
-    return not (column.is_key or is_struct or column.is_as_is or column.quoted in updated)
+def assigned_sql(
+    value: str, path: Path, source: DataType, column: DataType, check: ValueCheck
+) -> str:
+    """Render an expression of the user that is assigned to a column, with a check of its value.
+
+    Args:
+        value: the expression.
+        path: the column or field that it is assigned to.
+        source: the type of the expression.
+        column: the type of the column or field.
+        check: the check of values.
+
+    Returns:
+        The expression itself if its type is stored exactly. Otherwise an expression that evaluates
+        it once, because it need not return the same value again.
+    """
+    assigned = WrittenColumn(path_text(path), column, StructField("value", source), check)
+    if len(path) == 1:
+        assigned = replace(assigned, name=path[0])
+    if assigned.is_as_is:
+        return value
+    return f"transform(array({value}\n), value -> {assigned.value_sql('value')})[0]"
+
+
+def _is_checked_in_clause(
+    column: WrittenColumn, updated: Sequence[str] | None, writes_every_row: bool
+) -> bool:
+    # The source has the keys in the types in which they are compared.
+    if column.is_key or column.is_as_is:
+        return False
+    if updated is None:
+        return not writes_every_row
+    # A MERGE can update a field of a struct, whose value is then shaped in the source.
+    if isinstance(column.type, StructType):
+        return False
+    return not writes_every_row or column.quoted not in updated
 
 
 def match_columns(

@@ -1,56 +1,80 @@
 {#
-  dbt-spark's MERGE, with quoted names, and with lists of columns if the source lacks some of them.
+  dbt-spark's MERGE, with quoted names, with lists of columns if the source lacks some of them, and with the clauses
+  of dbt-databricks.
 
-  `dest_columns`: none if the source has every column of the table. Otherwise the table's columns, each with `name`,
-  `quoted`, `in_source` and `insert_sql`, the value for an inserted row. A column that the source lacks keeps its
-  value in an updated row, and is null in an inserted row.
+  `dest_columns`: none if a MERGE may write `*` (`Write.can_merge_all`). Otherwise the table's columns, each with
+  `name`, `quoted`, `in_source` and `merged_sql(source_alias)`, the value that a clause writes. A column that the source
+  lacks keeps its value in an updated row, and is null in an inserted row.
 #}
 {% macro deltawiden__get_merge_sql(target, source, unique_key, dest_columns, incremental_predicates) %}
+  {%- set clauses = adapter.merge_clauses(config, target) -%}
   {%- set predicates = [] if incremental_predicates is none else [] + incremental_predicates -%}
   {%- set keys = ([unique_key] if unique_key is string else (unique_key or [])) | select | list -%}
   {%- for key in keys -%}
     {%- set name = adapter.quote_once(key) -%}
-    {%- do predicates.append('DBT_INTERNAL_SOURCE.' ~ name ~ ' = DBT_INTERNAL_DEST.' ~ name) -%}
+    {%- do predicates.append(clauses.source ~ '.' ~ name ~ ' = ' ~ clauses.target ~ '.' ~ name) -%}
   {%- endfor -%}
   {%- if not keys -%}
     {%- do predicates.append('FALSE') -%}
   {%- endif -%}
 
-  merge into {{ target }} as DBT_INTERNAL_DEST
-      using {{ source }} as DBT_INTERNAL_SOURCE
+  merge into {{ target }} as {{ clauses.target }}
+      using {{ source }} as {{ clauses.source }}
       on {{ predicates | join(' and ') }}
+  {%- if not clauses.skip_matched_step %}
 
-      when matched then update set {{ _deltawiden_update_sql(target, dest_columns) }}
+      when matched {{ _deltawiden_clause_condition(clauses.matched_condition) -}}
+      then update set {{ _deltawiden_update_sql(target, dest_columns, clauses.source) }}
+  {%- endif -%}
+  {%- if not clauses.skip_not_matched_step %}
 
-      when not matched then insert {{ _deltawiden_insert_sql(dest_columns) }}
+      when not matched {{ _deltawiden_clause_condition(clauses.not_matched_condition) -}}
+      then insert {{ _deltawiden_insert_sql(dest_columns, clauses.source) }}
+  {%- endif -%}
+  {%- if clauses.not_matched_by_source_action %}
+
+      when not matched by source {{ _deltawiden_clause_condition(clauses.not_matched_by_source_condition) -}}
+      then {{ clauses.not_matched_by_source_action }}
+  {%- endif %}
 {% endmacro %}
 
 
-{% macro _deltawiden_update_sql(target, dest_columns) %}
+{#- The condition is on a line of its own, because it may end with a comment. -#}
+{% macro _deltawiden_clause_condition(condition) -%}
+  {%- if condition -%}
+    and ({{ condition }}
+    ){{ ' ' }}
+  {%- endif -%}
+{%- endmacro %}
+
+
+{% macro _deltawiden_update_sql(target, dest_columns, source_alias) %}
   {%- set only = config.get('merge_update_columns') -%}
   {%- set except = config.get('merge_exclude_columns') -%}
   {%- if dest_columns is none and not only and not except -%}
     *
   {%- else -%}
     {%- set columns = adapter.get_columns_in_relation(target) if dest_columns is none else dest_columns -%}
+    {%- set values = {} -%}
+    {%- for column in columns if dest_columns is not none and column.in_source -%}
+      {%- do values.update({column.quoted: column.merged_sql(source_alias)}) -%}
+    {%- endfor -%}
     {%- set chosen = get_merge_update_columns(only, except, columns) -%}
-    {%- if chosen is none -%}
-      {%- set chosen = columns | selectattr('in_source') | map(attribute='quoted') -%}
-    {%- endif -%}
-    {%- for name in chosen -%}
-      {{ name }} = DBT_INTERNAL_SOURCE.{{ name }}{{ ', ' if not loop.last }}
+    {%- for name in (values if chosen is none else chosen) -%}
+      {#- A name that is not a column's is the path of a field in a struct. -#}
+      {{ name }} = {{ values.get(name, source_alias ~ '.' ~ name) }}{{ ', ' if not loop.last }}
     {%- endfor -%}
   {%- endif -%}
 {% endmacro %}
 
 
-{% macro _deltawiden_insert_sql(dest_columns) %}
+{% macro _deltawiden_insert_sql(dest_columns, source_alias) %}
   {%- if dest_columns is none -%}
     *
   {%- else -%}
     ({{ dest_columns | map(attribute='quoted') | join(', ') }}) values (
     {%- for column in dest_columns -%}
-      {{ column.insert_sql }}{{ ', ' if not loop.last }}
+      {{ column.merged_sql(source_alias) }}{{ ', ' if not loop.last }}
     {%- endfor -%})
   {%- endif -%}
 {% endmacro %}

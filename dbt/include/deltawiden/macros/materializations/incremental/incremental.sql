@@ -53,7 +53,8 @@
 {#- Check the strategy: it must be a valid one of dbt-spark's, or the project must have a macro for it. -#}
 {% macro _deltawiden_strategy(strategy, file_format) %}
   {%- set has_macro = ('get_incremental_' ~ strategy | replace('+', '_') ~ '_sql') in context -%}
-  {%- if has_macro and strategy not in ['append', 'merge', 'insert_overwrite', 'microbatch', 'delete+insert'] -%}
+  {%- if strategy in ['replace_where', 'delete+insert']
+      or (has_macro and strategy not in ['append', 'merge', 'insert_overwrite', 'microbatch']) -%}
     {% do return(strategy) %}
   {%- endif -%}
   {% do return(dbt_spark_validate_get_incremental_strategy(strategy, file_format)) %}
@@ -66,7 +67,7 @@
   {%- set query = adapter.new_table_query(context, _deltawiden_model_query(), target_relation) -%}
   {%- set replaces_delta = existing_relation is not none and existing_relation.is_delta -%}
   {#- A replaced table loses its properties. If the model follows the table's type widening, set it again. -#}
-  {%- set follows_table = replaces_delta and config.get('type_widening') is none
+  {%- set follows_table = replaces_delta and file_format == 'delta' and config.get('type_widening') is none
       and adapter.has_type_widening(existing_relation) -%}
 
   {%- if existing_relation is not none and not (file_format == 'delta' and replaces_delta) -%}
@@ -114,8 +115,8 @@
 
 
 {#- Run the statement of a write that the adapter has prepared. -#}
-{% macro _deltawiden_run_write(write) %}
+{% macro _deltawiden_run_write(prepared) %}
   {%- call statement('main') -%}
-    {{ _deltawiden_incremental_sql(write) }}
+    {{ _deltawiden_incremental_sql(prepared) }}
   {%- endcall -%}
 {% endmacro %}

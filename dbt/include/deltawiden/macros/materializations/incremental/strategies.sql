@@ -1,16 +1,22 @@
-{#- Render the statement that writes a model's output to its table, by strategy. -#}
-{% macro _deltawiden_incremental_sql(write) %}
-  {%- set existing = write.existing -%}
-  {%- if write.strategy == 'append' -%}
-    {{ _deltawiden_insert_into_sql(write.source, write.target, existing, write.plan) }}
-  {%- elif write.strategy == 'microbatch' and existing.is_delta -%}
-    {{ _deltawiden_replace_batch_sql(write) }}
-  {%- elif write.strategy in ['insert_overwrite', 'microbatch'] -%}
-    {{ _deltawiden_insert_overwrite_sql(write.source, write.target, existing, write.plan) }}
-  {%- elif write.strategy == 'merge' -%}
-    {{ _deltawiden_merge_sql(write.source, write.target, write.plan) }}
+{#-
+  Render the statement that writes a model's output to its table, by strategy. `prepared` is a `PreparedWrite`: the
+  plan, the strategy, the relations and the rows to replace.
+-#}
+{% macro _deltawiden_incremental_sql(prepared) %}
+  {%- set existing = prepared.existing -%}
+  {%- set strategy = prepared.strategy -%}
+  {%- if prepared.is_custom -%}
+    {{ _deltawiden_custom_sql(strategy, prepared.source, prepared.target, prepared.plan) }}
+  {%- elif strategy == 'append' -%}
+    {{ _deltawiden_insert_into_sql(prepared.source, prepared.target, existing, prepared.plan) }}
+  {%- elif strategy == 'replace_where' or (strategy == 'microbatch' and existing.is_delta) -%}
+    {{ _deltawiden_replace_rows_sql(prepared) }}
+  {%- elif strategy in ['insert_overwrite', 'microbatch'] -%}
+    {{ _deltawiden_insert_overwrite_sql(prepared.source, prepared.target, existing, prepared.plan) }}
+  {%- elif strategy == 'delete+insert' -%}
+    {{ _deltawiden_delete_insert_sql(prepared.source, prepared.target, prepared.plan) }}
   {%- else -%}
-    {{ _deltawiden_custom_sql(write.strategy, write.source, write.target, write.plan) }}
+    {{ _deltawiden_merge_sql(prepared.source, prepared.target, prepared.plan) }}
   {%- endif -%}
 {% endmacro %}
 
@@ -19,16 +25,50 @@
     {%- set write = plan.write -%}
     {#- A project's own MERGE may insert `*`, so all columns of its source have to be checked. -#}
     {%- if adapter.dispatch('get_merge_sql', 'dbt').macro.package_name == 'dbt_deltawiden' -%}
-      {%- set write = write.updating(get_merge_update_columns(
-        config.get('merge_update_columns'), config.get('merge_exclude_columns'), write.columns)) -%}
+      {%- set updated = get_merge_update_columns(
+        config.get('merge_update_columns'), config.get('merge_exclude_columns'), write.columns) -%}
+      {%- set write = write.merging(updated, adapter.merge_clauses(config, target).writes_every_row) -%}
     {%- endif -%}
     {#- If possible, use `*` as dbt-spark does instead of a list of columns. -#}
     {%- set dest_columns = none if write.can_merge_all else write.columns -%}
-    {%- set shaped_source -%}
-      {%- if write.is_as_is -%} {{ source }} {%- else -%}
+    {{ get_merge_sql(
+        target, _deltawiden_shaped_source_sql(source, write), config.get('unique_key'), dest_columns,
+        _deltawiden_predicates()) }}
+{% endmacro %}
+
+
+{% macro _deltawiden_shaped_source_sql(source, write) -%}
+  {%- if write.is_as_is -%} {{ source }} {%- else -%}
         (select {{ write.source_select_sql }} from {{ source }}) {%- endif -%}
-    {%- endset -%}
-    {{ get_merge_sql(target, shaped_source, config.get('unique_key'), dest_columns, _deltawiden_predicates()) }}
+{%- endmacro %}
+
+
+{#-
+  Delete the rows that have the key of a row of the model, and insert the model's rows, in one commit. The source has
+  each row twice: one deletes, which may match several rows, and one inserts, which matches none. Keys that are null
+  are equal, as in dbt-databricks.
+  https://docs.delta.io/latest/delta-update.html#upsert-into-a-table-using-merge
+-#}
+{% macro _deltawiden_delete_insert_sql(source, target, plan) %}
+    {%- set write = plan.write -%}
+    {%- set deletes = 'DBT_INTERNAL_SOURCE.DBT_INTERNAL_DELETES' -%}
+    {%- set conditions = [deletes] -%}
+    {%- set unique_key = config.get('unique_key') -%}
+    {%- for key in ([unique_key] if unique_key is string else unique_key) -%}
+      {%- set name = adapter.quote_once(key) -%}
+      {%- do conditions.append('DBT_INTERNAL_SOURCE.' ~ name ~ ' <=> DBT_INTERNAL_DEST.' ~ name) -%}
+    {%- endfor -%}
+    {%- for predicate in _deltawiden_predicates() or [] -%}
+      {%- do conditions.append('(' ~ predicate ~ '\n)') -%}
+    {%- endfor %}
+    merge into {{ target }} as DBT_INTERNAL_DEST
+    using (
+      select * from {{ _deltawiden_shaped_source_sql(source, write) }}
+      lateral view explode(array(true, false)) as DBT_INTERNAL_DELETES
+    ) as DBT_INTERNAL_SOURCE
+    on {{ conditions | join(' and ') }}
+    when matched then delete
+    when not matched and not {{ deletes }} then insert {{ _deltawiden_insert_sql(write.columns, 'DBT_INTERNAL_SOURCE') }}
 {% endmacro %}
 
 
@@ -78,31 +118,46 @@
 
 
 {#-
-  Replace the rows of a batch in one commit. `replace where` does not support a list of columns or every limit of a
-  batch. So a MERGE is used if the table generates columns, or if a limit can't be written exactly.
+  Replace rows in one commit: those of a batch, or those that a condition selects. `replace where` supports no list of
+  columns, and only conditions that compare columns with values. Otherwise a MERGE does it.
   https://docs.delta.io/latest/delta-batch.html#selective-overwrite
 -#}
-{% macro _deltawiden_replace_batch_sql(write) %}
-    {%- set rows_sql = _deltawiden_batch_sql(write.source, write.plan, write.batch) -%}
-    {%- if write.plan.write.leaves_out or not write.has_exact_text %}
-    merge into {{ write.target }}
-    using ({{ rows_sql }}) as DBT_INTERNAL_SOURCE
-    on false
-    when not matched then insert {{ _deltawiden_written_columns_sql(write.plan) }}
-    values (
-      {%- for column in write.plan.write.columns -%} DBT_INTERNAL_SOURCE.{{ column.quoted }}{{ ', ' if not loop.last }} {%- endfor -%}
-    )
-    when not matched by source and {{ write.batch.condition }} then delete
-    {%- else %}
-    insert into {{ write.target }} replace where {{ write.batch.condition }}
+{% macro _deltawiden_replace_rows_sql(prepared) %}
+    {%- set rows_sql = _deltawiden_checked_rows_sql(prepared.source, prepared.plan, prepared.replaced) -%}
+    {%- if prepared.can_replace_where %}
+    insert into {{ prepared.target }} replace where {{ prepared.replaced.condition }}
     {{ rows_sql }}
+    {%- else -%}
+    {{ _deltawiden_replace_by_merge_sql(prepared, rows_sql) }}
     {%- endif %}
 {% endmacro %}
 
 
-{% macro _deltawiden_batch_sql(source, plan, batch) -%}
+{#-
+  The source has the rows to insert, and one row that deletes: its key matches each row to replace. The keys of the
+  other rows are negative and match none. A join by keys is one that Spark can sort; `on false` would compare each row
+  with each other row. The source's columns have names of their own, so that a name in the condition is the table's.
+-#}
+{% macro _deltawiden_replace_by_merge_sql(prepared, rows_sql) %}
+    {%- set columns = prepared.plan.write.columns %}
+    merge into {{ prepared.target }}
+    using (
+      select {% for column in columns -%} {{ column.quoted }} as DBT_INTERNAL_{{ loop.index }}, {% endfor -%}
+        -1 - cast(1024 * rand() as int) as DBT_INTERNAL_KEY
+      from ({{ rows_sql }})
+      union all
+      select {% for column in columns -%} null, {% endfor -%} 0
+    ) as DBT_INTERNAL_SOURCE
+    on DBT_INTERNAL_KEY = case when {{ prepared.replaced.condition }} then 0 end
+    when matched then delete
+    when not matched and DBT_INTERNAL_KEY < 0 then insert {{ _deltawiden_written_columns_sql(prepared.plan) }}
+    values ({% for column in columns -%} DBT_INTERNAL_{{ loop.index }}{{ ', ' if not loop.last }} {%- endfor -%})
+{%- endmacro %}
+
+
+{% macro _deltawiden_checked_rows_sql(source, plan, replaced) -%}
   select {% for column in plan.write.columns -%}
-    {{ batch.checked_sql(model.name) if column.name == batch.column else column.quoted }}{{ ', ' if not loop.last }}
+    {{ replaced.checked_sql(model.name) if column.name == replaced.column else column.quoted }}{{ ', ' if not loop.last }}
   {%- endfor %} from (select {{ _deltawiden_select_list_sql(plan) }} from {{ source }})
 {%- endmacro %}
 

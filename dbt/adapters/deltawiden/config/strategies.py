@@ -1,0 +1,103 @@
+"""Check the configuration of an incremental strategy: keys that need or exclude each other."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dbt.adapters.deltawiden.config.merge_clauses import (
+    CLAUSE_KEYS,
+    MergeClauses,
+    read_merge_clauses,
+)
+
+REPLACE_WHERE = "replace_where"
+DELETE_INSERT = "delete+insert"
+
+STRATEGIES = ("append", "merge", "insert_overwrite", "microbatch", REPLACE_WHERE, DELETE_INSERT)
+"""The incremental strategies whose statements the adapter makes."""
+
+STRATEGY_KEYS = (
+    "materialized",
+    "incremental_strategy",
+    "unique_key",
+    "predicates",
+    "incremental_predicates",
+    "file_format",
+    "merge_with_schema_evolution",
+    *CLAUSE_KEYS,
+)
+"""The configuration keys that ``strategy_problems`` reads."""
+
+
+def strategy_problems(config: Mapping[str, Any]) -> list[str]:
+    """Find the configuration of an incremental model that its strategy can't follow.
+
+    Args:
+        config: the model's configuration, of which each value has been checked alone.
+
+    Returns:
+        One line for each problem: the key, what is wrong and what to do. Empty for a node that is
+        not an incremental model.
+    """
+    if config.get("materialized") != "incremental":
+        return []
+    strategy = str(config.get("incremental_strategy") or "append")
+    problems = [*_merge_problems(config, strategy)]
+    if strategy in (REPLACE_WHERE, DELETE_INSERT):
+        problems += _replacement_problems(config, strategy)
+    return problems
+
+
+def _merge_problems(config: Mapping[str, Any], strategy: str) -> Iterator[str]:
+    if str(config.get("merge_with_schema_evolution") or "").lower() == "true":
+        yield (
+            "merge_with_schema_evolution: not supported, because Delta would turn an integer into "
+            "a decimal or a double by itself. Use on_schema_change: append_new_columns or "
+            "sync_all_columns instead: the table then gets new columns and wider types before the "
+            "MERGE."
+        )
+    configured = [key for key in CLAUSE_KEYS if config.get(key)]
+    if strategy == "merge":
+        yield from _clause_problems(config, read_merge_clauses(config))
+    elif configured and strategy in STRATEGIES:
+        yield (
+            f"{', '.join(configured)}: for incremental_strategy: merge only; got {strategy!r}. "
+            "Remove the configuration, or set incremental_strategy: merge."
+        )
+
+
+def _clause_problems(config: Mapping[str, Any], clauses: MergeClauses) -> Iterator[str]:
+    if clauses.target.lower() == clauses.source.lower():
+        yield f"target_alias, source_alias: both are {clauses.target!r}. Use two different names."
+    if clauses.not_matched_by_source_condition and not clauses.not_matched_by_source_action:
+        yield (
+            "not_matched_by_source_condition: there is no not_matched_by_source_action. Add one: "
+            "delete, or update set and its assignments."
+        )
+    if clauses.not_matched_by_source_action and not config.get("unique_key"):
+        yield (
+            "not_matched_by_source_action: without a unique_key no row of the table matches, and "
+            "the action would change every row. Set unique_key."
+        )
+    writes = not (clauses.skip_matched_step and clauses.skip_not_matched_step)
+    if not writes and not clauses.not_matched_by_source_action:
+        yield (
+            "skip_matched_step, skip_not_matched_step: with both, the MERGE does nothing. Remove "
+            "one of them."
+        )
+
+
+def _replacement_problems(config: Mapping[str, Any], strategy: str) -> Iterator[str]:
+    file_format = config.get("file_format") or "delta"
+    if file_format != "delta":
+        yield (
+            f"incremental_strategy: {strategy} replaces rows in one commit of a Delta table; got "
+            f"file_format {file_format!r}. Set file_format: delta, or use insert_overwrite."
+        )
+    if strategy == DELETE_INSERT and not config.get("unique_key"):
+        yield "unique_key: delete+insert needs the columns by which it finds the rows to replace."
+    predicates = config.get("predicates") or config.get("incremental_predicates")
+    if strategy == REPLACE_WHERE and not predicates:
+        yield (
+            "incremental_predicates: replace_where needs the condition for the rows to replace. "
+            "To add rows only, use incremental_strategy: append."
+        )

@@ -1,0 +1,81 @@
+"""Name the keys that several rows of a model share, after a MERGE has failed because of them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from dbt.adapters.spark.relation import SparkRelation
+from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
+
+from dbt.adapters.deltawiden.config.validation import names_listed
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.conflicts import error_class
+from dbt.adapters.deltawiden.sql.identifiers import quote_once
+
+_CONDITION = "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE"
+_SHOWN_KEYS = 5
+
+
+class DuplicateKeys:
+    """Names keys that are there twice in the output of a model.
+
+    Args:
+        backend: reads the model's output.
+    """
+
+    def __init__(self, backend: SqlBackend) -> None:
+        self._backend = backend
+
+    @contextmanager
+    def named(self, source: SparkRelation, target: SparkRelation, config: Any) -> Iterator[None]:
+        """Name the keys in the error of a MERGE that finds several rows for one row of the table.
+
+        Args:
+            source: the temporary view of the model's output.
+            target: the table.
+            config: the model's configuration.
+
+        Raises:
+            DbtDatabaseError: the MERGE failed. If keys are the reason, the message has them.
+        """
+        try:
+            yield
+        except DbtDatabaseError as error:
+            keys = names_listed(config.get("unique_key"))
+            if error_class(error) != _CONDITION or not keys:
+                raise
+            raise DbtDatabaseError(self._text(source, target, config, keys)) from error
+
+    def _text(
+        self, source: SparkRelation, target: SparkRelation, config: Any, keys: list[str]
+    ) -> str:
+        found = self._duplicates(source, target, keys)
+        shown = "; ".join(found) or "another run of the query returns no such key"
+        return (
+            f"[{_CONDITION}] The model {config.model.name} has several rows for one row of "
+            f"{target}. Nothing was written. unique_key is {', '.join(keys)}, and these keys are "
+            f"in the model's output more than once (at most {_SHOWN_KEYS} are shown): {shown}. "
+            "Select one row for each key in the model, or extend unique_key."
+        )
+
+    def _duplicates(
+        self, source: SparkRelation, target: SparkRelation, keys: list[str]
+    ) -> list[str]:
+        names = [quote_once(key) for key in keys]
+        matches = " and ".join(f"s.{name} = t.{name}" for name in names)
+        values = ", ".join(f"s.{name}" for name in names)
+        query = (
+            f"select {values}, count(*) from {source} as s "
+            f"where exists (select 1 from {target} as t where {matches}) "
+            f"group by {values} having count(*) > 1 order by count(*) desc limit {_SHOWN_KEYS}"
+        )
+        try:
+            rows = self._backend.fetch_rows(query)
+        except DbtRuntimeError:
+            return []  # The error of the MERGE is more important.
+        return [_key_text(keys, tuple(row)) for row in rows]
+
+
+def _key_text(keys: list[str], row: tuple[Any, ...]) -> str:
+    values = ", ".join(f"{key} = {value}" for key, value in zip(keys, row[:-1], strict=True))
+    return f"{values} ({row[-1]} rows)"

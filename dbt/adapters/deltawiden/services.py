@@ -1,0 +1,36 @@
+"""The services of one adapter, connected to each other."""
+
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
+from dbt.adapters.deltawiden.evolution.incremental import IncrementalWrites
+from dbt.adapters.deltawiden.evolution.merge_actions import MergeActions
+from dbt.adapters.deltawiden.evolution.model_views import ModelViews
+from dbt.adapters.deltawiden.evolution.new_tables import NewTables
+from dbt.adapters.deltawiden.evolution.snapshots import SnapshotEvolution
+from dbt.adapters.deltawiden.views.finder import ViewFinder
+
+
+class Services:
+    """What the adapter's methods call.
+
+    Args:
+        backend: reads and changes tables.
+
+    Attributes:
+        view_finder: finds views that change values.
+        views: refuses models that read such views, and names stale views.
+        evolution: plans and runs changes of tables.
+        snapshots: plans changes of the tables of snapshots.
+        new_tables: prepares queries that create tables.
+        merge_actions: prepares the clauses of a MERGE.
+        writes: writes models to existing tables.
+    """
+
+    def __init__(self, backend: SqlBackend) -> None:
+        self.view_finder = ViewFinder(backend)
+        self.views = ModelViews(self.view_finder)
+        self.evolution = TableEvolution(backend)
+        self.snapshots = SnapshotEvolution(backend, self.evolution)
+        self.new_tables = NewTables(backend, self.evolution, self.views)
+        self.merge_actions = MergeActions(backend, self.evolution)
+        self.writes = IncrementalWrites(backend, self.evolution, self.snapshots, self.views)

@@ -1,0 +1,73 @@
+"""The rows of a table that a write replaces, and the check that its own rows are among them."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pyspark.sql.types import TimestampType
+
+from dbt.adapters.deltawiden.sql.identifiers import path_text, quote
+from dbt.adapters.deltawiden.sql.raised_errors import END_OF_MESSAGE, ROW_NOT_REPLACED, failure_sql
+from dbt.adapters.deltawiden.sql.references import uses
+from dbt.adapters.deltawiden.sql.types import every_type
+from dbt.adapters.deltawiden.writing.columns import WrittenColumn
+
+_FIXED_ZONE = re.compile(r"(Etc/)?(UTC|GMT|UCT)|Z|(UTC|GMT|UT)?[+-]\d{1,2}(:?\d{2})*")
+
+
+@dataclass(frozen=True)
+class ReplaceWhere:
+    """The rows that the strategy ``replace_where`` replaces.
+
+    Attributes:
+        predicates: the conditions of the model. A row is replaced if it meets all of them.
+        columns: the columns of the table at the time of the write, at least one.
+    """
+
+    predicates: Sequence[str]
+    columns: Sequence[WrittenColumn]
+
+    @property
+    def column(self) -> str:
+        """The name of the column whose expression has the check."""
+        return self.columns[0].name
+
+    @property
+    def condition(self) -> str:
+        """The condition for the rows to replace."""
+        # A predicate may end with a comment.
+        return " and ".join(f"({predicate}\n)" for predicate in self.predicates)
+
+    @property
+    def uses_moments(self) -> bool:
+        """Whether the condition uses a timestamp, which has no offset in the text Delta reads."""
+        moments = [
+            (column.name,)
+            for column in self.columns
+            if any(isinstance(part, TimestampType) for part in every_type(column.type))
+        ]
+        return any(uses(text, path) for text in self.predicates for path in moments)
+
+    def checked_sql(self, model: str) -> str:
+        """Render a column for the SELECT, failing if a row does not meet the condition.
+
+        Args:
+            model: the name of the model.
+        """
+        name = quote(self.column)
+        before = (
+            f"[{ROW_NOT_REPLACED}] The model {model} has a row that incremental_predicates do not "
+            f"select: {', '.join(self.predicates)}. In this row, {path_text((self.column,))} is "
+        )
+        shown = f"coalesce(left(cast({name} as string), 200), 'null')"
+        failed = failure_sql(before, shown, f". {END_OF_MESSAGE}")
+        return f"case when {self.condition} then {name} else {failed} end as {name}"
+
+
+def has_no_offset_changes(time_zone: str) -> bool:
+    """Return whether each time in a time zone is one moment, because its offset never changes.
+
+    Args:
+        time_zone: a value of ``spark.sql.session.timeZone``.
+    """
+    return bool(_FIXED_ZONE.fullmatch(time_zone))

@@ -1,0 +1,216 @@
+"""The clauses of a MERGE that dbt-databricks has, in one commit, with the check of every value."""
+
+import json
+
+import pytest
+
+from tests.functional.support import dbt, needs_delta_4
+
+# The example of dbt's documentation of dbt-databricks, with rows for each clause.
+# https://docs.getdbt.com/reference/resource-configs/databricks-configs#the-merge-strategy
+DOCUMENTED = """
+{{ config(materialized='incremental', unique_key='id', incremental_strategy='merge',
+  target_alias='t', source_alias='s',
+  matched_condition='t.tech_change_ts < s.tech_change_ts',
+  not_matched_condition='s.attr1 IS NOT NULL',
+  not_matched_by_source_condition='t.tech_change_ts < current_timestamp()',
+  not_matched_by_source_action='delete') }}
+{% set ts = "timestamp'2024-01-0" %}
+{% if is_incremental() %}
+select * from values
+  (1, 'newer', {{ ts }}2'), (2, 'older', {{ ts }}1'), (4, 'added', {{ ts }}3'),
+  (5, null, {{ ts }}3')
+{% else %}
+select * from values
+  (1, 'a', {{ ts }}1'), (2, 'b', {{ ts }}2'), (3, 'c', {{ ts }}1'),
+  (9, 'future', timestamp'9999-01-01')
+{% endif %}
+as v(id, attr1, tech_change_ts)
+"""
+
+STEPS = """
+{{ config(materialized='incremental', unique_key='id', incremental_strategy='merge',
+  CONFIG) }}
+{% if is_incremental() %} select * from values (1, 'new'), (3, 'new') as v(id, note)
+{% else %} select * from values (1, 'old'), (2, 'old') as v(id, note) {% endif %}
+"""
+
+UPDATED = """
+{{ config(materialized='incremental', unique_key='id', incremental_strategy='merge',
+  target_alias='t', not_matched_by_source_condition="t.id > 0",
+  not_matched_by_source_action="update set t.note = 'gone, so', t.amount = " ~ var('amount')
+    ~ ", s.x = t.s.x + 1 -- the last one",
+  on_schema_change=var('mode', 'ignore'), on_lossy_write=var('lossy', none), type_widening=true) }}
+{% if is_incremental() %} select 1 as id, 'new' as note, cast(1.25 as decimal(8,2)) as amount,
+  named_struct('x', 1) as s
+{% else %}
+select id, 'old' as note, cast(1.25 as decimal(8,2)) as amount, named_struct('x', 1) as s
+from values (1), (2) as v(id)
+{% endif %}
+"""
+
+# Step 2 has values that the columns would change, in rows that no clause writes.
+UNWRITTEN = """
+{{ config(materialized='incremental', unique_key='id', incremental_strategy='merge', CONFIG) }}
+{% if not is_incremental() %} select id, cast(1 as int) as v, named_struct('a', 1) as s
+from values (1), (2) as t(id)
+{% elif var('step') == 2 %} select * from values
+  (1, 2.00, named_struct('a', 2L)), (2, 2.50, named_struct('a', 5000000000L)) as t(id, v, s)
+{% else %} select * from values (1, 2.50, named_struct('a', 2L)) as t(id, v, s)
+{% endif %}
+"""
+
+WIDER = """
+{{ config(materialized='incremental', unique_key='id', incremental_strategy='merge',
+  target_alias='t', source_alias='s', matched_condition='s.amount > t.amount -- more',
+  on_schema_change='append_new_columns', type_widening=true) }}
+{% if is_incremental() %} select * from values (1, 5000000000L), (2, 0L) as v(id, amount)
+{% else %} select * from values (1, 1), (2, 1) as v(id, amount) {% endif %}
+"""
+
+TWICE = """
+{{ config(materialized='incremental', unique_key=['id', 'day'], incremental_strategy='merge') }}
+{% if is_incremental() %}
+select * from values (1, 'a', 1), (1, 'a', 2), (7, 'b', 1), (7, 'b', 2) as v(id, day, x)
+{% else %} select 1 as id, 'a' as day, 0 as x {% endif %}
+"""
+
+
+class TestClauses:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "documented.sql": DOCUMENTED,
+            "only_inserts.sql": STEPS.replace("CONFIG", "skip_matched_step=true"),
+            "only_updates.sql": STEPS.replace("CONFIG", "skip_not_matched_step='true'"),
+            "deletes.sql": STEPS.replace("CONFIG", "not_matched_by_source_action=' DELETE '"),
+            "only_deletes.sql": STEPS.replace(
+                "CONFIG",
+                "skip_matched_step=true, skip_not_matched_step=true, "
+                "not_matched_by_source_action='delete'",
+            ),
+            "some_columns.sql": STEPS.replace(
+                "CONFIG", "merge_update_columns=['note'], matched_condition='false'"
+            ),
+            "conditional.sql": UNWRITTEN.replace(
+                "CONFIG", "matched_condition='DBT_INTERNAL_SOURCE.id = 1'"
+            ),
+        }
+
+    @pytest.fixture(scope="class", autouse=True)
+    def built(self, project):
+        first, second = dbt("run"), dbt("run", step=2)
+        for run in (first, second):
+            assert {result.status for result in run.results.values()} == {"success"}, run.output
+
+    def test_the_documented_example_does_what_it_says(self, table):
+        rows = {row[0]: row[1] for row in table("documented").rows("id", "attr1")}
+        # 2 is not newer, 3 is gone, 5 has no attr1, and 9 is in the future.
+        assert rows == {1: "newer", 2: "b", 4: "added", 9: "future"}
+
+    def test_it_is_one_commit_with_these_clauses(self, table):
+        documented = table("documented")
+        assert documented.operations(since=0) == ["MERGE"]
+        parameters = documented.history[-1].operationParameters
+        (matched,) = json.loads(parameters["matchedPredicates"])
+        (inserted,) = json.loads(parameters["notMatchedPredicates"])
+        (gone,) = json.loads(parameters["notMatchedBySourcePredicates"])
+        assert matched["actionType"] == "update"
+        assert "tech_change_ts" in matched["predicate"]
+        assert "attr1" in inserted["predicate"]
+        assert gone["actionType"] == "delete"
+
+    @pytest.mark.parametrize(
+        ("model", "rows"),
+        [
+            ("only_inserts", [(1, "old"), (2, "old"), (3, "new")]),
+            ("only_updates", [(1, "new"), (2, "old")]),
+            ("deletes", [(1, "new"), (3, "new")]),
+            ("only_deletes", [(1, "old")]),
+            ("some_columns", [(1, "old"), (2, "old"), (3, "new")]),
+        ],
+    )
+    def test_a_step_that_is_skipped_writes_nothing(self, table, model: str, rows: list):
+        assert table(model).rows() == rows
+
+    def test_a_value_that_no_clause_writes_is_not_checked(self, table):
+        assert [row[:2] for row in table("conditional").rows("id", "v", "s.a")] == [(1, 2), (2, 1)]
+
+    def test_a_value_that_a_clause_writes_is_checked(self, project, table):
+        before = table("conditional").version
+        run = dbt("run", "--select", "conditional", step=3)
+        assert run.status("conditional") == "error"
+        assert "LOSSY_VALUE" in run.message("conditional")
+        assert "2.50" in run.message("conditional")
+        assert table("conditional").version == before
+
+
+class TestUpdateSet:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"updated.sql": UPDATED}
+
+    @pytest.mark.parametrize(
+        ("amount", "stored"),
+        [("1.5", "1.50"), ("t.amount * 2", "2.50"), ("if(rand() < 2, 3.25D, 0D)", "3.25")],
+    )
+    def test_a_value_that_fits_is_stored(self, project, table, amount: str, stored: str):
+        dbt("run", "--full-refresh", amount="0")
+        run = dbt("run", amount=amount)
+        assert run.status("updated") == "success", run.message("updated")
+        assert table("updated").rows("id", "note", "cast(amount as string)", "s.x") == [
+            (1, "new", "1.25", 1),
+            (2, "gone, so", stored, 2),
+        ]
+
+    @pytest.mark.parametrize("mode", ["ignore", "append_new_columns"])
+    def test_a_value_that_the_column_would_change_stops_the_write(self, project, table, mode: str):
+        dbt("run", "--full-refresh", amount="0")
+        before = table("updated").version
+        run = dbt("run", amount="t.id * 1.237", mode=mode)
+        assert run.status("updated") == "error"
+        message = run.message("updated")
+        assert "LOSSY_VALUE" in message
+        assert "2.474" in message
+        assert "column amount" in message
+        assert table("updated").version == before
+
+    def test_a_loss_that_is_accepted_is_stored(self, project, table):
+        dbt("run", "--full-refresh", amount="0")
+        run = dbt("run", amount="1.237", lossy="ignore")
+        assert run.status("updated") == "success", run.message("updated")
+        assert ("gone, so", "1.24") in table("updated").rows("note", "cast(amount as string)")
+
+    def test_an_assignment_of_no_column_is_an_error_before_the_write(self, project, table):
+        dbt("run", "--full-refresh", amount="0")
+        before = table("updated").version
+        run = dbt("run", amount="1, t.nowhere = 2")
+        assert run.status("updated") == "error"
+        assert "nowhere" in run.message("updated")
+        assert table("updated").version == before
+
+
+class TestWithOtherChanges:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"wider.sql": WIDER, "twice.sql": TWICE}
+
+    @needs_delta_4
+    def test_a_column_in_a_condition_widens_in_the_same_run(self, project, table):
+        dbt("run", "--select", "wider")
+        run = dbt("run", "--select", "wider")
+        assert run.status("wider") == "success", run.message("wider")
+        assert table("wider").types == {"id": "int", "amount": "bigint"}
+        assert table("wider").rows() == [(1, 5000000000), (2, 1)]
+
+    def test_two_rows_for_one_row_of_the_table_are_named_by_their_key(self, project, table):
+        dbt("run", "--select", "twice")
+        before = table("twice").version
+        run = dbt("run", "--select", "twice")
+        assert run.status("twice") == "error"
+        message = " ".join(run.message("twice").split())
+        assert "has several rows for one row of" in message
+        assert "id = 1, day = a (2 rows)" in message
+        # No row of the table has this key, so it is not the reason.
+        assert "id = 7" not in message
+        assert table("twice").version == before

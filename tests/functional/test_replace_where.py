@@ -1,0 +1,211 @@
+"""`replace_where` and `delete+insert` replace rows in one commit, and no other row."""
+
+import pytest
+
+from tests.functional.support import dbt, needs_delta_4
+
+REPLACED = """
+{{ config(materialized='incremental', incremental_strategy='replace_where',
+  incremental_predicates=var('predicates', "day >= '2024-01-02' and id < 100"),
+  on_schema_change='append_new_columns', type_widening=true, PLACE) }}
+{% if not is_incremental() %}
+select * from values (1, '2024-01-01', 1), (2, '2024-01-02', 1), (3, '2024-01-03', 1),
+  (100, '2024-01-02', 1) as v(id, day, n)
+{% elif var('step', 2) == 2 %}
+select * from values (4, '2024-01-02', 2), (4, '2024-01-02', 2) as v(id, day, n)
+{% elif var('step') == 3 %}
+select * from values (5, '2024-01-02', 5000000000L, 'x') as v(id, day, n, added)
+{% else %}
+select * from values (6, '2024-01-02', 3), (7, '2023-12-31', 3) as v(id, day, n)
+{% endif %}
+"""
+
+# What Spark can't translate to a filter of a data source, and moments that two texts share.
+HARD = """
+{{ config(materialized='incremental', incremental_strategy='replace_where',
+  incremental_predicates=['month(at) = 11 -- of any year', PREDICATE], PLACE) }}
+{% if not is_incremental() %}
+select * from values (1, timestamp'2024-11-03 01:30:00-04:00'),
+  (2, timestamp'2024-11-03 01:30:00-05:00'), (3, timestamp'2024-12-01 00:00:00-05:00') as v(id, at)
+{% else %}
+select 4 as id, timestamp'2024-11-03 01:45:00-05:00' as at
+{% endif %}
+"""
+
+KEYED = """
+{{ config(materialized='incremental', incremental_strategy='delete+insert', unique_key=KEY,
+  on_schema_change='append_new_columns', type_widening=true,
+  incremental_predicates=var('predicates', none)) }}
+{% if not is_incremental() %}
+select * from values (1, 'a', 1), (1, 'a', 2), (2, 'b', 1), (null, 'n', 1) as v(id, note, n)
+{% else %}
+select * from values (1, 'new', 5000000000L), (1, 'new', 6L), (3, 'new', 7L), (null, 'new', 8L)
+  as v(id, note, n)
+{% endif %}
+"""
+
+RANDOM = """
+{{ config(materialized='incremental', incremental_strategy='delete+insert', unique_key='id') }}
+select id, {% if is_incremental() %} rand() {% else %} 0D {% endif %} as a,
+  cast({% if is_incremental() %} 100 * rand() {% else %} 0 {% endif %} as int) as n
+from range(50)
+"""
+
+NARROW = """
+{{ config(materialized='incremental', incremental_strategy='delete+insert', unique_key='id') }}
+{% if is_incremental() %} select 1 as id, {{ var('value') }} as v
+{% else %} select 1 as id, 1 as v {% endif %}
+"""
+
+
+CONFIGURED = "{{ config(materialized='incremental', CONFIG) }} select 1 as id"
+
+
+class TestReplaceWhere:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "plain.sql": REPLACED.replace("PLACE", ""),
+            "partitioned.sql": REPLACED.replace("PLACE", "partition_by='day'"),
+        }
+
+    @pytest.mark.parametrize("model", ["plain", "partitioned"])
+    def test_the_rows_of_the_condition_are_replaced_in_one_commit(self, project, table, model: str):
+        dbt("run", "--full-refresh", "--select", model)
+        version = table(model).version
+        run = dbt("run", "--select", model)
+        assert run.status(model) == "success", run.message(model)
+        assert table(model).rows("id", "day", "n") == [
+            (1, "2024-01-01", 1),
+            (100, "2024-01-02", 1),
+            (4, "2024-01-02", 2),
+            (4, "2024-01-02", 2),
+        ]
+        assert table(model).operations(since=version) == ["WRITE"]
+        assert "day" in table(model).history[-1].operationParameters["predicate"]
+
+    @needs_delta_4
+    def test_a_column_widens_and_another_is_added_in_the_same_run(self, project, table):
+        dbt("run", "--full-refresh", "--select", "plain")
+        run = dbt("run", "--select", "plain", step=3)
+        assert run.status("plain") == "success", run.message("plain")
+        assert table("plain").rows("id", "n", "added") == [
+            (1, 1, None),
+            (100, 1, None),
+            (5, 5000000000, "x"),
+        ]
+
+    def test_a_row_outside_the_condition_is_an_error(self, project, table):
+        dbt("run", "--full-refresh", "--select", "plain")
+        before = table("plain").version
+        run = dbt("run", "--select", "plain", step=4)
+        assert run.status("plain") == "error"
+        assert "ROW_NOT_REPLACED" in run.message("plain")
+        assert "Filter the model by the same condition" in run.message("plain")
+        assert table("plain").version == before
+
+    def test_a_model_without_a_condition_is_refused(self, project, table):
+        run = dbt("run", "--select", "plain", predicates="")
+        assert run.status("plain") == "error"
+        assert "incremental_predicates: replace_where needs" in run.message("plain")
+
+
+class TestConditionsThatSparkCanNotTranslate:
+    @pytest.fixture(scope="class")
+    def models(self):
+        moment = "\"at >= timestamp'2024-11-03 01:30:00-05:00'\""
+        return {
+            "moments.sql": HARD.replace("PREDICATE", moment).replace("PLACE", ""),
+            "functions.sql": HARD.replace("PREDICATE", "'id % 2 = 0'").replace("PLACE", ""),
+        }
+
+    def test_the_rows_of_the_condition_are_replaced_and_no_other(self, project, table):
+        dbt("run", "--full-refresh")
+        run = dbt("run")
+        assert run.status("moments") == "success", run.message("moments")
+        assert run.status("functions") == "success", run.message("functions")
+        for model in ("moments", "functions"):
+            assert sorted(row[0] for row in table(model).rows("id")) == [1, 3, 4]
+            assert len(table(model).operations(since=0)) == 1
+
+
+class TestDeleteInsert:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "one_key.sql": KEYED.replace("KEY", "'id'"),
+            "two_keys.sql": KEYED.replace("KEY", "['ID', 'note']"),
+            "random.sql": RANDOM,
+            "narrow.sql": NARROW,
+        }
+
+    @needs_delta_4
+    @pytest.mark.parametrize(
+        ("model", "left"),
+        [
+            ("one_key", [(2, "b", 1)]),
+            ("two_keys", [(1, "a", 1), (1, "a", 2), (2, "b", 1), (None, "n", 1)]),
+        ],
+    )
+    def test_rows_with_the_model_s_keys_are_replaced_in_one_commit(
+        self, project, table, model: str, left: list
+    ):
+        dbt("run", "--full-refresh", "--select", model)
+        for _ in range(2):
+            version = table(model).version
+            run = dbt("run", "--select", model)
+            assert run.status(model) == "success", run.message(model)
+            assert table(model).operations(since=version)[-1:] == ["MERGE"]
+            new = [(1, "new", 5000000000), (1, "new", 6), (3, "new", 7), (None, "new", 8)]
+            assert table(model).rows("id", "note", "n") == sorted([*left, *new], key=repr)
+        # The second run found nothing to widen.
+        assert table(model).operations(since=version) == ["MERGE"]
+
+    @needs_delta_4
+    def test_a_predicate_keeps_rows_from_being_deleted(self, project, table):
+        dbt("run", "--full-refresh", "--select", "one_key")
+        run = dbt("run", "--select", "one_key", predicates="DBT_INTERNAL_DEST.n > 1")
+        assert run.status("one_key") == "success", run.message("one_key")
+        assert table("one_key").rows("id", "note", "n").count((1, "a", 1)) == 1
+        assert (1, "a", 2) not in table("one_key").rows("id", "note", "n")
+
+    def test_each_row_of_a_model_that_is_not_deterministic_is_there_once(self, project, table):
+        dbt("run", "--full-refresh", "--select", "random")
+        dbt("run", "--select", "random")
+        rows = table("random").rows("id", "a")
+        assert sorted(row[0] for row in rows) == list(range(50))
+        assert all(row[1] > 0 for row in rows)
+
+    def test_a_value_is_checked_as_with_any_strategy(self, project, table):
+        dbt("run", "--full-refresh", "--select", "narrow")
+        before = table("narrow").version
+        run = dbt("run", "--select", "narrow", value="2.5")
+        assert run.status("narrow") == "error"
+        assert "LOSSY_VALUE" in run.message("narrow")
+        assert table("narrow").version == before
+        run = dbt("run", "--select", "narrow", value="cast(2 as bigint)")
+        assert table("narrow").rows() == [(1, 2)]
+
+
+class TestBadConfigurations:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "no_key.sql": CONFIGURED.replace("CONFIG", "incremental_strategy='delete+insert'"),
+            "parquet.sql": CONFIGURED.replace(
+                "CONFIG",
+                "incremental_strategy='replace_where', incremental_predicates='id > 0', "
+                "file_format='parquet'",
+            ),
+            "evolution.sql": CONFIGURED.replace(
+                "CONFIG",
+                "incremental_strategy='merge', unique_key='id', merge_with_schema_evolution=true",
+            ),
+        }
+
+    def test_are_named_before_anything_runs(self, project):
+        run = dbt("run")
+        assert "unique_key: delete+insert needs" in run.message("no_key")
+        assert "Set file_format: delta" in run.message("parquet")
+        assert "merge_with_schema_evolution: not supported" in run.message("evolution")
+        assert "append_new_columns" in run.message("evolution")

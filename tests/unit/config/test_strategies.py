@@ -1,0 +1,116 @@
+"""The configuration that an incremental strategy needs, and the one that it excludes."""
+
+import pytest
+from dbt_common.exceptions import DbtConfigError
+
+from dbt.adapters.deltawiden.config.merge_clauses import MergeClauses, read_merge_clauses
+from dbt.adapters.deltawiden.config.strategies import strategy_problems
+from dbt.adapters.deltawiden.config.validation import check_configuration
+
+MERGE = {"materialized": "incremental", "incremental_strategy": "merge", "unique_key": "id"}
+REPLACE = {"materialized": "incremental", "incremental_strategy": "replace_where"}
+DELETE_INSERT = {"materialized": "incremental", "incremental_strategy": "delete+insert"}
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        MERGE,
+        {**MERGE, "matched_condition": "t.a < s.a", "target_alias": "t", "source_alias": "s"},
+        {**MERGE, "skip_matched_step": "true"},
+        {**MERGE, "merge_with_schema_evolution": False},
+        {
+            **MERGE,
+            "skip_matched_step": True,
+            "skip_not_matched_step": True,
+            "not_matched_by_source_action": "delete",
+        },
+        {**REPLACE, "incremental_predicates": "id > 3"},
+        {**REPLACE, "predicates": ["id > 3"]},
+        {**DELETE_INSERT, "unique_key": ["a", "b"]},
+        # At a folder of models, a configuration applies to tables and views, too.
+        {"materialized": "table", "matched_condition": "true"},
+        # The keys may be those of a strategy of the project's own.
+        {**MERGE, "incremental_strategy": "own", "matched_condition": "true"},
+    ],
+)
+def test_a_configuration_that_the_strategy_can_follow_has_no_problem(config: dict[str, object]):
+    assert strategy_problems(config) == []
+
+
+@pytest.mark.parametrize(
+    ("config", "problem"),
+    [
+        (
+            {**MERGE, "merge_with_schema_evolution": True},
+            "merge_with_schema_evolution: not supported",
+        ),
+        (
+            {**MERGE, "incremental_strategy": "append", "matched_condition": "true"},
+            "matched_condition: for incremental_strategy: merge only; got 'append'",
+        ),
+        (
+            {**MERGE, "target_alias": "T", "source_alias": "t"},
+            "target_alias, source_alias: both are 'T'",
+        ),
+        ({**MERGE, "target_alias": "dbt_internal_source"}, "target_alias, source_alias: both are"),
+        (
+            {**MERGE, "not_matched_by_source_condition": "true"},
+            "there is no not_matched_by_source_action",
+        ),
+        (
+            {**MERGE, "unique_key": None, "not_matched_by_source_action": "delete"},
+            "without a unique_key",
+        ),
+        (
+            {**MERGE, "skip_matched_step": True, "skip_not_matched_step": True},
+            "the MERGE does nothing",
+        ),
+        (REPLACE, "incremental_predicates: replace_where needs"),
+        ({**REPLACE, "predicates": "a", "file_format": "parquet"}, "got file_format 'parquet'"),
+        (DELETE_INSERT, "unique_key: delete+insert needs"),
+    ],
+)
+def test_a_configuration_that_the_strategy_can_not_follow_is_named(
+    config: dict[str, object], problem: str
+):
+    (line,) = strategy_problems(config)
+    assert problem in line
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("target_alias", "a b"),
+        ("source_alias", "a.b"),
+        ("skip_matched_step", "yes"),
+        ("matched_condition", 1),
+        ("not_matched_by_source_action", "insert"),
+        ("not_matched_by_source_action", "update set"),
+    ],
+)
+def test_a_value_that_is_not_accepted_is_named_with_the_key_and_what_is(key: str, value: object):
+    with pytest.raises(DbtConfigError) as error:
+        check_configuration({**MERGE, key: value}, "model.p.m")
+    assert f"{key}: got {value!r}; accepted: " in str(error.value)
+    assert "model.p.m" in str(error.value)
+
+
+def test_the_clauses_are_read_as_they_are_written():
+    config = {
+        **MERGE,
+        "skip_not_matched_step": "True",
+        "not_matched_by_source_action": "\n UPDATE  SET t.a = 'x', t.b = 1\n",
+        "not_matched_by_source_condition": " t.a > 1 ",
+    }
+    clauses = read_merge_clauses(config)
+    assert clauses.skip_not_matched_step
+    assert not clauses.writes_every_row
+    assert clauses.assignments == "t.a = 'x', t.b = 1"
+    assert clauses.not_matched_by_source_condition == "t.a > 1"
+    assert (clauses.target, clauses.source) == ("DBT_INTERNAL_DEST", "DBT_INTERNAL_SOURCE")
+
+
+def test_without_configuration_a_merge_writes_every_row():
+    assert read_merge_clauses({}) == MergeClauses()
+    assert MergeClauses().writes_every_row
