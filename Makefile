@@ -13,9 +13,19 @@ help:  ## Show the targets
 demo: $(INSTALLED)  ## Real flights in a table that grows wider, and the same on plain dbt-spark
 	$(BIN)/python examples/flights/demo.py
 
+# Two processes, each with a Spark and a metastore of its own: the tests of one leave a core idle. The
+# second one's output is printed when both have ended.
+TEST := $(BIN)/pytest -m 'not slow and not promise'
+FIRST_TESTS := tests/conformance tests/unit $(wildcard tests/functional/test_[a-f]*.py)
+SECOND_TESTS := tests/readers tests/walk $(filter-out $(FIRST_TESTS),$(wildcard tests/functional/test_*.py))
+SECOND_LOG := .pytest_second.log
+
 .PHONY: test
 test: $(INSTALLED)  ## Our own tests but the slow ones, on real Spark and Delta
-	$(BIN)/pytest tests -m 'not slow and not promise' --ignore tests/functional/standard --ignore tests/servers
+	@$(TEST) $(SECOND_TESTS) > $(SECOND_LOG) 2>&1 & second=$$!; \
+	trap 'kill $$second' INT TERM; \
+	$(TEST) $(FIRST_TESTS); failed=$$?; \
+	wait $$second || failed=$$?; cat $(SECOND_LOG); exit $$failed
 
 .PHONY: test-servers
 test-servers: $(INSTALLED)  ## Every feature on a Spark Connect and a Thrift server and on a cluster, which the tests start

@@ -1,5 +1,6 @@
 """The profile of the functional tests, and the tables that they ask Delta about."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -19,8 +20,11 @@ def dbt_profile_target(spark: SparkSession, spark_parameters: dict[str, str]) ->
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel that users install, alone in its folder."""
     folder = tmp_path_factory.mktemp("wheel")
-    root = Path(__file__).parents[2]
-    build = [sys.executable, "-m", "build", "--wheel", "--outdir", str(folder), str(root)]
+    # A build writes into its folder, and another test process may build at the same time.
+    source = tmp_path_factory.mktemp("source") / "dbt-deltawiden"
+    ignored = shutil.ignore_patterns(".*", "build", "*.egg-info", "__pycache__")
+    shutil.copytree(Path(__file__).parents[2], source, ignore=ignored)
+    build = [sys.executable, "-m", "build", "--wheel", "--outdir", str(folder), str(source)]
     subprocess.run(build, check=True, capture_output=True)
     (built,) = folder.glob("*.whl")
     return built
