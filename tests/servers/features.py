@@ -17,9 +17,15 @@ from tests.functional.test_lossy_values import (
     TestEveryStrategy,
     TestNonDeterministicModels,
 )
+from tests.functional.test_merge_clauses import TestClauses, TestUpdateSet
 from tests.functional.test_microbatch import TestBatches
 from tests.functional.test_nested import TestOddNames, TestReorderedFieldsThatWiden, TestWideStruct
 from tests.functional.test_partition_columns import TestPartitionColumns
+from tests.functional.test_replace_where import (
+    TestConditionsThatSparkCanNotTranslate,
+    TestDeleteInsert,
+    TestReplaceWhere,
+)
 from tests.functional.test_report_type_widening import TestReport
 from tests.functional.test_seeds import TestSeeds
 from tests.functional.test_self_reference import TestAModelThatReadsItsOwnTable
@@ -37,10 +43,13 @@ __all__ = [
     "TestBatches",
     "TestCharColumns",
     "TestCheck",
+    "TestClauses",
     "TestColumnsThatAMergeDoesNotUpdate",
     "TestColumnsWithDefault",
+    "TestConditionsThatSparkCanNotTranslate",
     "TestContracts",
     "TestDecimals",
+    "TestDeleteInsert",
     "TestErrors",
     "TestEveryKindOfValue",
     "TestEveryStrategy",
@@ -55,12 +64,14 @@ __all__ = [
     "TestOurViewsFollow",
     "TestPartitionColumns",
     "TestReorderedFieldsThatWiden",
+    "TestReplaceWhere",
     "TestReport",
     "TestSeeds",
     "TestSnapshotsOfCharSources",
     "TestStrategyOfTheProject",
     "TestTimesWithoutZone",
     "TestTrueTurnsThePropertyOnWhenItIsFirstNeeded",
+    "TestUpdateSet",
     "TestViewOverStaleView",
     "TestWideStruct",
     "TestWidenColumns",

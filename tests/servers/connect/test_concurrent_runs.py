@@ -1,16 +1,11 @@
 """Two dbt processes that widen the same table at the same time, on one server."""
 
-import contextlib
-import json
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from tests.functional.support import Table
-from tests.servers import rounds
+from tests.servers.runner import Runner, two_runners
 
 SCHEMA = "concurrent_runs"
 MODEL = """
@@ -28,52 +23,11 @@ NEW = [(None, None), ("a", "b"), ("a", "a"), (None, "b")]
 ROUNDS = 50
 
 
-class Runner:
-    """A process of dbt, and its project."""
-
-    def __init__(self, folder: Path, target: dict[str, object]) -> None:
-        (folder / "models").mkdir(parents=True)
-        (folder / "models" / "t.sql").write_text(MODEL)
-        (folder / "dbt_project.yml").write_text("{name: rounds, profile: rounds}")
-        profile = {"outputs": {"default": {**target, "schema": SCHEMA}}}
-        (folder / "profiles.yml").write_text(json.dumps({"rounds": profile}))
-        self._process = subprocess.Popen(
-            [sys.executable, rounds.__file__, str(folder)],
-            cwd=folder,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=(folder / "errors.log").open("w"),
-            text=True,
-        )
-        assert self._answer() == "ready\n"
-
-    def begin(self, **variables: object) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(variables) + "\n")
-        self._process.stdin.flush()
-
-    def end(self) -> dict[str, object]:
-        return json.loads(self._answer())
-
-    def _answer(self) -> str:
-        assert self._process.stdout is not None
-        return self._process.stdout.readline()
-
-    def stop(self) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait(timeout=60)
-
-
 @pytest.fixture(scope="module")
 def runners(target, tmp_path_factory) -> Iterator[tuple[Runner, Runner]]:
-    with contextlib.ExitStack() as stack:
-        started = []
-        for name in ("first", "second"):
-            folder = tmp_path_factory.mktemp("rounds") / name
-            started.append(Runner(folder, target))
-            stack.callback(started[-1].stop)
-        yield started[0], started[1]
+    folder = tmp_path_factory.mktemp("rounds")
+    with two_runners(folder, MODEL, {**target, "schema": SCHEMA}) as runners:
+        yield runners
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ from dbt.adapters.deltawiden.sql.assignments import Assignment, read_assignments
     [
         ("t.a = 'x'", [("t.a", "'x'")]),
         ("a = 'del,eted', b = f(1, 2)", [("a", "'del,eted'"), ("b", "f(1, 2)")]),
+        ("t . `my col` = 1", [("t.`my col`", "1")]),
         ("t.`a,``b`.c = b = 1", [("t.`a,``b`.c", "b = 1")]),
         (
             "a = case when x = 1 then 2 else f(a, b) end",

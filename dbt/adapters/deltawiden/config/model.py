@@ -13,3 +13,13 @@ class DeltaWidenConfig(SparkConfig):
     type_widening: bool | None = None
     type_widening_compatible_with: list[str] | None = None
     on_lossy_write: str | None = None
+    # The clauses of a MERGE, with the names of dbt-databricks.
+    target_alias: str | None = None
+    source_alias: str | None = None
+    matched_condition: str | None = None
+    not_matched_condition: str | None = None
+    skip_matched_step: bool | str | None = None
+    skip_not_matched_step: bool | str | None = None
+    not_matched_by_source_action: str | None = None
+    not_matched_by_source_condition: str | None = None
+    merge_with_schema_evolution: bool | str | None = None

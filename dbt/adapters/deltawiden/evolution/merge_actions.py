@@ -96,5 +96,5 @@ def _checked(
 
 
 def _path(target: str, alias: str) -> Path:
-    path = read_name("".join(target.split()))
+    path = read_name(target)
     return path[1:] if len(path) > 1 and path[0].lower() == alias.lower() else path

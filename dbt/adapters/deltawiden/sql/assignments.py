@@ -9,7 +9,7 @@ class Assignment:
     """One assignment of an ``update set`` clause.
 
     Attributes:
-        target: the column or field as it is written, such as ``t.amount``.
+        target: the column or field as it is written, without spaces around dots: ``t.amount``.
         value: the expression as it is written.
     """
 
@@ -68,7 +68,8 @@ def _assignment(text: str, tokens: list[Any]) -> Assignment:
         part = _text(text, tokens) or text.strip()
         raise ValueError(f"is not of the form column = expression: {part}")
     first_of_value = rest[0][0]
-    return Assignment(_text(text, target), text[first_of_value.start : tokens[-1].end + 1])
+    name = "".join(_text(text, [token]) for token in target)
+    return Assignment(name, text[first_of_value.start : tokens[-1].end + 1])
 
 
 def _text(text: str, tokens: list[Any]) -> str:
