@@ -12,6 +12,7 @@ from dbt_common.exceptions import CompilationError, DbtDatabaseError
 from dbt_common.invocation import get_invocation_id
 from pyspark.sql.types import StructType
 
+from dbt.adapters.deltawiden.config.merge_clauses import read_merge_clauses
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy
 from dbt.adapters.deltawiden.config.strategies import DELETE_INSERT, REPLACE_WHERE, STRATEGIES
 from dbt.adapters.deltawiden.config.validation import (
@@ -52,6 +53,7 @@ class PreparedWrite:
         replaced: the rows that a microbatch model or the strategy ``replace_where`` replaces.
         is_custom: whether the strategy is a macro of the project.
         can_replace_where: whether ``insert into ... replace where`` can write it.
+        writes_every_row: whether a MERGE has no conditions that leave rows of the model out.
     """
 
     plan: Plan
@@ -62,6 +64,7 @@ class PreparedWrite:
     replaced: Batch | ReplaceWhere | None = None
     is_custom: bool = False
     can_replace_where: bool = True
+    writes_every_row: bool = True
 
 
 class IncrementalWrites:
@@ -186,7 +189,15 @@ class IncrementalWrites:
             attempts.make_last()
         can_replace_where = not plan.write.leaves_out and self._has_exact_text(replaced)
         return PreparedWrite(
-            plan, strategy, source, existing, target, replaced, is_custom, can_replace_where
+            plan=plan,
+            strategy=strategy,
+            source=source,
+            existing=existing,
+            target=target,
+            replaced=replaced,
+            is_custom=is_custom,
+            can_replace_where=can_replace_where,
+            writes_every_row=read_merge_clauses(config).writes_every_row,
         )
 
     def _replaced(

@@ -16,23 +16,23 @@
   {%- elif strategy == 'delete+insert' -%}
     {{ _deltawiden_delete_insert_sql(prepared.source, prepared.target, prepared.plan) }}
   {%- else -%}
-    {{ _deltawiden_merge_sql(prepared.source, prepared.target, prepared.plan) }}
+    {{ _deltawiden_merge_sql(prepared) }}
   {%- endif -%}
 {% endmacro %}
 
 
-{% macro _deltawiden_merge_sql(source, target, plan) %}
-    {%- set write = plan.write -%}
+{% macro _deltawiden_merge_sql(prepared) %}
+    {%- set write = prepared.plan.write -%}
     {#- A project's own MERGE may insert `*`, so all columns of its source have to be checked. -#}
     {%- if adapter.dispatch('get_merge_sql', 'dbt').macro.package_name == 'dbt_deltawiden' -%}
       {%- set updated = get_merge_update_columns(
         config.get('merge_update_columns'), config.get('merge_exclude_columns'), write.columns) -%}
-      {%- set write = write.merging(updated, adapter.merge_clauses(config, target).writes_every_row) -%}
+      {%- set write = write.merging(updated, prepared.writes_every_row) -%}
     {%- endif -%}
     {#- If possible, use `*` as dbt-spark does instead of a list of columns. -#}
     {%- set dest_columns = none if write.can_merge_all else write.columns -%}
     {{ get_merge_sql(
-        target, _deltawiden_shaped_source_sql(source, write), config.get('unique_key'), dest_columns,
+        prepared.target, _deltawiden_shaped_source_sql(prepared.source, write), config.get('unique_key'), dest_columns,
         _deltawiden_predicates()) }}
 {% endmacro %}
 
