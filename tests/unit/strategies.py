@@ -8,7 +8,15 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructT
 
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy
 from dbt.adapters.deltawiden.delta.protocol import Compatibility
-from tests.unit.schemas import AUTOMATIC_MODES, PLANNED_MODES
+from tests.unit.schemas import (
+    AUTOMATIC_MODES,
+    DELTA_3_3,
+    DELTA_4_0,
+    DELTA_4_4,
+    MAPPED,
+    PLANNED_MODES,
+    facts,
+)
 
 Pair = tuple[DataType, DataType]
 """A type of the table and the type that the source has in its place."""
@@ -141,4 +149,24 @@ policies = st.builds(
 )
 automatic_policies = st.builds(
     Policy, on_schema_change=st.sampled_from(AUTOMATIC_MODES), type_widening=st.just(True)
+)
+
+known_facts = st.builds(
+    facts,
+    properties=st.dictionaries(
+        st.sampled_from(
+            [
+                "delta.enableTypeWidening",
+                "delta.enableIcebergCompatV1",
+                "delta.enableIcebergCompatV2",
+                "delta.enableIcebergCompatV3",
+            ]
+        ),
+        st.sampled_from(["true", "false"]),
+    ),
+    engine=st.sampled_from([DELTA_4_4, DELTA_4_0, DELTA_3_3]),
+    format=st.sampled_from(["delta", "delta", "delta", "iceberg"]),
+)
+mapped_facts = st.sampled_from([facts(), facts({})]).map(
+    lambda known: facts({**known.properties, **MAPPED})
 )

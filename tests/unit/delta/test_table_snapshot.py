@@ -6,7 +6,7 @@ import pytest
 
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot, may_have_computed_columns
 from tests.unit.delta.answers import COMMITS, Rows, answering, column, commit, schema_string
-from tests.unit.schemas import DELTA_4_4
+from tests.unit.schemas import DELTA_4_4, facts
 
 PROPERTIES = "show tblproperties `s`.`t`"
 DETAIL = "describe detail `s`.`t`"
@@ -119,3 +119,11 @@ def test_a_snapshot_with_more_properties_keeps_its_answers():
     changed = table.with_properties({"b": "3"})
     assert (table.properties["b"], changed.properties) == ("2", {"a": "1", "b": "3"})
     assert queries == [PROPERTIES]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [("true", True), ("True", True), ("false", False), ("", False)]
+)
+def test_a_table_has_a_property_where_its_text_says_true(value: str, expected: bool):
+    assert facts({"delta.enableTypeWidening": value}).has("delta.enableTypeWidening") is expected
+    assert not facts({}).has("delta.enableTypeWidening")

@@ -1,0 +1,95 @@
+"""A plan for the type changes that a person requests."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.widening.planner import plan_by_hand
+from dbt.adapters.deltawiden.widening.refusals import Reason, Refusal
+from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment, store_assignment
+from tests.unit.schemas import (
+    DELTA_3_3,
+    by_hand,
+    data_type,
+    facts,
+)
+from tests.unit.strategies import (
+    atoms,
+    known_facts,
+)
+
+
+@pytest.mark.parametrize(
+    ("from_type", "to_type"),
+    [
+        ("int", "double"),
+        ("int", "decimal(12,2)"),
+        ("bigint", "decimal(20,0)"),
+        ("int", "bigint"),
+        ("decimal(10,2)", "decimal(12,4)"),
+        ("varchar(5)", "varchar(10)"),
+        ("date", "timestamp_ntz"),
+    ],
+)
+def test_a_person_may_ask_for_whatever_delta_makes(from_type: str, to_type: str):
+    known = facts(features=frozenset({"timestampNtz"}))
+    assert by_hand(from_type, to_type, known).statements == [
+        f"alter table `s`.`t` alter column `v` type {to_type}"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("from_type", "to_type", "known", "reason"),
+    [
+        ("bigint", "double", facts(), Reason.IMPOSSIBLE),
+        ("bigint", "int", facts(), Reason.IMPOSSIBLE),
+        ("bigint", "decimal(19,0)", facts(), Reason.IMPOSSIBLE),
+        ("int", "decimal(10,2)", facts(), Reason.IMPOSSIBLE),
+        ("varchar(10)", "varchar(5)", facts(), Reason.IMPOSSIBLE),
+        ("int", "string", facts(), Reason.IMPOSSIBLE),
+        ("int", "double", facts(engine=DELTA_3_3), Reason.ENGINE_TOO_OLD),
+        ("int", "bigint", facts({}, format="hudi"), Reason.NOT_DELTA),
+        ("int", "double", facts({"delta.enableIcebergCompatV2": "true"}), Reason.INCOMPATIBLE),
+    ],
+)
+def test_what_delta_does_not_make_is_refused_to_a_person_too(from_type, to_type, known, reason):
+    made = by_hand(from_type, to_type, known)
+    assert made.refusals == (
+        Refusal(
+            reason,
+            ("v",),
+            data_type(from_type),
+            data_type(to_type),
+            made.refusals[0].detail,
+        ),
+    )
+    assert made.statements == []
+
+
+def test_a_change_by_hand_turns_the_property_on_where_it_is_off():
+    assert by_hand("int", "double", facts({})).statements == [
+        "alter table `s`.`t` set tblproperties ('delta.enableTypeWidening' = 'true')",
+        "alter table `s`.`t` alter column `v` type double",
+    ]
+
+
+def test_a_longer_varchar_by_hand_needs_no_property():
+    assert by_hand("varchar(5)", "varchar(10)", facts({})).statements == [
+        "alter table `s`.`t` alter column `v` type varchar(10)"
+    ]
+
+
+def test_a_change_by_hand_to_the_type_that_is_there_is_left_out():
+    made = by_hand("int", "int", facts({}))
+    assert (made.statements, made.refusals, made.changes) == ([], (), ())
+
+
+@given(st.lists(st.tuples(atoms, atoms), max_size=4), known_facts)
+def test_a_change_by_hand_is_made_or_refused_and_never_lossy(pairs, known):
+    requested = [TypeChange((f"c{i}",), *pair) for i, pair in enumerate(pairs)]
+    made = plan_by_hand(requested, known)
+    decided = {each.path for each in (*made.changes, *made.refusals)}
+    assert decided == {each.path for each in requested if each.from_type != each.to_type}
+    for each in made.changes:
+        assert store_assignment(each.from_type, each.to_type) is StoreAssignment.EXACT

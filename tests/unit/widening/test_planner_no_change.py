@@ -1,0 +1,52 @@
+"""A plan that changes nothing, for on_schema_change ignore."""
+
+from hypothesis import given
+
+from dbt.adapters.deltawiden.widening.planner import plan_no_change
+from dbt.adapters.deltawiden.widening.refusals import Reason
+from dbt.adapters.deltawiden.widening.schema_diff import compare
+from tests.unit.schemas import (
+    reasons,
+    schema,
+)
+from tests.unit.strategies import (
+    tables_with_sources,
+)
+
+
+def test_a_plan_that_changes_nothing_names_what_is_not_stored_exactly():
+    table, source = (
+        schema({"a": "int", "b": "int", "c": "int"}),
+        schema({"A": "bigint", "b": "int"}),
+    )
+    made = plan_no_change(compare(source, table), source, table, "`s`.`t`")
+    assert made.statements == []
+    assert reasons(made) == [(("c",), Reason.MISSING_AND_MODE_IS_IGNORE)]
+    assert [each.path for each in made.lossy] == [("a",)]
+    assert [(each.name, each.in_source) for each in made.write.columns] == [
+        ("a", True),
+        ("b", True),
+        ("c", True),
+    ]
+
+
+def test_ignoring_a_nested_field_is_refused_because_a_struct_is_written_whole():
+    table, source = (
+        schema({"s": {"a": "int", "gone": "int"}}),
+        schema({"s": {"a": "int", "b": "int"}}),
+    )
+    made = plan_no_change(compare(source, table), source, table, "`t`")
+    assert reasons(made) == [
+        (("s", "b"), Reason.NESTED_AND_MODE_IS_IGNORE),
+        (("s", "gone"), Reason.NESTED_AND_MODE_IS_IGNORE),
+    ]
+
+
+@given(tables_with_sources)
+def test_a_plan_that_changes_nothing_never_has_a_statement(sides):
+    table, source = sides
+    made = plan_no_change(compare(source, table), source, table, "`t`")
+    assert made.statements == []
+    refused = {each.path for each in made.refusals if each.reason is Reason.NOT_WRITABLE}
+    told = {each.path for each in made.lossy} | refused
+    assert told == {each.path for each in compare(source, table).types}

@@ -1,0 +1,55 @@
+"""The columns that a write has after the changes of its plan."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+
+from dbt.adapters.deltawiden.sql.types import type_text
+from tests.unit.schemas import (
+    data_type,
+    plan,
+    schema_after,
+)
+from tests.unit.strategies import (
+    mapped_facts,
+    policies,
+    tables_with_sources,
+)
+
+
+def test_the_columns_of_the_write_are_those_of_the_changed_table_in_its_order():
+    made = plan(
+        {"Id": "int", "gone": "int", "v": "float"},
+        {"v": "double", "new": "date", "id": "bigint"},
+    )
+    assert [(each.name, each.type, each.in_source) for each in made.write.columns] == [
+        ("Id", data_type("bigint"), True),
+        ("gone", data_type("int"), False),
+        ("v", data_type("double"), True),
+        ("new", data_type("date"), True),
+    ]
+
+
+@given(tables_with_sources, policies, mapped_facts)
+def test_the_columns_of_the_write_are_those_that_the_table_has_then(sides, model, known):
+    table, source = sides
+    made = plan(table, source, model, known)
+    if not made.refusals:
+        after = schema_after(replace(made, dropped=()), table)
+        assert [(each.name, type_text(each.type)) for each in made.write.columns] == [
+            (each.name, type_text(each.dataType)) for each in after.fields
+        ]
+
+
+@pytest.mark.parametrize(
+    ("table", "source", "can"),
+    [
+        ({"a": "int"}, {"a": "int"}, True),
+        ({"my col": "int"}, {"my col": "int"}, True),
+        ({"a": "int", "b": "int"}, {"a": "int"}, False),
+        ({"a`b": "int"}, {"a`b": "int"}, False),
+    ],
+)
+def test_a_merge_may_write_a_star_where_every_column_is_there_and_can_be_named(table, source, can):
+    assert plan(table, source).write.can_merge_all is can
