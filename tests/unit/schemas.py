@@ -82,6 +82,12 @@ def facts(properties: Mapping[str, str] = ENABLED, **others: Any) -> TableSnapsh
     return KnownTable(**{"engine": DELTA_4_4, **others}, properties={**properties})
 
 
+def checked(*expressions: str, **others: Any) -> TableSnapshot:
+    """A table with CHECK constraints, the first named c0."""
+    constraints = {f"delta.constraints.c{i}": text for i, text in enumerate(expressions)}
+    return facts({**ENABLED, **MAPPED, **constraints}, **others)
+
+
 def policy(mode: str | OnSchemaChange = "append_new_columns", **others: Any) -> Policy:
     return Policy(on_schema_change=OnSchemaChange(mode), **others)
 
@@ -109,6 +115,10 @@ def by_hand(
 
 def reasons(made: Plan) -> list[tuple[Path, Reason]]:
     return [(each.path, each.reason) for each in made.refusals]
+
+
+def details(made: Plan) -> list[tuple[Reason, str]]:
+    return [(each.reason, each.detail) for each in made.refusals]
 
 
 def changes(made: Plan) -> list[tuple[Path, str]]:

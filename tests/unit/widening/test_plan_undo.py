@@ -4,12 +4,7 @@ import pytest
 
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.widening.plan import Plan
-from tests.unit.schemas import (
-    DELTA_3_3,
-    facts,
-    plan,
-    policy,
-)
+from tests.unit.schemas import DELTA_3_3, facts, plan, policy
 
 UNSET = "alter table `s`.`t` unset tblproperties if exists ('delta.enableTypeWidening')"
 

@@ -5,13 +5,7 @@ from hypothesis import strategies as st
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.widening.schema_diff import compare
-from tests.unit.schemas import (
-    ENABLED,
-    facts,
-    plan,
-    policy,
-    schema_after,
-)
+from tests.unit.schemas import ENABLED, facts, plan, policy, schema_after
 from tests.unit.strategies import (
     automatic_policies,
     known_facts,

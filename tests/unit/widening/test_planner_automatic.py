@@ -22,13 +22,7 @@ from tests.unit.schemas import (
     policy,
     reasons,
 )
-from tests.unit.strategies import (
-    FLOATS,
-    INTEGERS,
-    known_facts,
-    policies,
-    tables_with_sources,
-)
+from tests.unit.strategies import FLOATS, INTEGERS, known_facts, policies, tables_with_sources
 
 
 @given(tables_with_sources, policies, known_facts)

@@ -8,16 +8,8 @@ from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.widening.planner import plan_by_hand
 from dbt.adapters.deltawiden.widening.refusals import Reason, Refusal
 from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment, store_assignment
-from tests.unit.schemas import (
-    DELTA_3_3,
-    by_hand,
-    data_type,
-    facts,
-)
-from tests.unit.strategies import (
-    atoms,
-    known_facts,
-)
+from tests.unit.schemas import DELTA_3_3, by_hand, data_type, facts
+from tests.unit.strategies import atoms, known_facts
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,7 @@ import pytest
 
 from dbt.adapters.deltawiden.delta.protocol import Compatibility
 from dbt.adapters.deltawiden.widening.refusals import Reason
-from tests.unit.schemas import (
-    DELTA_3_3,
-    facts,
-    plan,
-    policy,
-)
+from tests.unit.schemas import DELTA_3_3, facts, plan, policy
 
 
 @pytest.mark.parametrize(

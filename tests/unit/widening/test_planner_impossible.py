@@ -8,17 +8,8 @@ from dbt.adapters.deltawiden.sql.types import type_text
 from dbt.adapters.deltawiden.widening.refusals import Reason
 from dbt.adapters.deltawiden.widening.rules import find_rule
 from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment, store_assignment
-from tests.unit.schemas import (
-    PLANNED_MODES,
-    data_type,
-    plan,
-    policy,
-    reasons,
-)
-from tests.unit.strategies import (
-    FLOATS,
-    INTEGERS,
-)
+from tests.unit.schemas import PLANNED_MODES, data_type, plan, policy, reasons
+from tests.unit.strategies import FLOATS, INTEGERS
 
 REACHABLE = [
     *INTEGERS,

@@ -5,13 +5,8 @@ from hypothesis import given
 from dbt.adapters.deltawiden.widening.planner import plan_no_change
 from dbt.adapters.deltawiden.widening.refusals import Reason
 from dbt.adapters.deltawiden.widening.schema_diff import compare
-from tests.unit.schemas import (
-    reasons,
-    schema,
-)
-from tests.unit.strategies import (
-    tables_with_sources,
-)
+from tests.unit.schemas import reasons, schema
+from tests.unit.strategies import tables_with_sources
 
 
 def test_a_plan_that_changes_nothing_names_what_is_not_stored_exactly():

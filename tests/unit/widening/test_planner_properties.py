@@ -5,14 +5,7 @@ import pytest
 from dbt.adapters.deltawiden.config.policy import OnSchemaChange
 from dbt.adapters.deltawiden.delta.protocol import Compatibility
 from dbt.adapters.deltawiden.widening.refusals import Reason
-from tests.unit.schemas import (
-    AUTOMATIC_MODES,
-    ENABLED,
-    facts,
-    plan,
-    policy,
-    reasons,
-)
+from tests.unit.schemas import AUTOMATIC_MODES, ENABLED, facts, plan, policy, reasons
 
 
 @pytest.mark.parametrize(

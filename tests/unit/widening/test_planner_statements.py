@@ -1,13 +1,6 @@
 """The statements of a plan."""
 
-from tests.unit.schemas import (
-    DELTA_3_3,
-    ENABLED,
-    MAPPED,
-    facts,
-    plan,
-    policy,
-)
+from tests.unit.schemas import DELTA_3_3, ENABLED, MAPPED, facts, plan, policy
 
 
 def test_the_statements_of_a_plan_that_does_everything():

@@ -6,16 +6,8 @@ import pytest
 from hypothesis import given
 
 from dbt.adapters.deltawiden.sql.types import type_text
-from tests.unit.schemas import (
-    data_type,
-    plan,
-    schema_after,
-)
-from tests.unit.strategies import (
-    mapped_facts,
-    policies,
-    tables_with_sources,
-)
+from tests.unit.schemas import data_type, plan, schema_after
+from tests.unit.strategies import mapped_facts, policies, tables_with_sources
 
 
 def test_the_columns_of_the_write_are_those_of_the_changed_table_in_its_order():

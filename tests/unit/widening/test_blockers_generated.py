@@ -1,0 +1,133 @@
+"""Generated and identity columns block changes, and Delta fills them."""
+
+import pytest
+from pyspark.sql import types as spark
+from pyspark.sql.types import StructField, StructType
+
+from dbt.adapters.deltawiden.widening.planner import plan_no_change
+from dbt.adapters.deltawiden.widening.refusals import Reason
+from dbt.adapters.deltawiden.widening.schema_diff import compare
+from tests.unit.schemas import (
+    ENABLED,
+    MAPPED,
+    PLANNED_MODES,
+    by_hand,
+    facts,
+    plan,
+    policy,
+    reasons,
+    schema,
+)
+
+MADE = facts(
+    {**ENABLED, **MAPPED},
+    generated={"Tenfold": "amount * 10", "day": "cast(s.at as date)"},
+    identity=frozenset({"Number"}),
+)
+MADE_TABLE = {
+    "id": "int",
+    "Tenfold": "int",
+    "amount": "int",
+    "s": {"at": "date", "x": "int"},
+    "day": "date",
+    "Number": "bigint",
+}
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ({"tenfold": "bigint"}, [(("Tenfold",), Reason.GENERATED, "amount * 10", "")]),
+        (
+            {"amount": "bigint"},
+            [(("amount",), Reason.INPUT_OF_GENERATED, "amount * 10", "`Tenfold`")],
+        ),
+        (
+            {"s": {"at": "timestamp_ntz", "x": "bigint"}},
+            [(("s", "at"), Reason.INPUT_OF_GENERATED, "cast(s.at as date)", "`day`")],
+        ),
+        ({"id": "bigint"}, []),
+        ({"tenfold": "int", "number": "int"}, []),
+    ],
+)
+def test_a_generated_column_and_its_inputs_are_not_widened(source, expected):
+    made = plan(MADE_TABLE, source, known=MADE)
+    found = [(each.path, each.reason, each.detail, each.name) for each in made.refusals]
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("column", "from_type", "to_type", "reason"),
+    [
+        ("Number", "bigint", "decimal(20,0)", Reason.IDENTITY),
+        ("Tenfold", "int", "double", Reason.GENERATED),
+        ("amount", "int", "decimal(12,2)", Reason.INPUT_OF_GENERATED),
+    ],
+)
+def test_a_person_may_not_widen_what_delta_makes_either(column, from_type, to_type, reason):
+    assert reasons(by_hand(from_type, to_type, MADE, (column,))) == [((column,), reason)]
+
+
+@pytest.mark.parametrize("field", ["Tenfold", "Number"])
+def test_a_nested_field_is_not_made_by_delta_because_a_column_of_its_name_is(field: str):
+    known = facts(generated={"Tenfold": "id * 10"}, identity=frozenset({"Number"}))
+    assert not by_hand("int", "bigint", known, ("s", field)).refusals
+    assert by_hand("int", "bigint", known, (field, "x")).refusals
+
+
+def test_a_generated_column_that_another_is_generated_from_has_both_refusals():
+    known = facts(generated={"a": "x + 1", "b": "a + 1"})
+    made = by_hand("int", "bigint", known, ("a",))
+    assert [each.reason for each in made.refusals] == [Reason.INPUT_OF_GENERATED, Reason.GENERATED]
+
+
+@pytest.mark.parametrize("mode", PLANNED_MODES)
+def test_columns_that_delta_makes_are_left_to_it_where_the_source_lacks_them(mode):
+    source = {"amount": "int", "id": "int", "s": {"at": "date", "x": "int"}}
+    made = plan(MADE_TABLE, source, policy(mode), MADE)
+    assert (made.statements, made.refusals, made.dropped) == ([], (), ())
+    assert [each.name for each in made.write.columns] == ["id", "amount", "s"]
+    assert all(each.in_source for each in made.write.columns)
+    assert made.write.leaves_out
+    assert not made.write.can_merge_all
+
+
+@pytest.mark.parametrize("mode", PLANNED_MODES)
+def test_columns_that_delta_makes_are_written_where_the_source_has_them(mode):
+    made = plan(MADE_TABLE, MADE_TABLE, policy(mode), MADE)
+    assert [each.name for each in made.write.columns] == list(MADE_TABLE)
+    assert not made.write.leaves_out
+    assert made.write.can_merge_all
+
+
+def test_beside_columns_that_delta_makes_others_are_dropped_filled_and_refused():
+    source = {"amount": "int", "s": {"at": "date", "x": "int"}}
+    dropped = plan(MADE_TABLE, source, policy("sync_all_columns"), MADE)
+    assert dropped.statements == ["alter table `s`.`t` drop columns (`id`)"]
+    filled = plan(MADE_TABLE, source, policy("append_new_columns"), MADE)
+    assert [(each.name, each.in_source) for each in filled.write.columns] == [
+        ("id", False),
+        ("amount", True),
+        ("s", True),
+    ]
+    refused = plan(MADE_TABLE, source, policy("fail"), MADE)
+    assert reasons(refused) == [(("id",), Reason.MISSING_AND_MODE_IS_FAIL)]
+
+
+def test_a_column_that_delta_makes_may_be_not_null_and_partition_the_table():
+    table = StructType(
+        [
+            StructField("at", spark.DateType()),
+            StructField("day", spark.DateType(), nullable=False),
+        ]
+    )
+    known = facts(generated={"day": "cast(at as date)"}, partition_columns=("day",))
+    for mode in PLANNED_MODES:
+        assert not plan(table, {"at": "date"}, policy(mode), known).refusals
+
+
+def test_a_plan_that_changes_nothing_leaves_columns_to_delta_too():
+    source, table = schema({"id": "int"}), schema({"id": "int", "Tenfold": "int", "gone": "int"})
+    made = plan_no_change(compare(source, table), source, table, "`t`", frozenset({"tenfold"}))
+    assert [each.name for each in made.write.columns] == ["id", "gone"]
+    assert made.write.leaves_out

@@ -1,0 +1,160 @@
+"""A table that is kept compatible with Iceberg blocks the changes that Iceberg lacks."""
+
+from typing import Any
+
+import pytest
+
+from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
+from dbt.adapters.deltawiden.widening.refusals import Reason
+from tests.unit.schemas import (
+    DELTA_3_3,
+    DELTA_4_0,
+    ENABLED,
+    MAPPED,
+    by_hand,
+    changes,
+    details,
+    facts,
+    plan,
+    reasons,
+)
+
+# IcebergCompat and UniForm
+
+
+@pytest.mark.parametrize(
+    ("properties", "features"),
+    [
+        ({"delta.enableIcebergCompatV1": "true"}, ()),
+        ({"delta.enableIcebergCompatV2": "true"}, ()),
+        ({"delta.enableIcebergCompatV3": "true"}, ()),
+        ({}, ("icebergCompatV1",)),
+        ({}, ("icebergCompatV2",)),
+        ({"delta.enableIcebergCompatV2": "false"}, ("icebergCompatV2",)),
+        ({}, ("icebergCompatV3",)),
+        ({"delta.universalFormat.enabledFormats": "iceberg"}, ()),
+        ({"delta.universalFormat.enabledFormats": "hudi, Iceberg"}, ()),
+        ({"delta.columnMapping.mode": "id", "delta.enableIcebergWriterCompatV1": "true"}, ()),
+        ({"delta.columnMapping.mode": "id"}, ("icebergWriterCompatV1",)),
+    ],
+)
+def test_a_table_kept_compatible_with_iceberg_takes_only_changes_that_iceberg_has(
+    properties, features
+):
+    known = facts({**ENABLED, **properties}, features=frozenset(features))
+    made = plan(
+        {"t": "date", "grown": "decimal(10,2)", "kept": "decimal(10,2)", "i": "int", "n": "void"},
+        {
+            "t": "timestamp_ntz",
+            "grown": "decimal(12,4)",
+            "kept": "decimal(12,2)",
+            "i": "bigint",
+            "n": "int",
+        },
+        known=known,
+    )
+    assert reasons(made) == [(("t",), Reason.INCOMPATIBLE), (("grown",), Reason.INCOMPATIBLE)]
+    assert {each.detail for each in made.refusals} == {"iceberg_v2"}
+    assert [path for path, _ in changes(made)] == [("kept",), ("i",), ("n",)]
+
+
+@pytest.mark.parametrize(
+    "properties",
+    [
+        {"delta.enableIcebergCompatV1": "false"},
+        {"delta.enableIcebergCompatV2": "false"},
+        {"delta.enableIcebergCompatV3": "false"},
+        {"delta.universalFormat.enabledFormats": "hudi"},
+        {"delta.universalFormat.enabledFormats": ""},
+        {"delta.enableIcebergWriterCompatV1": "false"},
+    ],
+)
+def test_a_table_not_kept_compatible_with_iceberg_takes_every_change(properties):
+    made = plan({"t": "date"}, {"t": "timestamp_ntz"}, known=facts({**ENABLED, **properties}))
+    assert not made.refusals
+
+
+# IcebergWriterCompatV1
+
+
+def writer(mode: str = "id", features: tuple[str, ...] = (), **others: Any) -> TableSnapshot:
+    properties = {"delta.columnMapping.mode": mode, "delta.enableIcebergWriterCompatV1": "true"}
+    return facts({**ENABLED, **properties}, features=frozenset(features), **others)
+
+
+ALLOWED = (
+    *("appendOnly", "columnMapping", "icebergWriterCompatV1", "icebergCompatV2", "domainMetadata"),
+    *("vacuumProtocolCheck", "v2Checkpoint", "inCommitTimestamp", "clustering", "timestampNtz"),
+    *("typeWidening", "invariants", "changeDataFeed", "checkConstraints", "identityColumns"),
+    "generatedColumns",
+)
+NO_PREVIEW = "it allows no typeWidening-preview"
+
+
+@pytest.mark.parametrize(
+    ("from_type", "to_type", "known", "told"),
+    [
+        ("int", "bigint", writer(), []),
+        ("int", "bigint", writer(features=ALLOWED), []),
+        ("int", "bigint", writer("ID"), []),
+        ("tinyint", "smallint", writer(), ["a table with it has no smallint"]),
+        ("void", "tinyint", writer(), ["a table with it has no tinyint"]),
+        ("int", "bigint", writer("name"), ["column mapping is name, not id"]),
+        ("int", "bigint", writer("none"), ["column mapping is none, not id"]),
+        (
+            "int",
+            "bigint",
+            writer(features=("deletionVectors", "typeWidening")),
+            ["it allows no deletionVectors"],
+        ),
+        (
+            "int",
+            "bigint",
+            writer(features=("variantType", "deletionVectors")),
+            ["it allows no deletionVectors, variantType"],
+        ),
+        ("tinyint", "int", writer(engine=DELTA_3_3), [NO_PREVIEW]),
+        ("tinyint", "int", writer(features=("typeWidening",), engine=DELTA_3_3), []),
+        ("tinyint", "int", writer(engine=DELTA_4_0), []),
+        ("varchar(5)", "string", writer(engine=DELTA_3_3), []),
+        ("tinyint", "int", writer(features=("typeWidening-preview",)), [NO_PREVIEW]),
+        (
+            "tinyint",
+            "smallint",
+            writer("name", ("deletionVectors",)),
+            [
+                "column mapping is name, not id",
+                "a table with it has no smallint",
+                "it allows no deletionVectors",
+            ],
+        ),
+    ],
+)
+def test_what_iceberg_writer_compat_v1_forbids_is_refused(from_type, to_type, known, told):
+    made = by_hand(from_type, to_type, known)
+    assert details(made) == [(Reason.WRITER_COMPATIBILITY, each) for each in told]
+
+
+def test_iceberg_writer_compat_v1_forbids_the_same_where_it_is_a_feature():
+    known = facts({**ENABLED, **MAPPED}, features=frozenset({"icebergWriterCompatV1"}))
+    assert reasons(by_hand("int", "bigint", known)) == [(("v",), Reason.WRITER_COMPATIBILITY)]
+
+
+def test_under_iceberg_writer_compat_v1_no_column_or_field_is_added():
+    made = plan({"s": {"x": "int"}}, {"s": {"x": "int", "y": "int"}, "b": "int"}, known=writer())
+    assert reasons(made) == [
+        (("s", "y"), Reason.WRITER_COMPATIBILITY_AND_NEW),
+        (("b",), Reason.WRITER_COMPATIBILITY_AND_NEW),
+    ]
+
+
+def test_all_that_iceberg_writer_compat_v1_has_against_a_new_column_is_told():
+    # A new column widens nothing, so Delta 3.3 turns no preview on for it.
+    known = writer("name", ("deletionVectors",), engine=DELTA_3_3)
+    made = plan({}, {"b": [{"x": "smallint"}]}, known=known)
+    assert details(made) == [
+        (Reason.WRITER_COMPATIBILITY_AND_NEW, ""),
+        (Reason.WRITER_COMPATIBILITY, "column mapping is name, not id"),
+        (Reason.WRITER_COMPATIBILITY, "a table with it has no smallint"),
+        (Reason.WRITER_COMPATIBILITY, "it allows no deletionVectors"),
+    ]

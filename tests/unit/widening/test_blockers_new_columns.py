@@ -1,0 +1,149 @@
+"""What blocks a new column or nested field."""
+
+import pytest
+from pyspark.sql import types as spark
+
+from dbt.adapters.deltawiden.delta.engine import Engine
+from dbt.adapters.deltawiden.sql.types import UnreadableType
+from dbt.adapters.deltawiden.widening.refusals import Reason
+from tests.unit.schemas import (
+    AUTOMATIC_MODES,
+    DELTA_3_3,
+    DELTA_4_0,
+    DELTA_4_4,
+    ENABLED,
+    details,
+    facts,
+    plan,
+    policy,
+    reasons,
+)
+
+INTERVAL = spark.DayTimeIntervalType(0, 0)
+DELTA_4_3 = Engine(spark=(4, 1, 4), delta=(4, 3, 2))
+
+
+@pytest.mark.parametrize("mode", AUTOMATIC_MODES)
+@pytest.mark.parametrize(
+    ("new", "detail"),
+    [
+        (INTERVAL, "interval day"),
+        (spark.YearMonthIntervalType(0, 1), "interval year to month"),
+        ([{"a": "int", "b": INTERVAL}], "interval day"),
+        (spark.StringType("UTF8_LCASE"), "string collate UTF8_LCASE"),
+        (UnreadableType("geometry(4326)"), "geometry(4326)"),
+    ],
+)
+def test_a_new_column_of_a_type_that_delta_can_not_store_is_refused(mode, new, detail: str):
+    made = plan({}, {"v": new, "ok": "int"}, policy(mode))
+    assert reasons(made) == [(("v",), Reason.NOT_STORABLE)]
+    assert made.refusals[0].detail == detail
+
+
+@pytest.mark.parametrize(
+    ("table", "source", "engine", "refused"),
+    [
+        ({}, {"v": "void"}, DELTA_4_4, None),
+        ({}, {"v": {"a": "void"}}, DELTA_4_4, None),
+        ({"s": {"a": "int"}}, {"s": {"a": "int", "b": "void"}}, DELTA_4_4, None),
+        ({}, {"v": "void"}, DELTA_4_3, ("v",)),
+        ({}, {"v": "void"}, DELTA_4_0, ("v",)),
+        ({}, {"v": "void"}, DELTA_3_3, ("v",)),
+        ({}, {"v": ["void"]}, DELTA_4_4, ("v",)),
+        ({}, {"v": {"a": [{"b": "void"}]}}, DELTA_4_4, ("v",)),
+        ({}, {"v": ("string", "void")}, DELTA_4_4, ("v",)),
+        (
+            {"a": [{"x": "int"}]},
+            {"a": [{"x": "int", "y": "void"}]},
+            DELTA_4_4,
+            ("a", "element", "y"),
+        ),
+        (
+            {"m": ("int", {"x": "int"})},
+            {"m": ("int", {"x": "int", "y": "void"})},
+            DELTA_4_4,
+            ("m", "value", "y"),
+        ),
+        # Only a word of a path that stands for the inside of an array or a map is one.
+        ({"s": {"a": "int"}}, {"s": {"a": "int", "value": "void"}}, DELTA_4_4, None),
+        ({"key": {"a": "int"}}, {"key": {"a": "int", "b": "void"}}, DELTA_4_4, None),
+    ],
+)
+def test_a_new_column_of_nulls_is_one_that_can_get_a_type_later(table, source, engine, refused):
+    made = plan(table, source, known=facts(engine=engine))
+    assert reasons(made) == ([(refused, Reason.VOID)] if refused else [])
+
+
+@pytest.mark.parametrize(
+    "name", ["a b", "a,b", "a;b", "{a", "a}", "(a", "a)", "a\nb", "a\tb", "a=b"]
+)
+def test_a_new_name_with_a_character_that_parquet_reserves_needs_column_mapping(name: str):
+    for mapping in ({}, {"delta.columnMapping.mode": "none"}):
+        made = plan({}, {name: "int"}, known=facts({**ENABLED, **mapping}))
+        assert details(made) == [(Reason.NAME_NEEDS_COLUMN_MAPPING, f"`{name}`")]
+    for mode in ("name", "id"):
+        known = facts({**ENABLED, "delta.columnMapping.mode": mode})
+        assert not plan({}, {name: "int"}, known=known).refusals
+
+
+@pytest.mark.parametrize(
+    ("table", "source", "refused"),
+    [
+        ({}, {"a.b`c-größe🙂": "int"}, None),
+        ({}, {"v": [{"a b": "int"}]}, ("v",)),
+        ({}, {"v": ({"x": "int"}, {"y": {"a b": "int"}})}, ("v",)),
+        ({"s": {"x": "int"}}, {"s": {"x": "int", "a b": "int"}}, ("s", "a b")),
+        ({"a b": "int"}, {"a b": "bigint"}, None),
+        ({"a b": {"x": "int"}}, {"a b": {"x": "int", "y": "int"}}, None),
+    ],
+)
+def test_each_new_name_and_no_other_is_held_against_column_mapping(table, source, refused):
+    expected = [(refused, Reason.NAME_NEEDS_COLUMN_MAPPING)] if refused else []
+    assert reasons(plan(table, source)) == expected
+
+
+V1, V2, V3 = "icebergCompatV1", "icebergCompatV2", "icebergCompatV3"
+
+
+@pytest.mark.parametrize(
+    ("feature", "new", "lacking"),
+    [
+        (V1, ("string", "int"), "map<string, int>"),
+        (V1, {"a": ["int"]}, "array<int>"),
+        (V1, {"a": "int", "b": "timestamp_ntz"}, None),
+        (V2, ("string", ["int"]), None),
+        (V2, "variant", "variant"),
+        (V2, [{"v": "variant"}], "variant"),
+        (V3, ("string", "variant"), None),
+        (V1, "void", "void"),
+        (V2, "void", "void"),
+        (V3, "void", "void"),
+        ("typeWidening", ("string", "void"), None),
+    ],
+)
+def test_a_new_column_of_a_type_that_iceberg_lacks_is_refused(feature, new, lacking: str | None):
+    made = plan({}, {"v": new}, known=facts(features=frozenset({feature})))
+    told = [each for each in details(made) if each[0] is Reason.NOT_IN_ICEBERG]
+    assert told == ([(Reason.NOT_IN_ICEBERG, f"{feature}: {lacking}")] if lacking else [])
+
+
+def test_all_that_stands_in_the_way_of_a_new_column_is_told():
+    known = facts(features=frozenset({V1, V2}), engine=DELTA_4_0)
+    made = plan({}, {"my col": ["void"], "w": INTERVAL}, known=known)
+    assert reasons(made) == [
+        (("my col",), Reason.VOID),
+        (("my col",), Reason.NAME_NEEDS_COLUMN_MAPPING),
+        (("my col",), Reason.NOT_IN_ICEBERG),
+        (("my col",), Reason.NOT_IN_ICEBERG),
+        (("w",), Reason.NOT_STORABLE),
+    ]
+
+
+def test_under_fail_a_new_column_is_refused_for_the_mode_alone():
+    made = plan({}, {"my col": INTERVAL}, policy("fail"))
+    assert reasons(made) == [(("my col",), Reason.NEW_AND_MODE_IS_FAIL)]
+
+
+def test_a_new_column_of_another_format_is_left_to_that_format():
+    made = plan({}, {"my col": INTERVAL, "n": ["void"]}, known=facts({}, format="iceberg"))
+    assert not made.refusals
