@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from tests.functional.support import Table
 
 
@@ -30,3 +31,11 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def table(project, spark: SparkSession):
     """A table of the test's schema, by its name."""
     return lambda name: Table(spark, f"{project.test_schema}.{name}")
+
+
+@pytest.fixture
+def by_sql_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the adapter use SQL alone, as it does on a Thrift server."""
+    monkeypatch.setattr(
+        "dbt.adapters.deltawiden.impl.choose_backend", lambda method, *rest: SqlBackend(*rest)
+    )
