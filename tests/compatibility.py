@@ -54,7 +54,9 @@ class Results:
         suite = ElementTree.parse(file).getroot().find("testsuite")
         if suite is None:
             raise ValueError(f"{file} has no test suite")
-        told = {each.attrib["name"]: each.attrib["value"] for each in suite.iter("property")}
+        told = {
+            element.attrib["name"]: element.attrib["value"] for element in suite.iter("property")
+        }
         counts: dict[str, Counter[str]] = {}
         failed, skipped = [], Counter[str]()
         for case in suite.findall("testcase"):
@@ -67,7 +69,7 @@ class Results:
                 skipped[_reason(case)] += 1
         # Others than ours leave properties, too.
         versions = {key: told[key] for key in (*VERSIONS, "commit") if key in told}
-        plain = {key: dict(each) for key, each in counts.items()}
+        plain = {key: dict(outcomes) for key, outcomes in counts.items()}
         return cls(versions, plain, failed, dict(skipped))
 
     @classmethod
@@ -82,7 +84,7 @@ class Results:
     def count(self, outcome: str, file: str | None = None) -> int:
         """Count the tests with an outcome, in one file or in all."""
         files = self.counts if file is None else (file,)
-        return sum(self.counts.get(each, {}).get(outcome, 0) for each in files)
+        return sum(self.counts.get(module, {}).get(outcome, 0) for module in files)
 
 
 def _names(case: ElementTree.Element) -> tuple[str, str]:
@@ -108,7 +110,7 @@ def page(results: dict[str, Results]) -> str:
     parts = [HEAD]
     if OURS in results and THEIRS in results:
         parts.append("\n".join(_standard(results[OURS], results[THEIRS])))
-    lanes = {name: each for name, each in results.items() if name not in (OURS, THEIRS)}
+    lanes = {name: lane for name, lane in results.items() if name not in (OURS, THEIRS)}
     if lanes:
         parts.append("\n".join(_lanes(lanes)))
     return "\n".join(parts)
@@ -138,17 +140,17 @@ def _row(name: str, ours: Results, theirs: Results, file: str | None = None) -> 
         theirs.count("failed", file),
         ours.count("skipped", file),
     )
-    return f"| {name} | {' | '.join(str(each) for each in counts)} |"
+    return f"| {name} | {' | '.join(str(count) for count in counts)} |"
 
 
 def _failed(of: str, results: Results) -> Iterator[str]:
     if results.failed:
         yield f"\nFailed on {of}:\n"
-        yield from _list(f"`{each}`" for each in results.failed)
+        yield from _list(f"`{test}`" for test in results.failed)
 
 
 def _list(items: Iterable[str]) -> Iterator[str]:
-    return (f"- {each}" for each in items)
+    return (f"- {item}" for item in items)
 
 
 def _lanes(lanes: dict[str, Results]) -> Iterator[str]:
@@ -158,7 +160,7 @@ def _lanes(lanes: dict[str, Results]) -> Iterator[str]:
     yield "|---" * (len(columns) + 1) + "|"
     for lane, results in sorted(lanes.items()):
         cells = [results.versions[name] for name in VERSIONS]
-        cells += [str(results.count(each)) for each in OUTCOMES]
+        cells += [str(results.count(outcome)) for outcome in OUTCOMES]
         yield f"| {lane} | {' | '.join(cells)} | {results.versions.get('commit', '')} |"
     for lane, results in sorted(lanes.items()):
         yield from _failed(f"lane {lane}", results)

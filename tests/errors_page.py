@@ -27,7 +27,7 @@ def page() -> str:
     text = PAGE.read_text(encoding="utf-8")
     before, _, rest = text.partition(_BEFORE)
     _, _, after = rest.partition(_AFTER)
-    rows = (f"| {_cell(each.meaning)} | {_cell(each.remedy)} |\n" for each in Reason)
+    rows = (f"| {_cell(reason.meaning)} | {_cell(reason.remedy)} |\n" for reason in Reason)
     return "".join([before, _BEFORE, *rows, _AFTER, after])
 
 

@@ -104,7 +104,7 @@ class Pair:
         """The values that the column has. An empty text as a partition becomes null (Delta)."""
         values = VALUES[self.source]
         is_partition = self.position == "partition column"
-        return tuple(each for each in values if not (is_partition and each == "''"))
+        return tuple(text for text in values if not (is_partition and text == "''"))
 
     def stored(self, row: int) -> str:
         """Write the row's value of the column; the row after the last value has null."""
@@ -128,8 +128,8 @@ class Pair:
             row: the row's number.
         """
         on = self.place.operand.format(column=self.column)
-        for each in _filters(on, values, row, parse_type(self.target)):
-            yield self.place.filter.format(column=self.column, on=each)
+        for operand in _filters(on, values, row, parse_type(self.target)):
+            yield self.place.filter.format(column=self.column, on=operand)
 
 
 ROWS = max(len(values) for values in VALUES.values()) + 1
@@ -150,7 +150,7 @@ def pairs_at(position: str, engine: Engine) -> list[Pair]:
             rule = find_rule(parse_type(source), parse_type(target))
             if rule and engine.delta >= rule.since and (rule.nested or not nested):
                 targets.setdefault((source, rule), []).append(target)
-    pairs = [(source, each) for (source, _), to in targets.items() for each in {to[0], to[-1]}]
+    pairs = [(source, target) for (source, _), to in targets.items() for target in {to[0], to[-1]}]
     return [Pair(*pair, position, number) for number, pair in enumerate(sorted(pairs))]
 
 
@@ -189,5 +189,5 @@ def _neighbours(value: Any, data_type: DataType) -> list[Any]:
         one = Decimal(1).scaleb(-data_type.scale)
         both = [Context(prec=40).add(value, sign * one) for sign in (-1, 1)]
         most = Decimal(10) ** (data_type.precision - data_type.scale)
-        return [each for each in both if each.copy_abs() < most]
+        return [neighbour for neighbour in both if neighbour.copy_abs() < most]
     return [value - 1, value + 1] if isinstance(value, int) else []

@@ -93,23 +93,23 @@ def by_engine(read: Iterable[Conformance]) -> list[Conformance]:
 def page(engines: list[Conformance]) -> str:
     """Render the page."""
     engines = sorted(engines, key=lambda each: [int(n) for n in each.spark.split(".")])
-    names = [f"Delta {each.delta}, Spark {each.spark}" for each in engines]
+    names = [f"Delta {engine.delta}, Spark {engine.spark}" for engine in engines]
     positions = list(engines[0].widening)
     rows = [
-        ["types paired", *(str(each.types) for each in engines)],
-        *([p, *(_count(each.widening[p]) for each in engines)] for p in positions),
-        ["**disagreements**", *(f"**{len(each.widening_disagreements)}**" for each in engines)],
-        ["stored pairs", *(str(each.stored) for each in engines)],
-        ["**disagreements**", *(f"**{len(each.stored_disagreements)}**" for each in engines)],
+        ["types paired", *(str(engine.types) for engine in engines)],
+        *([p, *(_count(engine.widening[p]) for engine in engines)] for p in positions),
+        ["**disagreements**", *(f"**{len(engine.widening_disagreements)}**" for engine in engines)],
+        ["stored pairs", *(str(engine.stored) for engine in engines)],
+        ["**disagreements**", *(f"**{len(engine.stored_disagreements)}**" for engine in engines)],
         *_filtered_rows(engines),
         *_promise_rows(engines),
     ]
     lines = [["pairs tried (accepted by the engine)", *names], ["---"] * (len(names) + 1), *rows]
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     found = [
-        f"- {name}: {each}"
+        f"- {name}: {disagreement}"
         for name, engine in zip(names, engines, strict=True)
-        for each in (
+        for disagreement in (
             *engine.widening_disagreements,
             *engine.stored_disagreements,
             *engine.filtered_disagreements,
@@ -126,38 +126,38 @@ def _count(tried_and_taken: tuple[int, int]) -> str:
 
 def _filtered_rows(engines: list[Conformance]) -> list[list[str]]:
     """Make the rows of filtered pairs; an engine that was counted before there were any has a -."""
-    positions = list(dict.fromkeys(each for engine in engines for each in engine.filtered))
+    positions = list(dict.fromkeys(position for engine in engines for position in engine.filtered))
     if not positions:
         return []
     rows = [
         [
             f"filtered pairs (filters), {position}",
-            *(_count(each.filtered[position]) if each.filtered else "-" for each in engines),
+            *(_count(engine.filtered[position]) if engine.filtered else "-" for engine in engines),
         ]
         for position in positions
     ]
     wrong = (str(len(e.filtered_disagreements)) if e.filtered else "-" for e in engines)
-    return [*rows, ["**disagreements**", *(f"**{each}**" for each in wrong)]]
+    return [*rows, ["**disagreements**", *(f"**{count}**" for count in wrong)]]
 
 
 def _promise_rows(engines: list[Conformance]) -> list[list[str]]:
     """Make the rows of the random walk, which not every engine walks."""
-    endings = list(dict.fromkeys(each for engine in engines for each in engine.promise))
+    endings = list(dict.fromkeys(ending for engine in engines for ending in engine.promise))
     if not endings:
         return []
     rows = [
-        [f"promise: {ending}", *(str(each.promise.get(ending, "-")) for each in engines)]
+        [f"promise: {ending}", *(str(engine.promise.get(ending, "-")) for engine in engines)]
         for ending in endings
     ]
     wrong = (str(len(e.promise_disagreements)) if e.promise else "-" for e in engines)
-    return [*rows, ["**disagreements**", *(f"**{each}**" for each in wrong)]]
+    return [*rows, ["**disagreements**", *(f"**{count}**" for count in wrong)]]
 
 
 if __name__ == "__main__":
     files = sorted(Path(sys.argv[1]).rglob("conformance.json"))
     if not files:
         raise SystemExit(f"There is no conformance.json below {sys.argv[1]}")
-    read = by_engine(Conformance.read(each) for each in files)
+    read = by_engine(Conformance.read(path) for path in files)
     PAGE.parent.mkdir(exist_ok=True)
     PAGE.write_text(page(read), encoding="utf-8")
     print(f"{PAGE}: {len(read)} engines")

@@ -124,12 +124,18 @@ class FilteredReads:
         with ThreadPoolExecutor(2) as threads:
             tasks = [(part, row) for part in in_parts([*self.values]) for row in range(ROWS)]
             return [
-                each for found in threads.map(lambda t: self._wrong_at(*t), tasks) for each in found
+                wrong
+                for found in threads.map(lambda t: self._wrong_at(*t), tasks)
+                for wrong in found
             ]
 
     def _wrong_at(self, pairs: list[Pair], row: int) -> list[str]:
-        filters = [(pair, each) for pair in pairs for each in pair.filters(self.values[pair], row)]
-        asked = ", ".join(each for _, each in filters)
+        filters = [
+            (pair, condition)
+            for pair in pairs
+            for condition in pair.filters(self.values[pair], row)
+        ]
+        asked = ", ".join(condition for _, condition in filters)
         # Of values that no file has: nothing can be skipped.
         values = ", ".join(f"{pair.widened(row)} as {pair.column}" for pair in pairs)
         (answers,) = self.spark.sql(f"select {asked} from (select {values})").collect()
@@ -138,13 +144,13 @@ class FilteredReads:
 
     def _search(self, row: int, filters: list[tuple[Filter, bool | None]]) -> list[str]:
         """Try filters together; where something is wrong, find one wrong filter of each pair."""
-        holding = [each for each, holds in filters if holds]
-        others = [each for each, holds in filters if not holds]
+        holding = [candidate for candidate, holds in filters if holds]
+        others = [candidate for candidate, holds in filters if not holds]
         found = not holding or self._rows(row, " and ", holding) == {row, row + TOGETHER}
         if found and not (others and self._rows(row, " or ", others)):
             return []
         if len(filters) == 1:
-            ((pair, text),) = (each for each, _ in filters)
+            ((pair, text),) = (candidate for candidate, _ in filters)
             return [f"{pair.source} -> {pair.target}, {pair.position}: {text}"]
         middle = _middle(filters)
         wrong = self._search(row, filters[:middle])
@@ -152,9 +158,9 @@ class FilteredReads:
         return wrong if wrong and of_one_pair else wrong + self._search(row, filters[middle:])
 
     def _rows(self, row: int, joined: str, filters: Iterable[Filter]) -> set[int]:
-        condition = joined.join(f"({each})" for _, each in filters)
+        condition = joined.join(f"({expression})" for _, expression in filters)
         found = self.spark.sql(f"select k from {self.table} where {condition}").collect()
-        return {each.k for each in found} & {row, row + TOGETHER}
+        return {row.k for row in found} & {row, row + TOGETHER}
 
 
 def _middle(filters: list[tuple[Filter, bool | None]]) -> int:
@@ -189,8 +195,8 @@ def _wrong_merge(
     keys = [f"{kept} <=> {new}" for kept, new in zip(on, given, strict=True)]
     # What a MERGE can skip files by: the values themselves.
     some = [
-        f"({each} is null or {each} in ({', '.join(literals(reads, pair))}))"
-        for pair, each in zip(pairs, on, strict=True)
+        f"({key} is null or {key} in ({', '.join(literals(reads, pair))}))"
+        for pair, key in zip(pairs, on, strict=True)
     ]
     spark.sql(
         f"merge into {table} t using ({values}) s on t.k % {TOGETHER} = s.k and "
@@ -218,6 +224,12 @@ def test_filters_find_in_a_widened_column_what_they_would_find_in_any(
     reads = FilteredReads(spark, table, pairs)
     wrong = [*reads.wrong(), *wrong_merges(spark, table, reads)]
     conformance.filtered[position] = (len(pairs), reads.tried)
-    of_others = [each for each in conformance.filtered_disagreements if position not in each]
+    of_others = [
+        disagreement
+        for disagreement in conformance.filtered_disagreements
+        if position not in disagreement
+    ]
     conformance.filtered_disagreements = of_others + wrong
-    assert {each.split(":")[0] for each in wrong} == known_defects(pairs), "\n".join(wrong)
+    assert {disagreement.split(":")[0] for disagreement in wrong} == known_defects(pairs), (
+        "\n".join(wrong)
+    )

@@ -65,7 +65,7 @@ def schema(spark: SparkSession) -> Iterator[str]:
     spark.sql("drop schema partition_values cascade")
 
 
-@pytest.mark.parametrize("scalar", SCALARS, ids=lambda each: each.simpleString())
+@pytest.mark.parametrize("scalar", SCALARS, ids=lambda scalar: scalar.simpleString())
 def test_tells_what_delta_stores(spark: SparkSession, schema: str, engine: Engine, scalar):
     values = [literal(value, scalar) for value in values_of(scalar)]
     values += MORE.get(scalar.simpleString(), [])

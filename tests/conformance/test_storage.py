@@ -44,7 +44,7 @@ def is_known_caution(
     """
     if (found, expected) != (StoreAssignment.EXACT, StoreAssignment.LOSSY):
         return False
-    kinds = tuple(each.split("(")[0].split(" ")[0] for each in (source, column))
+    kinds = tuple(sql_type.split("(")[0].split(" ")[0] for sql_type in (source, column))
     return kinds in {
         ("decimal", "float"),
         ("decimal", "double"),
@@ -90,9 +90,9 @@ def read_back(
     spark: SparkSession, table: str, sources: list[str]
 ) -> dict[str, dict[int, str | None]]:
     """Read the values that were written to the table, each as the type that it had."""
-    back = {each: "v" if each == "void" else f"cast(v as {each})" for each in sources}
-    cases = " ".join(f"when '{each}' then {shown(each, back[each])}" for each in sources)
-    found: dict[str, dict[int, str | None]] = {each: {} for each in sources}
+    back = {name: "v" if name == "void" else f"cast(v as {name})" for name in sources}
+    cases = " ".join(f"when '{name}' then {shown(name, back[name])}" for name in sources)
+    found: dict[str, dict[int, str | None]] = {name: {} for name in sources}
     for source, n, value in spark.sql(
         f"select source, n, case source {cases} end from {table}"
     ).collect():
@@ -110,7 +110,9 @@ def observed(
     found = {source: write(spark, table, source) for source in values}
     taken = [source for source in values if found[source] is StoreAssignment.EXACT]
     back = read_back(spark, table, taken)
-    return found | {each: StoreAssignment.LOSSY for each in taken if back[each] != values[each]}
+    return found | {
+        source: StoreAssignment.LOSSY for source in taken if back[source] != values[source]
+    }
 
 
 @pytest.fixture
@@ -127,15 +129,17 @@ def test_exactness_and_engine_agree_on_every_pair(
     spark: SparkSession, schema: str, conformance: Conformance
 ):
     lacking = types_lacking()
-    columns = [each for each in STORED if each not in lacking]
-    values = {each: values_by_number(spark, each) for each in BOUNDARIES if each not in lacking}
+    columns = [column for column in STORED if column not in lacking]
+    values = {
+        source: values_by_number(spark, source) for source in BOUNDARIES if source not in lacking
+    }
 
     def stored_in(column: str) -> list[tuple[str, str, StoreAssignment]]:
         found = observed(spark, f"{schema}.storage_{columns.index(column)}", column, values)
-        return [(source, column, each) for source, each in found.items()]
+        return [(source, column, assignment) for source, assignment in found.items()]
 
     with ThreadPoolExecutor(2) as threads:
-        seen = [each for found in threads.map(stored_in, columns) for each in found]
+        seen = [triple for found in threads.map(stored_in, columns) for triple in found]
     disagreements = []
     for source, column, found in seen:
         expected = store_assignment(spark_type(source), spark_type(column))

@@ -83,7 +83,7 @@ def is_exact(source: object, stored: object, shown: str | None, column: DataType
 
 def pairs() -> list[tuple[str, str]]:
     sources = [*BOUNDARIES, "decimal(12,2)", "decimal(38,18)"]
-    known = [each for each in dict.fromkeys(sources) if not re.match("interval|void", each)]
+    known = [source for source in dict.fromkeys(sources) if not re.match("interval|void", source)]
     return [
         (source, column)
         for source in known
@@ -147,4 +147,4 @@ def test_the_values_read_back_by_spark_are_those_of_their_type():
     assert exact(0.1) != exact(Decimal("0.1"))
     assert exact(0.5) == exact(Decimal("0.50"))
     assert exact(True) != exact(1)
-    assert {type(parse_type(each)) for each in ("float", "double")} == {FloatType, DoubleType}
+    assert {type(parse_type(name)) for name in ("float", "double")} == {FloatType, DoubleType}

@@ -59,7 +59,9 @@ class DecisionTable:
     @pytest.fixture(scope="class")
     def runs(self, project: Any, spark: Any) -> TwoRuns:
         first = dbt("run", *ONE_DAY, step=1)
-        assert {str(each.status) for each in first.results.values()} == {"success"}, first.output
+        assert {str(result.status) for result in first.results.values()} == {"success"}, (
+            first.output
+        )
         tables = {
             cell(m, s): Table(spark, f"{project.test_schema}.{cell(m, s)}") for m, s in self.cells
         }

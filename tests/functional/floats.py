@@ -38,11 +38,11 @@ def assert_found(table: Table, *columns: str) -> None:
     ]
     counts = ", ".join(f"count_if({condition})" for condition in asked)
     expected = spark.sql(f"select {counts} from {table.quoted}").collect()[0]
-    each = (
+    queries = (
         f"select count(*) as n, {i} as i from {table.quoted} where {condition}"
         for i, condition in enumerate(asked)
     )
-    counted = {row.i: row.n for row in spark.sql(" union all ".join(each)).collect()}
+    counted = {row.i: row.n for row in spark.sql(" union all ".join(queries)).collect()}
     assert [c for i, c in enumerate(asked) if counted[i] != expected[i]] == []
     # Delta answers the first of these by statistics alone.
     bounds = (

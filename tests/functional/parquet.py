@@ -6,7 +6,7 @@ from pyspark.sql import SparkSession
 def stored_types(spark: SparkSession, table: str, column: str) -> set[str]:
     """Read the types of a column from the footer of each file of a table, as Parquet words them."""
     files = spark.sql(f"select distinct _metadata.file_path from {table}").collect()
-    return {_stored_type(spark, each.file_path, column) for each in files}
+    return {_stored_type(spark, file.file_path, column) for file in files}
 
 
 def _stored_type(spark: SparkSession, path: str, column: str) -> str:

@@ -15,7 +15,9 @@ ANSI, TIME_ZONE = "spark.sql.ansi.enabled", "spark.sql.session.timeZone"
 def run(target: str) -> dict[str, Any]:
     """Run the project for a target: its error, or None, and what the model has stored."""
     done = dbtRunner().invoke(["run", "--target", target])
-    failed = [str(each.message) for each in getattr(done.result, "results", []) if each.message]
+    failed = [
+        str(result.message) for result in getattr(done.result, "results", []) if result.message
+    ]
     error = None if done.success else str(done.exception or "\n".join(failed))
     return {"error": error, "zone": None if error else session().table(f"{target}.zone").head()[0]}
 

@@ -109,5 +109,5 @@ def dbt(*arguments: str, **variables: Any) -> Run:
         command += ["--vars", json.dumps(variables, ensure_ascii=False)]
     results, output = run_dbt_and_capture(command, expect_pass=None)
     # The result of an operation has no node.
-    nodes = [each for each in results or [] if hasattr(each, "node")]
-    return Run({each.node.name: each for each in nodes}, output)
+    nodes = [result for result in results or [] if hasattr(result, "node")]
+    return Run({result.node.name: result for result in nodes}, output)

@@ -38,11 +38,11 @@ class TestCatalog:
         run_dbt(["docs", "generate"])
         with open("target/catalog.json") as file:
             nodes = json.load(file)["nodes"]
-        return {each["metadata"]["name"]: each for each in nodes.values()}
+        return {node["metadata"]["name"]: node for node in nodes.values()}
 
     def stats(self, catalog, name):
         found = catalog[name]["stats"]
-        return {key: each["value"] for key, each in found.items() if each["include"]}
+        return {key: stat["value"] for key, stat in found.items() if stat["include"]}
 
     def test_the_recorded_changes_are_told(self, catalog):
         assert self.stats(catalog, "widened") == {
@@ -62,9 +62,9 @@ class TestCatalog:
 
     def test_columns_have_their_whole_types(self, catalog):
         columns = catalog["widened"]["columns"]
-        assert {name: each["type"] for name, each in columns.items()} == {
+        assert {name: column["type"] for name, column in columns.items()} == {
             "n": "int",
             "s": "struct<x:bigint>",
         }
-        assert [each["index"] for each in columns.values()] == [1, 2]
+        assert [column["index"] for column in columns.values()] == [1, 2]
         assert list(catalog["turned_off"]["columns"]) == ["n", "text"]

@@ -42,7 +42,7 @@ class TestCheck:
                 "tblproperties ('delta.enableTypeWidening' = 'true')"
             )
         run = dbt("run", "--empty", type="int", more=True)
-        assert {str(each.status) for each in run.results.values()} == {"success"}, run.output
+        assert {str(result.status) for result in run.results.values()} == {"success"}, run.output
         yield prod
         for schema in ("", "_finance"):
             spark.sql(f"drop schema {prod}{schema} cascade")

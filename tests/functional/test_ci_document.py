@@ -110,7 +110,7 @@ class Job:
         summary = self.folder.parent / f"summary-{self.context['github.event.number']}.md"
         given = {"GITHUB_STEP_SUMMARY": str(summary), **job["env"]}
         self.environment = {**self.environment, **self._evaluated(given)}
-        names = {each["id"]: each["name"] for each in job["steps"] if "id" in each}
+        names = {step["id"]: step["name"] for step in job["steps"] if "id" in step}
         for step in job["steps"]:
             if "run" not in step:
                 continue
@@ -168,14 +168,14 @@ def plain(printed: str) -> str:
 
 def contents(folder: Path) -> dict[str, bytes]:
     """Every file below a folder, to the byte."""
-    files = (each for each in folder.rglob("*") if each.is_file())
-    return {str(each.relative_to(folder)): each.read_bytes() for each in files}
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(file.relative_to(folder)): file.read_bytes() for file in files}
 
 
 @contextlib.contextmanager
 def without_data_files(schema: Path, aside: Path) -> Iterator[None]:
     """Take the data files of a schema's tables away, and leave what Delta knows of them."""
-    moved = {each: aside / each.name for each in schema.glob("*/*.parquet")}
+    moved = {path: aside / path.name for path in schema.glob("*/*.parquet")}
     assert moved
     aside.mkdir()
     for file, place in moved.items():
@@ -335,8 +335,8 @@ def pull_request(repository, runner, variables, production, folder):
 def test_the_steps_that_are_not_run_here_are_the_known_actions():
     (job,) = yaml.safe_load(FILES[WORKFLOW])["jobs"].values()
     actions = [step["uses"] for step in job["steps"] if "uses" in step]
-    assert all(re.fullmatch(r"actions/[\w-]+@v\d+", each) for each in actions)
-    assert [each.partition("@")[0] for each in actions] == [
+    assert all(re.fullmatch(r"actions/[\w-]+@v\d+", action) for action in actions)
+    assert [action.partition("@")[0] for action in actions] == [
         "actions/checkout",
         "actions/setup-python",
         "actions/setup-java",
@@ -356,7 +356,7 @@ def test_a_change_that_will_be_widened_passes_and_is_told(pull_request, producti
 
     assert ALTER in job.steps["Check them against production's tables"].output
     document = json.loads((repository / "type-widening.json").read_text())
-    told = {each["model"]: each for each in document["tables"]}
+    told = {table["model"]: table for table in document["tables"]}
     assert told["orders"]["statements"][-1] == ALTER
     assert told["customers"]["statements"] == []
     assert document["failed"] == 0

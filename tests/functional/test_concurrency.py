@@ -92,7 +92,7 @@ class TestConflicts:
         assert "Another writer came first (DELTA_METADATA_CHANGED)" in run.output
         assert t.rows() == [(1, 1), (2, 70000)]
         # The first attempt had widened; the last one's plan had nothing to change.
-        assert [each["path"] for each in run.response("t")["type_changes"]] == [["n"]]
+        assert [change["path"] for change in run.response("t")["type_changes"]] == [["n"]]
         assert t.operations(since=before).count("CHANGE COLUMN") == 1
 
     def test_it_gives_up_and_writes_nothing(self, spark, t, monkeypatch):
@@ -184,9 +184,9 @@ class TestWriter:
         assert t.types["n"] == "bigint"
         assert len(written) > 3
         # A plain INSERT is not tried again when a widening has come first: that is its program's.
-        assert [each for each in errors if "DELTA_METADATA_CHANGED" not in each] == []
+        assert [error for error in errors if "DELTA_METADATA_CHANGED" not in error] == []
         ours = [(-1, 1), (-2, -2), (-3, -3), (-4, -4)]
-        assert t.rows() == sorted([(each, 7) for each in written] + ours, key=repr)
+        assert t.rows() == sorted([(number, 7) for number in written] + ours, key=repr)
 
 
 class TestStream:
@@ -222,7 +222,7 @@ class TestStream:
         t = table("t")
         assert t.types["n"] == "bigint"
         ids = [row[0] for row in t.rows("id")]
-        streamed = sorted(each for each in ids if each >= 0)
+        streamed = sorted(number for number in ids if number >= 0)
         assert streamed == list(range(len(streamed))), f"after {restarts} restarts"
         assert len(streamed) > 20
-        assert sorted(each for each in ids if each < 0) == [-3, -2, -1]
+        assert sorted(number for number in ids if number < 0) == [-3, -2, -1]

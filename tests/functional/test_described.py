@@ -14,7 +14,9 @@ ODD = ("a b", "a.b", "a:b", "a`b", "a,b", "<a>", "#a", "größe", "select", "it'
 def all_nullable(data_type: DataType) -> DataType:
     """Nullability is not in what DESCRIBE shows."""
     if isinstance(data_type, StructType):
-        fields = [StructField(each.name, all_nullable(each.dataType)) for each in data_type.fields]
+        fields = [
+            StructField(field.name, all_nullable(field.dataType)) for field in data_type.fields
+        ]
         return StructType(fields)
     if isinstance(data_type, ArrayType):
         return ArrayType(all_nullable(data_type.elementType))
@@ -78,6 +80,6 @@ def test_by_sql_alone_as_by_session(spark: SparkSession, schema: str, columns: d
     assert at_hand.json() == spark.table(table).schema.json()
     # What is rendered as SQL reads back to the same type.
     rendered = ", ".join(
-        f"`{each.name.replace('`', '``')}` {type_sql(each.dataType)}" for each in found.fields
+        f"`{field.name.replace('`', '``')}` {type_sql(field.dataType)}" for field in found.fields
     )
     assert all_nullable(spark.createDataFrame([], rendered).schema) == expected

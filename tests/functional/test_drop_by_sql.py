@@ -78,12 +78,12 @@ def test_a_table_without_partitions(opened, table, spark, engine):
 
 
 def test_partitions_of_any_type(opened, table, spark):
-    names = ", ".join(each.split()[0] for each in PARTITIONED_BY.split(", "))
+    names = ", ".join(column.split()[0] for column in PARTITIONED_BY.split(", "))
     spark.sql(
         f"create table {table('parts').name} (arr array<smallint>, {PARTITIONED_BY}) using delta "
         f"partitioned by ({names}) tblproperties ('delta.enableTypeWidening' = 'true')"
     )
-    values = ", ".join(f"(array(1), {each})" for each in PARTITIONS)
+    values = ", ".join(f"(array(1), {partition})" for partition in PARTITIONS)
     spark.sql(f"insert into {table('parts').name} values {values}")
     spark.sql(f"alter table {table('parts').name} alter column arr.element type int")
     spark.sql(

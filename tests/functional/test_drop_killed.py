@@ -39,8 +39,10 @@ class TestKilled:
         shutil.copytree(folder, location, dirs_exist_ok=True)
         spark.sql(f"create table {copied.name} using delta location '{location}'")
         document(relations=["whole"])
-        commits = [each for each in copied.history if each.version > table.version]
-        made = [next(group).version for _, group in groupby(commits, lambda each: each.operation)]
+        commits = [commit for commit in copied.history if commit.version > table.version]
+        made = [
+            next(group).version for _, group in groupby(commits, lambda commit: commit.operation)
+        ]
         assert len(made) >= 6, commits
         return made
 

@@ -196,8 +196,8 @@ class TestKindsOfTables:
 
     def test_none_failed(self, dropped, engine):
         found, by_kind, _ = dropped
-        assert not [each["error"] for each in found["tables"] if "error" in each]
-        assert {kind: each["state"] for kind, each in by_kind.items()} == dict.fromkeys(
+        assert not [table["error"] for table in found["tables"] if "error" in table]
+        assert {kind: result["state"] for kind, result in by_kind.items()} == dict.fromkeys(
             by_kind, state(engine)
         )
 

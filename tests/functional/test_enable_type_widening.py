@@ -11,7 +11,7 @@ from dbt.adapters.deltawiden.operations.delta_clients import DELTA_CLIENTS
 from tests.functional.support import Table, dbt
 
 ENABLED = "delta.enableTypeWidening"
-LOST = [each for each in DELTA_CLIENTS if each.is_lost]
+LOST = [reader for reader in DELTA_CLIENTS if reader.is_lost]
 MODEL = "{{ config(materialized='incremental') }} select 1 as id"
 
 
@@ -29,7 +29,7 @@ def disable(**arguments: object) -> str:
 
 def document(name: str, **arguments: object) -> dict:
     printed = operate(name, "--quiet", **arguments, output="json")
-    (line,) = [each for each in printed.splitlines() if each.startswith("{")]
+    (line,) = [line for line in printed.splitlines() if line.startswith("{")]
     return json.loads(line)
 
 
@@ -107,7 +107,7 @@ class TestEnable:
         output = enable(models=["orders"])
         for reader in LOST:
             (line,) = [
-                each for each in output.splitlines() if f" {reader.name} {reader.version} " in each
+                line for line in output.splitlines() if f" {reader.name} {reader.version} " in line
             ]
             assert reader.date in line
             assert (reader.sources[0] if reader.sources else "measured") in line
@@ -170,8 +170,10 @@ class TestEnable:
         enable(models=["items"])
         told = document("enable_type_widening", models=["orders", "items"])
         assert told["failed"] == 0
-        assert [each["reader"] for each in told["readers_lost"]] == [each.name for each in LOST]
-        assert all(each["source"] and each["date"] for each in told["readers_lost"])
+        assert [reader["reader"] for reader in told["readers_lost"]] == [
+            reader.name for reader in LOST
+        ]
+        assert all(reader["source"] and reader["date"] for reader in told["readers_lost"])
         orders, items = told["tables"]
         assert (orders["result"], orders["gains_feature"]) == ("enabled", True)
         assert (items["result"], items["gains_feature"]) == ("is enabled already", False)

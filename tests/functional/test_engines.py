@@ -39,7 +39,9 @@ class TestWidening:
     def widened(self, project):
         for step in (1, 2):
             run = dbt("run", step=step)
-            assert {str(each.status) for each in run.results.values()} == {"success"}, run.output
+            assert {str(result.status) for result in run.results.values()} == {"success"}, (
+                run.output
+            )
 
     @pytest.mark.parametrize("strategy", STRATEGIES)
     def test_leaves_are_widened_and_nothing_is_swapped(self, widened, table, strategy):
@@ -55,7 +57,7 @@ class TestWidening:
         operations = table(f"by_{strategy}").operations(since=0)
         together = engine.can(Capability.ALTER_SEVERAL_COLUMNS)
         changes = ["CHANGE COLUMNS"] if together else ["CHANGE COLUMN", "CHANGE COLUMN"]
-        assert [each for each in operations if each.startswith("CHANGE")] == changes
+        assert [operation for operation in operations if operation.startswith("CHANGE")] == changes
 
     def test_what_this_delta_can_not_widen_is_refused_and_nothing_moved(
         self, widened, table, engine

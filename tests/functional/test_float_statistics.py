@@ -21,7 +21,9 @@ CONFIGURATIONS = {
 class TestModels:
     @pytest.fixture(scope="class")
     def models(self):
-        return {f"{name}.sql": MODEL.format(config=each) for name, each in CONFIGURATIONS.items()}
+        return {
+            f"{name}.sql": MODEL.format(config=config) for name, config in CONFIGURATIONS.items()
+        }
 
     @pytest.fixture(scope="class", autouse=True)
     def runs(self, project, spark: SparkSession):

@@ -145,7 +145,7 @@ class TestBySqlAlone:
             "widen_columns", table("dry"), columns={"x": "double"}, dry_run=True, output="json"
         )
         statements = document(run)["statements"]
-        assert any(each.startswith("update ") for each in statements)
+        assert any(statement.startswith("update ") for statement in statements)
         assert table("dry").version == before
 
 

@@ -45,9 +45,13 @@ select {{% if var('step', 1) == 1 %}} 7 as id, cast(70 as {{{{ var('amount', 'in
 
     def test_every_mode_and_strategy_leaves_them_to_delta(self, tables):
         first = dbt("run")
-        assert {str(each.status) for each in first.results.values()} == {"success"}, first.output
+        assert {str(result.status) for result in first.results.values()} == {"success"}, (
+            first.output
+        )
         second = dbt("run", step=2)
-        assert {str(each.status) for each in second.results.values()} == {"success"}, second.output
+        assert {str(result.status) for result in second.results.values()} == {"success"}, (
+            second.output
+        )
         for table in tables:
             rows = table.rows("id", "tenfold", "amount", "label")
             kept = [] if "insert_overwrite" in table.name else [(7, 700, 70, "x")]
@@ -82,12 +86,12 @@ select {{% if var('step', 1) == 1 %}} 7 as id, cast(70 as {{{{ var('amount', 'in
         ],
     )
     def test_an_input_and_the_column_itself_are_refused(self, tables, variables, said):
-        before = [(each.version, each.properties, each.types) for each in tables]
+        before = [(table.version, table.properties, table.types) for table in tables]
         run = dbt("run", "--select", "append_new_columns__append", **variables)
         assert run.status("append_new_columns__append") == "error"
         for text in said:
             assert text in run.message("append_new_columns__append")
-        assert [(each.version, each.properties, each.types) for each in tables] == before
+        assert [(table.version, table.properties, table.types) for table in tables] == before
 
     @needs_delta_4
     def test_an_identity_column_is_refused_by_hand_too(self, project, tables):

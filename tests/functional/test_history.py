@@ -84,8 +84,8 @@ def test_the_log_has_every_change_with_its_path_and_types(spark, changed):
 
 def test_the_changes_of_a_column_are_in_order(spark, changed):
     table, _ = changed
-    of_a = [each for each in metadata(spark, table).changes if each.path == ("a",)]
-    assert [each.from_type for each in of_a[1:]] == [each.to_type for each in of_a[:-1]]
+    of_a = [change for change in metadata(spark, table).changes if change.path == ("a",)]
+    assert [change.from_type for change in of_a[1:]] == [change.to_type for change in of_a[:-1]]
 
 
 def test_by_sql_alone_as_by_session(spark, changed):
@@ -129,4 +129,4 @@ def test_a_change_of_several_columns_is_recorded_for_each(spark, engine, schema)
     together = engine.can(Capability.ALTER_SEVERAL_COLUMNS)
     for statement in [", ".join(changes)] if together else changes:
         spark.sql(f"alter table {table} alter column {statement}")
-    assert [each.path for each in metadata(spark, table).changes] == [("a",), ("b",)]
+    assert [change.path for change in metadata(spark, table).changes] == [("a",), ("b",)]

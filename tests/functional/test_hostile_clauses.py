@@ -30,9 +30,9 @@ class TestClauses:
         texts = [*TEXTS.values()]
         options = {f"p {text}": text for text in texts}
         columns = [{"name": name, "description": name} for name in NAMES.values()]
-        contract = [{**each, "data_type": "int", "quote": True} for each in columns]
-        for each in contract:
-            each["constraints"] = [{"type": "not_null"}]
+        contract = [{**column, "data_type": "int", "quote": True} for column in columns]
+        for column in contract:
+            column["constraints"] = [{"type": "not_null"}]
         checks = [
             {"type": "check", "name": f"c {name}", "expression": f"{in_backticks(name)} > 0"}
             for name in NAMES.values()

@@ -40,8 +40,8 @@ class TestColumns:
     def written(self, project, spark: SparkSession) -> DataFrame:
         texts = {f"p {text}": text for text in TEXTS.values()}
         variables = {"properties": {**PROPERTIES, **texts}}
-        for each in ({}, {"type": "bigint", "id": 2, "more": True}):
-            done = run("run", **variables, **each)
+        for changed in ({}, {"type": "bigint", "id": 2, "more": True}):
+            done = run("run", **variables, **changed)
             assert done.status("wide") == "success", done.message("wide")
         by_hand = {in_backticks(f"new {name}"): "bigint" for name in NAMES.values()}
         arguments = {"models": "wide", "columns": by_hand}

@@ -76,7 +76,9 @@ class TestRelations:
             found = spark.table(f"{project.test_schema}.{in_backticks(name)}")
             assert found.collect() == [(index,)]
         else:
-            assert any(each in built.message(node) for each in NOT_ALLOWED), built.message(node)
+            assert any(message in built.message(node) for message in NOT_ALLOWED), built.message(
+                node
+            )
 
     @pytest.mark.parametrize("index", range(len(NAMES)), ids=NAMES)
     def test_a_table_is_where_its_location_says(
@@ -93,7 +95,7 @@ class TestRelations:
     ):
         schema = f"{project.test_schema}_{name}"
         output = told("run", "--select", "elsewhere", schema=schema, root=str(root))
-        if not any(each in output for each in NOT_ALLOWED):
+        if not any(message in output for message in NOT_ALLOWED):
             assert spark.table(f"{in_backticks(schema)}.elsewhere").collect() == [(1,)], output
 
     @A_FEW_NAMES
@@ -111,5 +113,5 @@ class TestRelations:
             "run-operation", "drop_type_widening", "--args", as_yaml(arguments), root=str(root)
         )
         assert f"there is no Delta table in schema 'victim {name}'" in output or any(
-            each in output for each in NOT_ALLOWED
+            message in output for message in NOT_ALLOWED
         ), output

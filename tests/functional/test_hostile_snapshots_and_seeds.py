@@ -28,12 +28,12 @@ class TestSnapshotsAndSeeds:
     @pytest.fixture(scope="class")
     def seeds(self):
         names = [*NAMES.values()]
-        one_each = {
-            f"seed_{i}.csv": csv_line(["id", each]) + csv_line(["1", "x"])
-            for i, each in enumerate(names)
+        one_per_name = {
+            f"seed_{i}.csv": csv_line(["id", name]) + csv_line(["1", "x"])
+            for i, name in enumerate(names)
         }
         texts = "".join(csv_line([str(i), text]) for i, text in enumerate(TEXTS.values()))
-        return {**one_each, "texts.csv": csv_line(["id", "text"]) + texts}
+        return {**one_per_name, "texts.csv": csv_line(["id", "text"]) + texts}
 
     @pytest.fixture(scope="class")
     def project_config_update(self):

@@ -64,7 +64,7 @@ class TestASchemaInWhichAnotherDropsTables:
             found = adapter.list_relations_without_caching(
                 adapter.Relation.create(schema=schema).without_identifier()
             )
-        return {each.identifier for each in found}
+        return {relation.identifier for relation in found}
 
     def listings(self, project: Any, schema: str, failures: list[str]) -> Iterator[set[str]]:
         """List the schema until the statement has failed."""

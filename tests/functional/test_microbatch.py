@@ -105,7 +105,7 @@ class TestBatches:
             assert run.status("days") == "success", run.message("days")
         run = dbt("run", "--select", "+days", *SECOND_DAY, n=7)
         assert days.rows("id", "n", "next") == [
-            (each, 7 if each in SECOND else 6, each + 1) for each in MOMENTS
+            (moment, 7 if moment in SECOND else 6, moment + 1) for moment in MOMENTS
         ]
         days.spark.sql(f"drop table {days.name}")
 
@@ -232,10 +232,10 @@ class TestParquet:
         for n in (1, 2):
             run = dbt("run", *DAYS, n=n)
         assert run.status("in_days") == "success", run.message("in_days")
-        assert table("in_days").rows("id", "n") == [(each, 2) for each in MOMENTS]
+        assert table("in_days").rows("id", "n") == [(moment, 2) for moment in MOMENTS]
         run = dbt("run", "--select", "+in_days", *SECOND_DAY, n=3)
         assert table("in_days").rows("id", "n") == [
-            (each, 3 if each in SECOND else 2) for each in MOMENTS
+            (moment, 3 if moment in SECOND else 2) for moment in MOMENTS
         ]
 
     def test_a_partition_with_rows_of_other_batches_is_refused(self, project, table):

@@ -21,7 +21,7 @@ def struct(**fields: str) -> str:
 
 def texts(table, *columns: str) -> list[tuple[str, ...]]:
     """The rows as JSON, which shows names and nulls."""
-    shown = ", ".join(f"to_json(struct({each})) as {each}" for each in columns)
+    shown = ", ".join(f"to_json(struct({column})) as {column}" for column in columns)
     rows = table.spark.sql(f"select id, {shown} from {table.name} order by id").collect()
     return [tuple(row) for row in rows]
 
@@ -120,7 +120,7 @@ class TestReorderedFields(DecisionTable):
         frame = table(name).spark.table(table(name).name).where("id = 2")
         ((s, narrow, items, by_key, nothing),) = frame.select(*self.first).collect()
         assert s.asDict() == narrow.asDict() == {"a": 11, "b": 22}
-        assert [each and each.asDict() for each in items] == [{"a": 11, "b": 22}, None]
+        assert [item and item.asDict() for item in items] == [{"a": 11, "b": 22}, None]
         ((key, value),) = by_key.items()
         assert key.asDict() == value.asDict() == {"a": 11, "b": 22}
         assert nothing is None
@@ -214,7 +214,7 @@ class TestOddNames(DecisionTable):
         assert runs.second.status(name) == "success", runs.second.message(name)
         frame = table(name).spark.table(table(name).name).where("id = 2")
         ((top, struct_, items),) = frame.select("`my col`", "`a.b`", "items").collect()
-        names = [each.replace("\\", "") for each in ODD]
+        names = [name.replace("\\", "") for name in ODD]
         assert top == 5000000000
         assert struct_.asDict() == dict.fromkeys(names, 5000000000)
         inside = dict.fromkeys(names[4:], 5000000000)
@@ -234,7 +234,7 @@ class TestWideStruct(DecisionTable):
         name = cell("append_new_columns", "merge")
         assert runs.second.status(name) == "success", runs.second.message(name)
         fields = table(name).spark.table(table(name).name).schema["s"].dataType.fields
-        wide = [each.name for each in fields if each.dataType.simpleString() == "bigint"]
+        wide = [field.name for field in fields if field.dataType.simpleString() == "bigint"]
         assert (len(fields), wide) == (1000, ["f998"])
         ((s,),) = table(name).spark.table(table(name).name).where("id = 2").select("s").collect()
         assert s.asDict() == {**dict.fromkeys(self.names, 2), "f998": 5000000000}

@@ -27,7 +27,7 @@ class RealTable:
 
     def __init__(self, spark: SparkSession, engine: Engine, schema: StructType) -> None:
         self.spark, self.engine = spark, engine
-        listed = ", ".join(f"{quote(each.name)} {type_sql(each.dataType)}" for each in schema)
+        listed = ", ".join(f"{quote(field.name)} {type_sql(field.dataType)}" for field in schema)
         spark.sql("drop table if exists planned.t")
         spark.sql(f"create table planned.t ({listed}) using delta tblproperties ({PROPERTIES})")
 
@@ -69,8 +69,8 @@ def run_and_check(table: RealTable, source: StructType, model: Policy) -> None:
     reached = compare(source, at_write)
     assert reached.types == ()
     assert reached.new == ()
-    assert [(each.name, each.type) for each in plan.write.columns] == [
-        (each.name, each.dataType) for each in at_write
+    assert [(field.name, field.type) for field in plan.write.columns] == [
+        (field.name, field.dataType) for field in at_write
     ]
     for statement in plan.statements_after_write:
         table.spark.sql(statement)

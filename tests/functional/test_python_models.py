@@ -102,7 +102,7 @@ class TestPythonModels:
 
     @needs_delta_4  # elsewhere the second run is refused
     def test_nothing_stays_in_the_session(self, runs, spark):
-        assert not [each for each in spark.catalog.listTables() if "__dbt_py" in each.name]
+        assert not [table for table in spark.catalog.listTables() if "__dbt_py" in table.name]
 
     @pytest.mark.parametrize(
         ("name", "said"),
@@ -121,7 +121,7 @@ class TestPythonModels:
     )
     def test_what_is_wrong_is_told(self, runs, name, said):
         assert runs[0].status(name) == "error"
-        for each in said:
-            assert each in runs[0].message(name)
+        for text in said:
+            assert text in runs[0].message(name)
         assert "Traceback" not in runs[0].message(name)
         assert "\tat org.apache" not in runs[0].message(name)

@@ -64,7 +64,7 @@ class TestKilledRun:
         assert whole.returncode == 0, whole.stdout
         statements = json.loads(whole.stdout.splitlines()[-1])
         assert len(statements) >= 5, statements
-        assert any("alter column" in each for each in statements)
+        assert any("alter column" in statement for statement in statements)
 
         for k in range(len(statements)):
             dead = self._killed(original, tmp_path, strategy, k)

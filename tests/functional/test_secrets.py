@@ -14,7 +14,7 @@ SECRET = "correct-horse-battery-staple"
 
 def what_dbt_leaves(project: Path, printed: subprocess.CompletedProcess[str]) -> str:
     files = [*(project / "logs").rglob("*"), *(project / "target").rglob("*")]
-    texts = [each.read_text(errors="replace") for each in files if each.is_file()]
+    texts = [file.read_text(errors="replace") for file in files if file.is_file()]
     return "\n".join([printed.stdout, printed.stderr, *texts])
 
 

@@ -74,7 +74,9 @@ class TestGrowth:
         first, second = dbt("snapshot"), dbt("snapshot", grown=True)
         again = [dbt("snapshot", "--select", "checked", "nested", grown=True) for _ in range(4)]
         for run in (first, second, *again):
-            assert {each.status.value for each in run.results.values()} == {"success"}, run.output
+            assert {result.status.value for result in run.results.values()} == {"success"}, (
+                run.output
+            )
         return [second, *again]
 
     def test_five_runs_on_an_unchanged_source_make_one_version(self, table):
@@ -189,7 +191,7 @@ class TestMomentsOfDeletions:
     )
     def test_are_stored_with_their_time(self, project, table, name, moment):
         assert dbt("snapshot", "--select", name, ids=3).status(name) == "success"
-        assert {table(name).types[each] for each in TIMES} == {"timestamp"}
+        assert {table(name).types[time] for time in TIMES} == {"timestamp"}
         assert dbt("snapshot", "--select", name, ids=2).status(name) == "success"
         assert dbt("snapshot", "--select", name, ids=2).status(name) == "success"
         (latest,) = table(name).rows(f"max({moment})", f"max({moment}) > date_trunc('day', now())")
@@ -200,7 +202,7 @@ class TestMomentsOfDeletions:
     def test_in_a_table_of_dates_are_refused_with_the_way_out(self, project, table):
         name = "invalidate__old"
         dbt("snapshot", "--select", name, ids=3)
-        dates = ", ".join(f"cast({each} as date) as {each}" for each in TIMES)
+        dates = ", ".join(f"cast({time} as date) as {time}" for time in TIMES)
         old = table(name)
         old.spark.sql(
             f"create or replace table {old.name} using delta "
@@ -216,7 +218,7 @@ class TestMomentsOfDeletions:
         run = dbt("snapshot", "--select", name, ids=2)
         assert run.status(name) == "success", run.message(name)
         ended = old.rows("dbt_valid_to", "dbt_valid_to > date_trunc('day', dbt_valid_to)")
-        assert {each[1] for each in ended} == {True, None}
+        assert {row[1] for row in ended} == {True, None}
 
 
 ZONELESS = """

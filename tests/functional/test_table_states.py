@@ -36,7 +36,9 @@ class TestRefusals:
             first = dbt("run")
         finally:
             spark.conf.unset("spark.databricks.delta.allowArbitraryProperties.enabled")
-        assert {str(each.status) for each in first.results.values()} == {"success"}, first.output
+        assert {str(result.status) for result in first.results.values()} == {"success"}, (
+            first.output
+        )
         before = {}
         for name, state in STATES.items():
             table = Table(spark, f"{project.test_schema}.{name}")
@@ -71,14 +73,14 @@ class TestWhatTheRefusalNamesIsTheWayOut:
         for statement in STATES["check_constraint"].then:
             spark.sql(statement.format(table=table("check_constraint").name))
         refused = dbt("run", step=2)
-        assert {str(each.status) for each in refused.results.values()} == {"error"}
+        assert {str(result.status) for result in refused.results.values()} == {"error"}
         for name, result in refused.results.items():
-            (said,) = [each for each in result.message.splitlines() if " Do: " in each]
+            (said,) = [line for line in result.message.splitlines() if " Do: " in line]
             statement = said.split("run: ")[1].split("; ")[0].removesuffix(".")
             assert statement.startswith(f"alter table `{project.test_schema}`.`{name}` ")
             spark.sql(statement)
         run = dbt("run", step=2)
-        assert {str(each.status) for each in run.results.values()} == {"success"}, run.output
+        assert {str(result.status) for result in run.results.values()} == {"success"}, run.output
         assert table("check_constraint").rows("id", "amount") == [(1, 5), (2, 6)]
         assert table("preview_only").types["amount"] == "bigint"
 

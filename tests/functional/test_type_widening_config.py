@@ -181,7 +181,7 @@ class TestOnLossyWrite:
         dbt("run", step=1, amount="1")
         before = table("error").version
         run = dbt("run", step=2, amount="9.50")
-        assert [run.status(each) for each in ("warn", "error", "ignore")] == [
+        assert [run.status(name) for name in ("warn", "error", "ignore")] == [
             "success",
             "error",
             "success",
@@ -221,4 +221,4 @@ class TestWrongValues:
         assert "on_lossy_write: got 'shout'; accepted: error, warn, ignore" in message
         assert "type_widening_compatible_with: got 'hudi'" in run.message("wrong_list")
         tables = project.run_sql("show tables in {schema}", fetch="all")
-        assert [each.tableName for each in tables if not each.isTemporary] == []
+        assert [table.tableName for table in tables if not table.isTemporary] == []

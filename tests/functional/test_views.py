@@ -93,14 +93,14 @@ class TestOurViewsFollow:
         catalog = run_dbt(["docs", "generate"])
         columns = catalog.nodes["model.test.over_view"].columns
         # By SQL alone, dbt-spark takes the types from a text in which a bigint is a long.
-        types = [each.type.replace("long", "bigint") for each in columns.values()]
+        types = [column.type.replace("long", "bigint") for column in columns.values()]
         assert types == ["decimal(12,4)", "bigint"]
         with project.adapter.connection_named("catalog"):
             relation = project.adapter.Relation.create(
                 schema=project.test_schema, identifier="over_view", type="view"
             )
             columns = project.adapter.get_columns_in_relation(relation)
-        assert [each.dtype for each in columns] == ["decimal(12,4)", "bigint"]
+        assert [column.dtype for column in columns] == ["decimal(12,4)", "bigint"]
 
     def test_a_view_of_an_earlier_version_is_replaced_by_one_that_follows(
         self, widened, project, spark, table

@@ -13,10 +13,10 @@ def test_every_macro_is_in_it_and_nothing_that_is_dbts(wheel: Path):
     with zipfile.ZipFile(wheel) as files:
         names = set(files.namelist())
     ours = {
-        str(each.relative_to(ROOT))
+        str(path.relative_to(ROOT))
         for folder in ("dbt/adapters/deltawiden", "dbt/include/deltawiden")
-        for each in (ROOT / folder).rglob("*")
-        if each.is_file() and "__pycache__" not in each.parts
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
     }
     assert ours <= names
     assert "dbt/adapters/deltawiden/py.typed" in names

@@ -74,9 +74,9 @@ def page(delta: str) -> str:
 
 
 def _table(readers: Sequence[KnownReader]) -> str:
-    head = ["reader", "version", *(each.value for each in State), "source", "date"]
-    rows = [_row(each) for each in readers]
-    return "\n".join(f"| {' | '.join(each)} |" for each in (head, ["---"] * len(head), *rows))
+    head = ["reader", "version", *(state.value for state in State), "source", "date"]
+    rows = [_row(reader) for reader in readers]
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows))
 
 
 def _row(reader: KnownReader) -> list[str]:

@@ -60,7 +60,7 @@ class DeltaRs(Program):
 
     def append(self, table: Path, row: Row, bits: int) -> None:
         sql_type = {32: "int", 64: "bigint"}[bits]
-        numbers = ", ".join(f"cast({each} as {sql_type})" for each in row[1])
+        numbers = ", ".join(f"cast({number} as {sql_type})" for number in row[1])
         query = f"select cast({row[0]} as {sql_type}) as n, make_array({numbers}) as a"
         new = deltalake.QueryBuilder().execute(query)
         try:
@@ -96,7 +96,7 @@ class DuckDb(Program):
             rows = answer.fetchall()
         except duckdb.Error as error:
             raise Refused(str(error)) from error
-        return Content(tuple(self._BITS[str(each)] for each in answer.types), rows)
+        return Content(tuple(self._BITS[str(duckdb_type)] for duckdb_type in answer.types), rows)
 
     def append(self, table: Path, row: Row, bits: int) -> None:
         self._connection.execute(f"attach '{table}' as appended (type delta)")

@@ -17,7 +17,9 @@ NEW: Row = (7, [8, 9])
 def known(program: Program) -> KnownReader:
     """The row of a program's installed version; without one it has to be measured anew."""
     found = [
-        each for each in MEASURED if (each.name, each.version) == (program.name, program.version)
+        reader
+        for reader in MEASURED
+        if (reader.name, reader.version) == (program.name, program.version)
     ]
     assert found, f"no row for {program.name} {program.version} in known_readers.py"
     return found[0]

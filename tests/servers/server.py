@@ -56,7 +56,7 @@ def running(folder: Path, settings: Mapping[str, str], jars: str) -> Iterator[Se
     command = [str(SUBMIT), "--class", THRIFT, "--jars", jars]
     # The Thrift server's class loader does not see what --jars or --packages bring. No more than
     # Delta itself: what it depends on would stand before Spark's own.
-    delta = [each for each in jars.split(",") if Path(each).name.startswith("io.delta_")]
+    delta = [jar for jar in jars.split(",") if Path(jar).name.startswith("io.delta_")]
     command += ["--driver-class-path", ":".join(delta)]
     for key, value in given.items():
         command += ["--conf", f"{key}={value}"]

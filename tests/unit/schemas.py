@@ -33,7 +33,7 @@ def data_type(short: Any) -> DataType:
     if isinstance(short, str):
         return parse_type(short)
     if isinstance(short, Mapping):
-        return StructType([StructField(name, data_type(each)) for name, each in short.items()])
+        return StructType([StructField(name, data_type(field)) for name, field in short.items()])
     if isinstance(short, list):
         return ArrayType(data_type(short[0]))
     if isinstance(short, tuple):
@@ -114,15 +114,15 @@ def by_hand(
 
 
 def reasons(made: Plan) -> list[tuple[Path, Reason]]:
-    return [(each.path, each.reason) for each in made.refusals]
+    return [(refusal.path, refusal.reason) for refusal in made.refusals]
 
 
 def details(made: Plan) -> list[tuple[Reason, str]]:
-    return [(each.reason, each.detail) for each in made.refusals]
+    return [(refusal.reason, refusal.detail) for refusal in made.refusals]
 
 
 def changes(made: Plan) -> list[tuple[Path, str]]:
-    return [(each.path, type_text(each.to_type)) for each in made.changes]
+    return [(change.path, type_text(change.to_type)) for change in made.changes]
 
 
 def schema_of(given: StructType | Mapping[str, Any]) -> StructType:
@@ -138,13 +138,17 @@ def schema_after(plan: Plan, table: StructType) -> StructType:
 
 def _after(plan: Plan, current: DataType, here: Path) -> DataType:
     if isinstance(current, StructType):
-        dropped = {each.path for each in plan.dropped}
+        dropped = {drop.path for drop in plan.dropped}
         fields = [
-            StructField(each.name, _after(plan, each.dataType, (*here, each.name)), each.nullable)
-            for each in current.fields
-            if (*here, each.name) not in dropped
+            StructField(
+                field.name, _after(plan, field.dataType, (*here, field.name)), field.nullable
+            )
+            for field in current.fields
+            if (*here, field.name) not in dropped
         ]
-        return StructType(fields + [each.field for each in plan.new if each.path[:-1] == here])
+        return StructType(
+            fields + [addition.field for addition in plan.new if addition.path[:-1] == here]
+        )
     if isinstance(current, ArrayType):
         return ArrayType(_after(plan, current.elementType, (*here, "element")))
     if isinstance(current, MapType):
@@ -152,4 +156,4 @@ def _after(plan: Plan, current: DataType, here: Path) -> DataType:
             _after(plan, current.keyType, (*here, "key")),
             _after(plan, current.valueType, (*here, "value")),
         )
-    return next((each.to_type for each in plan.changes if each.path == here), current)
+    return next((change.to_type for change in plan.changes if change.path == here), current)

@@ -77,7 +77,7 @@ def _each_side(build: Callable[..., DataType], *parts: Pair) -> Pair:
 
 
 def _struct(*parts: DataType) -> StructType:
-    return StructType([StructField(*each) for each in zip(FIELDS, parts, strict=False)])
+    return StructType([StructField(*field) for field in zip(FIELDS, parts, strict=False)])
 
 
 # Drawn small enough that 38 digits hold both.

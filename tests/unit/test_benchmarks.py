@@ -134,7 +134,7 @@ def test_results_of_another_machine_or_version_are_not_mixed(tmp_path, other, di
 def test_the_page_has_every_result_in_the_order_of_the_benchmarks():
     text = page(RESULTS, TWO)
     results, where = tables(text)
-    assert [each[0] for each in results[1:]] == ["merges", "start", "drop"]
+    assert [result[0] for result in results[1:]] == ["merges", "start", "drop"]
     assert where[1:] == [
         ["cores", "2"],
         ["Spark", "4.1.4"],
@@ -150,7 +150,7 @@ def test_there_is_no_page_without_all_results():
 
 def test_a_bar_is_the_ratio_as_a_part_of_its_aim():
     shown = bars([MET, MISSED, WITHOUT_AIM])
-    assert [(each.length, each.is_met) for each in shown] == [
+    assert [(bar.length, bar.is_met) for bar in shown] == [
         (1.0, True),
         (pytest.approx(1.2525 / 1.2), False),
     ]
@@ -185,8 +185,8 @@ def test_a_wrong_command_line_says_what_is_right(arguments, said, capsys):
 
 
 def test_every_benchmark_says_how_it_measures():
-    assert all(each.method.endswith(".") for each in BENCHMARKS.values())
-    assert [*BENCHMARKS] == [each.name for each in BENCHMARKS.values()]
+    assert all(benchmark.method.endswith(".") for benchmark in BENCHMARKS.values())
+    assert [*BENCHMARKS] == [benchmark.name for benchmark in BENCHMARKS.values()]
 
 
 def test_a_quick_run_keeps_no_result_and_writes_no_page(monkeypatch, capsys):
@@ -211,7 +211,9 @@ def test_one_result_of_another_machine_is_told_and_not_kept(monkeypatch, tmp_pat
     file = tmp_path / "results.json"
     save(Results(Environment({"cores": "8"}, {})).with_result("two", RESULTS.measured["two"]), file)
     before = file.read_text()
-    benchmarks = {each.name: Benchmark(each.name, "How.", lambda quick: [MET]) for each in TWO}
+    benchmarks = {
+        benchmark.name: Benchmark(benchmark.name, "How.", lambda quick: [MET]) for benchmark in TWO
+    }
     monkeypatch.setattr(command, "BENCHMARKS", benchmarks)
     monkeypatch.setattr(command, "this_environment", lambda: HERE)
     monkeypatch.setattr(command.store, "load", lambda environment: load(environment, file))

@@ -31,7 +31,7 @@ KINDS = ("string", "integer", "float", "numeric")
 )
 def test_a_type_is_of_one_kind_at_most(data_type: str, kind: str | None):
     column = DeltaWidenColumn("c", data_type)
-    assert [each for each in KINDS if getattr(column, f"is_{each}")()] == ([kind] if kind else [])
+    assert [name for name in KINDS if getattr(column, f"is_{name}")()] == ([kind] if kind else [])
     assert column.is_number() == (kind in ("integer", "float", "numeric"))
 
 

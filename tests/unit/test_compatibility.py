@@ -21,7 +21,7 @@ RUN = """<testsuites><testsuite name="pytest"><properties>
 @pytest.fixture
 def results(tmp_path: Path) -> Results:
     file = tmp_path / "results.xml"
-    properties = "".join(f'<property name="{each}" value="1.2"/>' for each in VERSIONS)
+    properties = "".join(f'<property name="{version}" value="1.2"/>' for version in VERSIONS)
     file.write_text(RUN.format(properties=properties))
     return Results.of_run(file)
 

@@ -84,16 +84,16 @@ def _holds(made: Plan, told: str) -> None:
     by_hand = re.search(r"by hand `(.+)`", told)
     digits = re.search(r"(\d+) digits", told)
     if not made.refusals:
-        assert [f"`{each.to_type.simpleString()}`" for each in made.changes] == [told]
+        assert [f"`{change.to_type.simpleString()}`" for change in made.changes] == [told]
     elif by_hand:
         (refusal,) = made.refusals
         assert refusal.reason is Reason.MANUAL
         assert refusal.to_type == data_type(by_hand.group(1))
     elif digits:
-        assert [each.detail for each in made.refusals] == [digits.group(1)]
+        assert [refusal.detail for refusal in made.refusals] == [digits.group(1)]
     else:
         assert "refused" in told
-        assert [each.reason for each in made.refusals] == [Reason.IMPOSSIBLE]
+        assert [refusal.reason for refusal in made.refusals] == [Reason.IMPOSSIBLE]
 
 
 WITHIN = {
@@ -135,7 +135,7 @@ WIDER: Mapping[str, Any] = {
 
 def test_the_example_of_nested_types_is_what_is_planned():
     _, blocks = read(DOCS / "nested.md")
-    shown = [each.text.strip() for each in blocks]
+    shown = [block.text.strip() for block in blocks]
     made = plan(CUSTOMERS, WIDER, known=facts(name="`shop`.`customers`"))
     assert "\n".join(made.statements) in shown
     assert changes_text(made) in shown
@@ -145,7 +145,7 @@ def test_the_example_of_nested_types_is_what_is_planned():
     text, _ = read(DOCS / "nested.md")
     types = [row for rows in tables(text) if rows[0] == ["column", "type"] for row in rows[1:]]
     columns = [*CUSTOMERS.items(), *WIDER.items()]
-    assert [[f"`{name}`", f"`{_text(each)}`"] for name, each in columns] == types
+    assert [[f"`{name}`", f"`{_text(column)}`"] for name, column in columns] == types
 
 
 def _text(short: Any) -> str:
@@ -157,7 +157,7 @@ def test_the_refusal_that_manual_shows_is_the_one_that_is_raised():
     made = plan(
         {"quantity": "int"}, {"quantity": "decimal(5,2)"}, known=facts(name="`shop`.`orders`")
     )
-    assert refusals_text(made) in [each.text.strip() for each in blocks]
+    assert refusals_text(made) in [block.text.strip() for block in blocks]
 
 
 def test_the_line_that_decisions_shows_is_the_one_that_is_logged():
@@ -167,13 +167,13 @@ def test_the_line_that_decisions_shows_is_the_one_that_is_logged():
         {"amount": "decimal(10,4)", "ordered_at": "timestamp_ntz"},
         known=facts(name="`shop`.`orders`"),
     )
-    assert changes_text(made) in [each.text.strip() for each in blocks]
+    assert changes_text(made) in [block.text.strip() for block in blocks]
 
 
 @every_page
 def test_a_refusal_that_a_page_shows_is_one_of_the_codes(page: Path):
     _, blocks = read(page)
-    meanings = [re.sub(r"\\\{\w+\\\}", ".+", re.escape(each.meaning)) for each in Reason]
+    meanings = [re.sub(r"\\\{\w+\\\}", ".+", re.escape(reason.meaning)) for reason in Reason]
     for block in blocks:
         for why in re.findall(r"^ *Why: (.+)\.$", block.text, re.MULTILINE):
-            assert any(re.fullmatch(each, why) for each in meanings), why
+            assert any(re.fullmatch(meaning, why) for meaning in meanings), why

@@ -21,7 +21,7 @@ WIDER: dict[type[DataType], tuple[DataType, ...]] = {
     spark.ShortType: INTEGERS[2:],
     spark.IntegerType: INTEGERS[3:],
     spark.FloatType: (spark.DoubleType(),),
-    spark.DecimalType: tuple(spark.DecimalType(*each) for each in ((12, 4), (22, 6), (38, 18))),
+    spark.DecimalType: tuple(spark.DecimalType(*digits) for digits in ((12, 4), (22, 6), (38, 18))),
     spark.DateType: (spark.TimestampNTZType(),),
 }
 """Types that Delta makes of others, so that it does so often."""

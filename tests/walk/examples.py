@@ -34,7 +34,7 @@ MONEY = spark.DecimalType(10, 2)
 
 
 def struct(**fields: DataType) -> StructType:
-    return StructType([StructField(name, each) for name, each in fields.items()])
+    return StructType([StructField(name, data_type) for name, data_type in fields.items()])
 
 
 AB = struct(fa=INT, fb=INT)

@@ -104,7 +104,7 @@ def _are_written(step: Step) -> bool:
 
 def _judge_message(step: Step, message: str) -> Iterator[Violation]:
     differing = differing_columns(step.output.schema, step.before.schema)
-    unclear = [each for each in UNCLEAR if each in message]
+    unclear = [text for text in UNCLEAR if text in message]
     if unclear:
         yield Violation("unclear error", ", ".join(sorted(differing)), f"{unclear}: {message}")
     if not differing:
@@ -193,8 +193,10 @@ def without_dropped(value: Any, source: DataType, column: DataType) -> tuple[Any
             f.name: without_dropped(value and value[f.name], f.dataType, kept[f.name])
             for f in fields
         }
-        made = StructType([StructField(name, each) for name, (_, each) in inner.items()])
-        return value and {name: each for name, (each, _) in inner.items()}, made
+        made = StructType(
+            [StructField(name, nested_type) for name, (_, nested_type) in inner.items()]
+        )
+        return value and {name: nested_value for name, (nested_value, _) in inner.items()}, made
     if isinstance(source, ArrayType) and isinstance(column, ArrayType):
         types = source.elementType, column.elementType
         elements = [without_dropped(element, *types)[0] for element in value or []]

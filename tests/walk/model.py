@@ -136,8 +136,8 @@ def random_output(
     new = range(max(ids, default=0) + 1, max(ids, default=0) + 1 + count)
     rows = [
         {f.name: random_value(rng, f.dataType) for f in schema.fields}
-        | {"id": each, "part": rng.choice((1, 2, 3)), "at": NOON}
-        for each in (*old, *new)
+        | {"id": number, "part": rng.choice((1, 2, 3)), "at": NOON}
+        for number in (*old, *new)
     ]
     update_columns: list[str] = []
     if settings.strategy == "merge_update_columns":

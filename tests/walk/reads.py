@@ -53,7 +53,9 @@ def _filters_that_hold(
             asked = [value] if value is None else [value, _at(contents.rows[other], path)]
             if not all(map(_can_be_asked_for, asked)):
                 continue
-            for written in (literal(each, data_type) for each in asked if each is not None):
+            for written in (
+                literal(compared, data_type) for compared in asked if compared is not None
+            ):
                 texts = [f"{{}} {operator} {written}" for operator in OPERATORS]
                 for text in (*texts, f"{{}} in ({written})"):
                     column = text.format(path)
@@ -63,7 +65,7 @@ def _filters_that_hold(
     if not filters:
         return []
     (answers,) = spark.sql(f"select {', '.join(asked for _, _, asked in filters)}").collect()
-    return [each[:2] for each, holds in zip(filters, answers, strict=True) if holds]
+    return [tried[:2] for tried, holds in zip(filters, answers, strict=True) if holds]
 
 
 def _can_be_asked_for(value: Any) -> bool:

@@ -31,13 +31,13 @@ def random_starts(
     prefix: str, cells: list[Settings], seed: int
 ) -> dict[str, tuple[Settings, Output]]:
     starts = {}
-    for number, each in enumerate(cells):
+    for number, cell in enumerate(cells):
         name = f"{prefix}_{number}"
         rng = Random(f"{seed}/{name}")
-        schema = first_schema(rng, each.limited)
-        output = random_output(rng, each, schema, schema, [])
+        schema = first_schema(rng, cell.limited)
+        output = random_output(rng, cell, schema, schema, [])
         # A column of a merge that does not exist yet can't be updated.
-        starts[name] = each, Output(schema, output.rows, [])
+        starts[name] = cell, Output(schema, output.rows, [])
     return starts
 
 

@@ -19,7 +19,10 @@ TEXTS = (spark.StringType, spark.VarcharType, spark.CharType)
 SCALARS: tuple[DataType, ...] = (
     *INTEGERS,
     *FLOATS,
-    *(spark.DecimalType(*each) for each in ((3, 1), (10, 0), (10, 2), (12, 4), (38, 0), (38, 18))),
+    *(
+        spark.DecimalType(*digits)
+        for digits in ((3, 1), (10, 0), (10, 2), (12, 4), (38, 0), (38, 18))
+    ),
     spark.StringType(),
     spark.BinaryType(),
     spark.BooleanType(),
@@ -81,7 +84,7 @@ def random_type(rng: Random, depth: int = 2) -> DataType:
     if shape == "map":
         return MapType(random_scalar(rng), inside[0])
     names = rng.sample(("fa", "fb", "fc", "fd"), rng.choice((1, 2, 2, 3)))
-    return StructType([StructField(*each) for each in zip(names, inside, strict=False)])
+    return StructType([StructField(*field) for field in zip(names, inside, strict=False)])
 
 
 def random_value(rng: Random, data_type: DataType, nulls: float = 0.15) -> Any:

@@ -118,10 +118,10 @@ class Walk:
             (self.folder / f"{name}_view.sql").write_text(view, encoding="utf-8")
         made_by_dbt = [walker for walker in self.walkers if not walker.settings.limited]
         run = self._run([walker.name for walker in made_by_dbt])
-        assert {str(each.status) for each in run.results.values()} == {"success"}, run.output
+        assert {str(result.status) for result in run.results.values()} == {"success"}, run.output
         made = dbt("run", "-s", *(f"{walker.name}_view" for walker in self.walkers))
-        assert {str(each.status) for each in made.results.values()} == {"success"}, made.output
-        for step in _each(
+        assert {str(result.status) for result in made.results.values()} == {"success"}, made.output
+        for step in _in_threads(
             lambda walker: self._made(walker, starts[walker.name][1], run), self.walkers
         ):
             self.findings.add_made(step, list(judge(step)))
@@ -152,7 +152,7 @@ class Walk:
             self._write(walker.name, walker.settings, outputs[walker.name])
         before = {w.name: len(commits(self._log(w.name))) for w in walkers}
         run = self._run([walker.name for walker in walkers])
-        for step, violations in _each(
+        for step, violations in _in_threads(
             lambda w: self._judge(w, outputs[w.name], before[w.name], run, seed), walkers
         ):
             self.findings.add(step, violations)
@@ -222,6 +222,6 @@ class Walk:
         return self.warehouse / f"{self.schema}.db" / name / "_delta_log"
 
 
-def _each(do: Callable[[Walker], T], walkers: list[Walker]) -> Iterator[T]:
+def _in_threads(do: Callable[[Walker], T], walkers: list[Walker]) -> Iterator[T]:
     with ThreadPoolExecutor(2) as threads:
         yield from threads.map(do, walkers)

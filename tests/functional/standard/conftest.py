@@ -101,7 +101,9 @@ def statements_of_tests(in_spark: dict[str, str]) -> Iterator[None]:
 
     def run_each(self: SparkAdapter, sql: str, fetch: str | None, connection: Any) -> Any:
         statements = re.split(r";\s*(?:\n|$)", translated(sql, in_spark))
-        answers = [run(self, each, fetch, connection) for each in statements if each.strip()]
+        answers = [
+            run(self, statement, fetch, connection) for statement in statements if statement.strip()
+        ]
         return answers[-1]
 
     with patch.object(SparkAdapter, "run_sql_for_tests", run_each):
@@ -113,7 +115,7 @@ def translated(found: Any, changes: dict[str, str]) -> Any:
     if isinstance(found, dict):
         return {key: translated(value, changes) for key, value in found.items()}
     if isinstance(found, list):
-        return [translated(each, changes) for each in found]
+        return [translated(item, changes) for item in found]
     if not isinstance(found, str):
         return found
     for pattern, by in changes.items():

@@ -10,14 +10,18 @@ from tests.functional.standard.limits import NOT_APPLICABLE
 
 
 def test_every_class_is_run():
-    assert {each.__name__ for each in suite() - run()} == set(NOT_APPLICABLE)
+    assert {test_class.__name__ for test_class in suite() - run()} == set(NOT_APPLICABLE)
 
 
 def suite() -> set[type]:
     """The suite's classes that have tests; those named Test* are its own use of them."""
     (folder,) = dbt.tests.adapter.__path__
     found = classes(Path(folder), dbt.tests.adapter.__name__)
-    return {each for each in found if has_tests(each) and not each.__name__.startswith("Test")}
+    return {
+        test_class
+        for test_class in found
+        if has_tests(test_class) and not test_class.__name__.startswith("Test")
+    }
 
 
 def run() -> set[type]:
@@ -53,5 +57,5 @@ def classes(folder: Path, package: str) -> set[type]:
         parts = file.relative_to(folder).with_suffix("").parts
         module = importlib.import_module(".".join([package, *parts]))
         members = inspect.getmembers(module, inspect.isclass)
-        found.update(each for _, each in members if each.__module__ == module.__name__)
+        found.update(member for _, member in members if member.__module__ == module.__name__)
     return found

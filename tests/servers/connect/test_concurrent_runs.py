@@ -102,26 +102,26 @@ def outcomes(spark, runners) -> list[dict[str, object]]:
 
 
 def test_every_run_succeeds(outcomes):
-    answers = [answer for each in outcomes for answer in each["answers"]]
-    assert [each for each in answers if each["status"] != "success"] == []
+    answers = [answer for outcome in outcomes for answer in outcome["answers"]]
+    assert [answer for answer in answers if answer["status"] != "success"] == []
 
 
 def test_no_row_is_lost_and_none_is_there_twice(outcomes):
-    for each in outcomes:
-        first, second = ({"int": 70_000, "bigint": 2**40}[name] for name in each["types"][:2])
+    for outcome in outcomes:
+        first, second = ({"int": 70_000, "bigint": 2**40}[name] for name in outcome["types"][:2])
         expected = [(1, 1, 1), (2, first, first), (3, second, second)]
-        assert each["table"].rows("id", "n", "s.x") == expected, each["round"]
+        assert outcome["table"].rows("id", "n", "s.x") == expected, outcome["round"]
 
 
 def test_the_schema_holds_what_both_have_written(outcomes):
-    for each in outcomes:
-        last = each["types"][2]
-        new = {name: "string" for name in each["new"] if name}
-        assert each["table"].types == {"id": "int", "n": last, "s": f"struct<x:{last}>", **new}
-        assert each["table"].properties["delta.enableTypeWidening"] == "true"
+    for outcome in outcomes:
+        last = outcome["types"][2]
+        new = {name: "string" for name in outcome["new"] if name}
+        assert outcome["table"].types == {"id": "int", "n": last, "s": f"struct<x:{last}>", **new}
+        assert outcome["table"].properties["delta.enableTypeWidening"] == "true"
 
 
 def test_they_were_in_each_others_way(outcomes):
     """Else the rounds would show nothing."""
-    conflicts = [answer["conflicts"] for each in outcomes for answer in each["answers"]]
-    assert sum(1 for each in conflicts if each) >= 5, conflicts
+    conflicts = [answer["conflicts"] for outcome in outcomes for answer in outcome["answers"]]
+    assert sum(1 for conflict in conflicts if conflict) >= 5, conflicts

@@ -98,7 +98,7 @@ def test_a_wrong_value_is_refused_with_the_key_what_was_given_and_what_is_accept
     message = str(refused.value)
     assert message.startswith(f"{key}: got ")
     told = message.split("accepted: ")[1]
-    assert all(each in told for each in accepted)
+    assert all(value in told for value in accepted)
 
 
 @pytest.mark.parametrize("item", [{"iceberg_v2": True}, ["iceberg_v2"]])

@@ -46,7 +46,7 @@ def read(*columns: Json) -> ColumnMetadata:
 
 
 def recorded(path: Path, *types: str) -> tuple[TypeChange, ...]:
-    pairs = itertools.pairwise(data_type(each) for each in types)
+    pairs = itertools.pairwise(data_type(name) for name in types)
     return tuple(TypeChange(path, *pair) for pair in pairs)
 
 

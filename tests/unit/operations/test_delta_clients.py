@@ -40,21 +40,23 @@ def test_only_what_is_known_to_be_less_is_less(now, before, less):
     assert now.is_less_than(before) == less
 
 
-@pytest.mark.parametrize("reader", DELTA_CLIENTS, ids=lambda each: f"{each.name} {each.version}")
+@pytest.mark.parametrize(
+    "reader", DELTA_CLIENTS, ids=lambda reader: f"{reader.name} {reader.version}"
+)
 def test_every_row_is_dated_and_none_gains_anything_by_enabling(reader):
     date.fromisoformat(reader.date)
     assert not reader.can(State.BEFORE).is_less_than(reader.can(State.ENABLED))
 
 
-@pytest.mark.parametrize("reader", QUOTED, ids=lambda each: f"{each.name} {each.version}")
+@pytest.mark.parametrize("reader", QUOTED, ids=lambda reader: f"{reader.name} {reader.version}")
 def test_every_quoted_row_has_its_sources(reader):
     assert reader.sources
-    assert all(each.startswith("https://") for each in reader.sources)
+    assert all(source.startswith("https://") for source in reader.sources)
     assert not reader.refusals
 
 
 def test_all_that_were_measured_are_lost_in_part_or_altogether():
-    assert all(each.is_lost for each in MEASURED)
+    assert all(reader.is_lost for reader in MEASURED)
 
 
 def test_no_reader_is_lost_where_no_table_gains_the_feature():
@@ -68,7 +70,7 @@ def test_the_text_names_the_tables_that_gain_the_feature_and_no_others():
     assert "`s`.`gains`" in text
     assert "`s`.`has`" not in text
     assert "preview" not in text
-    assert len(readers_lost([HAS, GAINS])) == sum(each.is_lost for each in DELTA_CLIENTS)
+    assert len(readers_lost([HAS, GAINS])) == sum(reader.is_lost for reader in DELTA_CLIENTS)
 
 
 def test_many_tables_are_counted():

@@ -27,7 +27,7 @@ def found(tmp_path: Path) -> JarCache:
 
 
 def uris(jars: list[Path]) -> list[str]:
-    return [each.as_uri() for each in jars]
+    return [jar.as_uri() for jar in jars]
 
 
 def test_at_the_first_start_there_are_none(found: JarCache):

@@ -53,7 +53,7 @@ def items(text: str) -> list[str]:
 
 
 def delta_coordinates(settings: dict[str, str]) -> list[str]:
-    return [each for each in items(settings.get(PACKAGES, "")) if each.startswith("io.delta:")]
+    return [item for item in items(settings.get(PACKAGES, "")) if item.startswith("io.delta:")]
 
 
 def test_without_any_configuration_delta_is_wired_in(environment: Environment):

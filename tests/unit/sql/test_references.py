@@ -155,7 +155,7 @@ def test_a_quoted_column_is_found_whatever_its_name(path: Path):
 
 @given(paths, paths)
 def test_a_quoted_column_is_the_only_one_that_is_found(path: Path, other: Path):
-    folded = [tuple(part.lower() for part in each) for each in (path, other)]
+    folded = [tuple(part.lower() for part in column) for column in (path, other)]
     shorter = min(len(path), len(other))
     related = folded[0][:shorter] == folded[1][:shorter]
     assert uses(f"{path_sql(path)} > 0", other) == related

@@ -32,7 +32,9 @@ STABLE = frozenset({"typeWidening"})
 )
 def test_with_the_preview_only_what_it_knows_is_widened(table, source, features, refused: bool):
     made = by_hand(table, source, facts(features=features))
-    assert [each.reason for each in made.refusals] == ([Reason.PREVIEW_ONLY] if refused else [])
+    assert [refusal.reason for refusal in made.refusals] == (
+        [Reason.PREVIEW_ONLY] if refused else []
+    )
 
 
 # All blockers together
@@ -53,7 +55,7 @@ def test_with_the_preview_only_what_it_knows_is_widened(table, source, features,
 def test_settings_and_a_check_constraint_are_refused_together(setting, mode: str, expected):
     known = facts({"delta.constraints.c": "v > 0"})
     made = plan({"v": "int"}, {"v": "bigint"}, policy(mode, type_widening=setting), known)
-    assert [each.reason for each in made.refusals] == expected
+    assert [refusal.reason for refusal in made.refusals] == expected
 
 
 def test_whatever_a_table_has_against_one_change_is_told_at_once():

@@ -34,8 +34,8 @@ from tests.unit.strategies import names
 def test_what_a_check_constraint_uses_is_not_widened(expression, table, source, refused):
     made = plan(table, source, known=checked(expression))
     assert reasons(made) == [(path, Reason.CONSTRAINT) for path in refused]
-    assert {each.detail for each in made.refusals} <= {expression}
-    assert {each.name for each in made.refusals} <= {"`c0`"}
+    assert {refusal.detail for refusal in made.refusals} <= {expression}
+    assert {refusal.name for refusal in made.refusals} <= {"`c0`"}
 
 
 def test_what_a_check_constraint_uses_is_not_widened_by_hand_either():
@@ -49,7 +49,7 @@ def test_each_check_constraint_is_a_refusal_that_names_it():
         {**ENABLED, "delta.constraints.my check": "v > 0", "delta.constraints.b": "v < w"}
     )
     made = plan({"v": "int"}, {"v": "bigint"}, known=known)
-    assert [(each.name, each.detail) for each in made.refusals] == [
+    assert [(refusal.name, refusal.detail) for refusal in made.refusals] == [
         ("`my check`", "v > 0"),
         ("`b`", "v < w"),
     ]

@@ -52,7 +52,9 @@ MADE_TABLE = {
 )
 def test_a_generated_column_and_its_inputs_are_not_widened(source, expected):
     made = plan(MADE_TABLE, source, known=MADE)
-    found = [(each.path, each.reason, each.detail, each.name) for each in made.refusals]
+    found = [
+        (refusal.path, refusal.reason, refusal.detail, refusal.name) for refusal in made.refusals
+    ]
     assert found == expected
 
 
@@ -78,7 +80,10 @@ def test_a_nested_field_is_not_made_by_delta_because_a_column_of_its_name_is(fie
 def test_a_generated_column_that_another_is_generated_from_has_both_refusals():
     known = facts(generated={"a": "x + 1", "b": "a + 1"})
     made = by_hand("int", "bigint", known, ("a",))
-    assert [each.reason for each in made.refusals] == [Reason.INPUT_OF_GENERATED, Reason.GENERATED]
+    assert [refusal.reason for refusal in made.refusals] == [
+        Reason.INPUT_OF_GENERATED,
+        Reason.GENERATED,
+    ]
 
 
 @pytest.mark.parametrize("mode", PLANNED_MODES)
@@ -86,8 +91,8 @@ def test_columns_that_delta_makes_are_left_to_it_where_the_source_lacks_them(mod
     source = {"amount": "int", "id": "int", "s": {"at": "date", "x": "int"}}
     made = plan(MADE_TABLE, source, policy(mode), MADE)
     assert (made.statements, made.refusals, made.dropped) == ([], (), ())
-    assert [each.name for each in made.write.columns] == ["id", "amount", "s"]
-    assert all(each.in_source for each in made.write.columns)
+    assert [column.name for column in made.write.columns] == ["id", "amount", "s"]
+    assert all(column.in_source for column in made.write.columns)
     assert made.write.leaves_out
     assert not made.write.can_merge_all
 
@@ -95,7 +100,7 @@ def test_columns_that_delta_makes_are_left_to_it_where_the_source_lacks_them(mod
 @pytest.mark.parametrize("mode", PLANNED_MODES)
 def test_columns_that_delta_makes_are_written_where_the_source_has_them(mode):
     made = plan(MADE_TABLE, MADE_TABLE, policy(mode), MADE)
-    assert [each.name for each in made.write.columns] == list(MADE_TABLE)
+    assert [column.name for column in made.write.columns] == list(MADE_TABLE)
     assert not made.write.leaves_out
     assert made.write.can_merge_all
 
@@ -105,7 +110,7 @@ def test_beside_columns_that_delta_makes_others_are_dropped_filled_and_refused()
     dropped = plan(MADE_TABLE, source, policy("sync_all_columns"), MADE)
     assert dropped.statements == ["alter table `s`.`t` drop columns (`id`)"]
     filled = plan(MADE_TABLE, source, policy("append_new_columns"), MADE)
-    assert [(each.name, each.in_source) for each in filled.write.columns] == [
+    assert [(column.name, column.in_source) for column in filled.write.columns] == [
         ("id", False),
         ("amount", True),
         ("s", True),
@@ -129,5 +134,5 @@ def test_a_column_that_delta_makes_may_be_not_null_and_partition_the_table():
 def test_a_plan_that_changes_nothing_leaves_columns_to_delta_too():
     source, table = schema({"id": "int"}), schema({"id": "int", "Tenfold": "int", "gone": "int"})
     made = plan_no_change(compare(source, table), source, table, "`t`", frozenset({"tenfold"}))
-    assert [each.name for each in made.write.columns] == ["id", "gone"]
+    assert [column.name for column in made.write.columns] == ["id", "gone"]
     assert made.write.leaves_out

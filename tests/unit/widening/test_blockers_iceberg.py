@@ -54,7 +54,7 @@ def test_a_table_kept_compatible_with_iceberg_takes_only_changes_that_iceberg_ha
         known=known,
     )
     assert reasons(made) == [(("t",), Reason.INCOMPATIBLE), (("grown",), Reason.INCOMPATIBLE)]
-    assert {each.detail for each in made.refusals} == {"iceberg_v2"}
+    assert {refusal.detail for refusal in made.refusals} == {"iceberg_v2"}
     assert [path for path, _ in changes(made)] == [("kept",), ("i",), ("n",)]
 
 
@@ -132,7 +132,7 @@ NO_PREVIEW = "it allows no typeWidening-preview"
 )
 def test_what_iceberg_writer_compat_v1_forbids_is_refused(from_type, to_type, known, told):
     made = by_hand(from_type, to_type, known)
-    assert details(made) == [(Reason.WRITER_COMPATIBILITY, each) for each in told]
+    assert details(made) == [(Reason.WRITER_COMPATIBILITY, detail) for detail in told]
 
 
 def test_iceberg_writer_compat_v1_forbids_the_same_where_it_is_a_feature():

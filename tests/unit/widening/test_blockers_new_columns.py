@@ -123,7 +123,7 @@ V1, V2, V3 = "icebergCompatV1", "icebergCompatV2", "icebergCompatV3"
 )
 def test_a_new_column_of_a_type_that_iceberg_lacks_is_refused(feature, new, lacking: str | None):
     made = plan({}, {"v": new}, known=facts(features=frozenset({feature})))
-    told = [each for each in details(made) if each[0] is Reason.NOT_IN_ICEBERG]
+    told = [detail for detail in details(made) if detail[0] is Reason.NOT_IN_ICEBERG]
     assert told == ([(Reason.NOT_IN_ICEBERG, f"{feature}: {lacking}")] if lacking else [])
 
 

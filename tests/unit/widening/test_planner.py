@@ -45,7 +45,7 @@ def test_a_schema_that_is_reached_needs_no_plan(sides, model, known):
 @given(tables_with_sources, policies, known_facts, st.randoms())
 def test_a_plan_does_not_depend_on_the_order_of_columns(sides, model, known, random):
     made = plan(*sides, model, known)
-    table, source = [StructType(random.sample(each.fields, len(each.fields))) for each in sides]
+    table, source = [StructType(random.sample(side.fields, len(side.fields))) for side in sides]
     mixed = plan(table, source, model, known)
     for part in ("changes", "new", "dropped", "properties", "refusals"):
         assert set(getattr(mixed, part)) == set(getattr(made, part)), part
@@ -64,12 +64,12 @@ def test_a_plan_with_refusals_has_no_statements(sides, model, known):
 def test_every_leaf_that_differs_is_changed_or_refused(sides, model, known):
     table, source = sides
     made = plan(table, source, model, known)
-    changed = [each.path for each in made.changes]
-    refused = {each.path for each in made.refusals}
+    changed = [change.path for change in made.changes]
+    refused = {refusal.path for refusal in made.refusals}
     assert len(set(changed)) == len(changed)
     assert len(set(made.refusals)) == len(made.refusals)
-    for each in compare(source, table).types:
-        assert (each.path in changed) != (each.path in refused)
+    for difference in compare(source, table).types:
+        assert (difference.path in changed) != (difference.path in refused)
 
 
 @given(tables_with_sources, known_facts)
@@ -85,9 +85,11 @@ def test_statements_run_in_an_order_in_which_what_can_be_refused_comes_first(sid
     kinds = ["set tblproperties", "alter column", "add columns", "drop columns"]
     made = plan(*sides, model, known)
     order = [
-        next(i for i, kind in enumerate(kinds) if each.startswith(f"alter table `s`.`t` {kind}"))
-        for each in made.statements
+        next(
+            i for i, kind in enumerate(kinds) if statement.startswith(f"alter table `s`.`t` {kind}")
+        )
+        for statement in made.statements
         # The change from float to double is a commit of its own.
-        if each != made.statement_with_statistics or made.changes == made.with_statistics
+        if statement != made.statement_with_statistics or made.changes == made.with_statistics
     ]
     assert order == sorted(set(order))

@@ -81,7 +81,7 @@ def test_a_change_by_hand_to_the_type_that_is_there_is_left_out():
 def test_a_change_by_hand_is_made_or_refused_and_never_lossy(pairs, known):
     requested = [TypeChange((f"c{i}",), *pair) for i, pair in enumerate(pairs)]
     made = plan_by_hand(requested, known)
-    decided = {each.path for each in (*made.changes, *made.refusals)}
-    assert decided == {each.path for each in requested if each.from_type != each.to_type}
-    for each in made.changes:
-        assert store_assignment(each.from_type, each.to_type) is StoreAssignment.EXACT
+    decided = {decision.path for decision in (*made.changes, *made.refusals)}
+    assert decided == {change.path for change in requested if change.from_type != change.to_type}
+    for change in made.changes:
+        assert store_assignment(change.from_type, change.to_type) is StoreAssignment.EXACT

@@ -28,7 +28,7 @@ def test_new_columns_and_fields_are_added(mode: OnSchemaChange):
 def test_append_keeps_a_column_that_is_gone_and_writes_null():
     made = plan({"id": "int", "s": {"a": "int", "b": "int"}, "w": "date"}, {"s": {"a": "int"}})
     assert (made.statements, made.refusals) == ([], ())
-    assert [each.select_sql for each in made.write.columns] == [
+    assert [column.select_sql for column in made.write.columns] == [
         "cast(null as int) as `id`",
         "if(`s` is null, null, named_struct('a', `s`.`a`, 'b', cast(null as int))) as `s`",
         "cast(null as date) as `w`",
@@ -53,7 +53,7 @@ def test_sync_drops_a_column_only_under_column_mapping(mapping: str | None, drop
         assert made.statements == ["alter table `s`.`t` drop columns (`b`)"]
         # It is dropped after the write.
         assert made.statements_before_write == []
-        assert [(each.name, each.in_source) for each in made.write.columns] == [
+        assert [(column.name, column.in_source) for column in made.write.columns] == [
             ("a", True),
             ("b", False),
         ]
@@ -80,7 +80,7 @@ def test_fail_refuses_every_difference_and_says_what_could_be_widened():
         {"v": "bigint", "d": "decimal(10,4)", "new": "int", "s": {"x": "int", "y": "int"}},
         policy("fail", type_widening=True),
     )
-    assert [(each.path, each.reason, each.to_type) for each in made.refusals] == [
+    assert [(refusal.path, refusal.reason, refusal.to_type) for refusal in made.refusals] == [
         (("v",), Reason.MODE_IS_FAIL, data_type("bigint")),
         (("d",), Reason.MODE_IS_FAIL, data_type("decimal(12,4)")),
         (("s", "y"), Reason.NEW_AND_MODE_IS_FAIL, data_type("int")),

@@ -18,8 +18,8 @@ from tests.unit.schemas import DELTA_3_3, facts, plan, policy
 )
 def test_delta_3_3_is_asked_only_for_what_it_makes(table: str, source: str, needed: str):
     made = plan({"v": table}, {"v": source}, known=facts(engine=DELTA_3_3))
-    assert [each.detail for each in made.refusals] == ([needed] if needed else [])
-    assert all(each.reason is Reason.ENGINE_TOO_OLD for each in made.refusals)
+    assert [refusal.detail for refusal in made.refusals] == ([needed] if needed else [])
+    assert all(refusal.reason is Reason.ENGINE_TOO_OLD for refusal in made.refusals)
 
 
 def test_a_table_of_another_format_is_not_widened():
@@ -58,5 +58,5 @@ DUCKLAKE = frozenset({Compatibility.DUCKLAKE})
 )
 def test_a_change_that_another_format_lacks_is_refused(table, source, compatible_with, missing):
     made = plan({"v": table}, {"v": source}, policy(compatible_with=compatible_with))
-    assert [each.detail for each in made.refusals] == ([missing] if missing else [])
-    assert all(each.reason is Reason.INCOMPATIBLE for each in made.refusals)
+    assert [refusal.detail for refusal in made.refusals] == ([missing] if missing else [])
+    assert all(refusal.reason is Reason.INCOMPATIBLE for refusal in made.refusals)

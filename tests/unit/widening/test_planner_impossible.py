@@ -23,8 +23,9 @@ REACHABLE = [
 def reachable(column: DataType, source: DataType) -> bool:
     """Whether Delta can make some type of the column that holds the values of both."""
     return any(
-        find_rule(column, each) and store_assignment(source, each) is StoreAssignment.EXACT
-        for each in REACHABLE
+        find_rule(column, candidate)
+        and store_assignment(source, candidate) is StoreAssignment.EXACT
+        for candidate in REACHABLE
     )
 
 

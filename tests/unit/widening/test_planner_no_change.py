@@ -17,8 +17,8 @@ def test_a_plan_that_changes_nothing_names_what_is_not_stored_exactly():
     made = plan_no_change(compare(source, table), source, table, "`s`.`t`")
     assert made.statements == []
     assert reasons(made) == [(("c",), Reason.MISSING_AND_MODE_IS_IGNORE)]
-    assert [each.path for each in made.lossy] == [("a",)]
-    assert [(each.name, each.in_source) for each in made.write.columns] == [
+    assert [change.path for change in made.lossy] == [("a",)]
+    assert [(column.name, column.in_source) for column in made.write.columns] == [
         ("a", True),
         ("b", True),
         ("c", True),
@@ -42,6 +42,6 @@ def test_a_plan_that_changes_nothing_never_has_a_statement(sides):
     table, source = sides
     made = plan_no_change(compare(source, table), source, table, "`t`")
     assert made.statements == []
-    refused = {each.path for each in made.refusals if each.reason is Reason.NOT_WRITABLE}
-    told = {each.path for each in made.lossy} | refused
-    assert told == {each.path for each in compare(source, table).types}
+    refused = {refusal.path for refusal in made.refusals if refusal.reason is Reason.NOT_WRITABLE}
+    told = {change.path for change in made.lossy} | refused
+    assert told == {difference.path for difference in compare(source, table).types}

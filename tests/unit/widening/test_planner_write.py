@@ -15,7 +15,7 @@ def test_the_columns_of_the_write_are_those_of_the_changed_table_in_its_order():
         {"Id": "int", "gone": "int", "v": "float"},
         {"v": "double", "new": "date", "id": "bigint"},
     )
-    assert [(each.name, each.type, each.in_source) for each in made.write.columns] == [
+    assert [(column.name, column.type, column.in_source) for column in made.write.columns] == [
         ("Id", data_type("bigint"), True),
         ("gone", data_type("int"), False),
         ("v", data_type("double"), True),
@@ -29,8 +29,8 @@ def test_the_columns_of_the_write_are_those_that_the_table_has_then(sides, model
     made = plan(table, source, model, known)
     if not made.refusals:
         after = schema_after(replace(made, dropped=()), table)
-        assert [(each.name, type_text(each.type)) for each in made.write.columns] == [
-            (each.name, type_text(each.dataType)) for each in after.fields
+        assert [(column.name, type_text(column.type)) for column in made.write.columns] == [
+            (field.name, type_text(field.dataType)) for field in after.fields
         ]
 
 

@@ -53,7 +53,7 @@ def test_a_plan_without_changes_is_said_with_nothing():
 
 
 def test_the_values_of_the_changes_name_each_part_of_a_path():
-    values = [each.value for each in everything().changes]
+    values = [change.value for change in everything().changes]
     assert values == [
         {"path": ["id"], "from": "int", "to": "bigint"},
         {"path": ["s", "x"], "from": "float", "to": "double"},
@@ -144,7 +144,7 @@ def test_the_command_means_its_columns_and_its_table_whatever_their_names(path, 
 
 def test_the_command_means_its_column_where_the_name_has_an_emoji():
     found = arguments(by_hand_command(manual(("s", "🙂"), ("a", "b"))))
-    assert [parse_path(each) for each in found["columns"]] == [("s", "🙂")]
+    assert [parse_path(column) for column in found["columns"]] == [("s", "🙂")]
 
 
 def lossy(action):

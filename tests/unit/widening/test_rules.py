@@ -174,7 +174,7 @@ def test_a_change_is_permitted_where_delta_accepts_it(source: str, engine: Engin
 
 @pytest.mark.parametrize("delta", [(3, 1), (2, 4, 0)])
 def test_no_type_change_is_permitted_before_delta_3_2(delta: tuple[int, ...]):
-    assert all(not permitted(each, Engine((3, 5), delta)) for each in UNIVERSE)
+    assert all(not permitted(data_type, Engine((3, 5), delta)) for data_type in UNIVERSE)
 
 
 # Iceberg V2: Delta's protocol, "Writer Requirements for Type Widening", lists what it lacks.
@@ -227,9 +227,9 @@ def test_only_an_integer_to_decimal_or_double_is_manual(source: str):
         assert rule.manual == target.startswith(("decimal", "double")), target
 
 
-@pytest.mark.parametrize("source", [each for each in UNIVERSE if "int" not in each])
+@pytest.mark.parametrize("source", [data_type for data_type in UNIVERSE if "int" not in data_type])
 def test_nothing_but_an_integer_has_a_manual_change(source: str):
-    rules = [find_rule(UNIVERSE[source], each) for each in UNIVERSE.values()]
+    rules = [find_rule(UNIVERSE[source], data_type) for data_type in UNIVERSE.values()]
     assert not any(rule.manual for rule in rules if rule)
 
 
@@ -265,8 +265,8 @@ def test_changes_made_one_after_the_other_are_permitted_at_once(one, two, three)
 
 
 @given(atoms)
-def test_no_rule_permits_a_change_to_the_same_type(each: DataType):
-    assert find_rule(each, each) is None
+def test_no_rule_permits_a_change_to_the_same_type(data_type: DataType):
+    assert find_rule(data_type, data_type) is None
 
 
 @pytest.mark.parametrize("text", ["tinyint", "smallint", "int", "bigint"])

@@ -9,7 +9,7 @@ def test_a_column_that_the_source_lacks_is_selected_as_null_of_its_type():
     write = match_columns(
         schema({"id": "int"}), schema({"id": "int", "a`b": {"x y": ["decimal(12,2)"]}})
     )
-    assert [each.select_sql for each in write.columns] == [
+    assert [column.select_sql for column in write.columns] == [
         "`id`",
         "cast(null as struct<`x y`: array<decimal(12,2)>>) as `a``b`",
     ]
@@ -17,7 +17,7 @@ def test_a_column_that_the_source_lacks_is_selected_as_null_of_its_type():
 
 def test_a_column_that_nobody_fills_is_selected_from_the_source_so_that_the_engine_refuses():
     write = match_columns(schema({"id": "int"}), schema({"id": "int", "gone": "int"}), fills=False)
-    assert [each.select_sql for each in write.columns] == ["`id`", "`gone`"]
+    assert [column.select_sql for column in write.columns] == ["`id`", "`gone`"]
 
 
 def test_the_source_is_selected_in_its_own_spelling_and_the_columns_it_has_besides_are_kept():
@@ -25,14 +25,14 @@ def test_the_source_is_selected_in_its_own_spelling_and_the_columns_it_has_besid
         schema({"ID": "int", "extra": "int"}), schema({"id": "int", "gone": "int"})
     )
     assert write.source_select_sql == "`ID`, `extra`"
-    assert [each.in_source for each in write.columns] == [True, False]
+    assert [column.in_source for column in write.columns] == [True, False]
 
 
 def test_a_write_whose_structs_are_those_of_the_table_is_as_is_whatever_it_lacks():
     table = schema({"s": {"a": "int", "b": "int"}, "gone": {"x": "int"}})
     write = match_columns(schema({"s": {"a": "int", "b": "int"}}), table)
     assert write.is_as_is
-    assert [each.is_as_is for each in write.columns] == [True, True]
+    assert [column.is_as_is for column in write.columns] == [True, True]
 
 
 def test_a_struct_in_another_order_is_not_written_as_it_is():

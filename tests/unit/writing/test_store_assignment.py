@@ -48,7 +48,7 @@ def boundaries(of: DataType) -> Iterator[Fraction]:
     if isinstance(of, spark.DecimalType):
         most = 10**of.precision - 1
         whole = [0, 1, most, most - 1, *_around_powers_of_two(most)]
-        yield from (Fraction(sign * each, 10**of.scale) for each in whole for sign in (1, -1))
+        yield from (Fraction(sign * number, 10**of.scale) for number in whole for sign in (1, -1))
     elif type(of) in INTEGER_CODES:
         bits = 8 * struct.calcsize(INTEGER_CODES[type(of)])
         least, most = -(1 << (bits - 1)), (1 << (bits - 1)) - 1
@@ -62,7 +62,7 @@ def boundaries(of: DataType) -> Iterator[Fraction]:
 
 def _around_powers_of_two(most: int) -> list[int]:
     near = (2**bits + more for bits in (7, 15, 24, 31, 53, 63) for more in (-1, 0, 1))
-    return [each for each in near if each <= most]
+    return [number for number in near if number <= most]
 
 
 def can_represent(column: DataType, value: Fraction) -> bool:
