@@ -15,7 +15,7 @@ from tests.unit.schemas import (
     DELTA_4_4,
     MAPPED,
     PLANNED_MODES,
-    facts,
+    table_snapshot,
 )
 
 Pair = tuple[DataType, DataType]
@@ -151,8 +151,8 @@ automatic_policies = st.builds(
     Policy, on_schema_change=st.sampled_from(AUTOMATIC_MODES), type_widening=st.just(True)
 )
 
-known_facts = st.builds(
-    facts,
+table_snapshots = st.builds(
+    table_snapshot,
     properties=st.dictionaries(
         st.sampled_from(
             [
@@ -167,6 +167,6 @@ known_facts = st.builds(
     engine=st.sampled_from([DELTA_4_4, DELTA_4_0, DELTA_3_3]),
     format=st.sampled_from(["delta", "delta", "delta", "iceberg"]),
 )
-mapped_facts = st.sampled_from([facts(), facts({})]).map(
-    lambda known: facts({**known.properties, **MAPPED})
+column_mapped_snapshots = st.sampled_from([table_snapshot(), table_snapshot({})]).map(
+    lambda snapshot: table_snapshot({**snapshot.properties, **MAPPED})
 )

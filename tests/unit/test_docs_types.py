@@ -14,7 +14,7 @@ from dbt.adapters.deltawiden.widening.refusals import Reason
 from dbt.adapters.deltawiden.widening.report import changes_text, refusals_text
 from dbt.adapters.deltawiden.widening.rules import RULES, Rule, Scale
 from tests.unit.pages import DOCS, every_page, read, table, tables
-from tests.unit.schemas import DELTA_3_3, data_type, facts, plan, policy
+from tests.unit.schemas import DELTA_3_3, data_type, make_plan, policy, table_snapshot
 
 # Types
 
@@ -72,28 +72,30 @@ def test_the_type_that_a_table_goes_to(table_type: str, model: str, told: str):
     ("table_type", "model", "told"), table("manual.md", "table|model|the command")
 )
 def test_the_type_that_the_command_names(table_type: str, model: str, told: str):
-    made = _planned(table_type, model)
-    _holds(made, told.replace("none:", "refused:") if "none" in told else f"by hand {told}")
+    plan = _planned(table_type, model)
+    _holds(plan, told.replace("none:", "refused:") if "none" in told else f"by hand {told}")
 
 
 def _planned(table_type: str, model: str) -> Plan:
-    return plan({"v": table_type.strip("`")}, {"v": model.strip("`")}, policy(type_widening=True))
+    return make_plan(
+        {"v": table_type.strip("`")}, {"v": model.strip("`")}, policy(type_widening=True)
+    )
 
 
-def _holds(made: Plan, told: str) -> None:
+def _holds(plan: Plan, told: str) -> None:
     by_hand = re.search(r"by hand `(.+)`", told)
     digits = re.search(r"(\d+) digits", told)
-    if not made.refusals:
-        assert [f"`{change.to_type.simpleString()}`" for change in made.changes] == [told]
+    if not plan.refusals:
+        assert [f"`{change.to_type.simpleString()}`" for change in plan.changes] == [told]
     elif by_hand:
-        (refusal,) = made.refusals
+        (refusal,) = plan.refusals
         assert refusal.reason is Reason.MANUAL
         assert refusal.to_type == data_type(by_hand.group(1))
     elif digits:
-        assert [refusal.detail for refusal in made.refusals] == [digits.group(1)]
+        assert [refusal.detail for refusal in plan.refusals] == [digits.group(1)]
     else:
         assert "refused" in told
-        assert [refusal.reason for refusal in made.refusals] == [Reason.IMPOSSIBLE]
+        assert [refusal.reason for refusal in plan.refusals] == [Reason.IMPOSSIBLE]
 
 
 WITHIN = {
@@ -115,8 +117,8 @@ def test_what_each_format_is_compatible_with():
             cells, (Compatibility.ICEBERG_V2, Compatibility.DUCKLAKE), strict=True
         ):
             model = policy(type_widening=True, compatible_with=frozenset({kept}))
-            made = plan({"v": before}, {"v": after}, model)
-            assert (cell == "yes") != bool(made.refusals), (change, kept)
+            plan = make_plan({"v": before}, {"v": after}, model)
+            assert (cell == "yes") != bool(plan.refusals), (change, kept)
 
 
 # Statements
@@ -136,11 +138,13 @@ WIDER: Mapping[str, Any] = {
 def test_the_example_of_nested_types_is_what_is_planned():
     _, blocks = read(DOCS / "nested.md")
     shown = [block.text.strip() for block in blocks]
-    made = plan(CUSTOMERS, WIDER, known=facts(name="`shop`.`customers`"))
-    assert "\n".join(made.statements) in shown
-    assert changes_text(made) in shown
-    assert made.write.columns[0].select_sql in shown
-    refused = plan(CUSTOMERS, WIDER, known=facts(name="`shop`.`customers`", engine=DELTA_3_3))
+    plan = make_plan(CUSTOMERS, WIDER, snapshot=table_snapshot(name="`shop`.`customers`"))
+    assert "\n".join(plan.statements) in shown
+    assert changes_text(plan) in shown
+    assert plan.write.columns[0].select_sql in shown
+    refused = make_plan(
+        CUSTOMERS, WIDER, snapshot=table_snapshot(name="`shop`.`customers`", engine=DELTA_3_3)
+    )
     assert refusals_text(refused) in shown
     text, _ = read(DOCS / "nested.md")
     types = [row for rows in tables(text) if rows[0] == ["column", "type"] for row in rows[1:]]
@@ -154,20 +158,22 @@ def _text(short: Any) -> str:
 
 def test_the_refusal_that_manual_shows_is_the_one_that_is_raised():
     _, blocks = read(DOCS / "manual.md")
-    made = plan(
-        {"quantity": "int"}, {"quantity": "decimal(5,2)"}, known=facts(name="`shop`.`orders`")
+    plan = make_plan(
+        {"quantity": "int"},
+        {"quantity": "decimal(5,2)"},
+        snapshot=table_snapshot(name="`shop`.`orders`"),
     )
-    assert refusals_text(made) in [block.text.strip() for block in blocks]
+    assert refusals_text(plan) in [block.text.strip() for block in blocks]
 
 
 def test_the_line_that_decisions_shows_is_the_one_that_is_logged():
     _, blocks = read(DOCS / "decisions.md")
-    made = plan(
+    plan = make_plan(
         {"amount": "decimal(8,2)", "ordered_at": "date"},
         {"amount": "decimal(10,4)", "ordered_at": "timestamp_ntz"},
-        known=facts(name="`shop`.`orders`"),
+        snapshot=table_snapshot(name="`shop`.`orders`"),
     )
-    assert changes_text(made) in [block.text.strip() for block in blocks]
+    assert changes_text(plan) in [block.text.strip() for block in blocks]
 
 
 @every_page

@@ -6,7 +6,7 @@ import pytest
 
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot, may_have_computed_columns
 from tests.unit.delta.answers import COMMITS, Rows, answering, column, commit, schema_string
-from tests.unit.schemas import DELTA_4_4, facts
+from tests.unit.schemas import DELTA_4_4, table_snapshot
 
 PROPERTIES = "show tblproperties `s`.`t`"
 DETAIL = "describe detail `s`.`t`"
@@ -125,5 +125,8 @@ def test_a_snapshot_with_more_properties_keeps_its_answers():
     ("value", "expected"), [("true", True), ("True", True), ("false", False), ("", False)]
 )
 def test_a_table_has_a_property_where_its_text_says_true(value: str, expected: bool):
-    assert facts({"delta.enableTypeWidening": value}).has("delta.enableTypeWidening") is expected
-    assert not facts({}).has("delta.enableTypeWidening")
+    assert (
+        table_snapshot({"delta.enableTypeWidening": value}).has("delta.enableTypeWidening")
+        is expected
+    )
+    assert not table_snapshot({}).has("delta.enableTypeWidening")

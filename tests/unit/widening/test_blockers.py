@@ -4,7 +4,7 @@ import pytest
 
 from dbt.adapters.deltawiden.sql.identifiers import Path
 from dbt.adapters.deltawiden.widening.refusals import Reason
-from tests.unit.schemas import by_hand, details, facts, plan, policy, reasons
+from tests.unit.schemas import by_hand, details, make_plan, policy, reasons, table_snapshot
 
 # The preview of type widening
 
@@ -31,8 +31,8 @@ STABLE = frozenset({"typeWidening"})
     ],
 )
 def test_with_the_preview_only_what_it_knows_is_widened(table, source, features, refused: bool):
-    made = by_hand(table, source, facts(features=features))
-    assert [refusal.reason for refusal in made.refusals] == (
+    plan = by_hand(table, source, table_snapshot(features=features))
+    assert [refusal.reason for refusal in plan.refusals] == (
         [Reason.PREVIEW_ONLY] if refused else []
     )
 
@@ -53,19 +53,19 @@ def test_with_the_preview_only_what_it_knows_is_widened(table, source, features,
     ],
 )
 def test_settings_and_a_check_constraint_are_refused_together(setting, mode: str, expected):
-    known = facts({"delta.constraints.c": "v > 0"})
-    made = plan({"v": "int"}, {"v": "bigint"}, policy(mode, type_widening=setting), known)
-    assert [refusal.reason for refusal in made.refusals] == expected
+    snapshot = table_snapshot({"delta.constraints.c": "v > 0"})
+    plan = make_plan({"v": "int"}, {"v": "bigint"}, policy(mode, type_widening=setting), snapshot)
+    assert [refusal.reason for refusal in plan.refusals] == expected
 
 
 def test_whatever_a_table_has_against_one_change_is_told_at_once():
-    known = facts(
+    snapshot = table_snapshot(
         {"delta.constraints.c": "v is not null", "delta.enableIcebergWriterCompatV1": "true"},
         features=PREVIEW,
         generated={"v": "w", "x": "cast(v as date)"},
     )
-    made = plan({"v": "date"}, {"v": "timestamp_ntz"}, known=known)
-    assert details(made) == [
+    plan = make_plan({"v": "date"}, {"v": "timestamp_ntz"}, snapshot=snapshot)
+    assert details(plan) == [
         (Reason.INCOMPATIBLE, "iceberg_v2"),
         (Reason.NOT_ENABLED, ""),
         (Reason.CONSTRAINT, "v is not null"),
@@ -75,7 +75,7 @@ def test_whatever_a_table_has_against_one_change_is_told_at_once():
         (Reason.WRITER_COMPATIBILITY, "column mapping is none, not id"),
         (Reason.WRITER_COMPATIBILITY, "it allows no typeWidening-preview"),
     ]
-    assert made.statements == []
+    assert plan.statements == []
 
 
 # The length of nested text
@@ -103,5 +103,5 @@ def test_the_length_of_nested_text_is_never_changed(from_type: str, to_type: str
     ("table_format", "reason"), [("view", Reason.VIEW), ("parquet", Reason.NOT_DELTA)]
 )
 def test_what_is_no_delta_table_is_refused_for_that_alone(table_format: str, reason: Reason):
-    known = facts({"delta.constraints.c": "v > 0"}, format=table_format)
-    assert reasons(by_hand("int", "bigint", known)) == [(("v",), reason)]
+    snapshot = table_snapshot({"delta.constraints.c": "v > 0"}, format=table_format)
+    assert reasons(by_hand("int", "bigint", snapshot)) == [(("v",), reason)]

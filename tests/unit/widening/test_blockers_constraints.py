@@ -5,7 +5,15 @@ from hypothesis import given
 
 from dbt.adapters.deltawiden.sql.identifiers import path_sql
 from dbt.adapters.deltawiden.widening.refusals import Reason
-from tests.unit.schemas import ENABLED, by_hand, changes, checked, facts, plan, reasons
+from tests.unit.schemas import (
+    ENABLED,
+    by_hand,
+    changes,
+    checked,
+    make_plan,
+    reasons,
+    table_snapshot,
+)
 from tests.unit.strategies import names
 
 
@@ -32,24 +40,26 @@ from tests.unit.strategies import names
     ],
 )
 def test_what_a_check_constraint_uses_is_not_widened(expression, table, source, refused):
-    made = plan(table, source, known=checked(expression))
-    assert reasons(made) == [(path, Reason.CONSTRAINT) for path in refused]
-    assert {refusal.detail for refusal in made.refusals} <= {expression}
-    assert {refusal.name for refusal in made.refusals} <= {"`c0`"}
+    plan = make_plan(table, source, snapshot=checked(expression))
+    assert reasons(plan) == [(path, Reason.CONSTRAINT) for path in refused]
+    assert {refusal.detail for refusal in plan.refusals} <= {expression}
+    assert {refusal.name for refusal in plan.refusals} <= {"`c0`"}
 
 
 def test_what_a_check_constraint_uses_is_not_widened_by_hand_either():
-    known = checked("s.x > 0")
-    assert reasons(by_hand("int", "double", known, ("s", "x"))) == [(("s", "x"), Reason.CONSTRAINT)]
-    assert not by_hand("int", "double", known, ("s", "y")).refusals
+    snapshot = checked("s.x > 0")
+    assert reasons(by_hand("int", "double", snapshot, ("s", "x"))) == [
+        (("s", "x"), Reason.CONSTRAINT)
+    ]
+    assert not by_hand("int", "double", snapshot, ("s", "y")).refusals
 
 
 def test_each_check_constraint_is_a_refusal_that_names_it():
-    known = facts(
+    snapshot = table_snapshot(
         {**ENABLED, "delta.constraints.my check": "v > 0", "delta.constraints.b": "v < w"}
     )
-    made = plan({"v": "int"}, {"v": "bigint"}, known=known)
-    assert [(refusal.name, refusal.detail) for refusal in made.refusals] == [
+    plan = make_plan({"v": "int"}, {"v": "bigint"}, snapshot=snapshot)
+    assert [(refusal.name, refusal.detail) for refusal in plan.refusals] == [
         ("`my check`", "v > 0"),
         ("`b`", "v < w"),
     ]
@@ -60,16 +70,18 @@ def test_each_check_constraint_is_a_refusal_that_names_it():
     [("varchar(5)", "varchar(10)"), ("void", "int"), ("date", "timestamp_ntz")],
 )
 def test_a_check_constraint_stands_in_the_way_of_every_kind_of_change(from_type, to_type):
-    made = by_hand(from_type, to_type, checked("v is not null"))
-    assert reasons(made) == [(("v",), Reason.CONSTRAINT)]
+    plan = by_hand(from_type, to_type, checked("v is not null"))
+    assert reasons(plan) == [(("v",), Reason.CONSTRAINT)]
 
 
 def test_a_check_constraint_on_a_column_that_stays_as_it_is_refuses_nothing():
-    made = plan({"v": "bigint", "w": "int"}, {"v": "int", "w": "bigint"}, known=checked("v > 0"))
-    assert (changes(made), reasons(made)) == ([(("w",), "bigint")], [])
+    plan = make_plan(
+        {"v": "bigint", "w": "int"}, {"v": "int", "w": "bigint"}, snapshot=checked("v > 0")
+    )
+    assert (changes(plan), reasons(plan)) == ([(("w",), "bigint")], [])
 
 
 @given(names)
 def test_a_check_constraint_is_seen_whatever_the_name_of_its_column(name: str):
-    made = by_hand("int", "bigint", checked(f"{path_sql((name,))} > 0"), (name,))
-    assert reasons(made) == [((name,), Reason.CONSTRAINT)]
+    plan = by_hand("int", "bigint", checked(f"{path_sql((name,))} > 0"), (name,))
+    assert reasons(plan) == [((name,), Reason.CONSTRAINT)]

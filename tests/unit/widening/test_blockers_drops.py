@@ -8,28 +8,28 @@ from pyspark.sql import types as spark
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.sql.identifiers import Path
 from dbt.adapters.deltawiden.widening.refusals import Reason
-from tests.unit.schemas import MAPPED, checked, facts, plan, policy, reasons
+from tests.unit.schemas import MAPPED, checked, make_plan, policy, reasons, table_snapshot
 
 
-def dropping(table: Any, source: Any, known: TableSnapshot) -> list[tuple[Path, Reason]]:
-    return reasons(plan(table, source, policy("sync_all_columns"), known))
+def dropping(table: Any, source: Any, snapshot: TableSnapshot) -> list[tuple[Path, Reason]]:
+    return reasons(make_plan(table, source, policy("sync_all_columns"), snapshot))
 
 
 GONE_FIELD = {"id": "int", "s": {"x": "int", "y": "int"}}, {"id": "int", "s": {"x": "int"}}
 
 
 @pytest.mark.parametrize(
-    ("known", "expected"),
+    ("snapshot", "expected"),
     [
         (checked("gone > 0"), [Reason.CONSTRAINT]),
         (checked("gone > 0", "id < GONE"), [Reason.CONSTRAINT, Reason.CONSTRAINT]),
         (checked("id > 0"), []),
-        (facts(MAPPED, generated={"made": "gone + 1"}), [Reason.INPUT_OF_GENERATED]),
-        (facts(MAPPED, clustering_columns=("gONE",)), [Reason.GONE_AND_CLUSTERED_BY]),
-        (facts(MAPPED, clustering_columns=("id",)), []),
-        (facts({}), [Reason.DROP_NEEDS_COLUMN_MAPPING]),
+        (table_snapshot(MAPPED, generated={"made": "gone + 1"}), [Reason.INPUT_OF_GENERATED]),
+        (table_snapshot(MAPPED, clustering_columns=("gONE",)), [Reason.GONE_AND_CLUSTERED_BY]),
+        (table_snapshot(MAPPED, clustering_columns=("id",)), []),
+        (table_snapshot({}), [Reason.DROP_NEEDS_COLUMN_MAPPING]),
         (
-            facts(
+            table_snapshot(
                 {"delta.constraints.c": "gone > 0"},
                 clustering_columns=("gone",),
                 generated={"made": "gone + 1"},
@@ -43,37 +43,41 @@ GONE_FIELD = {"id": "int", "s": {"x": "int", "y": "int"}}, {"id": "int", "s": {"
         ),
     ],
 )
-def test_all_that_stands_in_the_way_of_a_drop_is_told(known: TableSnapshot, expected: list[Reason]):
-    refused = dropping({"id": "int", "Gone": "int"}, {"id": "int"}, known)
+def test_all_that_stands_in_the_way_of_a_drop_is_told(
+    snapshot: TableSnapshot, expected: list[Reason]
+):
+    refused = dropping({"id": "int", "Gone": "int"}, {"id": "int"}, snapshot)
     assert refused == [(("Gone",), reason) for reason in expected]
 
 
 @pytest.mark.parametrize(
-    ("known", "expected"),
+    ("snapshot", "expected"),
     [
         (checked("s.y > 0"), [Reason.CONSTRAINT]),
         (checked("s is not null"), [Reason.CONSTRAINT]),
         (checked("s.x > 0"), []),
-        (facts(MAPPED, clustering_columns=("s",)), [Reason.GONE_AND_CLUSTERED_BY]),
-        (facts(MAPPED, clustering_columns=("y",)), []),
-        (facts(MAPPED, partition_columns=("y",)), []),
-        (facts(MAPPED, generated={"made": "s.y + 1"}), [Reason.INPUT_OF_GENERATED]),
+        (table_snapshot(MAPPED, clustering_columns=("s",)), [Reason.GONE_AND_CLUSTERED_BY]),
+        (table_snapshot(MAPPED, clustering_columns=("y",)), []),
+        (table_snapshot(MAPPED, partition_columns=("y",)), []),
+        (table_snapshot(MAPPED, generated={"made": "s.y + 1"}), [Reason.INPUT_OF_GENERATED]),
     ],
 )
-def test_a_nested_field_is_dropped_where_nothing_uses_it(known, expected: list[Reason]):
-    assert dropping(*GONE_FIELD, known) == [(("s", "y"), reason) for reason in expected]
+def test_a_nested_field_is_dropped_where_nothing_uses_it(snapshot, expected: list[Reason]):
+    assert dropping(*GONE_FIELD, snapshot) == [(("s", "y"), reason) for reason in expected]
 
 
 def test_no_column_is_dropped_from_a_table_of_another_format():
-    refused = dropping({"id": "int", "gone": "int"}, {"id": "int"}, facts(MAPPED, format="iceberg"))
+    refused = dropping(
+        {"id": "int", "gone": "int"}, {"id": "int"}, table_snapshot(MAPPED, format="iceberg")
+    )
     assert refused == [(("gone",), Reason.DROP_NEEDS_DELTA)]
 
 
 def test_a_refused_drop_names_the_constraint_and_the_column():
-    made = plan(
+    plan = make_plan(
         {"id": "int", "v": "int"}, {"id": "int"}, policy("sync_all_columns"), checked("v > 0")
     )
-    (refusal,) = made.refusals
+    (refusal,) = plan.refusals
     assert (refusal.name, refusal.detail, refusal.from_type) == (
         "`c0`",
         "v > 0",
@@ -82,5 +86,5 @@ def test_a_refused_drop_names_the_constraint_and_the_column():
 
 
 def test_what_stands_in_the_way_of_a_drop_is_nothing_to_a_column_that_is_kept():
-    known = checked("gone > 0", clustering_columns=("gone",))
-    assert not plan({"id": "int", "gone": "int"}, {"id": "int"}, known=known).refusals
+    snapshot = checked("gone > 0", clustering_columns=("gone",))
+    assert not make_plan({"id": "int", "gone": "int"}, {"id": "int"}, snapshot=snapshot).refusals

@@ -12,14 +12,14 @@ from tests.unit.schemas import (
     MAPPED,
     PLANNED_MODES,
     by_hand,
-    facts,
-    plan,
+    make_plan,
     policy,
     reasons,
     schema,
+    table_snapshot,
 )
 
-MADE = facts(
+MADE = table_snapshot(
     {**ENABLED, **MAPPED},
     generated={"Tenfold": "amount * 10", "day": "cast(s.at as date)"},
     identity=frozenset({"Number"}),
@@ -51,9 +51,9 @@ MADE_TABLE = {
     ],
 )
 def test_a_generated_column_and_its_inputs_are_not_widened(source, expected):
-    made = plan(MADE_TABLE, source, known=MADE)
+    plan = make_plan(MADE_TABLE, source, snapshot=MADE)
     found = [
-        (refusal.path, refusal.reason, refusal.detail, refusal.name) for refusal in made.refusals
+        (refusal.path, refusal.reason, refusal.detail, refusal.name) for refusal in plan.refusals
     ]
     assert found == expected
 
@@ -72,15 +72,15 @@ def test_a_person_may_not_widen_what_delta_makes_either(column, from_type, to_ty
 
 @pytest.mark.parametrize("field", ["Tenfold", "Number"])
 def test_a_nested_field_is_not_made_by_delta_because_a_column_of_its_name_is(field: str):
-    known = facts(generated={"Tenfold": "id * 10"}, identity=frozenset({"Number"}))
-    assert not by_hand("int", "bigint", known, ("s", field)).refusals
-    assert by_hand("int", "bigint", known, (field, "x")).refusals
+    snapshot = table_snapshot(generated={"Tenfold": "id * 10"}, identity=frozenset({"Number"}))
+    assert not by_hand("int", "bigint", snapshot, ("s", field)).refusals
+    assert by_hand("int", "bigint", snapshot, (field, "x")).refusals
 
 
 def test_a_generated_column_that_another_is_generated_from_has_both_refusals():
-    known = facts(generated={"a": "x + 1", "b": "a + 1"})
-    made = by_hand("int", "bigint", known, ("a",))
-    assert [refusal.reason for refusal in made.refusals] == [
+    snapshot = table_snapshot(generated={"a": "x + 1", "b": "a + 1"})
+    plan = by_hand("int", "bigint", snapshot, ("a",))
+    assert [refusal.reason for refusal in plan.refusals] == [
         Reason.INPUT_OF_GENERATED,
         Reason.GENERATED,
     ]
@@ -89,33 +89,33 @@ def test_a_generated_column_that_another_is_generated_from_has_both_refusals():
 @pytest.mark.parametrize("mode", PLANNED_MODES)
 def test_columns_that_delta_makes_are_left_to_it_where_the_source_lacks_them(mode):
     source = {"amount": "int", "id": "int", "s": {"at": "date", "x": "int"}}
-    made = plan(MADE_TABLE, source, policy(mode), MADE)
-    assert (made.statements, made.refusals, made.dropped) == ([], (), ())
-    assert [column.name for column in made.write.columns] == ["id", "amount", "s"]
-    assert all(column.in_source for column in made.write.columns)
-    assert made.write.leaves_out
-    assert not made.write.can_merge_all
+    plan = make_plan(MADE_TABLE, source, policy(mode), MADE)
+    assert (plan.statements, plan.refusals, plan.dropped) == ([], (), ())
+    assert [column.name for column in plan.write.columns] == ["id", "amount", "s"]
+    assert all(column.in_source for column in plan.write.columns)
+    assert plan.write.leaves_out
+    assert not plan.write.can_merge_all
 
 
 @pytest.mark.parametrize("mode", PLANNED_MODES)
 def test_columns_that_delta_makes_are_written_where_the_source_has_them(mode):
-    made = plan(MADE_TABLE, MADE_TABLE, policy(mode), MADE)
-    assert [column.name for column in made.write.columns] == list(MADE_TABLE)
-    assert not made.write.leaves_out
-    assert made.write.can_merge_all
+    plan = make_plan(MADE_TABLE, MADE_TABLE, policy(mode), MADE)
+    assert [column.name for column in plan.write.columns] == list(MADE_TABLE)
+    assert not plan.write.leaves_out
+    assert plan.write.can_merge_all
 
 
 def test_beside_columns_that_delta_makes_others_are_dropped_filled_and_refused():
     source = {"amount": "int", "s": {"at": "date", "x": "int"}}
-    dropped = plan(MADE_TABLE, source, policy("sync_all_columns"), MADE)
+    dropped = make_plan(MADE_TABLE, source, policy("sync_all_columns"), MADE)
     assert dropped.statements == ["alter table `s`.`t` drop columns (`id`)"]
-    filled = plan(MADE_TABLE, source, policy("append_new_columns"), MADE)
+    filled = make_plan(MADE_TABLE, source, policy("append_new_columns"), MADE)
     assert [(column.name, column.in_source) for column in filled.write.columns] == [
         ("id", False),
         ("amount", True),
         ("s", True),
     ]
-    refused = plan(MADE_TABLE, source, policy("fail"), MADE)
+    refused = make_plan(MADE_TABLE, source, policy("fail"), MADE)
     assert reasons(refused) == [(("id",), Reason.MISSING_AND_MODE_IS_FAIL)]
 
 
@@ -126,13 +126,13 @@ def test_a_column_that_delta_makes_may_be_not_null_and_partition_the_table():
             StructField("day", spark.DateType(), nullable=False),
         ]
     )
-    known = facts(generated={"day": "cast(at as date)"}, partition_columns=("day",))
+    snapshot = table_snapshot(generated={"day": "cast(at as date)"}, partition_columns=("day",))
     for mode in PLANNED_MODES:
-        assert not plan(table, {"at": "date"}, policy(mode), known).refusals
+        assert not make_plan(table, {"at": "date"}, policy(mode), snapshot).refusals
 
 
 def test_a_plan_that_changes_nothing_leaves_columns_to_delta_too():
     source, table = schema({"id": "int"}), schema({"id": "int", "Tenfold": "int", "gone": "int"})
-    made = plan_no_change(compare(source, table), source, table, "`t`", frozenset({"tenfold"}))
-    assert [column.name for column in made.write.columns] == ["id", "gone"]
-    assert made.write.leaves_out
+    plan = plan_no_change(compare(source, table), source, table, "`t`", frozenset({"tenfold"}))
+    assert [column.name for column in plan.write.columns] == ["id", "gone"]
+    assert plan.write.leaves_out

@@ -14,9 +14,9 @@ from tests.unit.schemas import (
     by_hand,
     changes,
     details,
-    facts,
-    plan,
+    make_plan,
     reasons,
+    table_snapshot,
 )
 
 # IcebergCompat and UniForm
@@ -41,8 +41,8 @@ from tests.unit.schemas import (
 def test_a_table_kept_compatible_with_iceberg_takes_only_changes_that_iceberg_has(
     properties, features
 ):
-    known = facts({**ENABLED, **properties}, features=frozenset(features))
-    made = plan(
+    snapshot = table_snapshot({**ENABLED, **properties}, features=frozenset(features))
+    plan = make_plan(
         {"t": "date", "grown": "decimal(10,2)", "kept": "decimal(10,2)", "i": "int", "n": "void"},
         {
             "t": "timestamp_ntz",
@@ -51,11 +51,11 @@ def test_a_table_kept_compatible_with_iceberg_takes_only_changes_that_iceberg_ha
             "i": "bigint",
             "n": "int",
         },
-        known=known,
+        snapshot=snapshot,
     )
-    assert reasons(made) == [(("t",), Reason.INCOMPATIBLE), (("grown",), Reason.INCOMPATIBLE)]
-    assert {refusal.detail for refusal in made.refusals} == {"iceberg_v2"}
-    assert [path for path, _ in changes(made)] == [("kept",), ("i",), ("n",)]
+    assert reasons(plan) == [(("t",), Reason.INCOMPATIBLE), (("grown",), Reason.INCOMPATIBLE)]
+    assert {refusal.detail for refusal in plan.refusals} == {"iceberg_v2"}
+    assert [path for path, _ in changes(plan)] == [("kept",), ("i",), ("n",)]
 
 
 @pytest.mark.parametrize(
@@ -70,8 +70,10 @@ def test_a_table_kept_compatible_with_iceberg_takes_only_changes_that_iceberg_ha
     ],
 )
 def test_a_table_not_kept_compatible_with_iceberg_takes_every_change(properties):
-    made = plan({"t": "date"}, {"t": "timestamp_ntz"}, known=facts({**ENABLED, **properties}))
-    assert not made.refusals
+    plan = make_plan(
+        {"t": "date"}, {"t": "timestamp_ntz"}, snapshot=table_snapshot({**ENABLED, **properties})
+    )
+    assert not plan.refusals
 
 
 # IcebergWriterCompatV1
@@ -79,7 +81,7 @@ def test_a_table_not_kept_compatible_with_iceberg_takes_every_change(properties)
 
 def writer(mode: str = "id", features: tuple[str, ...] = (), **others: Any) -> TableSnapshot:
     properties = {"delta.columnMapping.mode": mode, "delta.enableIcebergWriterCompatV1": "true"}
-    return facts({**ENABLED, **properties}, features=frozenset(features), **others)
+    return table_snapshot({**ENABLED, **properties}, features=frozenset(features), **others)
 
 
 ALLOWED = (
@@ -92,7 +94,7 @@ NO_PREVIEW = "it allows no typeWidening-preview"
 
 
 @pytest.mark.parametrize(
-    ("from_type", "to_type", "known", "told"),
+    ("from_type", "to_type", "snapshot", "told"),
     [
         ("int", "bigint", writer(), []),
         ("int", "bigint", writer(features=ALLOWED), []),
@@ -130,19 +132,21 @@ NO_PREVIEW = "it allows no typeWidening-preview"
         ),
     ],
 )
-def test_what_iceberg_writer_compat_v1_forbids_is_refused(from_type, to_type, known, told):
-    made = by_hand(from_type, to_type, known)
-    assert details(made) == [(Reason.WRITER_COMPATIBILITY, detail) for detail in told]
+def test_what_iceberg_writer_compat_v1_forbids_is_refused(from_type, to_type, snapshot, told):
+    plan = by_hand(from_type, to_type, snapshot)
+    assert details(plan) == [(Reason.WRITER_COMPATIBILITY, detail) for detail in told]
 
 
 def test_iceberg_writer_compat_v1_forbids_the_same_where_it_is_a_feature():
-    known = facts({**ENABLED, **MAPPED}, features=frozenset({"icebergWriterCompatV1"}))
-    assert reasons(by_hand("int", "bigint", known)) == [(("v",), Reason.WRITER_COMPATIBILITY)]
+    snapshot = table_snapshot({**ENABLED, **MAPPED}, features=frozenset({"icebergWriterCompatV1"}))
+    assert reasons(by_hand("int", "bigint", snapshot)) == [(("v",), Reason.WRITER_COMPATIBILITY)]
 
 
 def test_under_iceberg_writer_compat_v1_no_column_or_field_is_added():
-    made = plan({"s": {"x": "int"}}, {"s": {"x": "int", "y": "int"}, "b": "int"}, known=writer())
-    assert reasons(made) == [
+    plan = make_plan(
+        {"s": {"x": "int"}}, {"s": {"x": "int", "y": "int"}, "b": "int"}, snapshot=writer()
+    )
+    assert reasons(plan) == [
         (("s", "y"), Reason.WRITER_COMPATIBILITY_AND_NEW),
         (("b",), Reason.WRITER_COMPATIBILITY_AND_NEW),
     ]
@@ -150,9 +154,9 @@ def test_under_iceberg_writer_compat_v1_no_column_or_field_is_added():
 
 def test_all_that_iceberg_writer_compat_v1_has_against_a_new_column_is_told():
     # A new column widens nothing, so Delta 3.3 turns no preview on for it.
-    known = writer("name", ("deletionVectors",), engine=DELTA_3_3)
-    made = plan({}, {"b": [{"x": "smallint"}]}, known=known)
-    assert details(made) == [
+    snapshot = writer("name", ("deletionVectors",), engine=DELTA_3_3)
+    plan = make_plan({}, {"b": [{"x": "smallint"}]}, snapshot=snapshot)
+    assert details(plan) == [
         (Reason.WRITER_COMPATIBILITY_AND_NEW, ""),
         (Reason.WRITER_COMPATIBILITY, "column mapping is name, not id"),
         (Reason.WRITER_COMPATIBILITY, "a table with it has no smallint"),

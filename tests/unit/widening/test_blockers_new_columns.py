@@ -13,10 +13,10 @@ from tests.unit.schemas import (
     DELTA_4_4,
     ENABLED,
     details,
-    facts,
-    plan,
+    make_plan,
     policy,
     reasons,
+    table_snapshot,
 )
 
 INTERVAL = spark.DayTimeIntervalType(0, 0)
@@ -35,9 +35,9 @@ DELTA_4_3 = Engine(spark=(4, 1, 4), delta=(4, 3, 2))
     ],
 )
 def test_a_new_column_of_a_type_that_delta_can_not_store_is_refused(mode, new, detail: str):
-    made = plan({}, {"v": new, "ok": "int"}, policy(mode))
-    assert reasons(made) == [(("v",), Reason.NOT_STORABLE)]
-    assert made.refusals[0].detail == detail
+    plan = make_plan({}, {"v": new, "ok": "int"}, policy(mode))
+    assert reasons(plan) == [(("v",), Reason.NOT_STORABLE)]
+    assert plan.refusals[0].detail == detail
 
 
 @pytest.mark.parametrize(
@@ -70,8 +70,8 @@ def test_a_new_column_of_a_type_that_delta_can_not_store_is_refused(mode, new, d
     ],
 )
 def test_a_new_column_of_nulls_is_one_that_can_get_a_type_later(table, source, engine, refused):
-    made = plan(table, source, known=facts(engine=engine))
-    assert reasons(made) == ([(refused, Reason.VOID)] if refused else [])
+    plan = make_plan(table, source, snapshot=table_snapshot(engine=engine))
+    assert reasons(plan) == ([(refused, Reason.VOID)] if refused else [])
 
 
 @pytest.mark.parametrize(
@@ -79,11 +79,11 @@ def test_a_new_column_of_nulls_is_one_that_can_get_a_type_later(table, source, e
 )
 def test_a_new_name_with_a_character_that_parquet_reserves_needs_column_mapping(name: str):
     for mapping in ({}, {"delta.columnMapping.mode": "none"}):
-        made = plan({}, {name: "int"}, known=facts({**ENABLED, **mapping}))
-        assert details(made) == [(Reason.NAME_NEEDS_COLUMN_MAPPING, f"`{name}`")]
+        plan = make_plan({}, {name: "int"}, snapshot=table_snapshot({**ENABLED, **mapping}))
+        assert details(plan) == [(Reason.NAME_NEEDS_COLUMN_MAPPING, f"`{name}`")]
     for mode in ("name", "id"):
-        known = facts({**ENABLED, "delta.columnMapping.mode": mode})
-        assert not plan({}, {name: "int"}, known=known).refusals
+        snapshot = table_snapshot({**ENABLED, "delta.columnMapping.mode": mode})
+        assert not make_plan({}, {name: "int"}, snapshot=snapshot).refusals
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_new_name_with_a_character_that_parquet_reserves_needs_column_mapping(
 )
 def test_each_new_name_and_no_other_is_held_against_column_mapping(table, source, refused):
     expected = [(refused, Reason.NAME_NEEDS_COLUMN_MAPPING)] if refused else []
-    assert reasons(plan(table, source)) == expected
+    assert reasons(make_plan(table, source)) == expected
 
 
 V1, V2, V3 = "icebergCompatV1", "icebergCompatV2", "icebergCompatV3"
@@ -122,15 +122,15 @@ V1, V2, V3 = "icebergCompatV1", "icebergCompatV2", "icebergCompatV3"
     ],
 )
 def test_a_new_column_of_a_type_that_iceberg_lacks_is_refused(feature, new, lacking: str | None):
-    made = plan({}, {"v": new}, known=facts(features=frozenset({feature})))
-    told = [detail for detail in details(made) if detail[0] is Reason.NOT_IN_ICEBERG]
+    plan = make_plan({}, {"v": new}, snapshot=table_snapshot(features=frozenset({feature})))
+    told = [detail for detail in details(plan) if detail[0] is Reason.NOT_IN_ICEBERG]
     assert told == ([(Reason.NOT_IN_ICEBERG, f"{feature}: {lacking}")] if lacking else [])
 
 
 def test_all_that_stands_in_the_way_of_a_new_column_is_told():
-    known = facts(features=frozenset({V1, V2}), engine=DELTA_4_0)
-    made = plan({}, {"my col": ["void"], "w": INTERVAL}, known=known)
-    assert reasons(made) == [
+    snapshot = table_snapshot(features=frozenset({V1, V2}), engine=DELTA_4_0)
+    plan = make_plan({}, {"my col": ["void"], "w": INTERVAL}, snapshot=snapshot)
+    assert reasons(plan) == [
         (("my col",), Reason.VOID),
         (("my col",), Reason.NAME_NEEDS_COLUMN_MAPPING),
         (("my col",), Reason.NOT_IN_ICEBERG),
@@ -140,10 +140,12 @@ def test_all_that_stands_in_the_way_of_a_new_column_is_told():
 
 
 def test_under_fail_a_new_column_is_refused_for_the_mode_alone():
-    made = plan({}, {"my col": INTERVAL}, policy("fail"))
-    assert reasons(made) == [(("my col",), Reason.NEW_AND_MODE_IS_FAIL)]
+    plan = make_plan({}, {"my col": INTERVAL}, policy("fail"))
+    assert reasons(plan) == [(("my col",), Reason.NEW_AND_MODE_IS_FAIL)]
 
 
 def test_a_new_column_of_another_format_is_left_to_that_format():
-    made = plan({}, {"my col": INTERVAL, "n": ["void"]}, known=facts({}, format="iceberg"))
-    assert not made.refusals
+    plan = make_plan(
+        {}, {"my col": INTERVAL, "n": ["void"]}, snapshot=table_snapshot({}, format="iceberg")
+    )
+    assert not plan.refusals

@@ -4,38 +4,38 @@ import pytest
 
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.widening.plan import Plan
-from tests.unit.schemas import DELTA_3_3, facts, plan, policy
+from tests.unit.schemas import DELTA_3_3, make_plan, policy, table_snapshot
 
 UNSET = "alter table `s`.`t` unset tblproperties if exists ('delta.enableTypeWidening')"
 
 
-def widening_that_turns_the_property_on(known: TableSnapshot | None = None) -> Plan:
+def widening_that_turns_the_property_on(snapshot: TableSnapshot | None = None) -> Plan:
     table, source = {"a": "tinyint", "b": "tinyint"}, {"a": "int", "b": "int", "c": "int"}
-    return plan(table, source, policy(type_widening=True), known or facts({}))
+    return make_plan(table, source, policy(type_widening=True), snapshot or table_snapshot({}))
 
 
 def test_a_property_turned_on_for_changes_that_failed_is_turned_off_again():
-    made = widening_that_turns_the_property_on()
-    assert made.undo(made.statements[:1]) == [UNSET]
+    plan = widening_that_turns_the_property_on()
+    assert plan.undo(plan.statements[:1]) == [UNSET]
 
 
 @pytest.mark.parametrize("ran", [0, 2, 3])
 def test_nothing_is_taken_back_before_the_property_was_set_or_after_a_type_was_changed(ran: int):
-    made = widening_that_turns_the_property_on()
-    assert made.undo(made.statements[:ran]) == []
+    plan = widening_that_turns_the_property_on()
+    assert plan.undo(plan.statements[:ran]) == []
 
 
 def test_one_changed_column_keeps_the_property_where_each_has_a_statement_of_its_own():
-    made = widening_that_turns_the_property_on(facts({}, engine=DELTA_3_3))
-    assert made.undo(made.statements[:1]) == [UNSET]
-    assert made.undo(made.statements[:2]) == []
+    plan = widening_that_turns_the_property_on(table_snapshot({}, engine=DELTA_3_3))
+    assert plan.undo(plan.statements[:1]) == [UNSET]
+    assert plan.undo(plan.statements[:2]) == []
 
 
 def test_a_property_that_was_on_before_is_never_turned_off():
-    made = widening_that_turns_the_property_on(facts())
-    assert made.undo(made.statements[:1]) == []
+    plan = widening_that_turns_the_property_on(table_snapshot())
+    assert plan.undo(plan.statements[:1]) == []
 
 
 def test_the_statements_that_ran_may_come_from_an_iterator():
-    made = widening_that_turns_the_property_on()
-    assert made.undo(iter(made.statements[:1])) == [UNSET]
+    plan = widening_that_turns_the_property_on()
+    assert plan.undo(iter(plan.statements[:1])) == [UNSET]

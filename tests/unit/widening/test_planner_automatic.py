@@ -17,17 +17,17 @@ from tests.unit.schemas import (
     PLANNED_MODES,
     changes,
     data_type,
-    facts,
-    plan,
+    make_plan,
     policy,
     reasons,
+    table_snapshot,
 )
-from tests.unit.strategies import FLOATS, INTEGERS, known_facts, policies, tables_with_sources
+from tests.unit.strategies import FLOATS, INTEGERS, policies, table_snapshots, tables_with_sources
 
 
-@given(tables_with_sources, policies, known_facts)
-def test_no_automatic_plan_turns_an_integer_into_decimal_or_double(sides, model, known):
-    for change in plan(*sides, model, known).changes:
+@given(tables_with_sources, policies, table_snapshots)
+def test_no_automatic_plan_turns_an_integer_into_decimal_or_double(sides, model, snapshot):
+    for change in make_plan(*sides, model, snapshot).changes:
         if change.from_type in INTEGERS:
             assert change.to_type in INTEGERS
 
@@ -38,20 +38,20 @@ def test_an_integer_is_never_widened_to_decimal_or_double_by_a_plan(integer, mod
     decimals = [spark.DecimalType(p, s) for p in range(1, 39) for s in (0, 1, p // 2, p) if s <= p]
     for source, widening in itertools.product([*FLOATS, *decimals], [None, True, False]):
         model = policy(mode, type_widening=widening)
-        for known in (facts(), facts({}), facts(engine=DELTA_3_3)):
-            made = plan({"v": integer}, {"v": source}, model, known)
-            assert not made.changes
-            assert bool(made.refusals) == (
+        for snapshot in (table_snapshot(), table_snapshot({}), table_snapshot(engine=DELTA_3_3)):
+            plan = make_plan({"v": integer}, {"v": source}, model, snapshot)
+            assert not plan.changes
+            assert bool(plan.refusals) == (
                 store_assignment(source, integer) is not StoreAssignment.EXACT
             )
 
 
-@given(tables_with_sources, policies, known_facts)
-def test_every_planned_change_keeps_every_value_and_is_one_that_delta_makes(sides, model, known):
-    for change in plan(*sides, model, known).changes:
+@given(tables_with_sources, policies, table_snapshots)
+def test_every_planned_change_keeps_every_value_and_is_one_that_delta_makes(sides, model, snapshot):
+    for change in make_plan(*sides, model, snapshot).changes:
         rule = find_rule(change.from_type, change.to_type)
         assert rule is not None
-        assert known.engine.delta >= rule.since
+        assert snapshot.engine.delta >= rule.since
         assert store_assignment(change.from_type, change.to_type) is StoreAssignment.EXACT
 
 
@@ -74,9 +74,9 @@ def test_every_planned_change_keeps_every_value_and_is_one_that_delta_makes(side
 )
 @pytest.mark.parametrize("mode", AUTOMATIC_MODES)
 def test_a_widening_goes_to_the_smallest_type_for_both(table, source, becomes, mode):
-    made = plan({"v": table}, {"v": source}, policy(mode))
-    assert reasons(made) == []
-    assert changes(made) == [(("v",), becomes)]
+    plan = make_plan({"v": table}, {"v": source}, policy(mode))
+    assert reasons(plan) == []
+    assert changes(plan) == [(("v",), becomes)]
 
 
 @pytest.mark.parametrize("mode", AUTOMATIC_MODES)
@@ -99,8 +99,8 @@ def test_a_widening_goes_to_the_smallest_type_for_both(table, source, becomes, m
     ],
 )
 def test_an_integer_to_decimal_or_double_is_left_to_a_person(mode, table, source, by_hand):
-    made = plan({"v": table}, {"v": source}, policy(mode, type_widening=True))
-    (refusal,) = made.refusals
+    plan = make_plan({"v": table}, {"v": source}, policy(mode, type_widening=True))
+    (refusal,) = plan.refusals
     assert refusal.reason is Reason.MANUAL
     assert find_rule(data_type(table), refusal.to_type)
     assert type_text(refusal.to_type) == by_hand
@@ -109,8 +109,8 @@ def test_an_integer_to_decimal_or_double_is_left_to_a_person(mode, table, source
 @pytest.mark.parametrize("source", ["double", "decimal(12,2)"])
 def test_under_fail_an_integer_to_decimal_or_double_is_left_to_a_person_too(source: str):
     # Another mode would not widen it either.
-    made = plan({"v": "int"}, {"v": source}, policy("fail"))
-    assert reasons(made) == [(("v",), Reason.MANUAL)]
+    plan = make_plan({"v": "int"}, {"v": source}, policy("fail"))
+    assert reasons(plan) == [(("v",), Reason.MANUAL)]
 
 
 @pytest.mark.parametrize(
@@ -127,10 +127,10 @@ def test_under_fail_an_integer_to_decimal_or_double_is_left_to_a_person_too(sour
 )
 @pytest.mark.parametrize("mode", PLANNED_MODES)
 def test_where_the_table_holds_the_source_nothing_is_done(table, source, mode):
-    made = plan({"v": table}, {"v": source}, policy(mode), facts({}))
-    assert (made.statements, made.refusals) == ([], ())
+    plan = make_plan({"v": table}, {"v": source}, policy(mode), table_snapshot({}))
+    assert (plan.statements, plan.refusals) == ([], ())
 
 
 def test_a_collation_is_never_changed():
-    made = plan({"v": StringType("UTF8_LCASE")}, {"v": "string"})
-    assert (made.statements, made.refusals) == ([], ())
+    plan = make_plan({"v": StringType("UTF8_LCASE")}, {"v": "string"})
+    assert (plan.statements, plan.refusals) == ([], ())

@@ -8,8 +8,8 @@ from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.widening.planner import plan_by_hand
 from dbt.adapters.deltawiden.widening.refusals import Reason, Refusal
 from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment, store_assignment
-from tests.unit.schemas import DELTA_3_3, by_hand, data_type, facts
-from tests.unit.strategies import atoms, known_facts
+from tests.unit.schemas import DELTA_3_3, by_hand, data_type, table_snapshot
+from tests.unit.strategies import atoms, table_snapshots
 
 
 @pytest.mark.parametrize(
@@ -25,63 +25,68 @@ from tests.unit.strategies import atoms, known_facts
     ],
 )
 def test_a_person_may_ask_for_whatever_delta_makes(from_type: str, to_type: str):
-    known = facts(features=frozenset({"timestampNtz"}))
-    assert by_hand(from_type, to_type, known).statements == [
+    snapshot = table_snapshot(features=frozenset({"timestampNtz"}))
+    assert by_hand(from_type, to_type, snapshot).statements == [
         f"alter table `s`.`t` alter column `v` type {to_type}"
     ]
 
 
 @pytest.mark.parametrize(
-    ("from_type", "to_type", "known", "reason"),
+    ("from_type", "to_type", "snapshot", "reason"),
     [
-        ("bigint", "double", facts(), Reason.IMPOSSIBLE),
-        ("bigint", "int", facts(), Reason.IMPOSSIBLE),
-        ("bigint", "decimal(19,0)", facts(), Reason.IMPOSSIBLE),
-        ("int", "decimal(10,2)", facts(), Reason.IMPOSSIBLE),
-        ("varchar(10)", "varchar(5)", facts(), Reason.IMPOSSIBLE),
-        ("int", "string", facts(), Reason.IMPOSSIBLE),
-        ("int", "double", facts(engine=DELTA_3_3), Reason.ENGINE_TOO_OLD),
-        ("int", "bigint", facts({}, format="hudi"), Reason.NOT_DELTA),
-        ("int", "double", facts({"delta.enableIcebergCompatV2": "true"}), Reason.INCOMPATIBLE),
+        ("bigint", "double", table_snapshot(), Reason.IMPOSSIBLE),
+        ("bigint", "int", table_snapshot(), Reason.IMPOSSIBLE),
+        ("bigint", "decimal(19,0)", table_snapshot(), Reason.IMPOSSIBLE),
+        ("int", "decimal(10,2)", table_snapshot(), Reason.IMPOSSIBLE),
+        ("varchar(10)", "varchar(5)", table_snapshot(), Reason.IMPOSSIBLE),
+        ("int", "string", table_snapshot(), Reason.IMPOSSIBLE),
+        ("int", "double", table_snapshot(engine=DELTA_3_3), Reason.ENGINE_TOO_OLD),
+        ("int", "bigint", table_snapshot({}, format="hudi"), Reason.NOT_DELTA),
+        (
+            "int",
+            "double",
+            table_snapshot({"delta.enableIcebergCompatV2": "true"}),
+            Reason.INCOMPATIBLE,
+        ),
     ],
 )
-def test_what_delta_does_not_make_is_refused_to_a_person_too(from_type, to_type, known, reason):
-    made = by_hand(from_type, to_type, known)
-    assert made.refusals == (
+def test_what_delta_does_not_make_is_refused_to_a_person_too(from_type, to_type, snapshot, reason):
+    plan = by_hand(from_type, to_type, snapshot)
+    assert plan.refusals == (
         Refusal(
             reason,
             ("v",),
             data_type(from_type),
             data_type(to_type),
-            made.refusals[0].detail,
+            plan.refusals[0].detail,
         ),
     )
-    assert made.statements == []
+    assert plan.statements == []
 
 
 def test_a_change_by_hand_turns_the_property_on_where_it_is_off():
-    assert by_hand("int", "double", facts({})).statements == [
+    assert by_hand("int", "double", table_snapshot({})).statements == [
         "alter table `s`.`t` set tblproperties ('delta.enableTypeWidening' = 'true')",
         "alter table `s`.`t` alter column `v` type double",
     ]
 
 
 def test_a_longer_varchar_by_hand_needs_no_property():
-    assert by_hand("varchar(5)", "varchar(10)", facts({})).statements == [
+    assert by_hand("varchar(5)", "varchar(10)", table_snapshot({})).statements == [
         "alter table `s`.`t` alter column `v` type varchar(10)"
     ]
 
 
 def test_a_change_by_hand_to_the_type_that_is_there_is_left_out():
-    made = by_hand("int", "int", facts({}))
-    assert (made.statements, made.refusals, made.changes) == ([], (), ())
+    plan = by_hand("int", "int", table_snapshot({}))
+    assert (plan.statements, plan.refusals, plan.changes) == ([], (), ())
 
 
-@given(st.lists(st.tuples(atoms, atoms), max_size=4), known_facts)
-def test_a_change_by_hand_is_made_or_refused_and_never_lossy(pairs, known):
+@given(st.lists(st.tuples(atoms, atoms), max_size=4), table_snapshots)
+def test_a_change_by_hand_is_made_or_refused_and_never_lossy(pairs, snapshot):
     requested = [TypeChange((f"c{i}",), *pair) for i, pair in enumerate(pairs)]
-    made = plan_by_hand(requested, known)
-    decided = {decision.path for decision in (*made.changes, *made.refusals)}
+    plan = plan_by_hand(requested, snapshot)
+    decided = {decision.path for decision in (*plan.changes, *plan.refusals)}
     assert decided == {change.path for change in requested if change.from_type != change.to_type}
-    for change in made.changes:
+    for change in plan.changes:
         assert store_assignment(change.from_type, change.to_type) is StoreAssignment.EXACT

@@ -12,23 +12,25 @@ from tests.unit.schemas import (
     ENABLED,
     MAPPED,
     data_type,
-    facts,
-    plan,
+    make_plan,
     policy,
     reasons,
+    table_snapshot,
 )
 
 
 @pytest.mark.parametrize("mode", AUTOMATIC_MODES)
 def test_new_columns_and_fields_are_added(mode: OnSchemaChange):
-    made = plan({"s": {"a": "int"}}, {"s": {"a": "int", "b": "int"}, "c": "date"}, policy(mode))
-    assert made.statements == ["alter table `s`.`t` add columns (`s`.`b` int, `c` date)"]
+    plan = make_plan(
+        {"s": {"a": "int"}}, {"s": {"a": "int", "b": "int"}, "c": "date"}, policy(mode)
+    )
+    assert plan.statements == ["alter table `s`.`t` add columns (`s`.`b` int, `c` date)"]
 
 
 def test_append_keeps_a_column_that_is_gone_and_writes_null():
-    made = plan({"id": "int", "s": {"a": "int", "b": "int"}, "w": "date"}, {"s": {"a": "int"}})
-    assert (made.statements, made.refusals) == ([], ())
-    assert [column.select_sql for column in made.write.columns] == [
+    plan = make_plan({"id": "int", "s": {"a": "int", "b": "int"}, "w": "date"}, {"s": {"a": "int"}})
+    assert (plan.statements, plan.refusals) == ([], ())
+    assert [column.select_sql for column in plan.write.columns] == [
         "cast(null as int) as `id`",
         "if(`s` is null, null, named_struct('a', `s`.`a`, 'b', cast(null as int))) as `s`",
         "cast(null as date) as `w`",
@@ -37,7 +39,7 @@ def test_append_keeps_a_column_that_is_gone_and_writes_null():
 
 def test_append_refuses_to_write_null_into_a_column_declared_not_null():
     table = StructType([StructField("id", spark.IntegerType(), nullable=False)])
-    assert reasons(plan(table, {})) == [(("id",), Reason.MISSING_AND_NOT_NULL)]
+    assert reasons(make_plan(table, {})) == [(("id",), Reason.MISSING_AND_NOT_NULL)]
 
 
 @pytest.mark.parametrize(
@@ -46,41 +48,46 @@ def test_append_refuses_to_write_null_into_a_column_declared_not_null():
 )
 def test_sync_drops_a_column_only_under_column_mapping(mapping: str | None, dropped: bool):
     properties = {**ENABLED, **({"delta.columnMapping.mode": mapping} if mapping else {})}
-    made = plan(
-        {"a": "int", "b": "int"}, {"a": "int"}, policy("sync_all_columns"), facts(properties)
+    plan = make_plan(
+        {"a": "int", "b": "int"},
+        {"a": "int"},
+        policy("sync_all_columns"),
+        table_snapshot(properties),
     )
     if dropped:
-        assert made.statements == ["alter table `s`.`t` drop columns (`b`)"]
+        assert plan.statements == ["alter table `s`.`t` drop columns (`b`)"]
         # It is dropped after the write.
-        assert made.statements_before_write == []
-        assert [(column.name, column.in_source) for column in made.write.columns] == [
+        assert plan.statements_before_write == []
+        assert [(column.name, column.in_source) for column in plan.write.columns] == [
             ("a", True),
             ("b", False),
         ]
     else:
-        assert reasons(made) == [(("b",), Reason.DROP_NEEDS_COLUMN_MAPPING)]
+        assert reasons(plan) == [(("b",), Reason.DROP_NEEDS_COLUMN_MAPPING)]
 
 
 @pytest.mark.parametrize("properties", [{}, MAPPED])
 @pytest.mark.parametrize(("partition", "column"), [("day", "day"), ("Day", "day"), ("day", "Day")])
 def test_sync_never_drops_a_column_that_the_table_is_partitioned_by(properties, partition, column):
-    known = facts(properties, partition_columns=(partition,))
-    made = plan({"a": "int", column: "date"}, {"a": "int"}, policy("sync_all_columns"), known)
-    assert reasons(made) == [((column,), Reason.MISSING_AND_PARTITIONED_BY)]
+    snapshot = table_snapshot(properties, partition_columns=(partition,))
+    plan = make_plan(
+        {"a": "int", column: "date"}, {"a": "int"}, policy("sync_all_columns"), snapshot
+    )
+    assert reasons(plan) == [((column,), Reason.MISSING_AND_PARTITIONED_BY)]
 
 
 def test_append_keeps_a_column_that_the_table_is_partitioned_by():
-    known = facts(partition_columns=("day",))
-    assert not plan({"a": "int", "day": "date"}, {"a": "int"}, known=known).refusals
+    snapshot = table_snapshot(partition_columns=("day",))
+    assert not make_plan({"a": "int", "day": "date"}, {"a": "int"}, snapshot=snapshot).refusals
 
 
 def test_fail_refuses_every_difference_and_says_what_could_be_widened():
-    made = plan(
+    plan = make_plan(
         {"v": "int", "d": "decimal(10,2)", "gone": "int", "s": {"x": "int"}},
         {"v": "bigint", "d": "decimal(10,4)", "new": "int", "s": {"x": "int", "y": "int"}},
         policy("fail", type_widening=True),
     )
-    assert [(refusal.path, refusal.reason, refusal.to_type) for refusal in made.refusals] == [
+    assert [(refusal.path, refusal.reason, refusal.to_type) for refusal in plan.refusals] == [
         (("v",), Reason.MODE_IS_FAIL, data_type("bigint")),
         (("d",), Reason.MODE_IS_FAIL, data_type("decimal(12,4)")),
         (("s", "y"), Reason.NEW_AND_MODE_IS_FAIL, data_type("int")),
@@ -90,15 +97,15 @@ def test_fail_refuses_every_difference_and_says_what_could_be_widened():
 
 
 def test_all_refusals_are_in_the_plan_together():
-    made = plan(
+    plan = make_plan(
         {"a": "int", "b": "bigint", "c": "date", "ok": "int", "gone": "int"},
         {"a": "double", "b": "double", "c": "timestamp_ntz", "ok": "bigint", "new": "int"},
         policy("sync_all_columns", compatible_with=frozenset({Compatibility.ICEBERG_V2})),
     )
-    assert reasons(made) == [
+    assert reasons(plan) == [
         (("a",), Reason.MANUAL),
         (("b",), Reason.IMPOSSIBLE),
         (("c",), Reason.INCOMPATIBLE),
         (("gone",), Reason.DROP_NEEDS_COLUMN_MAPPING),
     ]
-    assert made.statements == []
+    assert plan.statements == []

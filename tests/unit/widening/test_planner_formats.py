@@ -4,7 +4,7 @@ import pytest
 
 from dbt.adapters.deltawiden.delta.protocol import Compatibility
 from dbt.adapters.deltawiden.widening.refusals import Reason
-from tests.unit.schemas import DELTA_3_3, facts, plan, policy
+from tests.unit.schemas import DELTA_3_3, make_plan, policy, table_snapshot
 
 
 @pytest.mark.parametrize(
@@ -17,26 +17,26 @@ from tests.unit.schemas import DELTA_3_3, facts, plan, policy
     ],
 )
 def test_delta_3_3_is_asked_only_for_what_it_makes(table: str, source: str, needed: str):
-    made = plan({"v": table}, {"v": source}, known=facts(engine=DELTA_3_3))
-    assert [refusal.detail for refusal in made.refusals] == ([needed] if needed else [])
-    assert all(refusal.reason is Reason.ENGINE_TOO_OLD for refusal in made.refusals)
+    plan = make_plan({"v": table}, {"v": source}, snapshot=table_snapshot(engine=DELTA_3_3))
+    assert [refusal.detail for refusal in plan.refusals] == ([needed] if needed else [])
+    assert all(refusal.reason is Reason.ENGINE_TOO_OLD for refusal in plan.refusals)
 
 
 def test_a_table_of_another_format_is_not_widened():
-    made = plan(
+    plan = make_plan(
         {"v": "int"},
         {"v": "bigint"},
         policy(type_widening=True),
-        facts({}, format="iceberg"),
+        table_snapshot({}, format="iceberg"),
     )
-    (refusal,) = made.refusals
+    (refusal,) = plan.refusals
     assert (refusal.reason, refusal.detail) == (Reason.NOT_DELTA, "iceberg")
 
 
 def test_a_table_of_another_format_gets_no_property_of_delta():
-    known = facts({}, format="iceberg")
-    made = plan({"a": "int"}, {"a": "int", "t": "timestamp_ntz"}, known=known)
-    assert made.statements == ["alter table `s`.`t` add columns (`t` timestamp_ntz)"]
+    snapshot = table_snapshot({}, format="iceberg")
+    plan = make_plan({"a": "int"}, {"a": "int", "t": "timestamp_ntz"}, snapshot=snapshot)
+    assert plan.statements == ["alter table `s`.`t` add columns (`t` timestamp_ntz)"]
 
 
 ICEBERG = frozenset({Compatibility.ICEBERG_V2})
@@ -57,6 +57,6 @@ DUCKLAKE = frozenset({Compatibility.DUCKLAKE})
     ],
 )
 def test_a_change_that_another_format_lacks_is_refused(table, source, compatible_with, missing):
-    made = plan({"v": table}, {"v": source}, policy(compatible_with=compatible_with))
-    assert [refusal.detail for refusal in made.refusals] == ([missing] if missing else [])
-    assert all(refusal.reason is Reason.INCOMPATIBLE for refusal in made.refusals)
+    plan = make_plan({"v": table}, {"v": source}, policy(compatible_with=compatible_with))
+    assert [refusal.detail for refusal in plan.refusals] == ([missing] if missing else [])
+    assert all(refusal.reason is Reason.INCOMPATIBLE for refusal in plan.refusals)

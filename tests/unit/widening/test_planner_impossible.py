@@ -8,7 +8,7 @@ from dbt.adapters.deltawiden.sql.types import type_text
 from dbt.adapters.deltawiden.widening.refusals import Reason
 from dbt.adapters.deltawiden.widening.rules import find_rule
 from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment, store_assignment
-from tests.unit.schemas import PLANNED_MODES, data_type, plan, policy, reasons
+from tests.unit.schemas import PLANNED_MODES, data_type, make_plan, policy, reasons
 from tests.unit.strategies import FLOATS, INTEGERS
 
 REACHABLE = [
@@ -37,7 +37,7 @@ def test_a_change_is_called_impossible_only_where_delta_makes_no_type_that_holds
         decimal = spark.DecimalType(precision, scale)
         for column, source in ((other, decimal), (decimal, other)):
             impossible = {Reason.IMPOSSIBLE, Reason.TOO_MANY_DIGITS}
-            found = {reason for _, reason in reasons(plan({"v": column}, {"v": source}))}
+            found = {reason for _, reason in reasons(make_plan({"v": column}, {"v": source}))}
             if found & impossible and reachable(column, source):
                 wrong.append(f"table {type_text(column)}, source {type_text(source)}")
     assert wrong == []
@@ -47,7 +47,7 @@ def test_a_change_is_called_impossible_only_where_delta_makes_no_type_that_holds
 @pytest.mark.parametrize("source", [*INTEGERS, *FLOATS], ids=type_text)
 def test_no_number_is_called_impossible_where_delta_makes_a_type_that_holds_both(column, source):
     if store_assignment(source, column) is not StoreAssignment.EXACT and reachable(column, source):
-        assert (("v",), Reason.IMPOSSIBLE) not in reasons(plan({"v": column}, {"v": source}))
+        assert (("v",), Reason.IMPOSSIBLE) not in reasons(make_plan({"v": column}, {"v": source}))
 
 
 @pytest.mark.parametrize(
@@ -70,9 +70,9 @@ def test_no_number_is_called_impossible_where_delta_makes_a_type_that_holds_both
 )
 @pytest.mark.parametrize("mode", PLANNED_MODES)
 def test_what_no_type_holds_is_refused_as_impossible(table, source, mode):
-    made = plan({"v": table}, {"v": source}, policy(mode))
-    assert reasons(made) == [(("v",), Reason.IMPOSSIBLE)]
-    assert (made.refusals[0].from_type, made.refusals[0].to_type) == (
+    plan = make_plan({"v": table}, {"v": source}, policy(mode))
+    assert reasons(plan) == [(("v",), Reason.IMPOSSIBLE)]
+    assert (plan.refusals[0].from_type, plan.refusals[0].to_type) == (
         data_type(table),
         data_type(source),
     )
@@ -87,5 +87,5 @@ def test_what_no_type_holds_is_refused_as_impossible(table, source, mode):
     ],
 )
 def test_a_decimal_past_38_digits_is_refused_with_the_digits_it_needs(table, source, digits):
-    (refusal,) = plan({"v": table}, {"v": source}).refusals
+    (refusal,) = make_plan({"v": table}, {"v": source}).refusals
     assert (refusal.reason, refusal.detail) == (Reason.TOO_MANY_DIGITS, digits)

@@ -14,11 +14,11 @@ def test_a_plan_that_changes_nothing_names_what_is_not_stored_exactly():
         schema({"a": "int", "b": "int", "c": "int"}),
         schema({"A": "bigint", "b": "int"}),
     )
-    made = plan_no_change(compare(source, table), source, table, "`s`.`t`")
-    assert made.statements == []
-    assert reasons(made) == [(("c",), Reason.MISSING_AND_MODE_IS_IGNORE)]
-    assert [change.path for change in made.lossy] == [("a",)]
-    assert [(column.name, column.in_source) for column in made.write.columns] == [
+    plan = plan_no_change(compare(source, table), source, table, "`s`.`t`")
+    assert plan.statements == []
+    assert reasons(plan) == [(("c",), Reason.MISSING_AND_MODE_IS_IGNORE)]
+    assert [change.path for change in plan.lossy] == [("a",)]
+    assert [(column.name, column.in_source) for column in plan.write.columns] == [
         ("a", True),
         ("b", True),
         ("c", True),
@@ -30,8 +30,8 @@ def test_ignoring_a_nested_field_is_refused_because_a_struct_is_written_whole():
         schema({"s": {"a": "int", "gone": "int"}}),
         schema({"s": {"a": "int", "b": "int"}}),
     )
-    made = plan_no_change(compare(source, table), source, table, "`t`")
-    assert reasons(made) == [
+    plan = plan_no_change(compare(source, table), source, table, "`t`")
+    assert reasons(plan) == [
         (("s", "b"), Reason.NESTED_AND_MODE_IS_IGNORE),
         (("s", "gone"), Reason.NESTED_AND_MODE_IS_IGNORE),
     ]
@@ -40,8 +40,8 @@ def test_ignoring_a_nested_field_is_refused_because_a_struct_is_written_whole():
 @given(tables_with_sources)
 def test_a_plan_that_changes_nothing_never_has_a_statement(sides):
     table, source = sides
-    made = plan_no_change(compare(source, table), source, table, "`t`")
-    assert made.statements == []
-    refused = {refusal.path for refusal in made.refusals if refusal.reason is Reason.NOT_WRITABLE}
-    told = {change.path for change in made.lossy} | refused
+    plan = plan_no_change(compare(source, table), source, table, "`t`")
+    assert plan.statements == []
+    refused = {refusal.path for refusal in plan.refusals if refusal.reason is Reason.NOT_WRITABLE}
+    told = {change.path for change in plan.lossy} | refused
     assert told == {difference.path for difference in compare(source, table).types}

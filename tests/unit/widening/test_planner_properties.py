@@ -5,7 +5,7 @@ import pytest
 from dbt.adapters.deltawiden.config.policy import OnSchemaChange
 from dbt.adapters.deltawiden.delta.protocol import Compatibility
 from dbt.adapters.deltawiden.widening.refusals import Reason
-from tests.unit.schemas import AUTOMATIC_MODES, ENABLED, facts, plan, policy, reasons
+from tests.unit.schemas import AUTOMATIC_MODES, ENABLED, make_plan, policy, reasons, table_snapshot
 
 
 @pytest.mark.parametrize(
@@ -25,9 +25,11 @@ from tests.unit.schemas import AUTOMATIC_MODES, ENABLED, facts, plan, policy, re
 def test_a_table_is_widened_where_its_property_or_the_model_says_so(
     setting, properties, refused, sets_the_property
 ):
-    made = plan({"v": "int"}, {"v": "bigint"}, policy(type_widening=setting), facts(properties))
-    assert [reason for _, reason in reasons(made)] == ([refused] if refused else [])
-    assert dict(made.properties) == (ENABLED if sets_the_property else {})
+    plan = make_plan(
+        {"v": "int"}, {"v": "bigint"}, policy(type_widening=setting), table_snapshot(properties)
+    )
+    assert [reason for _, reason in reasons(plan)] == ([refused] if refused else [])
+    assert dict(plan.properties) == (ENABLED if sets_the_property else {})
 
 
 @pytest.mark.parametrize("source", ["int", "string", "decimal(12,2)", "varchar(5)", "variant"])
@@ -37,37 +39,39 @@ def test_a_column_of_nulls_takes_the_type_of_the_source_whatever_the_property(
     source: str, setting: bool | None, mode: OnSchemaChange
 ):
     model = policy(mode, type_widening=setting, compatible_with=frozenset(Compatibility))
-    made = plan({"v": "void"}, {"v": source}, model, facts({}))
-    assert reasons(made) == []
-    assert made.statements == [f"alter table `s`.`t` alter column `v` type {source}"]
+    plan = make_plan({"v": "void"}, {"v": source}, model, table_snapshot({}))
+    assert reasons(plan) == []
+    assert plan.statements == [f"alter table `s`.`t` alter column `v` type {source}"]
 
 
 def test_a_column_of_nulls_that_becomes_timestamp_ntz_brings_its_feature_only():
-    made = plan({"v": "void"}, {"v": "timestamp_ntz"}, known=facts({}))
-    assert dict(made.properties) == {"delta.feature.timestampNtz": "supported"}
+    plan = make_plan({"v": "void"}, {"v": "timestamp_ntz"}, snapshot=table_snapshot({}))
+    assert dict(plan.properties) == {"delta.feature.timestampNtz": "supported"}
 
 
 @pytest.mark.parametrize("source", [["int"], {"a": "int"}, ("int", "int")])
 def test_a_column_of_nulls_never_becomes_a_nested_type(source):
-    assert reasons(plan({"v": "void"}, {"v": source})) == [(("v",), Reason.IMPOSSIBLE)]
+    assert reasons(make_plan({"v": "void"}, {"v": source})) == [(("v",), Reason.IMPOSSIBLE)]
 
 
 @pytest.mark.parametrize("setting", [None, True, False])
 def test_no_property_is_set_where_no_type_is_changed(setting: bool | None):
-    made = plan({"v": "int"}, {"v": "int", "w": "int"}, policy(type_widening=setting), facts({}))
-    assert made.statements == ["alter table `s`.`t` add columns (`w` int)"]
+    plan = make_plan(
+        {"v": "int"}, {"v": "int", "w": "int"}, policy(type_widening=setting), table_snapshot({})
+    )
+    assert plan.statements == ["alter table `s`.`t` add columns (`w` int)"]
 
 
 @pytest.mark.parametrize("source", ["timestamp_ntz", [{"t": "timestamp_ntz"}]])
 @pytest.mark.parametrize(("features", "asked"), [((), True), (("timestampNtz",), False)])
 def test_a_feature_that_a_new_column_needs_is_supported_once(source, features, asked: bool):
-    known = facts(features=frozenset(features))
-    made = plan({}, {"v": source, "w": source}, known=known)
+    snapshot = table_snapshot(features=frozenset(features))
+    plan = make_plan({}, {"v": source, "w": source}, snapshot=snapshot)
     expected = {"delta.feature.timestampNtz": "supported"} if asked else {}
-    assert dict(made.properties) == expected
+    assert dict(plan.properties) == expected
 
 
 def test_a_feature_that_the_table_supports_is_not_asked_for_again():
-    known = facts(features=frozenset({"timestampNtz"}))
-    made = plan({"d": "date"}, {"d": "timestamp_ntz"}, known=known)
-    assert made.statements == ["alter table `s`.`t` alter column `d` type timestamp_ntz"]
+    snapshot = table_snapshot(features=frozenset({"timestampNtz"}))
+    plan = make_plan({"d": "date"}, {"d": "timestamp_ntz"}, snapshot=snapshot)
+    assert plan.statements == ["alter table `s`.`t` alter column `d` type timestamp_ntz"]

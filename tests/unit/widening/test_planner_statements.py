@@ -1,16 +1,16 @@
 """The statements of a plan."""
 
-from tests.unit.schemas import DELTA_3_3, ENABLED, MAPPED, facts, plan, policy
+from tests.unit.schemas import DELTA_3_3, ENABLED, MAPPED, make_plan, policy, table_snapshot
 
 
 def test_the_statements_of_a_plan_that_does_everything():
-    made = plan(
+    plan = make_plan(
         {"id": "int", "s": {"x": "int", "old": "int"}, "d": "date", "gone": "int"},
         {"id": "bigint", "s": {"x": "bigint", "new": "int"}, "d": "timestamp_ntz", "b": ["int"]},
         policy("sync_all_columns", type_widening=True),
-        facts(MAPPED),
+        table_snapshot(MAPPED),
     )
-    assert made.statements == [
+    assert plan.statements == [
         "alter table `s`.`t` set tblproperties ('delta.enableTypeWidening' = 'true', "
         "'delta.feature.timestampNtz' = 'supported')",
         "alter table `s`.`t` alter column `id` type bigint, `s`.`x` type bigint, "
@@ -21,24 +21,24 @@ def test_the_statements_of_a_plan_that_does_everything():
 
 
 def test_on_spark_3_5_each_type_is_changed_by_a_statement_of_its_own():
-    made = plan(
+    plan = make_plan(
         {"a": "tinyint", "s": {"x": "smallint"}},
         {"a": "int", "s": {"x": "int"}},
-        known=facts(engine=DELTA_3_3),
+        snapshot=table_snapshot(engine=DELTA_3_3),
     )
-    assert made.statements == [
+    assert plan.statements == [
         "alter table `s`.`t` alter column `a` type int",
         "alter table `s`.`t` alter column `s`.`x` type int",
     ]
 
 
 def test_every_part_of_a_name_is_quoted_in_a_statement():
-    made = plan(
+    plan = make_plan(
         {"my col": "int", "a.b": {"c`d": [{"x y": "int"}]}},
         {"my col": "bigint", "a.b": {"c`d": [{"x y": "bigint", "new": {"p q": "int"}}]}},
-        known=facts({**ENABLED, **MAPPED}),
+        snapshot=table_snapshot({**ENABLED, **MAPPED}),
     )
-    assert made.statements == [
+    assert plan.statements == [
         "alter table `s`.`t` alter column `my col` type bigint, "
         "`a.b`.`c``d`.`element`.`x y` type bigint",
         "alter table `s`.`t` add columns (`a.b`.`c``d`.`element`.`new` struct<`p q`: int>)",
@@ -46,7 +46,9 @@ def test_every_part_of_a_name_is_quoted_in_a_statement():
 
 
 def test_names_are_those_of_the_table_whatever_the_case_of_the_source():
-    made = plan({"Amount": "int", "S": {"X": "int"}}, {"AMOUNT": "bigint", "s": {"x": "bigint"}})
-    assert made.statements == [
+    plan = make_plan(
+        {"Amount": "int", "S": {"X": "int"}}, {"AMOUNT": "bigint", "s": {"x": "bigint"}}
+    )
+    assert plan.statements == [
         "alter table `s`.`t` alter column `Amount` type bigint, `S`.`X` type bigint"
     ]

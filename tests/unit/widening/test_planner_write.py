@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 
 from dbt.adapters.deltawiden.sql.types import type_text
-from tests.unit.schemas import data_type, plan, schema_after
-from tests.unit.strategies import mapped_facts, policies, tables_with_sources
+from tests.unit.schemas import data_type, make_plan, schema_after
+from tests.unit.strategies import column_mapped_snapshots, policies, tables_with_sources
 
 
 def test_the_columns_of_the_write_are_those_of_the_changed_table_in_its_order():
-    made = plan(
+    plan = make_plan(
         {"Id": "int", "gone": "int", "v": "float"},
         {"v": "double", "new": "date", "id": "bigint"},
     )
-    assert [(column.name, column.type, column.in_source) for column in made.write.columns] == [
+    assert [(column.name, column.type, column.in_source) for column in plan.write.columns] == [
         ("Id", data_type("bigint"), True),
         ("gone", data_type("int"), False),
         ("v", data_type("double"), True),
@@ -23,13 +23,13 @@ def test_the_columns_of_the_write_are_those_of_the_changed_table_in_its_order():
     ]
 
 
-@given(tables_with_sources, policies, mapped_facts)
-def test_the_columns_of_the_write_are_those_that_the_table_has_then(sides, model, known):
+@given(tables_with_sources, policies, column_mapped_snapshots)
+def test_the_columns_of_the_write_are_those_that_the_table_has_then(sides, model, snapshot):
     table, source = sides
-    made = plan(table, source, model, known)
-    if not made.refusals:
-        after = schema_after(replace(made, dropped=()), table)
-        assert [(column.name, type_text(column.type)) for column in made.write.columns] == [
+    plan = make_plan(table, source, model, snapshot)
+    if not plan.refusals:
+        after = schema_after(replace(plan, dropped=()), table)
+        assert [(column.name, type_text(column.type)) for column in plan.write.columns] == [
             (field.name, type_text(field.dataType)) for field in after.fields
         ]
 
@@ -44,4 +44,4 @@ def test_the_columns_of_the_write_are_those_that_the_table_has_then(sides, model
     ],
 )
 def test_a_merge_may_write_a_star_where_every_column_is_there_and_can_be_named(table, source, can):
-    assert plan(table, source).write.can_merge_all is can
+    assert make_plan(table, source).write.can_merge_all is can

@@ -23,7 +23,7 @@ from dbt.adapters.deltawiden.widening.report import (
     refusals_text,
 )
 from dbt.adapters.deltawiden.widening.schema_diff import compare
-from tests.unit.schemas import MAPPED, data_type, facts, plan, policy, schema
+from tests.unit.schemas import MAPPED, data_type, make_plan, policy, schema, table_snapshot
 from tests.unit.strategies import policies, tables_with_sources
 
 
@@ -33,11 +33,11 @@ def test_a_change_is_said_as_path_from_and_to():
 
 
 def everything() -> Plan:
-    return plan(
+    return make_plan(
         {"id": "int", "s": {"x": "float", "old": "int"}, "gone": "int"},
         {"id": "bigint", "s": {"x": "double", "a b": "int"}, "new": "date"},
         policy("sync_all_columns", type_widening=True),
-        facts(MAPPED),
+        table_snapshot(MAPPED),
     )
 
 
@@ -49,7 +49,7 @@ def test_all_changes_of_a_table_are_said_in_one_line():
 
 
 def test_a_plan_without_changes_is_said_with_nothing():
-    assert changes_text(plan({"v": "int"}, {"v": "int"})) == ""
+    assert changes_text(make_plan({"v": "int"}, {"v": "int"})) == ""
 
 
 def test_the_values_of_the_changes_name_each_part_of_a_path():
@@ -62,16 +62,16 @@ def test_the_values_of_the_changes_name_each_part_of_a_path():
 
 
 def test_refusals_with_one_cause_stand_together_and_all_are_told():
-    made = plan(
+    plan = make_plan(
         {"a": "int", "b": "int", "c": "int", "d": "boolean"},
         {"a": "double", "b": "bigint", "c": "decimal(12,2)", "d": "string"},
-        known=facts({}),
+        snapshot=table_snapshot({}),
     )
     command = (
         """dbt run-operation widen_columns --args '{"relations": ["s.t"], """
         """"columns": {"a": "double", "c": "decimal(12,2)"}}'"""
     )
-    assert refusals_text(made).splitlines() == [
+    assert refusals_text(plan).splitlines() == [
         "`s`.`t` can't take the model's output; nothing was changed or written.",
         "",
         "  a: int -> double",
@@ -93,23 +93,23 @@ def test_refusals_with_one_cause_stand_together_and_all_are_told():
 
 @given(tables_with_sources, policies)
 def test_every_refusal_is_in_the_text(sides: tuple[StructType, StructType], model):
-    made = plan(*sides, model)
-    text = refusals_text(made)
-    for refusal in made.refusals:
+    plan = make_plan(*sides, model)
+    text = refusals_text(plan)
+    for refusal in plan.refusals:
         assert f"  {refusal.subject}\n" in text
 
 
 @pytest.mark.parametrize("mode", ["append_new_columns", "sync_all_columns", "fail"])
 @pytest.mark.parametrize("source", ["double", "decimal(12,2)"])
 def test_a_refused_integer_to_decimal_or_double_comes_with_its_command(mode: str, source: str):
-    text = refusals_text(plan({"amount": "int"}, {"amount": source}, policy(mode)))
+    text = refusals_text(make_plan({"amount": "int"}, {"amount": source}, policy(mode)))
     assert "dbt run-operation widen_columns --args" in text
     assert f'"amount": "{source}"' in text
 
 
 def test_without_a_manual_change_there_is_no_command():
-    assert by_hand_command(plan({"v": "bigint"}, {"v": "double"})) == ""
-    assert "run-operation" not in refusals_text(plan({"v": "bigint"}, {"v": "double"}))
+    assert by_hand_command(make_plan({"v": "bigint"}, {"v": "double"})) == ""
+    assert "run-operation" not in refusals_text(make_plan({"v": "bigint"}, {"v": "double"}))
 
 
 def arguments(command: str) -> dict[str, object]:
@@ -122,8 +122,10 @@ def arguments(command: str) -> dict[str, object]:
 
 def manual(path: tuple[str, str], table: tuple[str, str]) -> Plan:
     column, field = path
-    return plan(
-        {column: {field: "int"}}, {column: {field: "double"}}, known=facts(name=path_sql(table))
+    return make_plan(
+        {column: {field: "int"}},
+        {column: {field: "double"}},
+        snapshot=table_snapshot(name=path_sql(table)),
     )
 
 
