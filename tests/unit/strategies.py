@@ -1,4 +1,4 @@
-"""What Hypothesis draws: types, names, and pairs of a table and a source."""
+"""Hypothesis strategies for types, names, and pairs of a table and a source."""
 
 from collections.abc import Callable
 
@@ -27,7 +27,7 @@ FLOATS = (spark.FloatType(), spark.DoubleType())
 COLUMNS = ("id", "Amount", "my col", "a.b", "c`d", "größe", "🙂", "key", "select")
 FIELDS = ("it's", "a.b `c`,<d>: #ö")
 
-# Any text may be a column's name, as long as there is one; lone surrogates are not text.
+# Any text except the empty one can be a column's name. Lone surrogates are not text.
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 awkward_names = st.text("`.aB0ä 😀'\"\\", min_size=1, max_size=6)
 paths = st.lists(st.one_of(names, awkward_names), min_size=1, max_size=4).map(tuple)
@@ -119,7 +119,7 @@ def _columns(pairs: st.SearchStrategy[Pair]) -> st.SearchStrategy[list[tuple[str
 
 
 widenable_tables = _columns(_automatic_pairs).map(_side_by_side)
-"""A table and a source whose differences can all be taken in automatically."""
+"""A table and a source for which every difference can be widened automatically."""
 
 
 @st.composite
@@ -137,7 +137,7 @@ def _tables_with_sources(draw: st.DrawFn) -> tuple[StructType, StructType]:
 _sides = st.sampled_from(["both", "both", "both", "table", "source"])
 
 tables_with_sources = _tables_with_sources()
-"""A table and a source of which anything may differ."""
+"""A table and a source that can differ in any way."""
 
 compatibilities = st.frozensets(st.sampled_from(Compatibility))
 policies = st.builds(

@@ -1,4 +1,4 @@
-"""The parts of the benchmarks that measure nothing: turns, statistics, results, the page."""
+"""The benchmarks without their measurements: turns, statistics, results and the page."""
 
 import pytest
 
@@ -33,7 +33,7 @@ def cells(comparison: Comparison) -> list[str]:
 # Turns
 
 
-def test_the_programs_take_turns_and_the_warm_up_does_not_count():
+def test_the_programs_run_in_turns_and_the_warm_up_does_not_count():
     ran: list[str] = []
 
     def program(name: str):
@@ -65,7 +65,7 @@ def test_a_ratio_is_that_of_the_medians():
     assert WITHOUT_AIM.is_met is None
 
 
-def test_what_was_not_measured_is_no_sample():
+def test_a_sample_without_measurements_is_an_error():
     with pytest.raises(ValueError, match="ours was not measured"):
         Sample("ours", ())
 
@@ -89,19 +89,19 @@ def test_a_row_has_medians_spreads_ratio_and_aim():
         "-- a\n/* b\n c */ merge\ninto t",
     ],
 )
-def test_a_merge_is_known_behind_comments(statement: str):
+def test_a_merge_after_comments_is_recognized(statement: str):
     assert is_merge(statement)
 
 
 @pytest.mark.parametrize("statement", ["select 1 -- merge into t", "/* merge into t */ select 1"])
-def test_what_only_speaks_of_a_merge_is_none(statement: str):
+def test_a_merge_inside_a_comment_is_not_a_merge(statement: str):
     assert not is_merge(statement)
 
 
 # The file of results
 
 
-def test_results_of_several_sittings_are_kept_together(tmp_path):
+def test_the_results_of_several_runs_are_kept_together(tmp_path):
     file = tmp_path / "new" / "results.json"
     for name, measured in RESULTS.measured.items():
         save(load(HERE, file).with_result(name, measured), file)
@@ -171,17 +171,17 @@ def test_the_same_results_draw_the_same_chart(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "expected"),
     [
         (["merge"], "no benchmark merge; there are merges, "),
         (["--page", "merges"], "--page stands alone"),
         (["--page", "--quick"], "--page stands alone"),
     ],
 )
-def test_a_wrong_command_line_says_what_is_right(arguments, said, capsys):
+def test_the_error_of_a_wrong_command_line_says_what_is_wrong(arguments, expected, capsys):
     with pytest.raises(SystemExit):
         main(arguments)
-    assert said in capsys.readouterr().err
+    assert expected in capsys.readouterr().err
 
 
 def test_every_benchmark_says_how_it_measures():
@@ -207,7 +207,7 @@ def test_a_quick_run_keeps_no_result_and_writes_no_page(monkeypatch, capsys):
     assert capsys.readouterr().out.splitlines()[-1] == row(MET)
 
 
-def test_one_result_of_another_machine_is_told_and_not_kept(monkeypatch, tmp_path, capsys):
+def test_one_result_of_another_machine_is_printed_and_not_kept(monkeypatch, tmp_path, capsys):
     file = tmp_path / "results.json"
     save(Results(Environment({"cores": "8"}, {})).with_result("two", RESULTS.measured["two"]), file)
     before = file.read_text()
@@ -220,10 +220,10 @@ def test_one_result_of_another_machine_is_told_and_not_kept(monkeypatch, tmp_pat
     monkeypatch.setattr(command.store, "save", lambda results: save(results, file))
     monkeypatch.setattr(command, "write_page", lambda: None)
     assert command.main(["one"]) == 0
-    told = capsys.readouterr()
-    assert row(MET) in told.out
-    assert "Not kept. The results in " in told.err
-    assert "cores: 8, not 2" in told.err
+    printed = capsys.readouterr()
+    assert row(MET) in printed.out
+    assert "Not kept. The results in " in printed.err
+    assert "cores: 8, not 2" in printed.err
     assert file.read_text() == before
     assert command.main([]) == 0
     assert [*load(HERE, file).measured] == ["one", "two"]

@@ -1,4 +1,4 @@
-"""What macros are told of a column's type."""
+"""The kind of a column's type, for macros."""
 
 import pytest
 
@@ -35,5 +35,5 @@ def test_a_type_is_of_one_kind_at_most(data_type: str, kind: str | None):
     assert column.is_number() == (kind in ("integer", "float", "numeric"))
 
 
-def test_no_column_is_expanded_behind_the_plan():
+def test_no_column_is_expanded_outside_of_a_plan():
     assert not DeltaWidenColumn("c", "varchar(1)").can_expand_to(DeltaWidenColumn("c", "string"))

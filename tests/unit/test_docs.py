@@ -1,4 +1,4 @@
-"""What the pages say is there: links, profiles, settings, operations, configuration."""
+"""Links, profiles, settings, operations and configuration on the pages exist."""
 
 import ast
 import dataclasses
@@ -30,7 +30,7 @@ OPERATIONS = Path(PACKAGE_PATH) / "macros" / "operations"
 
 
 def anchors(page: Path) -> set[str]:
-    """The anchors that GitHub gives to a page's headings."""
+    """The anchors that GitHub makes for a page's headings."""
     text, _ = read(page)
     found: set[str] = set()
     for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE):
@@ -88,7 +88,7 @@ def test_a_profile_is_accepted(output: dict[str, Any], monkeypatch: pytest.Monke
     assert output["type"] == DeltaWidenConnectionManager.TYPE
     rendered = ProfileRenderer({}).render_data(output)
     known = {field.name for field in dataclasses.fields(DeltaWidenCredentials)}
-    # What dbt does not know it does not complain about.
+    # dbt ignores unknown keys.
     assert rendered.keys() - known == rendered.keys() & {"type", "threads"}
     given = {key: value for key, value in rendered.items() if key in known}
     DeltaWidenCredentials.validate(given)
@@ -126,7 +126,7 @@ def operations() -> dict[str, set[str]]:
 
 
 def macros_of_dbt() -> set[str]:
-    """The names of the macros that dbt and dbt-spark bring."""
+    """The names of the macros of dbt and dbt-spark."""
     files = [f for project in (GLOBAL_PROJECT, SPARK_PROJECT) for f in Path(project).rglob("*.sql")]
     text = "\n".join(file.read_text(encoding="utf-8") for file in files)
     return set(re.findall(r"\{%-?\s*macro\s+(\w+)", text))

@@ -1,4 +1,4 @@
-"""What the pages show of types, statements and refusals is what the code plans and says."""
+"""The types, statements and refusals on the pages are those of the code."""
 
 import re
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ def rows_of_rules() -> set[tuple[str, str, str, str]]:
     found: dict[tuple[str, str], tuple[list[str], list[str]]] = {}
     for rule in RULES:
         row = found.setdefault((_from(rule), ".".join(map(str, rule.since))), ([], []))
-        # A run never changes the length of a text: that it is another one is no difference.
+        # A run never changes the length of a text. Another length is not a difference.
         by_hand = rule.manual or _from(rule) == "`char(n)`, `varchar(n)`"
         target = _to(rule)
         if target not in row[by_hand]:
@@ -62,18 +62,23 @@ def test_the_type_changes_are_those_of_the_rules():
 
 
 @pytest.mark.parametrize(
-    ("table_type", "model", "told"), table("decisions.md", "table|model|becomes")
+    ("table_type", "model", "documented"), table("decisions.md", "table|model|becomes")
 )
-def test_the_type_that_a_table_goes_to(table_type: str, model: str, told: str):
-    _holds(_planned(table_type, model), told)
+def test_the_type_that_a_table_goes_to(table_type: str, model: str, documented: str):
+    _holds(_planned(table_type, model), documented)
 
 
 @pytest.mark.parametrize(
-    ("table_type", "model", "told"), table("manual.md", "table|model|the command")
+    ("table_type", "model", "documented"), table("manual.md", "table|model|the command")
 )
-def test_the_type_that_the_command_names(table_type: str, model: str, told: str):
+def test_the_type_that_the_command_names(table_type: str, model: str, documented: str):
     plan = _planned(table_type, model)
-    _holds(plan, told.replace("none:", "refused:") if "none" in told else f"by hand {told}")
+    _holds(
+        plan,
+        documented.replace("none:", "refused:")
+        if "none" in documented
+        else f"by hand {documented}",
+    )
 
 
 def _planned(table_type: str, model: str) -> Plan:
@@ -82,11 +87,11 @@ def _planned(table_type: str, model: str) -> Plan:
     )
 
 
-def _holds(plan: Plan, told: str) -> None:
-    by_hand = re.search(r"by hand `(.+)`", told)
-    digits = re.search(r"(\d+) digits", told)
+def _holds(plan: Plan, documented: str) -> None:
+    by_hand = re.search(r"by hand `(.+)`", documented)
+    digits = re.search(r"(\d+) digits", documented)
     if not plan.refusals:
-        assert [f"`{change.to_type.simpleString()}`" for change in plan.changes] == [told]
+        assert [f"`{change.to_type.simpleString()}`" for change in plan.changes] == [documented]
     elif by_hand:
         (refusal,) = plan.refusals
         assert refusal.reason is Reason.MANUAL
@@ -94,7 +99,7 @@ def _holds(plan: Plan, told: str) -> None:
     elif digits:
         assert [refusal.detail for refusal in plan.refusals] == [digits.group(1)]
     else:
-        assert "refused" in told
+        assert "refused" in documented
         assert [refusal.reason for refusal in plan.refusals] == [Reason.IMPOSSIBLE]
 
 

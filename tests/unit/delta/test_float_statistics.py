@@ -1,4 +1,4 @@
-"""The statistics of files, where a float column becomes double."""
+"""The statistics of data files after a float column becomes double."""
 
 import json
 import struct
@@ -74,7 +74,7 @@ def as_float(value: float) -> float:
         return value
 
 
-def test_everything_else_keeps_its_text():
+def test_all_other_statistics_keep_their_text():
     others = (
         '"money":12345678901234567890.12345678901234567890,"d":1.0E-300,"t":"a\\"\\\\ü\\u2028",'
         '"s":{"x":0.7,"y":0.7},"list":[1.50,true]'
@@ -86,7 +86,7 @@ def test_everything_else_keeps_its_text():
 
 
 @pytest.mark.parametrize("text", ["{}", '{"numRecords":1}', '{"minValues":{"s":null}}'])
-def test_bounds_that_are_not_there_stay_so(text: str):
+def test_missing_bounds_stay_missing(text: str):
     assert corrected(text, [("x",), ("s", "x")]) == text
 
 
@@ -103,7 +103,7 @@ def test_columns_and_fields_of_structs_have_statistics():
     assert list(leaves_with_statistics(TABLE)) == [("x",), ("s", "x"), ("s", "n"), ("a",), ("b",)]
 
 
-def test_what_was_float_and_is_double():
+def test_a_column_that_was_float_and_is_double_is_found():
     table = schema({"x": "double", "s": {"element": "double"}, "a": ["double"], "y": "float"})
     paths = [("x",), ("s", "element"), ("a", "element"), ("y",), ("gone",)]
     changes = [TypeChange(path, FLOAT, DOUBLE) for path in paths]
@@ -111,7 +111,7 @@ def test_what_was_float_and_is_double():
     assert widened_floats(changes, table) == (("x",), ("s", "element"))
 
 
-def test_a_path_in_physical_names():
+def test_a_path_is_translated_to_physical_names():
     key = "delta.columnMapping.physicalName"
     inside = StructType([StructField("x", FLOAT, True, {key: "col-2"})])
     table = StructType([StructField("s", inside, True, {key: "col-1"})])
@@ -140,7 +140,7 @@ def by_hand(snapshot: TableSnapshot, *leaves: tuple[str, ...]) -> Plan:
     return plan_by_hand([TypeChange(leaf, FLOAT, DOUBLE) for leaf in leaves], snapshot)
 
 
-def test_a_session_changes_floats_in_a_commit_of_their_own():
+def test_a_session_changes_floats_in_a_separate_commit():
     plan = make_plan(
         {"x": "float", "n": "int", "a": ["float"]},
         {"x": "double", "n": "bigint", "a": ["double"]},
@@ -152,7 +152,7 @@ def test_a_session_changes_floats_in_a_commit_of_their_own():
     assert plan.statement_with_statistics == plan.statements[1]
 
 
-def test_by_sql_alone_a_run_is_refused_unless_the_table_is_empty():
+def test_with_sql_alone_a_run_is_refused_unless_the_table_is_empty():
     sides = {"x": "float", "a": ["float"]}, {"x": "double", "a": ["double"]}
     assert reasons(make_plan(*sides, snapshot=by_sql_alone())) == [
         (("x",), Reason.FLOAT_STATISTICS)
@@ -172,7 +172,7 @@ def test_a_partition_column_is_refused(snapshot: TableSnapshot):
     assert reasons(by_hand(snapshot, ("x",))) == expected
 
 
-def test_by_sql_alone_a_person_has_the_table_written_anew():
+def test_with_sql_alone_a_change_by_hand_rewrites_the_table():
     plan = by_hand(by_sql_alone(), ("s", "x"))
     guard, update, alter, restore = plan.statements
     assert f"'{STATISTICS_COLUMNS}' = '`x`,`s`.`n`'" in guard
@@ -205,7 +205,7 @@ def test_the_other_columns_keep_their_statistics(properties: dict[str, str], kep
     assert f"'{STATISTICS_COLUMNS}' = '{kept}'" in guard
 
 
-def test_where_no_other_column_has_statistics_none_is_kept():
+def test_without_other_indexed_columns_no_statistics_are_kept():
     snapshot = table_snapshot(
         {STATISTICS_COLUMNS: "`a,``b`,x"}, schema=schema({"x": "float", "a,`b": "float"})
     )
@@ -214,7 +214,7 @@ def test_where_no_other_column_has_statistics_none_is_kept():
     assert unset.endswith(f"('{STATISTICS_COLUMNS}')")
 
 
-def test_what_was_before_comes_back_even_after_another_was_stopped():
+def test_the_previous_properties_are_restored_after_a_stopped_widening_too():
     before = json.dumps({INDEXED_COLUMNS: "5", STATISTICS_COLUMNS: None})
     snapshot = by_sql_alone({BEFORE: before, STATISTICS_COLUMNS: "`s`.`n`"})
     restore = (
@@ -224,5 +224,5 @@ def test_what_was_before_comes_back_even_after_another_was_stopped():
     assert restore_statements("`s`.`t`", before) == restore
     assert by_hand(snapshot, ("x",)).after_changes == restore
     assert by_hand(snapshot).statements == list(restore)
-    # Not by a run: a person may be at it.
+    # A run doesn't restore them: the operation can still be running.
     assert make_plan({"n": "int"}, {"n": "bigint"}, snapshot=snapshot).after_changes == ()

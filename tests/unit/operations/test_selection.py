@@ -1,4 +1,4 @@
-"""Which tables an operation works on."""
+"""The selection of the tables of an operation."""
 
 import pytest
 from dbt.adapters.spark.relation import SparkRelation

@@ -26,4 +26,4 @@ def from_py4j(first: str, *causes: str) -> str:
 
 
 class Captured(Exception):
-    """An exception of PySpark's, which has the causes in an attribute of its own."""
+    """An exception of PySpark that has its causes in an attribute."""

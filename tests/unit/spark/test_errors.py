@@ -77,7 +77,7 @@ JOB_ABORTED = (
         ),
     ],
 )
-def test_the_deepest_causes_are_told_where_they_say_more(first, causes, text):
+def test_the_deepest_causes_follow_if_they_say_more(first, causes, text):
     assert error_text(from_py4j(first, *causes)) == text
 
 
@@ -142,7 +142,7 @@ def test_the_logical_plan_after_a_message_is_left_out(logical_plan: str):
         "met at the station (platform 3)",
     ],
 )
-def test_a_message_without_java_in_it_is_kept_as_it_is(message: str):
+def test_a_message_without_java_stays_as_it_is(message: str):
     assert error_text(message) == message
 
 
@@ -176,12 +176,12 @@ def test_the_condition_of_a_text_is_found(text: str, found: str | None):
     assert condition(text) == found
 
 
-def test_a_java_stack_is_told_from_a_message():
+def test_a_java_stack_is_recognized():
     assert has_java_stack("Query failed\n\tat org.apache.Spark$.run(Spark.scala:1)")
     assert not has_java_stack("[PARSE_SYNTAX_ERROR] Syntax error at or near 'limit'")
 
 
-def test_a_value_that_was_checked_is_told_as_it_is_whatever_stands_around_it():
+def test_the_error_of_a_checked_value_is_shown_without_the_text_around_it():
     sentence = (
         "The model m has the value a\nb (string) for the column c of `t`. Nothing was written."
     )

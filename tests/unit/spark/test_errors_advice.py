@@ -28,14 +28,14 @@ CHANGE_REFUSED = (
         ),
     ],
 )
-def test_a_condition_that_leaves_no_next_step_gets_one(message: str, advice: str):
+def test_a_condition_without_a_next_step_gets_one(message: str, advice: str):
     text = error_text(from_py4j(f"org.apache.spark.sql.AnalysisException: {message}"))
     first, second = text.split("\n")
     assert first == message
     assert advice in second
 
 
-def test_a_cause_that_leaves_no_next_step_gets_one():
+def test_a_cause_without_a_next_step_gets_one():
     raw = from_py4j(
         "java.lang.RuntimeException: wrapped",
         f"org.apache.spark.sql.delta.DeltaAnalysisException: {CHANGE_REFUSED}",

@@ -9,7 +9,7 @@ HIVE = (
     "org.apache.hadoop.hive.ql.metadata.HiveException: java.lang.RuntimeException: Unable to "
     "instantiate org.apache.hadoop.hive.ql.metadata.SessionHiveMetaStoreClient"
 )
-UNTOLD = (
+WITHOUT_REASON = (
     "ERROR XJ040: Failed to start database 'metastore_db' with class loader "
     "jdk.internal.loader.ClassLoaders$AppClassLoader@5ffd2b27, see the next exception for details."
 )
@@ -22,7 +22,7 @@ HALF_MADE = (
 
 
 @pytest.mark.parametrize(
-    ("cause", "told"),
+    ("cause", "expected"),
     [
         (
             f"ERROR XSDB6: {LOCKED}",
@@ -43,17 +43,17 @@ HALF_MADE = (
         ),
     ],
 )
-def test_a_metastore_that_can_not_be_opened_is_told_with_its_reason(cause: str, told: str):
-    raw = from_py4j(HIVE, "java.lang.reflect.InvocationTargetException", UNTOLD, cause)
-    assert error_text(raw) == told
+def test_the_error_of_a_metastore_that_cannot_be_opened_shows_the_reason(cause: str, expected: str):
+    raw = from_py4j(HIVE, "java.lang.reflect.InvocationTargetException", WITHOUT_REASON, cause)
+    assert error_text(raw) == expected
 
 
-def test_a_locked_derby_metastore_is_told_whoever_has_opened_it():
-    assert "is in use by another process" in error_text(from_py4j(f"{UNTOLD}\n{LOCKED}"))
+def test_a_locked_derby_metastore_is_recognized_without_hive_too():
+    assert "is in use by another process" in error_text(from_py4j(f"{WITHOUT_REASON}\n{LOCKED}"))
 
 
 @pytest.mark.parametrize("attribute", ["_stackTrace", "stackTrace"])
-def test_the_causes_that_pyspark_keeps_apart_are_read(attribute: str):
+def test_the_causes_that_pyspark_stores_separately_are_read(attribute: str):
     error = Captured(HIVE)
     stack = from_py4j(HIVE, f"ERROR XSDB6: {LOCKED}")
     setattr(error, attribute, stack)

@@ -22,7 +22,7 @@ Exception in thread "main" java.lang.RuntimeException: [unresolved dependency: i
 """  # noqa: E501
 
 
-def test_a_machine_without_java_is_told_to_install_one():
+def test_the_error_without_java_says_what_to_install():
     text = start_failure_text("", None, 17)
     assert "no Java was found" in text
     assert "Java 17 or newer" in text
@@ -31,7 +31,7 @@ def test_a_machine_without_java_is_told_to_install_one():
 
 
 @pytest.mark.parametrize("version", ["11.0.22", "1.8.0_402"])
-def test_a_java_too_old_is_told_with_its_version(version: str):
+def test_the_error_of_an_old_java_shows_its_version(version: str):
     log = (
         "Error: LinkageError occurred while loading main class "
         "org.apache.spark.launcher.Main\n\tjava.lang.UnsupportedClassVersionError: "
@@ -78,7 +78,7 @@ def test_jars_that_maven_central_lacks_are_named(version: str):
         ),
     ],
 )
-def test_any_other_failure_is_told_in_the_words_of_the_launcher(log: str, reason: str):
+def test_any_other_failure_shows_the_message_of_the_launcher(log: str, reason: str):
     text = start_failure_text(log, "17.0.15", 17)
     assert text.startswith("Spark's JVM did not start: ")
     assert reason in text
@@ -90,7 +90,7 @@ def test_a_java_of_an_unknown_version_is_not_called_too_old():
     assert "Error: no luck" in start_failure_text("Error: no luck", "unknown", 17)
 
 
-def test_a_launcher_that_printed_nothing_is_said_to_have_printed_nothing():
+def test_the_error_says_that_a_launcher_printed_nothing():
     assert start_failure_text(" \n", "17", 17) == ("Spark's JVM did not start: it printed nothing")
 
 

@@ -1,4 +1,4 @@
-"""What of a profile is hidden, and where."""
+"""The secrets of a profile, and the places that hide them."""
 
 import json
 import sys

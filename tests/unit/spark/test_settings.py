@@ -1,4 +1,4 @@
-"""Which settings Spark is started with, and whose settings win."""
+"""The settings that Spark starts with, and their precedence."""
 
 import os
 from pathlib import Path
@@ -148,7 +148,7 @@ def test_spark_defaults_of_a_spark_home_are_read(tmp_path: Path, environment: En
     assert not settings.keys() & ONE_MACHINE
 
 
-# What has to be joined with the user's own values
+# Values that are joined with the user's values
 
 
 @pytest.mark.parametrize("source", ["parameters", "defaults", "conf", "option"])
@@ -291,12 +291,12 @@ def test_java_has_the_time_zone_of_the_session(environment: Environment, zone: s
 
 
 @pytest.mark.parametrize("zone", ["", "a b", "x;-Dy"])
-def test_what_is_no_time_zone_is_left_to_spark(environment: Environment, zone: str):
+def test_an_invalid_time_zone_is_left_to_spark(environment: Environment, zone: str):
     settings = start_settings({"spark.sql.session.timeZone": zone}, environment)
     assert "spark.driver.extraJavaOptions" not in settings
 
 
-def test_a_time_zone_that_the_user_gives_to_java_stays(environment: Environment):
+def test_a_time_zone_that_the_user_sets_for_java_stays(environment: Environment):
     options = "-Duser.timezone=Asia/Tokyo"
     given = {"spark.sql.session.timeZone": "UTC", "spark.driver.extraJavaOptions": options}
     assert start_settings(given, environment)["spark.driver.extraJavaOptions"] == options

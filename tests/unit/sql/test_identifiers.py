@@ -1,4 +1,4 @@
-"""Names as SQL: whatever is in one, it stays one name."""
+"""Names as SQL identifiers. Any text stays one name."""
 
 import pytest
 from hypothesis import example, given, settings

@@ -30,7 +30,7 @@ STABLE = frozenset({"typeWidening"})
         ("int", "bigint", frozenset(), False),
     ],
 )
-def test_with_the_preview_only_what_it_knows_is_widened(table, source, features, refused: bool):
+def test_the_preview_permits_only_the_changes_that_it_has(table, source, features, refused: bool):
     plan = by_hand(table, source, table_snapshot(features=features))
     assert [refusal.reason for refusal in plan.refusals] == (
         [Reason.PREVIEW_ONLY] if refused else []
@@ -47,7 +47,7 @@ def test_with_the_preview_only_what_it_knows_is_widened(table, source, features,
         (None, "sync_all_columns", [Reason.NOT_ENABLED, Reason.CONSTRAINT]),
         (False, "append_new_columns", [Reason.TURNED_OFF, Reason.CONSTRAINT]),
         (True, "append_new_columns", [Reason.CONSTRAINT]),
-        # Neither setting is the first to change there, and the constraint stays whatever the mode.
+        # With fail neither setting is the first to change. The constraint is a refusal in any mode.
         (None, "fail", [Reason.CONSTRAINT]),
         (False, "fail", [Reason.CONSTRAINT]),
     ],
@@ -58,7 +58,7 @@ def test_settings_and_a_check_constraint_are_refused_together(setting, mode: str
     assert [refusal.reason for refusal in plan.refusals] == expected
 
 
-def test_whatever_a_table_has_against_one_change_is_told_at_once():
+def test_all_blockers_of_one_change_are_refused_together():
     snapshot = table_snapshot(
         {"delta.constraints.c": "v is not null", "delta.enableIcebergWriterCompatV1": "true"},
         features=PREVIEW,
@@ -102,6 +102,6 @@ def test_the_length_of_nested_text_is_never_changed(from_type: str, to_type: str
 @pytest.mark.parametrize(
     ("table_format", "reason"), [("view", Reason.VIEW), ("parquet", Reason.NOT_DELTA)]
 )
-def test_what_is_no_delta_table_is_refused_for_that_alone(table_format: str, reason: Reason):
+def test_the_only_refusal_of_another_format_is_the_format(table_format: str, reason: Reason):
     snapshot = table_snapshot({"delta.constraints.c": "v > 0"}, format=table_format)
     assert reasons(by_hand("int", "bigint", snapshot)) == [(("v",), reason)]

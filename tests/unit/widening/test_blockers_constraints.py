@@ -39,14 +39,14 @@ from tests.unit.strategies import names
         ("a b c v", {"v": "int"}, {"v": "bigint"}, [("v",)]),
     ],
 )
-def test_what_a_check_constraint_uses_is_not_widened(expression, table, source, refused):
+def test_a_column_that_a_check_constraint_uses_is_not_widened(expression, table, source, refused):
     plan = make_plan(table, source, snapshot=checked(expression))
     assert reasons(plan) == [(path, Reason.CONSTRAINT) for path in refused]
     assert {refusal.detail for refusal in plan.refusals} <= {expression}
     assert {refusal.name for refusal in plan.refusals} <= {"`c0`"}
 
 
-def test_what_a_check_constraint_uses_is_not_widened_by_hand_either():
+def test_a_column_that_a_check_constraint_uses_is_not_widened_by_hand():
     snapshot = checked("s.x > 0")
     assert reasons(by_hand("int", "double", snapshot, ("s", "x"))) == [
         (("s", "x"), Reason.CONSTRAINT)
@@ -69,12 +69,12 @@ def test_each_check_constraint_is_a_refusal_that_names_it():
     ("from_type", "to_type"),
     [("varchar(5)", "varchar(10)"), ("void", "int"), ("date", "timestamp_ntz")],
 )
-def test_a_check_constraint_stands_in_the_way_of_every_kind_of_change(from_type, to_type):
+def test_a_check_constraint_blocks_every_kind_of_change(from_type, to_type):
     plan = by_hand(from_type, to_type, checked("v is not null"))
     assert reasons(plan) == [(("v",), Reason.CONSTRAINT)]
 
 
-def test_a_check_constraint_on_a_column_that_stays_as_it_is_refuses_nothing():
+def test_a_check_constraint_on_an_unchanged_column_blocks_nothing():
     plan = make_plan(
         {"v": "bigint", "w": "int"}, {"v": "int", "w": "bigint"}, snapshot=checked("v > 0")
     )
@@ -82,6 +82,6 @@ def test_a_check_constraint_on_a_column_that_stays_as_it_is_refuses_nothing():
 
 
 @given(names)
-def test_a_check_constraint_is_seen_whatever_the_name_of_its_column(name: str):
+def test_a_check_constraint_on_a_column_with_any_name_is_found(name: str):
     plan = by_hand("int", "bigint", checked(f"{path_sql((name,))} > 0"), (name,))
     assert reasons(plan) == [((name,), Reason.CONSTRAINT)]

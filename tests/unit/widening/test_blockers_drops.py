@@ -43,7 +43,7 @@ GONE_FIELD = {"id": "int", "s": {"x": "int", "y": "int"}}, {"id": "int", "s": {"
         ),
     ],
 )
-def test_all_that_stands_in_the_way_of_a_drop_is_told(
+def test_all_blockers_of_a_drop_are_refused_together(
     snapshot: TableSnapshot, expected: list[Reason]
 ):
     refused = dropping({"id": "int", "Gone": "int"}, {"id": "int"}, snapshot)
@@ -62,7 +62,7 @@ def test_all_that_stands_in_the_way_of_a_drop_is_told(
         (table_snapshot(MAPPED, generated={"made": "s.y + 1"}), [Reason.INPUT_OF_GENERATED]),
     ],
 )
-def test_a_nested_field_is_dropped_where_nothing_uses_it(snapshot, expected: list[Reason]):
+def test_a_nested_field_is_dropped_if_nothing_uses_it(snapshot, expected: list[Reason]):
     assert dropping(*GONE_FIELD, snapshot) == [(("s", "y"), reason) for reason in expected]
 
 
@@ -85,6 +85,6 @@ def test_a_refused_drop_names_the_constraint_and_the_column():
     )
 
 
-def test_what_stands_in_the_way_of_a_drop_is_nothing_to_a_column_that_is_kept():
+def test_the_blockers_of_a_drop_do_not_block_a_column_that_is_kept():
     snapshot = checked("gone > 0", clustering_columns=("gone",))
     assert not make_plan({"id": "int", "gone": "int"}, {"id": "int"}, snapshot=snapshot).refusals

@@ -66,12 +66,12 @@ def test_a_generated_column_and_its_inputs_are_not_widened(source, expected):
         ("amount", "int", "decimal(12,2)", Reason.INPUT_OF_GENERATED),
     ],
 )
-def test_a_person_may_not_widen_what_delta_makes_either(column, from_type, to_type, reason):
+def test_generated_and_identity_columns_are_not_widened_by_hand(column, from_type, to_type, reason):
     assert reasons(by_hand(from_type, to_type, MADE, (column,))) == [((column,), reason)]
 
 
 @pytest.mark.parametrize("field", ["Tenfold", "Number"])
-def test_a_nested_field_is_not_made_by_delta_because_a_column_of_its_name_is(field: str):
+def test_a_nested_field_with_the_name_of_a_generated_column_is_widened(field: str):
     snapshot = table_snapshot(generated={"Tenfold": "id * 10"}, identity=frozenset({"Number"}))
     assert not by_hand("int", "bigint", snapshot, ("s", field)).refusals
     assert by_hand("int", "bigint", snapshot, (field, "x")).refusals
@@ -87,7 +87,7 @@ def test_a_generated_column_that_another_is_generated_from_has_both_refusals():
 
 
 @pytest.mark.parametrize("mode", PLANNED_MODES)
-def test_columns_that_delta_makes_are_left_to_it_where_the_source_lacks_them(mode):
+def test_computed_columns_that_the_source_lacks_are_not_written(mode):
     source = {"amount": "int", "id": "int", "s": {"at": "date", "x": "int"}}
     plan = make_plan(MADE_TABLE, source, policy(mode), MADE)
     assert (plan.statements, plan.refusals, plan.dropped) == ([], (), ())
@@ -98,14 +98,14 @@ def test_columns_that_delta_makes_are_left_to_it_where_the_source_lacks_them(mod
 
 
 @pytest.mark.parametrize("mode", PLANNED_MODES)
-def test_columns_that_delta_makes_are_written_where_the_source_has_them(mode):
+def test_computed_columns_that_the_source_has_are_written(mode):
     plan = make_plan(MADE_TABLE, MADE_TABLE, policy(mode), MADE)
     assert [column.name for column in plan.write.columns] == list(MADE_TABLE)
     assert not plan.write.leaves_out
     assert plan.write.can_merge_all
 
 
-def test_beside_columns_that_delta_makes_others_are_dropped_filled_and_refused():
+def test_other_columns_beside_computed_ones_are_dropped_filled_or_refused():
     source = {"amount": "int", "s": {"at": "date", "x": "int"}}
     dropped = make_plan(MADE_TABLE, source, policy("sync_all_columns"), MADE)
     assert dropped.statements == ["alter table `s`.`t` drop columns (`id`)"]
@@ -119,7 +119,7 @@ def test_beside_columns_that_delta_makes_others_are_dropped_filled_and_refused()
     assert reasons(refused) == [(("id",), Reason.MISSING_AND_MODE_IS_FAIL)]
 
 
-def test_a_column_that_delta_makes_may_be_not_null_and_partition_the_table():
+def test_a_computed_column_can_be_not_null_and_a_partition_column():
     table = StructType(
         [
             StructField("at", spark.DateType()),
@@ -131,7 +131,7 @@ def test_a_column_that_delta_makes_may_be_not_null_and_partition_the_table():
         assert not make_plan(table, {"at": "date"}, policy(mode), snapshot).refusals
 
 
-def test_a_plan_that_changes_nothing_leaves_columns_to_delta_too():
+def test_a_plan_without_changes_does_not_write_computed_columns():
     source, table = schema({"id": "int"}), schema({"id": "int", "Tenfold": "int", "gone": "int"})
     plan = plan_no_change(compare(source, table), source, table, "`t`", frozenset({"tenfold"}))
     assert [column.name for column in plan.write.columns] == ["id", "gone"]

@@ -38,7 +38,7 @@ from tests.unit.schemas import (
         ({"delta.columnMapping.mode": "id"}, ("icebergWriterCompatV1",)),
     ],
 )
-def test_a_table_kept_compatible_with_iceberg_takes_only_changes_that_iceberg_has(
+def test_a_table_compatible_with_iceberg_takes_only_the_changes_that_iceberg_has(
     properties, features
 ):
     snapshot = table_snapshot({**ENABLED, **properties}, features=frozenset(features))
@@ -69,7 +69,7 @@ def test_a_table_kept_compatible_with_iceberg_takes_only_changes_that_iceberg_ha
         {"delta.enableIcebergWriterCompatV1": "false"},
     ],
 )
-def test_a_table_not_kept_compatible_with_iceberg_takes_every_change(properties):
+def test_a_table_that_is_not_compatible_with_iceberg_takes_every_change(properties):
     plan = make_plan(
         {"t": "date"}, {"t": "timestamp_ntz"}, snapshot=table_snapshot({**ENABLED, **properties})
     )
@@ -94,7 +94,7 @@ NO_PREVIEW = "it allows no typeWidening-preview"
 
 
 @pytest.mark.parametrize(
-    ("from_type", "to_type", "snapshot", "told"),
+    ("from_type", "to_type", "snapshot", "expected"),
     [
         ("int", "bigint", writer(), []),
         ("int", "bigint", writer(features=ALLOWED), []),
@@ -132,12 +132,14 @@ NO_PREVIEW = "it allows no typeWidening-preview"
         ),
     ],
 )
-def test_what_iceberg_writer_compat_v1_forbids_is_refused(from_type, to_type, snapshot, told):
+def test_a_change_that_iceberg_writer_compat_v1_forbids_is_refused(
+    from_type, to_type, snapshot, expected
+):
     plan = by_hand(from_type, to_type, snapshot)
-    assert details(plan) == [(Reason.WRITER_COMPATIBILITY, detail) for detail in told]
+    assert details(plan) == [(Reason.WRITER_COMPATIBILITY, detail) for detail in expected]
 
 
-def test_iceberg_writer_compat_v1_forbids_the_same_where_it_is_a_feature():
+def test_iceberg_writer_compat_v1_as_a_table_feature_forbids_the_same_changes():
     snapshot = table_snapshot({**ENABLED, **MAPPED}, features=frozenset({"icebergWriterCompatV1"}))
     assert reasons(by_hand("int", "bigint", snapshot)) == [(("v",), Reason.WRITER_COMPATIBILITY)]
 
@@ -152,7 +154,7 @@ def test_under_iceberg_writer_compat_v1_no_column_or_field_is_added():
     ]
 
 
-def test_all_that_iceberg_writer_compat_v1_has_against_a_new_column_is_told():
+def test_all_reasons_of_iceberg_writer_compat_v1_against_a_new_column_are_refusals():
     # A new column widens nothing, so Delta 3.3 turns no preview on for it.
     snapshot = writer("name", ("deletionVectors",), engine=DELTA_3_3)
     plan = make_plan({}, {"b": [{"x": "smallint"}]}, snapshot=snapshot)

@@ -34,7 +34,7 @@ DELTA_4_3 = Engine(spark=(4, 1, 4), delta=(4, 3, 2))
         (UnreadableType("geometry(4326)"), "geometry(4326)"),
     ],
 )
-def test_a_new_column_of_a_type_that_delta_can_not_store_is_refused(mode, new, detail: str):
+def test_a_new_column_of_a_type_that_delta_cannot_store_is_refused(mode, new, detail: str):
     plan = make_plan({}, {"v": new, "ok": "int"}, policy(mode))
     assert reasons(plan) == [(("v",), Reason.NOT_STORABLE)]
     assert plan.refusals[0].detail == detail
@@ -64,12 +64,12 @@ def test_a_new_column_of_a_type_that_delta_can_not_store_is_refused(mode, new, d
             DELTA_4_4,
             ("m", "value", "y"),
         ),
-        # Only a word of a path that stands for the inside of an array or a map is one.
+        # `key` and `value` can also be names of columns and fields.
         ({"s": {"a": "int"}}, {"s": {"a": "int", "value": "void"}}, DELTA_4_4, None),
         ({"key": {"a": "int"}}, {"key": {"a": "int", "b": "void"}}, DELTA_4_4, None),
     ],
 )
-def test_a_new_column_of_nulls_is_one_that_can_get_a_type_later(table, source, engine, refused):
+def test_a_void_column_is_added_only_if_it_can_get_a_type_later(table, source, engine, refused):
     plan = make_plan(table, source, snapshot=table_snapshot(engine=engine))
     assert reasons(plan) == ([(refused, Reason.VOID)] if refused else [])
 
@@ -97,7 +97,7 @@ def test_a_new_name_with_a_character_that_parquet_reserves_needs_column_mapping(
         ({"a b": {"x": "int"}}, {"a b": {"x": "int", "y": "int"}}, None),
     ],
 )
-def test_each_new_name_and_no_other_is_held_against_column_mapping(table, source, refused):
+def test_only_new_names_are_checked_for_column_mapping(table, source, refused):
     expected = [(refused, Reason.NAME_NEEDS_COLUMN_MAPPING)] if refused else []
     assert reasons(make_plan(table, source)) == expected
 
@@ -123,11 +123,11 @@ V1, V2, V3 = "icebergCompatV1", "icebergCompatV2", "icebergCompatV3"
 )
 def test_a_new_column_of_a_type_that_iceberg_lacks_is_refused(feature, new, lacking: str | None):
     plan = make_plan({}, {"v": new}, snapshot=table_snapshot(features=frozenset({feature})))
-    told = [detail for detail in details(plan) if detail[0] is Reason.NOT_IN_ICEBERG]
-    assert told == ([(Reason.NOT_IN_ICEBERG, f"{feature}: {lacking}")] if lacking else [])
+    found = [detail for detail in details(plan) if detail[0] is Reason.NOT_IN_ICEBERG]
+    assert found == ([(Reason.NOT_IN_ICEBERG, f"{feature}: {lacking}")] if lacking else [])
 
 
-def test_all_that_stands_in_the_way_of_a_new_column_is_told():
+def test_all_blockers_of_a_new_column_are_refused_together():
     snapshot = table_snapshot(features=frozenset({V1, V2}), engine=DELTA_4_0)
     plan = make_plan({}, {"my col": ["void"], "w": INTERVAL}, snapshot=snapshot)
     assert reasons(plan) == [
@@ -139,7 +139,7 @@ def test_all_that_stands_in_the_way_of_a_new_column_is_told():
     ]
 
 
-def test_under_fail_a_new_column_is_refused_for_the_mode_alone():
+def test_with_fail_the_only_refusal_of_a_new_column_is_the_mode():
     plan = make_plan({}, {"my col": INTERVAL}, policy("fail"))
     assert reasons(plan) == [(("my col",), Reason.NEW_AND_MODE_IS_FAIL)]
 

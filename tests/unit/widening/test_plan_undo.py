@@ -14,28 +14,28 @@ def widening_that_turns_the_property_on(snapshot: TableSnapshot | None = None) -
     return make_plan(table, source, policy(type_widening=True), snapshot or table_snapshot({}))
 
 
-def test_a_property_turned_on_for_changes_that_failed_is_turned_off_again():
+def test_a_property_that_was_set_for_failed_changes_is_unset():
     plan = widening_that_turns_the_property_on()
     assert plan.undo(plan.statements[:1]) == [UNSET]
 
 
 @pytest.mark.parametrize("ran", [0, 2, 3])
-def test_nothing_is_taken_back_before_the_property_was_set_or_after_a_type_was_changed(ran: int):
+def test_nothing_is_undone_before_the_property_is_set_or_after_a_type_is_changed(ran: int):
     plan = widening_that_turns_the_property_on()
     assert plan.undo(plan.statements[:ran]) == []
 
 
-def test_one_changed_column_keeps_the_property_where_each_has_a_statement_of_its_own():
+def test_the_property_stays_after_the_first_of_several_statements():
     plan = widening_that_turns_the_property_on(table_snapshot({}, engine=DELTA_3_3))
     assert plan.undo(plan.statements[:1]) == [UNSET]
     assert plan.undo(plan.statements[:2]) == []
 
 
-def test_a_property_that_was_on_before_is_never_turned_off():
+def test_a_property_that_was_set_before_is_never_unset():
     plan = widening_that_turns_the_property_on(table_snapshot())
     assert plan.undo(plan.statements[:1]) == []
 
 
-def test_the_statements_that_ran_may_come_from_an_iterator():
+def test_the_statements_that_ran_can_be_an_iterator():
     plan = widening_that_turns_the_property_on()
     assert plan.undo(iter(plan.statements[:1])) == [UNSET]

@@ -25,12 +25,12 @@ def test_a_table_changed_as_planned_stores_every_value_of_the_source(sides, mode
 
 
 @given(widenable_tables, automatic_policies)
-def test_what_can_be_widened_is_never_refused(sides, model):
+def test_a_table_that_can_be_widened_is_never_refused(sides, model):
     assert not make_plan(*sides, model).refusals
 
 
 @given(tables_with_sources, policies, column_mapped_snapshots)
-def test_a_schema_that_is_reached_needs_no_plan(sides, model, snapshot):
+def test_the_schema_after_a_plan_needs_no_further_change(sides, model, snapshot):
     table, source = sides
     plan = make_plan(table, source, model, snapshot)
     if plan.refusals:
@@ -73,7 +73,7 @@ def test_every_leaf_that_differs_is_changed_or_refused(sides, model, snapshot):
 
 
 @given(tables_with_sources, table_snapshots)
-def test_under_fail_whatever_differs_is_refused(sides, snapshot):
+def test_with_fail_every_difference_is_refused(sides, snapshot):
     table, source = sides
     plan = make_plan(table, source, policy("fail", type_widening=True), snapshot)
     assert bool(plan.refusals) == bool(compare(source, table))
@@ -81,9 +81,7 @@ def test_under_fail_whatever_differs_is_refused(sides, snapshot):
 
 
 @given(tables_with_sources, policies, column_mapped_snapshots)
-def test_statements_run_in_an_order_in_which_what_can_be_refused_comes_first(
-    sides, model, snapshot
-):
+def test_statements_that_delta_can_refuse_run_first(sides, model, snapshot):
     kinds = ["set tblproperties", "alter column", "add columns", "drop columns"]
     plan = make_plan(*sides, model, snapshot)
     order = [

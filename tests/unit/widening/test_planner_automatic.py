@@ -47,7 +47,7 @@ def test_an_integer_is_never_widened_to_decimal_or_double_by_a_plan(integer, mod
 
 
 @given(tables_with_sources, policies, table_snapshots)
-def test_every_planned_change_keeps_every_value_and_is_one_that_delta_makes(sides, model, snapshot):
+def test_every_planned_change_keeps_every_value_and_is_supported_by_delta(sides, model, snapshot):
     for change in make_plan(*sides, model, snapshot).changes:
         rule = find_rule(change.from_type, change.to_type)
         assert rule is not None
@@ -98,7 +98,7 @@ def test_a_widening_goes_to_the_smallest_type_for_both(table, source, becomes, m
         ("smallint", "double", "double"),
     ],
 )
-def test_an_integer_to_decimal_or_double_is_left_to_a_person(mode, table, source, by_hand):
+def test_an_integer_becomes_decimal_or_double_only_by_hand(mode, table, source, by_hand):
     plan = make_plan({"v": table}, {"v": source}, policy(mode, type_widening=True))
     (refusal,) = plan.refusals
     assert refusal.reason is Reason.MANUAL
@@ -107,7 +107,7 @@ def test_an_integer_to_decimal_or_double_is_left_to_a_person(mode, table, source
 
 
 @pytest.mark.parametrize("source", ["double", "decimal(12,2)"])
-def test_under_fail_an_integer_to_decimal_or_double_is_left_to_a_person_too(source: str):
+def test_with_fail_too_an_integer_becomes_decimal_or_double_only_by_hand(source: str):
     # Another mode would not widen it either.
     plan = make_plan({"v": "int"}, {"v": source}, policy("fail"))
     assert reasons(plan) == [(("v",), Reason.MANUAL)]
@@ -126,7 +126,7 @@ def test_under_fail_an_integer_to_decimal_or_double_is_left_to_a_person_too(sour
     ],
 )
 @pytest.mark.parametrize("mode", PLANNED_MODES)
-def test_where_the_table_holds_the_source_nothing_is_done(table, source, mode):
+def test_a_source_that_the_table_can_hold_changes_nothing(table, source, mode):
     plan = make_plan({"v": table}, {"v": source}, policy(mode), table_snapshot({}))
     assert (plan.statements, plan.refusals) == ([], ())
 

@@ -24,7 +24,7 @@ from tests.unit.strategies import atoms, table_snapshots
         ("date", "timestamp_ntz"),
     ],
 )
-def test_a_person_may_ask_for_whatever_delta_makes(from_type: str, to_type: str):
+def test_every_change_that_delta_supports_can_be_made_by_hand(from_type: str, to_type: str):
     snapshot = table_snapshot(features=frozenset({"timestampNtz"}))
     assert by_hand(from_type, to_type, snapshot).statements == [
         f"alter table `s`.`t` alter column `v` type {to_type}"
@@ -50,7 +50,9 @@ def test_a_person_may_ask_for_whatever_delta_makes(from_type: str, to_type: str)
         ),
     ],
 )
-def test_what_delta_does_not_make_is_refused_to_a_person_too(from_type, to_type, snapshot, reason):
+def test_a_change_that_delta_does_not_support_is_refused_by_hand_too(
+    from_type, to_type, snapshot, reason
+):
     plan = by_hand(from_type, to_type, snapshot)
     assert plan.refusals == (
         Refusal(
@@ -64,7 +66,7 @@ def test_what_delta_does_not_make_is_refused_to_a_person_too(from_type, to_type,
     assert plan.statements == []
 
 
-def test_a_change_by_hand_turns_the_property_on_where_it_is_off():
+def test_a_change_by_hand_enables_type_widening():
     assert by_hand("int", "double", table_snapshot({})).statements == [
         "alter table `s`.`t` set tblproperties ('delta.enableTypeWidening' = 'true')",
         "alter table `s`.`t` alter column `v` type double",
@@ -77,7 +79,7 @@ def test_a_longer_varchar_by_hand_needs_no_property():
     ]
 
 
-def test_a_change_by_hand_to_the_type_that_is_there_is_left_out():
+def test_a_change_by_hand_to_the_current_type_is_left_out():
     plan = by_hand("int", "int", table_snapshot({}))
     assert (plan.statements, plan.refusals, plan.changes) == ([], (), ())
 

@@ -16,7 +16,7 @@ from tests.unit.schemas import DELTA_3_3, make_plan, policy, table_snapshot
         ("void", "int", "4.4"),
     ],
 )
-def test_delta_3_3_is_asked_only_for_what_it_makes(table: str, source: str, needed: str):
+def test_delta_3_3_makes_only_the_changes_that_it_supports(table: str, source: str, needed: str):
     plan = make_plan({"v": table}, {"v": source}, snapshot=table_snapshot(engine=DELTA_3_3))
     assert [refusal.detail for refusal in plan.refusals] == ([needed] if needed else [])
     assert all(refusal.reason is Reason.ENGINE_TOO_OLD for refusal in plan.refusals)

@@ -31,7 +31,7 @@ def reachable(column: DataType, source: DataType) -> bool:
 
 @pytest.mark.parametrize("scale", [0, 1, 2, 5, 18])
 @pytest.mark.parametrize("other", [*INTEGERS, *FLOATS], ids=type_text)
-def test_a_change_is_called_impossible_only_where_delta_makes_no_type_that_holds_both(other, scale):
+def test_a_change_is_impossible_only_if_no_type_that_delta_makes_holds_both(other, scale):
     wrong = []
     for precision in range(max(scale, 1), 39):
         decimal = spark.DecimalType(precision, scale)
@@ -45,7 +45,7 @@ def test_a_change_is_called_impossible_only_where_delta_makes_no_type_that_holds
 
 @pytest.mark.parametrize("column", [*INTEGERS, *FLOATS], ids=type_text)
 @pytest.mark.parametrize("source", [*INTEGERS, *FLOATS], ids=type_text)
-def test_no_number_is_called_impossible_where_delta_makes_a_type_that_holds_both(column, source):
+def test_a_change_between_numbers_is_not_impossible_if_a_type_holds_both(column, source):
     if store_assignment(source, column) is not StoreAssignment.EXACT and reachable(column, source):
         assert (("v",), Reason.IMPOSSIBLE) not in reasons(make_plan({"v": column}, {"v": source}))
 
@@ -69,7 +69,7 @@ def test_no_number_is_called_impossible_where_delta_makes_a_type_that_holds_both
     ],
 )
 @pytest.mark.parametrize("mode", PLANNED_MODES)
-def test_what_no_type_holds_is_refused_as_impossible(table, source, mode):
+def test_two_types_without_a_common_type_are_refused_as_impossible(table, source, mode):
     plan = make_plan({"v": table}, {"v": source}, policy(mode))
     assert reasons(plan) == [(("v",), Reason.IMPOSSIBLE)]
     assert (plan.refusals[0].from_type, plan.refusals[0].to_type) == (

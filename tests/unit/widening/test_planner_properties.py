@@ -22,7 +22,7 @@ from tests.unit.schemas import AUTOMATIC_MODES, ENABLED, make_plan, policy, reas
         (False, {}, Reason.TURNED_OFF, False),
     ],
 )
-def test_a_table_is_widened_where_its_property_or_the_model_says_so(
+def test_a_table_is_widened_if_its_property_or_the_model_enables_it(
     setting, properties, refused, sets_the_property
 ):
     plan = make_plan(
@@ -35,7 +35,7 @@ def test_a_table_is_widened_where_its_property_or_the_model_says_so(
 @pytest.mark.parametrize("source", ["int", "string", "decimal(12,2)", "varchar(5)", "variant"])
 @pytest.mark.parametrize("setting", [None, True, False])
 @pytest.mark.parametrize("mode", AUTOMATIC_MODES)
-def test_a_column_of_nulls_takes_the_type_of_the_source_whatever_the_property(
+def test_a_void_column_takes_the_type_of_the_source_without_the_property(
     source: str, setting: bool | None, mode: OnSchemaChange
 ):
     model = policy(mode, type_widening=setting, compatible_with=frozenset(Compatibility))
@@ -44,18 +44,18 @@ def test_a_column_of_nulls_takes_the_type_of_the_source_whatever_the_property(
     assert plan.statements == [f"alter table `s`.`t` alter column `v` type {source}"]
 
 
-def test_a_column_of_nulls_that_becomes_timestamp_ntz_brings_its_feature_only():
+def test_a_void_column_that_becomes_timestamp_ntz_needs_only_its_feature():
     plan = make_plan({"v": "void"}, {"v": "timestamp_ntz"}, snapshot=table_snapshot({}))
     assert dict(plan.properties) == {"delta.feature.timestampNtz": "supported"}
 
 
 @pytest.mark.parametrize("source", [["int"], {"a": "int"}, ("int", "int")])
-def test_a_column_of_nulls_never_becomes_a_nested_type(source):
+def test_a_void_column_never_becomes_a_nested_type(source):
     assert reasons(make_plan({"v": "void"}, {"v": source})) == [(("v",), Reason.IMPOSSIBLE)]
 
 
 @pytest.mark.parametrize("setting", [None, True, False])
-def test_no_property_is_set_where_no_type_is_changed(setting: bool | None):
+def test_no_property_is_set_if_no_type_is_changed(setting: bool | None):
     plan = make_plan(
         {"v": "int"}, {"v": "int", "w": "int"}, policy(type_widening=setting), table_snapshot({})
     )
@@ -63,15 +63,15 @@ def test_no_property_is_set_where_no_type_is_changed(setting: bool | None):
 
 
 @pytest.mark.parametrize("source", ["timestamp_ntz", [{"t": "timestamp_ntz"}]])
-@pytest.mark.parametrize(("features", "asked"), [((), True), (("timestampNtz",), False)])
-def test_a_feature_that_a_new_column_needs_is_supported_once(source, features, asked: bool):
+@pytest.mark.parametrize(("features", "enabled"), [((), True), (("timestampNtz",), False)])
+def test_a_feature_that_a_new_column_needs_is_supported_once(source, features, enabled: bool):
     snapshot = table_snapshot(features=frozenset(features))
     plan = make_plan({}, {"v": source, "w": source}, snapshot=snapshot)
-    expected = {"delta.feature.timestampNtz": "supported"} if asked else {}
+    expected = {"delta.feature.timestampNtz": "supported"} if enabled else {}
     assert dict(plan.properties) == expected
 
 
-def test_a_feature_that_the_table_supports_is_not_asked_for_again():
+def test_a_feature_that_the_table_supports_is_not_enabled_again():
     snapshot = table_snapshot(features=frozenset({"timestampNtz"}))
     plan = make_plan({"d": "date"}, {"d": "timestamp_ntz"}, snapshot=snapshot)
     assert plan.statements == ["alter table `s`.`t` alter column `d` type timestamp_ntz"]

@@ -3,7 +3,7 @@
 from tests.unit.schemas import DELTA_3_3, ENABLED, MAPPED, make_plan, policy, table_snapshot
 
 
-def test_the_statements_of_a_plan_that_does_everything():
+def test_a_plan_with_every_kind_of_change_has_these_statements():
     plan = make_plan(
         {"id": "int", "s": {"x": "int", "old": "int"}, "d": "date", "gone": "int"},
         {"id": "bigint", "s": {"x": "bigint", "new": "int"}, "d": "timestamp_ntz", "b": ["int"]},
@@ -20,7 +20,7 @@ def test_the_statements_of_a_plan_that_does_everything():
     ]
 
 
-def test_on_spark_3_5_each_type_is_changed_by_a_statement_of_its_own():
+def test_on_spark_3_5_a_separate_statement_changes_each_type():
     plan = make_plan(
         {"a": "tinyint", "s": {"x": "smallint"}},
         {"a": "int", "s": {"x": "int"}},
@@ -45,7 +45,7 @@ def test_every_part_of_a_name_is_quoted_in_a_statement():
     ]
 
 
-def test_names_are_those_of_the_table_whatever_the_case_of_the_source():
+def test_statements_use_the_names_of_the_table_in_its_case():
     plan = make_plan(
         {"Amount": "int", "S": {"X": "int"}}, {"AMOUNT": "bigint", "s": {"x": "bigint"}}
     )

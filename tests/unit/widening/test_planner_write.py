@@ -24,7 +24,7 @@ def test_the_columns_of_the_write_are_those_of_the_changed_table_in_its_order():
 
 
 @given(tables_with_sources, policies, column_mapped_snapshots)
-def test_the_columns_of_the_write_are_those_that_the_table_has_then(sides, model, snapshot):
+def test_the_columns_of_the_write_are_the_columns_of_the_changed_table(sides, model, snapshot):
     table, source = sides
     plan = make_plan(table, source, model, snapshot)
     if not plan.refusals:
@@ -43,5 +43,5 @@ def test_the_columns_of_the_write_are_those_that_the_table_has_then(sides, model
         ({"a`b": "int"}, {"a`b": "int"}, False),
     ],
 )
-def test_a_merge_may_write_a_star_where_every_column_is_there_and_can_be_named(table, source, can):
+def test_a_merge_can_use_a_star_if_the_source_has_every_column(table, source, can):
     assert make_plan(table, source).write.can_merge_all is can

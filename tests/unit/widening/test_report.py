@@ -1,4 +1,4 @@
-"""A plan in words, and as values."""
+"""The texts and values that report a plan."""
 
 import json
 import shlex
@@ -27,7 +27,7 @@ from tests.unit.schemas import MAPPED, data_type, make_plan, policy, schema, tab
 from tests.unit.strategies import policies, tables_with_sources
 
 
-def test_a_change_is_said_as_path_from_and_to():
+def test_the_text_of_a_change_has_its_path_and_both_types():
     change = TypeChange(("s", "my col"), data_type("int"), data_type("bigint"))
     assert change.text == "s.`my col`: int -> bigint"
 
@@ -41,14 +41,14 @@ def everything() -> Plan:
     )
 
 
-def test_all_changes_of_a_table_are_said_in_one_line():
+def test_all_changes_of_a_table_are_in_one_line():
     assert changes_text(everything()) == (
         "`s`.`t`: widened id: int -> bigint, s.x: float -> double; added s.`a b`, new; "
         "dropped s.old, gone"
     )
 
 
-def test_a_plan_without_changes_is_said_with_nothing():
+def test_the_text_of_a_plan_without_changes_is_empty():
     assert changes_text(make_plan({"v": "int"}, {"v": "int"})) == ""
 
 
@@ -61,7 +61,7 @@ def test_the_values_of_the_changes_name_each_part_of_a_path():
     assert json.loads(json.dumps(values)) == values
 
 
-def test_refusals_with_one_cause_stand_together_and_all_are_told():
+def test_refusals_with_one_cause_are_grouped():
     plan = make_plan(
         {"a": "int", "b": "int", "c": "int", "d": "boolean"},
         {"a": "double", "b": "bigint", "c": "decimal(12,2)", "d": "string"},
@@ -113,7 +113,7 @@ def test_without_a_manual_change_there_is_no_command():
 
 
 def arguments(command: str) -> dict[str, object]:
-    """What dbt makes of a command that was pasted into a shell."""
+    """The arguments that dbt reads from a command that was pasted into a shell."""
     program, operation, name, option, given_arguments = shlex.split(command)
     assert (program, operation, option) == ("dbt", "run-operation", "--args")
     assert name == "widen_columns"
@@ -129,14 +129,14 @@ def manual(path: tuple[str, str], table: tuple[str, str]) -> Plan:
     )
 
 
-# The names that can be typed: without control characters, within Unicode's first plane.
+# Names without control characters, from Unicode's first plane.
 typed = st.text(
     st.characters(exclude_categories=["C"], max_codepoint=0xFFFF), min_size=1, max_size=8
 )
 
 
 @given(st.tuples(typed, typed), st.tuples(typed, typed))
-def test_the_command_means_its_columns_and_its_table_whatever_their_names(path, table):
+def test_the_command_names_its_columns_and_its_table_for_any_names(path, table):
     found = arguments(by_hand_command(manual(path, table)))
     (relation,) = found["relations"]
     ((column, wanted),) = found["columns"].items()
@@ -144,7 +144,7 @@ def test_the_command_means_its_columns_and_its_table_whatever_their_names(path, 
     assert (parse_path(column), wanted) == (path, "double")
 
 
-def test_the_command_means_its_column_where_the_name_has_an_emoji():
+def test_the_command_names_a_column_with_an_emoji():
     found = arguments(by_hand_command(manual(("s", "🙂"), ("a", "b"))))
     assert [parse_path(column) for column in found["columns"]] == [("s", "🙂")]
 
@@ -156,7 +156,7 @@ def lossy(action):
 
 
 @pytest.mark.parametrize("action", [OnLossyWrite.WARN, OnLossyWrite.ERROR])
-def test_the_text_of_a_lossy_write_names_every_leaf_and_the_ways_out(action):
+def test_the_text_of_a_lossy_write_names_every_leaf_and_the_remedies(action):
     text = lossy(action)
     assert text.startswith("`s`.`t` does not store every value of the model's output exactly: ")
     assert "a (bigint into int), s.`my col` (decimal(12,4) into decimal(12,2))." in text
@@ -165,7 +165,7 @@ def test_the_text_of_a_lossy_write_names_every_leaf_and_the_ways_out(action):
         assert way_out in text
 
 
-def test_the_text_of_a_lossy_write_does_not_advise_what_is_set():
+def test_the_text_of_a_lossy_write_does_not_suggest_the_current_setting():
     assert "on_lossy_write: error" in lossy(OnLossyWrite.WARN)
     error = lossy(OnLossyWrite.ERROR)
     assert "on_lossy_write: error" not in error

@@ -1,4 +1,4 @@
-"""What counts as a difference between a source and a table."""
+"""The differences between the schemas of a source and a table."""
 
 import pytest
 from hypothesis import given
@@ -53,14 +53,14 @@ def test_the_order_of_columns_does_not_matter(sides: tuple[StructType, StructTyp
 
 
 @given(tables_with_sources)
-def test_what_is_new_one_way_is_gone_the_other_way(sides: tuple[StructType, StructType]):
+def test_new_fields_are_missing_fields_in_the_other_direction(sides: tuple[StructType, StructType]):
     table, source = sides
     there, back = compare(source, table), compare(table, source)
     assert (there.new, there.missing_in_source) == (back.missing_in_source, back.new)
 
 
 @given(tables_with_sources)
-def test_only_what_is_not_stored_exactly_is_a_type_difference(sides):
+def test_only_a_type_that_cannot_store_every_value_is_a_difference(sides):
     table, source = sides
     for difference in compare(source, table).types:
         assert difference.assignment is store_assignment(difference.source, difference.table)
@@ -89,7 +89,7 @@ def test_a_wider_source_is_a_difference_at_its_leaf():
         (spark.StringType("UTF8_LCASE"), "string"),
     ],
 )
-def test_a_source_that_the_table_holds_is_no_difference(source, table):
+def test_a_source_that_the_table_can_hold_is_no_difference(source, table):
     assert not compare(schema({"v": source}), schema({"v": table}))
 
 
@@ -123,7 +123,7 @@ def test_two_leaves_of_one_column_are_two_differences_in_the_order_of_the_table(
     assert [difference.path for difference in found.types] == [("a",), ("m", "key"), ("m", "value")]
 
 
-def test_new_and_gone_columns_are_told_apart():
+def test_new_and_missing_columns_are_separate():
     found = compare(schema({"id": "int", "b": "int"}), schema({"id": "int", "a": "string"}))
     assert new(found) == {("b",): "int"}
     assert gone(found) == {("a",): "string"}
@@ -140,7 +140,7 @@ def test_new_and_gone_columns_are_told_apart():
         (lambda struct: {"w": [struct]}, ("v", "w", "element")),
     ],
 )
-def test_new_and_gone_fields_are_found_at_any_depth(wrap, parent: Path):
+def test_new_and_missing_fields_are_found_at_any_depth(wrap, parent: Path):
     found = compare(
         schema({"v": wrap({"x": "int", "b": "date"})}),
         schema({"v": wrap({"a": "string", "x": "int"})}),
@@ -210,7 +210,7 @@ def test_two_nested_fields_that_differ_in_case_only_are_ambiguous_and_located():
         compare(twice, schema({"s": [{"x": "int"}]}))
 
 
-def test_a_difference_is_false_only_where_there_is_none():
+def test_a_schema_difference_is_false_only_if_it_is_empty():
     assert not SchemaDifference()
     leaf = TypeDifference(("v",), spark.IntegerType(), spark.LongType(), StoreAssignment.LOSSY)
     assert SchemaDifference(types=(leaf,))

@@ -1,4 +1,4 @@
-"""What is written to each column."""
+"""The expression that is written to each column."""
 
 from dbt.adapters.deltawiden.writing.columns import match_columns
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
@@ -15,7 +15,7 @@ def test_a_column_that_the_source_lacks_is_selected_as_null_of_its_type():
     ]
 
 
-def test_a_column_that_nobody_fills_is_selected_from_the_source_so_that_the_engine_refuses():
+def test_a_column_without_a_value_is_selected_from_the_source_so_that_spark_refuses_it():
     write = match_columns(schema({"id": "int"}), schema({"id": "int", "gone": "int"}), fills=False)
     assert [column.select_sql for column in write.columns] == ["`id`", "`gone`"]
 
@@ -28,7 +28,7 @@ def test_the_source_is_selected_in_its_own_spelling_and_the_columns_it_has_besid
     assert [column.in_source for column in write.columns] == [True, False]
 
 
-def test_a_write_whose_structs_are_those_of_the_table_is_as_is_whatever_it_lacks():
+def test_a_write_with_the_structs_of_the_table_is_as_is():
     table = schema({"s": {"a": "int", "b": "int"}, "gone": {"x": "int"}})
     write = match_columns(schema({"s": {"a": "int", "b": "int"}}), table)
     assert write.is_as_is
@@ -57,7 +57,7 @@ def test_a_column_that_a_merge_does_not_update_is_checked_where_it_is_inserted()
     key, value = write.columns
     assert value.select_sql == "`v`"
     assert value.insert_sql.startswith("case when DBT_INTERNAL_SOURCE.`v` is null or (")
-    # Rows are found by the key, so it is checked in the source.
+    # The key finds the rows, so it is checked in the source.
     assert key.select_sql.startswith("case when `id` is null or (")
     assert key.insert_sql == "DBT_INTERNAL_SOURCE.`id`"
     assert not write.can_merge_all
