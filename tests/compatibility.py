@@ -1,10 +1,10 @@
-"""`docs/compatibility.md`, from what the test runs have left.
+"""`docs/compatibility.md` from the results of test runs.
 
     python -m tests.compatibility FOLDER
 
 reads ``standard/*.xml`` (dbt's own test suite, one for each adapter) and ``*/results.xml`` (one
-for each lane of the matrix) below the folder, as pytest writes them, keeps a summary of each in
-``docs/compatibility/``, and writes the page from all summaries: the lanes need not run in one go.
+for each lane of the matrix) below the folder, as pytest writes them. It stores a summary of every
+run in ``docs/compatibility/`` and writes the page from all summaries. The lanes can run separately.
 """
 
 import json
@@ -34,13 +34,13 @@ OUTCOMES = ("passed", "failed", "skipped")
 
 @dataclass(frozen=True)
 class Results:
-    """What one pytest process has left.
+    """The results of one pytest process.
 
     Attributes:
-        versions: what it ran with, and the commit of the code.
-        counts: how many tests of each file (without ``test_``) had which outcome.
+        versions: the versions that it ran with, and the commit of the code.
+        counts: the number of tests by file (without ``test_``) and outcome.
         failed: the tests that failed.
-        skipped: how many tests were skipped for which reason.
+        skipped: the number of skipped tests by reason.
     """
 
     versions: dict[str, str]
@@ -54,7 +54,7 @@ class Results:
         suite = ElementTree.parse(file).getroot().find("testsuite")
         if suite is None:
             raise ValueError(f"{file} has no test suite")
-        told = {
+        properties = {
             element.attrib["name"]: element.attrib["value"] for element in suite.iter("property")
         }
         counts: dict[str, Counter[str]] = {}
@@ -67,14 +67,14 @@ class Results:
                 failed.append(name)
             if outcome == "skipped":
                 skipped[_reason(case)] += 1
-        # Others than ours leave properties, too.
-        versions = {key: told[key] for key in (*VERSIONS, "commit") if key in told}
+        # Other plugins write properties too.
+        versions = {key: properties[key] for key in (*VERSIONS, "commit") if key in properties}
         plain = {key: dict(outcomes) for key, outcomes in counts.items()}
         return cls(versions, plain, failed, dict(skipped))
 
     @classmethod
     def of_summary(cls, file: Path) -> "Results":
-        """Read a summary that was kept."""
+        """Read a stored summary."""
         return cls(**json.loads(file.read_text(encoding="utf-8")))
 
     def keep(self, file: Path) -> None:
@@ -118,8 +118,8 @@ def page(results: dict[str, Results]) -> str:
 
 def _standard(ours: Results, theirs: Results) -> Iterator[str]:
     yield "## dbt's own test suite\n"
-    told = [f"{name} {ours.versions[name]}" for name in (*VERSIONS, "commit")]
-    yield f"{', '.join(told)}.\n"
+    versions = [f"{name} {ours.versions[name]}" for name in (*VERSIONS, "commit")]
+    yield f"{', '.join(versions)}.\n"
     yield "| file | deltawiden: passed | failed | dbt-spark: passed | failed | skipped on both |"
     yield "|---|---|---|---|---|---|"
     for file in sorted(ours.counts):
@@ -168,7 +168,7 @@ def _lanes(lanes: dict[str, Results]) -> Iterator[str]:
 
 
 def main(folder: Path) -> None:
-    """Keep a summary of each run that has left something, and write the page."""
+    """Store a summary of each run with results, and write the page."""
     SUMMARIES.mkdir(exist_ok=True)
     for file in folder.glob("*/*.xml"):
         name = f"standard-{file.stem}" if file.parent.name == "standard" else file.parent.name

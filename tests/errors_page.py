@@ -2,7 +2,7 @@
 
     python -m tests.errors_page
 
-writes it anew; a unit test holds the page against the code.
+writes it. A unit test compares the page with the code.
 """
 
 import string
@@ -23,7 +23,7 @@ _BEFORE, _AFTER = "|---|---|\n", "<!-- end -->"
 
 
 def page() -> str:
-    """Render the page: what it has, with the code's texts in its first table."""
+    """Render the page with the texts of the code in its first table."""
     text = PAGE.read_text(encoding="utf-8")
     before, _, rest = text.partition(_BEFORE)
     _, _, after = rest.partition(_AFTER)

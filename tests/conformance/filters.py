@@ -1,4 +1,4 @@
-"""Which pairs are read with filters, and the filters that are put on each of them."""
+"""The pairs that are read with filters, and the filters of a pair."""
 
 import math
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from tests.literals import literal
 
 VALUES: dict[str, tuple[str, ...]] = {
     **BOUNDARIES,
-    # Statistics and partitions keep a value as text, and these have no short one.
+    # Statistics and partitions store a value as text. The texts of these values are long.
     "float": (*BOUNDARIES["float"], "'0.7'", "'1.1'", "'16777217'"),
     "decimal(1,1)": ("-0.9", "0", "0.1", "0.9"),
     "decimal(5,2)": (*BOUNDARIES["decimal(5,2)"], "0", "-0.01", "1.10"),
@@ -44,7 +44,7 @@ class Place:
         path: what follows the column's name in ALTER COLUMN.
         value: makes the column of a value.
         filter: makes a filter on the column, of one on the value; ``{column}`` and ``{on}``.
-        operand: what the filter on the value is about; ``{column}``.
+        operand: the operand of the filter on the value; ``{column}``.
     """
 
     type: str
@@ -111,7 +111,7 @@ class Pair:
         return self._at(row, self.source, "cast({} as {})")
 
     def widened(self, row: int) -> str:
-        """Write the value as it has to be read after the change."""
+        """Write the value that a query has to return after the change."""
         return self._at(row, self.target, f"cast(cast({{}} as {self.source}) as {{}})")
 
     def _at(self, row: int, data_type: str, written: str) -> str:
@@ -139,7 +139,7 @@ ROWS = max(len(values) for values in VALUES.values()) + 1
 def pairs_at(position: str, engine: Engine) -> list[Pair]:
     """List the pairs that the rules permit in a position. A column of nulls has no value.
 
-    Of the targets of a type that one rule permits, the smallest and the largest.
+    A rule has the smallest and the largest of the target types that it permits.
     """
     nested = position not in ("top level", "partition column")
     lacking = {"void", *types_lacking()}
@@ -155,7 +155,7 @@ def pairs_at(position: str, engine: Engine) -> list[Pair]:
 
 
 def _filters(on: str, values: list[Any], row: int, data_type: DataType) -> Iterator[str]:
-    """Make filters that hold for the row's value, and filters that only just don't."""
+    """Make filters that are true for the row's value, and filters that are almost true."""
     write = partial(literal, data_type=data_type)
     value, other = values[row], values[(row + 1) % (ROWS - 1)]
     some = write(value if value is not None else other)
@@ -173,7 +173,7 @@ def _filters(on: str, values: list[Any], row: int, data_type: DataType) -> Itera
 
 
 def _neighbours(value: Any, data_type: DataType) -> list[Any]:
-    """Give the next smaller and the next larger value of a type, where there are such."""
+    """Return the next smaller and the next larger value of a type, if there are any."""
     if isinstance(value, float):
         return [math.nextafter(value, end) for end in (-math.inf, math.inf)]
     if isinstance(value, datetime):

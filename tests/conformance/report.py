@@ -1,4 +1,4 @@
-"""What the conformance tests have counted, and `docs/conformance.md` from it.
+"""The counts of the conformance tests, and `docs/conformance.md` from them.
 
     python -m tests.conformance.report FOLDER
 
@@ -77,12 +77,12 @@ class Conformance:
         file.write_text(json.dumps(asdict(self), indent=1), encoding="utf-8")
 
     def with_counts_of(self, other: "Conformance") -> "Conformance":
-        """Add what only another file of the same engine has counted."""
+        """Add the counts that only another file of the same engine has."""
         return Conformance(**{**asdict(other), **{k: v for k, v in asdict(self).items() if v}})
 
 
 def by_engine(read: Iterable[Conformance]) -> list[Conformance]:
-    """Make one of all files of an engine; one without pairs has nothing to stand beside."""
+    """Merge the files of each engine. An engine without pairs is left out."""
     engines: dict[tuple[str, str], Conformance] = {}
     for counts in read:
         key = (counts.spark, counts.delta)
@@ -125,7 +125,7 @@ def _count(tried_and_taken: tuple[int, int]) -> str:
 
 
 def _filtered_rows(engines: list[Conformance]) -> list[list[str]]:
-    """Make the rows of filtered pairs; an engine that was counted before there were any has a -."""
+    """Make the rows of filtered pairs. An engine without such counts has a -."""
     positions = list(dict.fromkeys(position for engine in engines for position in engine.filtered))
     if not positions:
         return []
@@ -141,7 +141,7 @@ def _filtered_rows(engines: list[Conformance]) -> list[list[str]]:
 
 
 def _promise_rows(engines: list[Conformance]) -> list[list[str]]:
-    """Make the rows of the random walk, which not every engine walks."""
+    """Make the rows of the random walk, which does not run on every engine."""
     endings = list(dict.fromkeys(ending for engine in engines for ending in engine.promise))
     if not endings:
         return []

@@ -1,4 +1,4 @@
-"""``exactness`` against the engine: boundary values of every type, written and read back."""
+"""``store_assignment`` compared with the engine: boundary values of every type are read back."""
 
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -26,7 +26,7 @@ NO_CHECKPOINTS = "tblproperties ('delta.checkpointInterval' = '10000')"
 
 NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 
-# What differs where values do. A time stamp's own text depends on the session's time zone.
+# Texts that differ if the values differ. A timestamp's text depends on the session's time zone.
 SHOWN_AS = {"timestamp": "unix_micros({})", "binary": "hex({})", "variant": "to_json({})"}
 
 
@@ -37,10 +37,10 @@ def spark_type(text: str) -> DataType:
 def is_known_caution(
     source: str, column: str, found: StoreAssignment, expected: StoreAssignment
 ) -> bool:
-    """Whether the values come back by a cast, though what was stored is not the same value.
+    """Return whether a cast restores the values although the stored value is another one.
 
-    0.1 as a double is not 0.1, and true is not 1. That a cast back gives the value again is no
-    reason to store it so.
+    0.1 as a double is not 0.1, and true is not 1. The assignment is not exact although a cast back
+    returns the value.
     """
     if (found, expected) != (StoreAssignment.EXACT, StoreAssignment.LOSSY):
         return False
@@ -76,7 +76,7 @@ def values_by_number(spark: SparkSession, source: str) -> dict[int, str | None]:
 
 
 def write(spark: SparkSession, table: str, source: str) -> StoreAssignment:
-    """Write a type's boundary values to the table; exact means that nothing was refused."""
+    """Write a type's boundary values to the table. The result is exact if nothing was refused."""
     try:
         spark.sql(f"insert into {table} {values_of(source)}")
     except AnalysisException:
@@ -103,7 +103,7 @@ def read_back(
 def observed(
     spark: SparkSession, table: str, column: str, values: Mapping[str, dict[int, str | None]]
 ) -> dict[str, StoreAssignment]:
-    """Write every type's boundary values to a column, and read them back as what they were."""
+    """Write every type's boundary values to a column, and read them back as their own type."""
     spark.sql(
         f"create table {table} (source string, n int, v {column}) using delta {NO_CHECKPOINTS}"
     )
@@ -117,7 +117,7 @@ def observed(
 
 @pytest.fixture
 def lazy_variants(spark: SparkSession) -> Iterator[None]:
-    """Cast a variant where the query does. By default Spark does it for every row of the file."""
+    """Cast a variant only in the query. By default Spark casts it for every row of the file."""
     setting = "spark.sql.variant.pushVariantIntoScan"
     spark.conf.set(setting, "false")
     yield

@@ -1,4 +1,4 @@
-"""``rules`` against the engine: every pair of types, in every position, altered on a real table."""
+"""``rules`` compared with the engine: every pair of types in every position of a real table."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -27,7 +27,7 @@ PROPERTIES = (
 
 @dataclass(frozen=True)
 class Pair:
-    """A type change in one position, with the column of its own that it is tried on."""
+    """A type change in one position, with the column that it is tried on."""
 
     source: str
     target: str
@@ -48,7 +48,7 @@ class Pair:
         return rule is not None and engine.delta >= rule.since and (rule.nested or not nested)
 
     def was_made(self, table: StructType) -> bool:
-        """Whether the table has the new type: a statement can succeed and change nothing."""
+        """Return whether the table has the new type. A statement can succeed and change nothing."""
         _, found = find_leaf((self.column, *POSITIONS[self.position].path.split(".")[1:]), table)
         return found == parse_type(self.target)
 
@@ -63,7 +63,7 @@ def pairs_of(source: str) -> Iterator[Pair]:
 
 @pytest.fixture
 def cheap_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Don't read from the JVM what a refusal says, which takes longer than the refusal itself."""
+    """Don't read the message of a refusal from the JVM, which takes longer than the refusal."""
     monkeypatch.setattr(captured, "convert_exception", lambda _: PySparkException("refused"))
 
 
@@ -76,7 +76,7 @@ def accepts(spark: SparkSession, table: str, changes: str) -> bool:
 
 
 def accepted_pairs(spark: SparkSession, schema: str, engine: Engine, source: str) -> set[Pair]:
-    """Try all changes of one type; in one statement what the rules permit, where that works."""
+    """Try all changes of one type. If possible, one statement has all that the rules permit."""
     pairs = list(pairs_of(source))
     table = f"{schema}.widening_{WIDENED.index(source)}"
     columns = ", ".join(pair.definition for pair in pairs)
@@ -114,7 +114,7 @@ def test_rules_and_engine_agree_on_every_pair_in_every_position(
         tried = [pair for pair in pairs if pair.position == position]
         taken = [pair for pair in tried if pair in accepted]
         conformance.widening[position] = (len(tried), len(taken))
-        # Both answers occur, or the test would not tell anything.
+        # The test is only meaningful if both results occur.
         assert 0 < len(taken) < len(tried)
     conformance.widening_disagreements = disagreements
     assert disagreements == [], "\n".join(disagreements)

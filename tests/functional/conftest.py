@@ -1,4 +1,4 @@
-"""The profile of the functional tests, and the tables that they ask Delta about."""
+"""The fixtures of the functional tests: the profile, the wheel and the tables."""
 
 import subprocess
 import sys
@@ -31,7 +31,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def table(project, spark: SparkSession):
-    """A table of the test's schema, by its name."""
+    """Return a function that finds a table of the test's schema by its name."""
     return lambda name: Table(spark, f"{project.test_schema}.{name}")
 
 

@@ -12,11 +12,11 @@ ENABLED = "'delta.enableTypeWidening' = 'true'"
 
 
 class Died(BaseException):
-    """Stands for the end of the process: nothing takes back what was done."""
+    """Stands for the end of the process: no code runs after it."""
 
 
 def conditions(column: str, values: Sequence[float]) -> list[str]:
-    """Filters at values as they are stored, and at the texts by which they were written."""
+    """Return filters on the stored values, and on the texts that were written."""
     found = []
     for value in values:
         stored, written = f"double('{value!r}')", f"double('{np.float32(value)!s}')"
@@ -27,24 +27,24 @@ def conditions(column: str, values: Sequence[float]) -> list[str]:
 
 
 def assert_found(table: Table, *columns: str) -> None:
-    """Each filter finds what is found where every row is looked at."""
+    """Assert that each filter finds the same rows as a scan of every row."""
     spark = table.spark
     reals = ", ".join(f"double({column})" for column in columns)
     rows = spark.sql(f"select {reals} from {table.quoted}").collect()
-    asked = [
+    filters = [
         condition
         for i, column in enumerate(columns)
         for condition in conditions(column, sorted({row[i] for row in rows} - {None}))
     ]
-    counts = ", ".join(f"count_if({condition})" for condition in asked)
+    counts = ", ".join(f"count_if({condition})" for condition in filters)
     expected = spark.sql(f"select {counts} from {table.quoted}").collect()[0]
     queries = (
         f"select count(*) as n, {i} as i from {table.quoted} where {condition}"
-        for i, condition in enumerate(asked)
+        for i, condition in enumerate(filters)
     )
     counted = {row.i: row.n for row in spark.sql(" union all ".join(queries)).collect()}
-    assert [c for i, c in enumerate(asked) if counted[i] != expected[i]] == []
-    # Delta answers the first of these by statistics alone.
+    assert [c for i, c in enumerate(filters) if counted[i] != expected[i]] == []
+    # Delta answers the first query from statistics alone.
     bounds = (
         f"select min({columns[0]}{plus}), max({columns[0]}{plus}) from {table.quoted}"
         for plus in ("", " + 0")
@@ -96,7 +96,7 @@ from values {{{{ var('rows') }}}} as t(id, x)
 
 
 def statistics(table: Table) -> str:
-    """The statistics of a table's one file, as the log has them."""
+    """Return the statistics of a table's only file from the log."""
     files = FilesByJvm(table.spark, table.quoted)
     (row,) = files._snapshot().allFiles().collectAsList()
     return str(row.stats())

@@ -14,7 +14,7 @@ EACH_TEXT = pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 
 
 def each_name(item: str) -> str:
-    """Jinja that makes a select item of each name, which stands in it as NAME or as TEXT."""
+    """Return Jinja for a select item of each name. NAME and TEXT stand for the name."""
     item = item.replace("NAME", "{{ adapter.quote(name) }}")
     item = item.replace("TEXT", "{{ dbt.string_literal(dbt.escape_single_quotes(name)) }}")
     return "{% for name in var('names') %}, " + item + "{% endfor %}"
@@ -29,7 +29,7 @@ def as_yaml(value: Any) -> str:
 
 
 def as_configured(name: str) -> str:
-    """A name as somebody configures it: what reads as a path stands in backticks."""
+    """Return a name as users configure it: a name that reads as a path is in backticks."""
     return in_backticks(name) if "." in name else name
 
 

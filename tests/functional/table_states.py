@@ -8,15 +8,15 @@ from dbt.adapters.deltawiden.sql.versions import read_version
 
 @dataclass(frozen=True)
 class State:
-    """A model that outgrows its table, and what of the table stands in the way.
+    """A model that needs a wider type, and the state of its table that blocks the change.
 
     Attributes:
         before, after: the model's columns in the first and the second run, as SQL.
-        tblproperties: those of the table.
-        then: statements that bring the table into its state, after the first run.
-        said: what the refusal names.
+        tblproperties: the properties of the table.
+        then: statements that run after the first run and make the state.
+        said: texts in the refusal.
         mode: on_schema_change.
-        since: the first Delta that has such a table.
+        since: the first version of Delta that has such a table.
     """
 
     before: str
@@ -101,7 +101,7 @@ STATES = {
         MOMENT,
         ("compatible with iceberg_v2",),
         iceberg(2, **{"delta.universalFormat.enabledFormats": "iceberg"}),
-        since=(4, 4),  # older ones want their Iceberg jar to create it
+        since=(4, 4),  # older versions need their Iceberg jar to create it
     ),
     "iceberg_compat_off_but_supported": State(
         "1 as id, cast(1 as decimal(10,2)) as d",

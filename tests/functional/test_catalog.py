@@ -1,4 +1,4 @@
-"""`dbt docs generate` tells what type widening has done to a table."""
+"""`dbt docs generate` shows the effects of type widening on a table."""
 
 import json
 
@@ -44,23 +44,23 @@ class TestCatalog:
         found = catalog[name]["stats"]
         return {key: stat["value"] for key, stat in found.items() if stat["include"]}
 
-    def test_the_recorded_changes_are_told(self, catalog):
+    def test_the_recorded_type_changes_are_shown(self, catalog):
         assert self.stats(catalog, "widened") == {
             "type_widening": "on",
             "type_changes": "n: smallint -> int; s.x: int -> bigint",
         }
 
-    def test_a_feature_that_has_stayed_is_told(self, catalog):
+    def test_a_remaining_table_feature_is_shown(self, catalog):
         assert self.stats(catalog, "turned_off") == {"type_widening": "off, with its table feature"}
 
-    def test_a_table_without_it_says_so(self, catalog):
+    def test_a_table_without_type_widening_is_shown_as_off(self, catalog):
         assert self.stats(catalog, "plain") == {"type_widening": "off"}
 
     @pytest.mark.parametrize("name", ["a_view", "a_file"])
-    def test_what_is_no_delta_table_tells_nothing_of_it(self, catalog, name):
+    def test_other_relations_show_nothing_about_type_widening(self, catalog, name):
         assert "type_widening" not in self.stats(catalog, name)
 
-    def test_columns_have_their_whole_types(self, catalog):
+    def test_columns_have_their_complete_types(self, catalog):
         columns = catalog["widened"]["columns"]
         assert {name: column["type"] for name, column in columns.items()} == {
             "n": "int",

@@ -1,4 +1,4 @@
-"""`make demo`, as its reader runs it."""
+"""`make demo`, as users run it."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 DEMO = Path(__file__).parents[2] / "examples" / "flights" / "demo.py"
 
 
-def test_it_holds_what_is_stored_against_the_csv():
+def test_it_compares_the_stored_values_with_the_csv():
     run = subprocess.run([sys.executable, DEMO], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
     assert "336776                          336776                          336776" in run.stdout

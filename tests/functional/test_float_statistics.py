@@ -50,7 +50,7 @@ class TestModels:
         )
         assert spark.table(table(name).name).count() == count
 
-    def test_the_history_says_what_was_done(self, runs, table):
+    def test_the_history_has_the_commits_of_the_statistics_and_the_column(self, runs, table):
         operations = [row.operation for row in table("plain").history]
         at = operations.index("COMPUTE STATS")
         assert operations[at : at + 3] == ["COMPUTE STATS", "CHANGE COLUMNS", "MERGE"]
@@ -67,7 +67,7 @@ class TestPartitionColumn:
     def models(self):
         return {"parted.sql": MODEL.format(config="partition_by='x'")}
 
-    def test_is_refused_by_every_way(self, project, table):
+    def test_is_refused_in_a_run_and_by_hand(self, project, table):
         dbt("run", rows="(1, '0.7')")
         before = table("parted").version
         run = dbt("run", type="double", rows="(2, '0.3')")

@@ -48,14 +48,14 @@ class TestTablesOfOthers:
 
     def test_are_repaired_by_sql_alone(self, project, table, by_sql_alone):
         wrong = self.altered(table("wrong_by_sql"))
-        said = document(operation("report_type_widening", wrong, output="json"))["statistics"]
-        assert "which SQL alone can't see" in said
+        text = document(operation("report_type_widening", wrong, output="json"))["statistics"]
+        assert "which SQL alone can't see" in text
         done = document(operation("repair_statistics", wrong, output="json"))
         assert "by UPDATE of the whole table" in done["statements"][0]
         assert_found(wrong, "x", "s.x")
         assert document(operation("repair_statistics", wrong, output="json"))["state"] == "right"
 
-    def test_of_a_partition_column_it_says_that_the_values_are_others(self, project, table, spark):
+    def test_changed_values_of_a_partition_column_are_reported(self, project, table, spark):
         name = table("parted_by_others").quoted
         spark.sql(
             f"create table {name} (id int, x float) using delta partitioned by (x) "

@@ -21,13 +21,13 @@ from tests.functional.support import needs_delta_4
 
 pytestmark = needs_delta_4
 
-# Of most of them the float's text is another number as double; of 0.5 it is the same.
+# The texts of most of these floats are other numbers as double. The text of 0.5 is not.
 FLOATS = ("0.7", "1.1", "-0.1", "0.5", "3.4028235E38", "1.0E-7", "16777217")
 NO_NUMBERS = ("NaN", "Infinity", "-Infinity")
 
 
 class TestBySession:
-    def test_every_float(self, project, table):
+    def test_every_float_is_found(self, project, table):
         append(create(table("every")), *FLOATS, *NO_NUMBERS, "-0.0")
         table("every").spark.sql(f"insert into {table('every').quoted} (id) values (1)")
         widen(table("every"))
@@ -35,7 +35,7 @@ class TestBySession:
         assert_found(table("every"), "x", "s.x")
         assert document(operation("repair_statistics", table("every"), output="json"))["files"] == 0
 
-    def test_what_is_right_already_is_not_written(self, project, table):
+    def test_correct_statistics_are_not_written_again(self, project, table):
         append(create(table("right")), "0.5", "2.25")
         before = table("right").version
         widen(table("right"))
@@ -62,7 +62,7 @@ class TestBySession:
             (DeltaTransactions, "_change_operation"),
         ],
     )
-    def test_a_file_that_others_add_meanwhile_is_found(
+    def test_rows_of_a_file_that_others_add_in_the_meantime_are_found(
         self, project, table, monkeypatch, owner, step
     ):
         busy = create(table(f"busy_{step}"))
@@ -82,7 +82,7 @@ class TestBySession:
         assert busy.spark.table(busy.name).count() == 2 + len(added)
         assert_found(busy, "x", "s.x")
 
-    def test_a_file_that_others_remove_meanwhile_does_not_come_back(
+    def test_a_file_that_others_remove_in_the_meantime_stays_removed(
         self, project, table, monkeypatch
     ):
         busy = create(table("removed"))
@@ -101,7 +101,7 @@ class TestBySession:
         assert busy.rows("x") == [(0.699999988079071,)]
         assert_found(busy, "x", "s.x")
 
-    def test_a_writer_that_began_before_the_change_does_not_commit_after_it(
+    def test_a_writer_that_started_before_the_change_cannot_commit_after_it(
         self, project, table, spark
     ):
         late = create(table("late"))
@@ -117,7 +117,7 @@ class TestBySession:
         assert_found(late, "x", "s.x")
 
     @pytest.mark.parametrize("step", ["correct", "_change_to_double"])
-    def test_a_run_that_dies_leaves_a_right_table(self, project, table, monkeypatch, step):
+    def test_a_run_that_dies_leaves_correct_statistics(self, project, table, monkeypatch, step):
         dead = create(table(f"dead{step}"))
         append(dead, "0.7", "1.1")
 

@@ -32,7 +32,7 @@ class TestBySqlAlone:
     def models(self):
         return {"followed.sql": MODEL.format(config="tblproperties={}")}
 
-    def test_a_run_is_refused_with_the_command_that_does_it(
+    def test_a_run_is_refused_with_the_command_that_widens_the_column(
         self, project, table, by_sql_alone, spark
     ):
         dbt("run", rows="(1, '0.7')")
@@ -63,7 +63,7 @@ class TestBySqlAlone:
             ("both", f"{ENABLED}, '{STATISTICS_COLUMNS}' = 's,p', '{INDEXED_COLUMNS}' = '1'"),
         ],
     )
-    def test_files_that_others_add_between_all_steps_are_found(
+    def test_rows_of_files_that_others_add_between_the_steps_are_found(
         self, project, table, by_sql_alone, monkeypatch, name, given
     ):
         busy = create(table(f"sql_{name}"), given)
@@ -86,7 +86,7 @@ class TestBySqlAlone:
         assert '"minValues":{"id":1,"p":"p"}' in statistics(table("kept"))
 
     @pytest.mark.parametrize("ran", [1, 2, 3])
-    def test_a_command_that_dies_leaves_a_right_table(
+    def test_a_command_that_dies_leaves_correct_statistics(
         self, project, table, by_sql_alone, monkeypatch, ran
     ):
         dead = create(table(f"sql_dead_{ran}"), f"{ENABLED}, '{INDEXED_COLUMNS}' = '5'")
@@ -106,8 +106,8 @@ class TestBySqlAlone:
         append(dead, "-0.1")
         assert BEFORE in dead.properties
         assert_found(dead, "x", "s.x")
-        said = document(operation("report_type_widening", dead, output="json"))["statistics"]
-        assert "not kept of all columns since a widening stopped" in said
+        text = document(operation("report_type_widening", dead, output="json"))["statistics"]
+        assert "not kept of all columns since a widening stopped" in text
         if ran == 2:
             operation("repair_statistics", dead)
             assert dead.types["x"] == "float"
@@ -119,11 +119,13 @@ class TestBySqlAlone:
         assert dead.properties[INDEXED_COLUMNS] == "5"
         assert_found(dead, "x", "s.x")
 
-    def test_what_fails_is_taken_back(self, project, table, by_sql_alone, spark, monkeypatch):
+    def test_a_failed_command_restores_the_properties(
+        self, project, table, by_sql_alone, spark, monkeypatch
+    ):
         failed = create(table("failed"))
         append(failed, "0.7")
         before = failed.properties
-        # Another one adds it when the plan has been made.
+        # Another writer adds the constraint after the plan is made.
         run_statement = TableEvolution._run
 
         def constrained(self: TableEvolution, statement: str, plan: object) -> None:
@@ -138,7 +140,7 @@ class TestBySqlAlone:
         assert failed.properties.keys() & {BEFORE, STATISTICS_COLUMNS, INDEXED_COLUMNS} == set()
         assert before["delta.enableTypeWidening"] == "true"
 
-    def test_a_dry_run_says_that_the_table_is_written_anew(self, project, table, by_sql_alone):
+    def test_a_dry_run_shows_that_the_table_is_rewritten(self, project, table, by_sql_alone):
         append(create(table("dry")), "0.7")
         before = table("dry").version
         run = operation(
@@ -150,7 +152,7 @@ class TestBySqlAlone:
 
 
 def with_appends(monkeypatch: pytest.MonkeyPatch, table: Table) -> None:
-    """Append a file before each statement of a plan, and after the last one but none."""
+    """Append a file before each statement of a plan, and none after the last one."""
     run_statement = TableEvolution._run
 
     def after_an_append(self: TableEvolution, statement: str, plan: object) -> None:

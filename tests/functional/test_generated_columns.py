@@ -11,7 +11,7 @@ STRATEGIES = ("append", "merge", "insert_overwrite")
 
 
 class TestColumnsThatDeltaMakes:
-    """Generated and identity columns: left to Delta where the model lacks them."""
+    """Delta fills generated and identity columns that the model lacks."""
 
     @pytest.fixture(scope="class")
     def models(self):
@@ -43,7 +43,7 @@ select {{% if var('step', 1) == 1 %}} 7 as id, cast(70 as {{{{ var('amount', 'in
             )
         return [Table(spark, f"{project.test_schema}.{name}") for name in names]
 
-    def test_every_mode_and_strategy_leaves_them_to_delta(self, tables):
+    def test_delta_fills_them_in_every_mode_and_strategy(self, tables):
         first = dbt("run")
         assert {str(result.status) for result in first.results.values()} == {"success"}, (
             first.output
@@ -61,7 +61,7 @@ select {{% if var('step', 1) == 1 %}} 7 as id, cast(70 as {{{{ var('amount', 'in
             assert len(set(numbers)) == len(numbers)
 
     @needs_delta_4
-    def test_a_column_beside_them_is_widened(self, tables):
+    def test_another_column_of_the_table_is_widened(self, tables):
         dbt("run")
         run = dbt("run", step=2, id="bigint")
         for table in tables:
@@ -73,7 +73,7 @@ select {{% if var('step', 1) == 1 %}} 7 as id, cast(70 as {{{{ var('amount', 'in
 
     @needs_delta_4
     @pytest.mark.parametrize(
-        ("variables", "said"),
+        ("variables", "expected"),
         [
             (
                 {"amount": "bigint"},
@@ -85,16 +85,16 @@ select {{% if var('step', 1) == 1 %}} 7 as id, cast(70 as {{{{ var('amount', 'in
             ),
         ],
     )
-    def test_an_input_and_the_column_itself_are_refused(self, tables, variables, said):
+    def test_the_column_and_its_inputs_are_not_widened(self, tables, variables, expected):
         before = [(table.version, table.properties, table.types) for table in tables]
         run = dbt("run", "--select", "append_new_columns__append", **variables)
         assert run.status("append_new_columns__append") == "error"
-        for text in said:
+        for text in expected:
             assert text in run.message("append_new_columns__append")
         assert [(table.version, table.properties, table.types) for table in tables] == before
 
     @needs_delta_4
-    def test_an_identity_column_is_refused_by_hand_too(self, project, tables):
+    def test_an_identity_column_is_not_widened_by_hand(self, project, tables):
         before = tables[0].version
         run = dbt(
             "run-operation",

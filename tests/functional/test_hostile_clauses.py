@@ -85,7 +85,7 @@ class TestClauses:
         assert (row[name], row["other"]) == (name, "second")
 
     @EACH_NAME
-    def test_a_column_is_updated_or_left_out_of_an_update(self, built, name: str):
+    def test_a_column_is_updated_or_excluded_from_an_update(self, built, name: str):
         (updated,), (excluded,) = built("updated").collect(), built("excluded").collect()
         assert (updated[name], updated["other"]) == ("second", "first")
         assert (excluded[name], excluded["other"]) == ("first", "second")

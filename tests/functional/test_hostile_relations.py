@@ -22,19 +22,19 @@ ELSEWHERE = """
 {% endmacro %}
 """
 NOT_ALLOWED = (
-    "[INVALID_ATTRIBUTE_NAME_SYNTAX]",  # Spark can't say that what has a backtick is not there.
+    "[INVALID_ATTRIBUTE_NAME_SYNTAX]",  # Spark's error for a missing name with a backtick.
     "[CATALOG_NOT_FOUND]",
-    "[UNCLOSED_BRACKETED_COMMENT]",  # dbt names the schema in the comment of its statement.
+    "[UNCLOSED_BRACKETED_COMMENT]",  # The comment of dbt's statement contains the schema.
     "Relative path in absolute URI",
     "[INVALID_SCHEMA_OR_RELATION_NAME]",
     "[REQUIRES_SINGLE_PART_NAMESPACE]",
     "is not a valid name for tables/databases",
 )
-"""What Spark says of a name that its own catalog can't have."""
+"""The errors of Spark for a name that its catalog can't have."""
 
 
-def told(*arguments: str, **variables: Any) -> str:
-    """What dbt says, also where it ends before the first node."""
+def output_of(*arguments: str, **variables: Any) -> str:
+    """Return dbt's output, also if it fails before the first node."""
     try:
         return run(*arguments, **variables).output
     except DbtRuntimeError as error:
@@ -68,7 +68,7 @@ class TestRelations:
 
     @pytest.mark.parametrize("index", range(len(NAMES)), ids=NAMES)
     @pytest.mark.parametrize(("kind", "start"), [("table", ""), ("view", "v")])
-    def test_a_relation_has_its_name_or_spark_says_that_it_can_not(
+    def test_a_relation_has_its_name_or_spark_refuses_the_name(
         self, project, built, spark: SparkSession, kind: str, start: str, index: int
     ):
         node, name = f"{kind}_{index}", start + [*NAMES.values()][index]
@@ -81,7 +81,7 @@ class TestRelations:
             )
 
     @pytest.mark.parametrize("index", range(len(NAMES)), ids=NAMES)
-    def test_a_table_is_where_its_location_says(
+    def test_a_table_is_at_its_location(
         self, project, built, spark: SparkSession, root, index: int
     ):
         node = f"placed_{index}"
@@ -90,18 +90,18 @@ class TestRelations:
         assert (root / [*NAMES.values()][index] / node / "_delta_log").is_dir()
 
     @A_FEW_NAMES
-    def test_a_schema_has_its_name_or_spark_says_that_it_can_not(
+    def test_a_schema_has_its_name_or_spark_refuses_the_name(
         self, project, spark: SparkSession, root, name: str
     ):
         schema = f"{project.test_schema}_{name}"
-        output = told("run", "--select", "elsewhere", schema=schema, root=str(root))
+        output = output_of("run", "--select", "elsewhere", schema=schema, root=str(root))
         if not any(message in output for message in NOT_ALLOWED):
             assert spark.table(f"{in_backticks(schema)}.elsewhere").collect() == [(1,)], output
 
     @A_FEW_NAMES
     def test_an_operation_finds_no_other_table(self, project, root, name: str):
         arguments = {"relations": f"hostile_victim.{in_backticks(name)}"}
-        output = told(
+        output = output_of(
             "run-operation", "drop_type_widening", "--args", as_yaml(arguments), root=str(root)
         )
         assert f"there is no table 'hostile_victim.{name}'" in output
@@ -109,7 +109,7 @@ class TestRelations:
     @A_FEW_NAMES
     def test_an_operation_finds_no_other_schema(self, project, root, name: str):
         arguments = {"schema": f"victim {name}"}
-        output = told(
+        output = output_of(
             "run-operation", "drop_type_widening", "--args", as_yaml(arguments), root=str(root)
         )
         assert f"there is no Delta table in schema 'victim {name}'" in output or any(

@@ -43,7 +43,7 @@ class TestSnapshotsAndSeeds:
     def seeded(self, project):
         return run("seed")
 
-    def test_a_snapshot_keeps_a_version_a_change(self, project, spark: SparkSession):
+    def test_a_snapshot_stores_one_version_for_each_change(self, project, spark: SparkSession):
         for value in ("first", "first", "second"):
             assert run("snapshot", value=value).status("kept") == "success"
         rows = spark.table(f"{project.test_schema}.kept").collect()
@@ -54,7 +54,7 @@ class TestSnapshotsAndSeeds:
         assert len(rows) == 2
 
     @pytest.mark.parametrize("index", range(len(NAMES)), ids=NAMES)
-    def test_a_seed_has_the_column_or_delta_says_that_it_can_not(
+    def test_a_seed_has_the_column_or_delta_refuses_the_name(
         self, project, seeded, spark: SparkSession, index: int
     ):
         name, seed = [*NAMES.values()][index], f"seed_{index}"

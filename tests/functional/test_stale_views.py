@@ -118,11 +118,11 @@ class TestStaleViews(StaleViews):
         assert "s.x.element: bigint in its query, int in the view" in output
         assert f"alter view `{elsewhere}`.`renamed` with schema type evolution" in output
         assert "a: decimal(12,4) in its query, decimal(8,2) in the view" in output
-        # To cast to a string loses nothing, and a view that follows is mended with what it reads.
+        # A cast to string loses nothing. A view that follows needs no repair of its own.
         assert f"{elsewhere}.text" not in output
         assert "`through`" not in output
 
-    def test_models_that_read_through_one_are_refused_before_they_write(
+    def test_models_that_read_a_stale_view_are_refused_before_they_write(
         self, widened, project, table
     ):
         before = {name: table(name).version for name in READERS}
@@ -142,14 +142,14 @@ class TestStaleViews(StaleViews):
         assert "as_table" not in {row[1] for row in shown}
 
     @pytest.mark.parametrize(("word", "warned"), [("warn", True), ("ignore", False)])
-    def test_who_accepts_the_loss_is_not_stopped(self, widened, project, word, warned):
+    def test_a_model_that_accepts_the_loss_runs(self, widened, project, word, warned):
         text = READER.replace("'%s')", f"'%s', on_lossy_write='{word}')", 1) % ("table", "stale")
         Path(project.project_root, "models", f"accepted_{word}.sql").write_text(text)
         run = dbt("run", "--select", f"accepted_{word}")
         assert run.status(f"accepted_{word}") == "success"
         assert ("views that cast columns back" in run.output) is warned
 
-    def test_the_command_mends_the_view(self, widened, project, table):
+    def test_the_command_repairs_the_view(self, widened, project, table):
         run = dbt("run", "--select", "as_rows")
         (command,) = [
             line.split("Do: ")[1] for line in run.message("as_rows").splitlines() if "Do: " in line
@@ -164,16 +164,16 @@ class TestStaleViews(StaleViews):
 
 @needs_delta_4
 class TestViewOverStaleView(StaleViews):
-    """The outer view is mended with the inner one: by itself it would then cast back."""
+    """Both views are stale. If only the inner view were repaired, the outer one would cast back."""
 
     def through(self, schema: str) -> str:
         return f"create view {schema}.through as select amount from {schema}.stale"
 
-    def test_both_are_named(self, widened, project):
+    def test_both_views_are_named(self, widened, project):
         for name in ("stale", "through"):
             assert f"`{project.test_schema}`.`{name}` with schema type evolution" in widened.output
 
-    def test_both_commands_are_told(self, widened, project, table):
+    def test_the_error_has_both_commands(self, widened, project, table):
         message = dbt("run", "--select", "indirect").message("indirect")
         commands = [line.split("Do: ")[1] for line in message.splitlines() if "Do: " in line]
         assert len(commands) == 2
@@ -197,7 +197,7 @@ class TestWidenedByHand(StaleViews):
 
 @needs_delta_4
 class TestModelThatIsAView:
-    """A view that dbt-spark, or an earlier version, has made of a dbt model."""
+    """A view of a dbt model that dbt-spark or an earlier version has created."""
 
     @pytest.fixture(scope="class")
     def models(self):
@@ -208,7 +208,7 @@ class TestModelThatIsAView:
             % ("table", "orders_view"),
         }
 
-    def test_is_mended_by_a_run_of_it(self, project, table):
+    def test_a_run_of_the_model_repairs_the_view(self, project, table):
         dbt("run")
         schema = project.test_schema
         project.run_sql(f"create or replace view {schema}.orders as select * from {schema}.facts")
@@ -281,7 +281,7 @@ class TestViewThatFails:
         assert f"{project.test_schema}.stale" in widened.output
 
     @pytest.mark.parametrize("model", ["as_table", "as_rows"])
-    def test_is_named_where_a_model_reads_it(self, widened, project, model):
+    def test_is_named_if_a_model_reads_it(self, widened, project, model):
         message = dbt("run", "--select", model).message(model)
         assert f"{project.test_schema}.stale" in message
         assert "created before a table became wider" in message

@@ -30,7 +30,7 @@ class TestRefusals:
 
     @pytest.fixture(scope="class")
     def runs(self, project, spark):
-        # This Delta does not know IcebergWriterCompatV1; another writer has set it.
+        # Delta for Spark does not have IcebergWriterCompatV1. Another writer has set it.
         spark.conf.set("spark.databricks.delta.allowArbitraryProperties.enabled", "true")
         try:
             first = dbt("run")
@@ -53,7 +53,7 @@ class TestRefusals:
         return Before(version, table.properties, table.types, table.rows())
 
     @pytest.mark.parametrize("name", STATES)
-    def test_the_refusal_says_what_stands_in_the_way_and_nothing_moved(self, runs, table, name):
+    def test_the_refusal_names_its_reason_and_nothing_changes(self, runs, table, name):
         second, before = runs
         assert second.status(name) == "error"
         for text in STATES[name].said:
@@ -62,21 +62,21 @@ class TestRefusals:
 
 
 @needs_delta_4
-class TestWhatTheRefusalNamesIsTheWayOut:
+class TestRemedies:
     @pytest.fixture(scope="class")
     def models(self):
         names = ("check_constraint", "preview_only", "a_name_that_needs_column_mapping")
         return {f"{name}.sql": STATES[name].model() for name in names}
 
-    def test_the_model_runs_after_it(self, project, spark, table):
+    def test_the_model_runs_after_the_remedy_of_its_refusal(self, project, spark, table):
         dbt("run")
         for statement in STATES["check_constraint"].then:
             spark.sql(statement.format(table=table("check_constraint").name))
         refused = dbt("run", step=2)
         assert {str(result.status) for result in refused.results.values()} == {"error"}
         for name, result in refused.results.items():
-            (said,) = [line for line in result.message.splitlines() if " Do: " in line]
-            statement = said.split("run: ")[1].split("; ")[0].removesuffix(".")
+            (line,) = [line for line in result.message.splitlines() if " Do: " in line]
+            statement = line.split("run: ")[1].split("; ")[0].removesuffix(".")
             assert statement.startswith(f"alter table `{project.test_schema}`.`{name}` ")
             spark.sql(statement)
         run = dbt("run", step=2)
@@ -92,7 +92,7 @@ class TestPreviewFeature:
         before, after = "1 as id, cast(5 as tinyint) as n", "2 as id, cast(600 as int) as n"
         return {"small.sql": State(before, after, (), state.tblproperties).model()}
 
-    def test_what_the_preview_knows_is_widened(self, project, table):
+    def test_the_changes_of_the_preview_are_made(self, project, table):
         dbt("run")
         run = dbt("run", step=2)
         assert run.status("small") == "success", run.output

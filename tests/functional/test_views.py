@@ -35,7 +35,7 @@ models:
 
 @needs_delta_4
 class TestOurViewsFollow:
-    """Each value that was written to a table after it was widened is in the views over it."""
+    """The views of a table have each value that was written after the table was widened."""
 
     @pytest.fixture(scope="class")
     def models(self):
@@ -72,7 +72,7 @@ class TestOurViewsFollow:
     def test_a_view_over_a_view_follows_too(self, widened, table):
         assert (Decimal("1.2367"), 2**40) in table("over_view").rows()
 
-    def test_a_contract_is_checked_where_the_view_is_made(self, widened, table):
+    def test_a_contract_is_checked_when_the_view_is_created(self, widened, table):
         assert (2**40,) in table("contracted").rows()
         assert "enforced contract that failed" in (
             dbt("run", "--select", "contracted").message("contracted")
@@ -86,7 +86,7 @@ class TestOurViewsFollow:
         assert (comments["n"], comments["amount"]) == ("The number's comment", "The amount")
         assert ("Comment", "It's `every` type.") in {(r.col_name, r.data_type) for r in rows}
 
-    def test_no_view_is_named(self, widened):
+    def test_no_view_is_reported_as_stale(self, widened):
         assert "still have the types from before" not in widened.output
 
     def test_the_catalog_has_the_types_of_the_table(self, widened, project):
@@ -128,6 +128,6 @@ class TestLongView:
         run = dbt("run")
         assert run.status("long") == "success", run.message("long")
         assert table("long").rows("id", "c999") == [(1, f"{999:050}")]
-        # What the metastore had before is there.
+        # The metastore still has the earlier relation.
         assert table("short").rows() == [(1,)]
         assert dbt("run").status("long") == "success"

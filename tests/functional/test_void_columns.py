@@ -17,7 +17,7 @@ select {{ var('step', 1) }} as id
   {% if var('step', 1) == 3 %}, 'text' as later {% endif %}"""
         }
 
-    def test_a_column_of_nulls_becomes_what_the_model_makes_of_it(self, project, engine, table):
+    def test_a_void_column_gets_the_type_that_the_model_has_later(self, project, engine, table):
         dbt("run")
         added = dbt("run", step=2)
         if not engine.can(Capability.TYPE_A_VOID_COLUMN):

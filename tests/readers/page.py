@@ -1,4 +1,4 @@
-"""`docs/readers.md`, from the rows of `known_readers.py`."""
+"""`docs/readers.md` from the rows of `operations/delta_clients.py`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -93,7 +93,7 @@ def _row(reader: KnownReader) -> list[str]:
 
 def _refusals(readers: Sequence[KnownReader]) -> list[str]:
     return [
-        f"- {reader.name}, {state.value}: `{said}`"
+        f"- {reader.name}, {state.value}: `{message}`"
         for reader in readers
-        for state, said in reader.refusals.items()
+        for state, message in reader.refusals.items()
     ]

@@ -1,4 +1,4 @@
-"""The other programs that are measured: delta-rs, and DuckDB with its extension for Delta."""
+"""The measured programs: delta-rs, and DuckDB with its extension for Delta."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -14,19 +14,19 @@ Row = tuple[int, list[int]]
 
 
 class Refused(Exception):
-    """The program does not do it; its message."""
+    """The program refused the operation, with this message."""
 
 
 @dataclass(frozen=True)
 class Content:
-    """What a program reads: whether the numbers are of 32 or 64 bits, and the rows in order."""
+    """The rows that a program reads, in order, and whether the numbers have 32 or 64 bits."""
 
     bits: tuple[int, ...]
     rows: list[Row]
 
 
 class Program(ABC):
-    """A program that reads Delta tables, and perhaps appends to them."""
+    """A program that reads Delta tables and can also append to them."""
 
     name: str
     version: str
@@ -37,7 +37,7 @@ class Program(ABC):
 
     @abstractmethod
     def append(self, table: Path, row: Row, bits: int) -> None:
-        """Append a row, of numbers of as many bits as the table has."""
+        """Append a row of numbers with as many bits as the table has."""
 
 
 class DeltaRs(Program):

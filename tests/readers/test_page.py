@@ -1,4 +1,4 @@
-"""`docs/readers.md` says what the other tests of this folder hold against the real programs."""
+"""`docs/readers.md` is up to date. The other tests of this folder check its contents."""
 
 from importlib.metadata import version
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from tests.readers.page import PAGE, page
 
 
-def test_the_page_is_what_is_known(request: pytest.FixtureRequest):
+def test_the_page_is_up_to_date(request: pytest.FixtureRequest):
     wanted = page(version("delta-spark"))
     file = request.config.getoption("--readers-page")
     if file:

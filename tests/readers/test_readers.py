@@ -1,4 +1,4 @@
-"""What delta-rs and DuckDB can do with a table, against the rows of `known_readers.py`."""
+"""The access of delta-rs and DuckDB to a table, compared with `operations/delta_clients.py`."""
 
 import shutil
 from pathlib import Path
@@ -15,17 +15,17 @@ NEW: Row = (7, [8, 9])
 
 
 def known(program: Program) -> KnownReader:
-    """The row of a program's installed version; without one it has to be measured anew."""
+    """Return the row of a program's installed version. A new version needs a new measurement."""
     found = [
         reader
         for reader in MEASURED
         if (reader.name, reader.version) == (program.name, program.version)
     ]
-    assert found, f"no row for {program.name} {program.version} in known_readers.py"
+    assert found, f"no row for {program.name} {program.version} in delta_clients.py"
     return found[0]
 
 
-def test_the_tables_are_in_their_states(tables):
+def test_the_tables_have_their_states(tables):
     protocols = {state: table.protocol for state, table in tables.items()}
     assert protocols == {
         State.BEFORE: (1, 2),
@@ -56,7 +56,9 @@ def test_a_table_is_read_exactly_or_refused(program, tables, state):
 
 
 @pytest.mark.parametrize("state", State)
-def test_a_row_is_appended_that_spark_reads_or_refused(program, tables, state, session, tmp_path):
+def test_an_appended_row_is_read_by_spark_or_the_append_is_refused(
+    program, tables, state, session, tmp_path
+):
     table = tables[state]
     copy = Path(shutil.copytree(table.path, tmp_path / "table"))
     if known(program).can(state) is Access.APPENDS:
@@ -71,7 +73,7 @@ def test_a_row_is_appended_that_spark_reads_or_refused(program, tables, state, s
 
 
 @pytest.mark.parametrize("reader", MEASURED, ids=lambda reader: reader.name)
-def test_each_measured_row_says_all_of_it(reader):
+def test_every_measured_row_is_complete(reader):
     refusing = {state for state in State if reader.can(state) is not Access.APPENDS}
     assert set(reader.refusals) == refusing
     assert not any(access is Access.UNKNOWN for access in reader.access.values())

@@ -1,4 +1,4 @@
-"""The tests of the embedded session that every connection has to pass: one class a feature."""
+"""The tests that every connection has to pass, with one class for each feature."""
 
 from tests.functional.test_char import TestCharColumns, TestSnapshotsOfCharSources
 from tests.functional.test_check_type_widening import TestCheck

@@ -1,4 +1,4 @@
-"""Writes that once lost values somewhere, or easily do: what a table has, and what comes to it."""
+"""Writes that can lose values: the columns of a table, and the values that are written."""
 
 import math
 from datetime import date, datetime
@@ -17,7 +17,7 @@ class Example(NamedTuple):
         has: the value that it has.
         source: the type of the values that come to it.
         fits: values that it stores exactly.
-        loses: values that it does not; each is tried by itself.
+        loses: values that it does not store exactly. Each one is written separately.
     """
 
     table: DataType

@@ -1,4 +1,4 @@
-"""The walk's values: what is written is what is read, or it could judge nothing."""
+"""The walk reads the values that it has written, which its checks depend on."""
 
 import pytest
 from pyspark.sql import SparkSession

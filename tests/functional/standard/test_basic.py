@@ -38,7 +38,7 @@ class TestSimpleMaterializations(BaseSimpleMaterializations):
 
 
 class SparkCatalog:
-    """The catalog as Spark's types make it; its statistics have tests of their own."""
+    """The catalog with Spark's types. Other tests check its statistics."""
 
     types = {
         "id_type": "bigint",

@@ -21,7 +21,7 @@ select {{ var('id') }} as id, cast({{ var('n') }} as {{ var('type') }}) as n,
   named_struct('x', cast({{ var('n') }} as {{ var('type') }})) as s
   {% if var('new', none) %}, 'new' as {{ var('new') }} {% endif %}
 """
-# What the first and the second run write into a table of smallint, and the type that it must have.
+# The types that both runs write to a smallint column, and the type that it must get.
 TYPES = [("int", "int", "int"), ("int", "bigint", "bigint"), ("bigint", "bigint", "bigint")]
 STRATEGIES = [("append", "append"), ("merge", "merge"), ("append", "merge")]
 NEW = [(None, None), ("a", "b"), ("a", "a"), (None, "b")]
@@ -29,7 +29,7 @@ ROUNDS = 50
 
 
 class Runner:
-    """A process of dbt, and its project."""
+    """A process of dbt with its project."""
 
     def __init__(self, folder: Path, target: dict[str, object]) -> None:
         (folder / "models").mkdir(parents=True)
@@ -78,7 +78,7 @@ def runners(target, tmp_path_factory) -> Iterator[tuple[Runner, Runner]]:
 
 @pytest.fixture(scope="module")
 def outcomes(spark, runners) -> list[dict[str, object]]:
-    """Each round: what it was, what both runs have answered, and the table."""
+    """All rounds with their types, the results of both runs, and the table."""
     spark.sql(f"create schema if not exists {SCHEMA}")
     outcomes = []
     for number in range(ROUNDS):
@@ -106,14 +106,14 @@ def test_every_run_succeeds(outcomes):
     assert [answer for answer in answers if answer["status"] != "success"] == []
 
 
-def test_no_row_is_lost_and_none_is_there_twice(outcomes):
+def test_no_row_is_lost_or_duplicated(outcomes):
     for outcome in outcomes:
         first, second = ({"int": 70_000, "bigint": 2**40}[name] for name in outcome["types"][:2])
         expected = [(1, 1, 1), (2, first, first), (3, second, second)]
         assert outcome["table"].rows("id", "n", "s.x") == expected, outcome["round"]
 
 
-def test_the_schema_holds_what_both_have_written(outcomes):
+def test_the_schema_has_the_changes_of_both_runs(outcomes):
     for outcome in outcomes:
         last = outcome["types"][2]
         new = {name: "string" for name in outcome["new"] if name}
@@ -121,7 +121,7 @@ def test_the_schema_holds_what_both_have_written(outcomes):
         assert outcome["table"].properties["delta.enableTypeWidening"] == "true"
 
 
-def test_they_were_in_each_others_way(outcomes):
-    """Else the rounds would show nothing."""
+def test_the_runs_were_in_conflict(outcomes):
+    """The rounds are only meaningful if runs were in conflict."""
     conflicts = [answer["conflicts"] for outcome in outcomes for answer in outcome["answers"]]
     assert sum(1 for conflict in conflicts if conflict) >= 5, conflicts
