@@ -160,7 +160,7 @@ class FilteredReads:
     def _rows(self, row: int, joined: str, filters: Iterable[Filter]) -> set[int]:
         condition = joined.join(f"({expression})" for _, expression in filters)
         found = self.spark.sql(f"select k from {self.table} where {condition}").collect()
-        return {row.k for row in found} & {row, row + TOGETHER}
+        return {hit.k for hit in found} & {row, row + TOGETHER}
 
 
 def _middle(filters: list[tuple[Filter, bool | None]]) -> int:

@@ -51,7 +51,7 @@ class TestCharColumns:
             assert expected in run.message(name)
             assert table(name).version == 0
 
-    def test_padding_is_stored_where_it_is_accepted(self, table):
+    def test_padding_is_stored_if_the_model_accepts_it(self, table):
         run = dbt("run", text="'ab'")
         assert run.status("accepted") == "success"
         assert table("accepted").rows("c") == [("ab   ",)]
@@ -91,7 +91,7 @@ class TestSnapshotsOfCharSources:
     def snapshots(self):
         return {"tracked.sql": SNAPSHOT}
 
-    def test_make_no_versions_where_nothing_changed(self, project, table):
+    def test_make_no_versions_without_changes(self, project, table):
         project.run_sql("create table {schema}.src (id int, c char(5)) using delta")
         project.run_sql("insert into {schema}.src values (1, 'ab'), (2, 'abcde')")
         for _ in range(3):

@@ -92,5 +92,5 @@ class TestCheck:
             ({"agains": "x"}, "there is no argument agains; accepted: against, models, output"),
         ],
     )
-    def test_what_does_not_exist_is_named(self, project, arguments, expected):
+    def test_a_missing_object_is_named(self, project, arguments, expected):
         assert expected in check(**arguments).output

@@ -87,14 +87,14 @@ class TestVersionInTheProfile:
 
     @pytest.fixture(scope="class")
     def models(self):
-        return {"told.sql": model("append")}
+        return {"shown.sql": model("append")}
 
     def test_it_decides_which_types_can_be_widened(self, project, table):
         dbt("run")
-        assert dbt("run", step=2).status("told") == "success"
+        assert dbt("run", step=2).status("shown") == "success"
         refused = dbt("run", step=3)
-        assert "needs Delta 4.0 or newer" in refused.message("told")
-        assert table("told").types["a"] == "int"
+        assert "needs Delta 4.0 or newer" in refused.message("shown")
+        assert table("shown").types["a"] == "int"
 
 
 class TestEnabling:

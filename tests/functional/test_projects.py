@@ -113,11 +113,11 @@ class TestClones:
         assert first.types == {"id": "int", "v": "int", "f": "float"}
         assert len(first.rows()) == 2
         assert dbt("run", "--select", "first", step=4).status("first") == "success"
-        for table, step in ((first, 4), (second, 3)):
-            assert table.types == {"id": "int", "v": "bigint", "f": "double"}
-            assert table.rows() == [*old, (step, 3000000000, 2.5)]
+        for widened, step in ((first, 4), (second, 3)):
+            assert widened.types == {"id": "int", "v": "bigint", "f": "double"}
+            assert widened.rows() == [*old, (step, 3000000000, 2.5)]
             for condition, found in (("f < 0.7D", 2), ("v = 1", 1), ("v >= 100000", 2)):
-                assert spark.table(table.name).where(condition).count() == found, condition
+                assert spark.table(widened.name).where(condition).count() == found, condition
         run = dbt("run-operation", "drop_type_widening", "--args", "{models: [second]}")
         assert "dropped" in run.output
         assert second.rows() == [*old, (3, 3000000000, 2.5)]

@@ -78,5 +78,5 @@ class TestReport:
             ({}, "say which tables"),
         ],
     )
-    def test_what_does_not_exist_is_named(self, project, arguments, expected):
+    def test_a_missing_object_is_named(self, project, arguments, expected):
         assert expected in report(**arguments).output

@@ -27,9 +27,9 @@ def test_an_error_does_not_show_a_setting(project: Path):
     )
     (project / "models" / "two.py").write_text(
         "def model(dbt, session):\n"
-        "    told = session.conf.get('spark.shop.password')\n"
-        "    if told:\n"
-        "        raise ValueError('no access with ' + told)\n"
+        "    value = session.conf.get('spark.shop.password')\n"
+        "    if value:\n"
+        "        raise ValueError('no access with ' + value)\n"
         "    return session.range(1)\n"
     )
     run = dbt(project, "--debug", "run")

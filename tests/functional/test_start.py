@@ -96,7 +96,7 @@ def test_a_profile_of_dbt_spark_works_with_its_type_changed(project: Path):
     assert run.returncode == 0, run.stdout
 
 
-def test_without_java_one_sentence_says_what_to_install(project: Path, tmp_path: Path):
+def test_the_error_without_java_says_what_to_install(project: Path, tmp_path: Path):
     tools = tmp_path / "tools"
     tools.mkdir()
     for tool in Path("/usr/bin").iterdir():
@@ -108,7 +108,7 @@ def test_without_java_one_sentence_says_what_to_install(project: Path, tmp_path:
     assert "JAVA_GATEWAY_EXITED" not in run.stdout
 
 
-def test_a_java_too_old_is_named_with_what_is_needed(project: Path, tmp_path: Path):
+def test_the_error_of_an_old_java_names_the_required_version(project: Path, tmp_path: Path):
     java = tmp_path / "jdk" / "bin" / "java"
     java.parent.mkdir(parents=True)
     java.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\" 2019-01-15' >&2\nexit 1\n")
@@ -134,7 +134,7 @@ def test_jars_that_cannot_be_downloaded_are_named(project: Path):
     assert "Traceback" not in run.stdout + run.stderr
 
 
-def test_settings_in_the_profile_win_over_pyspark_submit_args(project: Path):
+def test_settings_in_the_profile_override_pyspark_submit_args(project: Path):
     set_profile(
         project,
         {

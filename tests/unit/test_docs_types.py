@@ -112,7 +112,7 @@ WITHIN = {
 }
 
 
-def test_what_each_format_is_compatible_with():
+def test_the_page_shows_the_changes_that_each_format_supports():
     for change, *cells in table("decisions.md", "|`iceberg_v2`|`ducklake`"):
         if change not in WITHIN:
             assert not any(rule.within for rule in RULES if rule.manual)
@@ -140,7 +140,7 @@ WIDER: Mapping[str, Any] = {
 }
 
 
-def test_the_example_of_nested_types_is_what_is_planned():
+def test_the_example_of_nested_types_is_the_planned_one():
     _, blocks = read(DOCS / "nested.md")
     shown = [block.text.strip() for block in blocks]
     plan = make_plan(CUSTOMERS, WIDER, snapshot=table_snapshot(name="`shop`.`customers`"))

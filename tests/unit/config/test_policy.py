@@ -98,7 +98,7 @@ def test_a_wrong_value_is_refused_with_the_key_the_value_and_the_accepted_values
     message = str(refused.value)
     assert message.startswith(f"{key}: got ")
     listed = message.split("accepted: ")[1]
-    assert all(value in listed for value in accepted)
+    assert all(text in listed for text in accepted)
 
 
 @pytest.mark.parametrize("item", [{"iceberg_v2": True}, ["iceberg_v2"]])

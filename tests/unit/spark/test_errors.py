@@ -147,7 +147,7 @@ def test_a_message_without_java_stays_as_it_is(message: str):
 
 
 @pytest.mark.parametrize("before", ["[CAST_OVERFLOW_IN_TABLE_INSERT] ", ""])
-def test_what_a_thrift_server_puts_before_a_message_is_left_out(before: str):
+def test_the_prefix_of_a_thrift_server_is_left_out(before: str):
     raw = (
         f"org.apache.hive.service.cli.HiveSQLException: Error running query: {before}"
         f"org.apache.spark.SparkArithmeticException: {OVERFLOW}{STACK}"

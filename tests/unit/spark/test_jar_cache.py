@@ -57,7 +57,7 @@ def test_ivy_resolves_again_if_the_size_of_a_jar_changed(found: JarCache, jars: 
     assert found.read() == []
 
 
-def test_a_forgotten_entry_is_gone(found: JarCache, jars: list[Path]):
+def test_a_forgotten_entry_is_not_read(found: JarCache, jars: list[Path]):
     found.write(uris(jars))
     found.forget()
     found.forget()

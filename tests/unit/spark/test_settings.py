@@ -88,7 +88,7 @@ CHOSEN = [
 
 
 @pytest.mark.parametrize("key", CHOSEN)
-def test_a_parameter_of_the_profile_wins_over_what_is_chosen_here(
+def test_a_parameter_of_the_profile_overrides_the_defaults_of_the_adapter(
     environment: Environment, key: str
 ):
     assert key in start_settings({}, environment)
@@ -96,14 +96,14 @@ def test_a_parameter_of_the_profile_wins_over_what_is_chosen_here(
 
 
 @pytest.mark.parametrize("key", CHOSEN)
-def test_spark_defaults_win_over_what_is_chosen_here(environment: Environment, key: str):
+def test_spark_defaults_override_the_defaults_of_the_adapter(environment: Environment, key: str):
     with_defaults(environment, f"{key} theirs\n")
     assert start_settings({}, environment).get(key, "theirs") == "theirs"
 
 
 @pytest.mark.parametrize("key", CHOSEN)
 @pytest.mark.parametrize("option", ["--conf {}=theirs", "-c {}=theirs", "--conf={}=theirs"])
-def test_submit_arguments_win_over_what_is_chosen_here(
+def test_submit_arguments_override_the_defaults_of_the_adapter(
     environment: Environment, key: str, option: str
 ):
     arguments = with_arguments(environment, option.format(key))
@@ -111,7 +111,7 @@ def test_submit_arguments_win_over_what_is_chosen_here(
 
 
 @pytest.mark.parametrize("key", [*CHOSEN, "spark.master", "spark.executor.memory"])
-def test_a_parameter_of_the_profile_wins_over_sparks_own_configuration(
+def test_a_parameter_of_the_profile_overrides_the_configuration_of_spark(
     environment: Environment, key: str
 ):
     with_defaults(environment, f"{key} defaults\n")
@@ -119,7 +119,7 @@ def test_a_parameter_of_the_profile_wins_over_sparks_own_configuration(
     assert start_settings({key: "mine"}, arguments)[key] == "mine"
 
 
-def test_submit_arguments_win_over_spark_defaults(environment: Environment):
+def test_submit_arguments_override_spark_defaults(environment: Environment):
     with_defaults(environment, "spark.master yarn\n")
     settings = start_settings({}, with_arguments(environment, "--master local[2]"))
     assert settings.keys() >= ONE_MACHINE

@@ -37,7 +37,7 @@ def test_a_batch_has_its_first_moment_and_not_its_last(event_type, start, end):
     assert batch.condition == f"`At` >= {start} and `At` < {end}"
 
 
-def test_limits_are_moments_whatever_their_zone():
+def test_limits_with_any_time_zone_are_moments():
     new_york = timezone(timedelta(hours=-5))
     batch = read_batch(columns(spark.TimestampNTZType()), "`at`", START.astimezone(new_york), END)
     assert "timestamp_ntz'2024-11-03 00:00:00.000000'" in batch.condition

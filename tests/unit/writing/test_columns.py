@@ -47,7 +47,7 @@ def test_a_struct_in_another_order_is_not_written_as_it_is():
 CHECK = ValueCheck("orders", "`t`")
 
 
-def test_a_column_that_a_merge_does_not_update_is_checked_where_it_is_inserted():
+def test_a_column_that_a_merge_does_not_update_is_checked_for_inserts():
     write = match_columns(
         schema({"id": "bigint", "v": "bigint"}),
         schema({"id": "int", "v": "int"}),
