@@ -15,20 +15,20 @@ from dbt.adapters.deltawiden.spark.session import get_session
 
 pytest_plugins = ["dbt.tests.fixtures.project"]
 
-# Of each Java that a test starts: most of a short statement's time would go into the second
-# compiler, which makes long statements faster.
+# For each Java process of the tests. The second compiler would take most of the time of a short
+# statement. It makes only long statements faster.
 os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m")
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _versions(record_testsuite_property: Callable[[str, object], None]) -> None:
-    """Let what a run leaves (``--junit-xml``) say what it ran with."""
+    """Record the versions of a run in its results (``--junit-xml``)."""
     record_testsuite_property("python", platform.python_version())
     for package in ("dbt-core", "dbt-spark", "pyspark", "delta-spark"):
         record_testsuite_property(package, version(package))
     commit = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short", "HEAD"]
-    told = subprocess.run(commit, capture_output=True, text=True, check=False)
-    record_testsuite_property("commit", told.stdout.strip() or "unknown")
+    described = subprocess.run(commit, capture_output=True, text=True, check=False)
+    record_testsuite_property("commit", described.stdout.strip() or "unknown")
 
 
 @pytest.fixture(scope="session")
@@ -40,13 +40,13 @@ def spark_parameters(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]
             f"jdbc:derby:;databaseName={folder / 'metastore_db'};create=true"
         ),
         "spark.driver.extraJavaOptions": f"-Dderby.stream.error.file={folder / 'derby.log'}",
-        # As dbt-spark runs it. Spark 4 has it on; then a cast in a test would fail, not lose.
+        # As in dbt-spark. With Spark 4's default a cast in a test would fail, not lose a value.
         "spark.sql.ansi.enabled": "false",
         "spark.driver.memory": "4g",
         # Spark 4's defaults; Spark 3.5 refuses to write dates before 1582 unless they are set.
         "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
         "spark.sql.parquet.int96RebaseModeInWrite": "CORRECTED",
-        # A zone with daylight saving time: hours that are skipped or repeated must show.
+        # A zone with daylight saving time, so that there are skipped and repeated hours.
         "spark.sql.session.timeZone": "America/New_York",
     }
 

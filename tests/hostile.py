@@ -29,16 +29,16 @@ NAMES = {
     "no_letter": "🙂",
     "question": "a?:b",
 }
-"""The name by what is hostile in it."""
+"""The names by their hostile part."""
 
 TEXTS = {
     **NAMES,
-    # Spark puts a setting's value in place of such a text even between backticks.
+    # Spark substitutes the value of a setting even between backticks.
     "setting": "${spark.app.name}",
     "no_setting": "${no.such.setting}",
     "lines": "a\nb\tc",
 }
-"""The same as values, and what only a value can be."""
+"""The names as values, and texts that only a value can have."""
 
 FEW = {key: NAMES[key] for key in ("backtick", "closed", "literal", "opened", "semicolon", "dot")}
-"""Some of them, where each needs a dbt command of its own."""
+"""Some of the names, for tests that run a dbt command for each name."""

@@ -1,4 +1,4 @@
-"""Values as Spark SQL, written here apart from the adapter, so that tests can judge it by them."""
+"""Values as Spark SQL, independent of the adapter, so that tests can check it."""
 
 from datetime import date, datetime
 from decimal import Decimal

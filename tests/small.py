@@ -17,7 +17,7 @@ SMALL = {
 
 @contextmanager
 def settings_of(spark: SparkSession, values: Mapping[str, str]) -> Iterator[None]:
-    """Have settings for a while."""
+    """Set values until the block ends."""
     before = {name: spark.conf.get(name, None) for name in values}
     for name, value in values.items():
         spark.conf.set(name, value)

@@ -23,7 +23,7 @@ def conformance(request: pytest.FixtureRequest, engine: Engine) -> Iterator[Conf
     """The counts, written to the file that --conformance-report names."""
     named = request.config.getoption("--conformance-report")
     file = Path(named) if named else None
-    # One test can run again by itself: what the others counted stays.
+    # If one test runs again alone, the counts of the others stay.
     counts = Conformance.read(file) if file and file.exists() else Conformance()
     counts.spark = ".".join(map(str, engine.spark))
     counts.delta = ".".join(map(str, engine.delta))

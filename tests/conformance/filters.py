@@ -1,4 +1,4 @@
-"""Which pairs are read with filters, and the filters that are put on each of them."""
+"""The pairs that are read with filters, and the filters of a pair."""
 
 import math
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from tests.literals import literal
 
 VALUES: dict[str, tuple[str, ...]] = {
     **BOUNDARIES,
-    # Statistics and partitions keep a value as text, and these have no short one.
+    # Statistics and partitions store a value as text. The texts of these values are long.
     "float": (*BOUNDARIES["float"], "'0.7'", "'1.1'", "'16777217'"),
     "decimal(1,1)": ("-0.9", "0", "0.1", "0.9"),
     "decimal(5,2)": (*BOUNDARIES["decimal(5,2)"], "0", "-0.01", "1.10"),
@@ -44,7 +44,7 @@ class Place:
         path: what follows the column's name in ALTER COLUMN.
         value: makes the column of a value.
         filter: makes a filter on the column, of one on the value; ``{column}`` and ``{on}``.
-        operand: what the filter on the value is about; ``{column}``.
+        operand: the operand of the filter on the value; ``{column}``.
     """
 
     type: str
@@ -104,14 +104,14 @@ class Pair:
         """The values that the column has. An empty text as a partition becomes null (Delta)."""
         values = VALUES[self.source]
         is_partition = self.position == "partition column"
-        return tuple(each for each in values if not (is_partition and each == "''"))
+        return tuple(text for text in values if not (is_partition and text == "''"))
 
     def stored(self, row: int) -> str:
         """Write the row's value of the column; the row after the last value has null."""
         return self._at(row, self.source, "cast({} as {})")
 
     def widened(self, row: int) -> str:
-        """Write the value as it has to be read after the change."""
+        """Write the value that a query has to return after the change."""
         return self._at(row, self.target, f"cast(cast({{}} as {self.source}) as {{}})")
 
     def _at(self, row: int, data_type: str, written: str) -> str:
@@ -128,8 +128,8 @@ class Pair:
             row: the row's number.
         """
         on = self.place.operand.format(column=self.column)
-        for each in _filters(on, values, row, parse_type(self.target)):
-            yield self.place.filter.format(column=self.column, on=each)
+        for operand in _filters(on, values, row, parse_type(self.target)):
+            yield self.place.filter.format(column=self.column, on=operand)
 
 
 ROWS = max(len(values) for values in VALUES.values()) + 1
@@ -139,7 +139,7 @@ ROWS = max(len(values) for values in VALUES.values()) + 1
 def pairs_at(position: str, engine: Engine) -> list[Pair]:
     """List the pairs that the rules permit in a position. A column of nulls has no value.
 
-    Of the targets of a type that one rule permits, the smallest and the largest.
+    A rule has the smallest and the largest of the target types that it permits.
     """
     nested = position not in ("top level", "partition column")
     lacking = {"void", *types_lacking()}
@@ -150,12 +150,12 @@ def pairs_at(position: str, engine: Engine) -> list[Pair]:
             rule = find_rule(parse_type(source), parse_type(target))
             if rule and engine.delta >= rule.since and (rule.nested or not nested):
                 targets.setdefault((source, rule), []).append(target)
-    pairs = [(source, each) for (source, _), to in targets.items() for each in {to[0], to[-1]}]
+    pairs = [(source, target) for (source, _), to in targets.items() for target in {to[0], to[-1]}]
     return [Pair(*pair, position, number) for number, pair in enumerate(sorted(pairs))]
 
 
 def _filters(on: str, values: list[Any], row: int, data_type: DataType) -> Iterator[str]:
-    """Make filters that hold for the row's value, and filters that only just don't."""
+    """Make filters that are true for the row's value, and filters that are almost true."""
     write = partial(literal, data_type=data_type)
     value, other = values[row], values[(row + 1) % (ROWS - 1)]
     some = write(value if value is not None else other)
@@ -173,7 +173,7 @@ def _filters(on: str, values: list[Any], row: int, data_type: DataType) -> Itera
 
 
 def _neighbours(value: Any, data_type: DataType) -> list[Any]:
-    """Give the next smaller and the next larger value of a type, where there are such."""
+    """Return the next smaller and the next larger value of a type, if there are any."""
     if isinstance(value, float):
         return [math.nextafter(value, end) for end in (-math.inf, math.inf)]
     if isinstance(value, datetime):
@@ -189,5 +189,5 @@ def _neighbours(value: Any, data_type: DataType) -> list[Any]:
         one = Decimal(1).scaleb(-data_type.scale)
         both = [Context(prec=40).add(value, sign * one) for sign in (-1, 1)]
         most = Decimal(10) ** (data_type.precision - data_type.scale)
-        return [each for each in both if each.copy_abs() < most]
+        return [neighbour for neighbour in both if neighbour.copy_abs() < most]
     return [value - 1, value + 1] if isinstance(value, int) else []

@@ -1,7 +1,7 @@
-"""A filter on a widened column finds what it finds in the same values that were never widened.
+"""A filter finds the same rows in a widened column as in values that were never widened.
 
-One file has one value, so that the files' statistics decide which files a filter reads. What a
-filter has to find is asked of a relation without files.
+One file has one value, so that the files' statistics decide which files a filter reads. The
+expected rows come from a relation without files.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -27,10 +27,10 @@ PROPERTIES = (
     "'delta.dataSkippingNumIndexedCols' = '-1', "
 )
 
-# Rows that stand in one file with all the others.
+# Rows that are in one file with all other rows.
 TOGETHER = 100
 
-# How many columns a query has filters on: a statement's text has an end.
+# The number of columns with filters in a query. The length of a statement is limited.
 COLUMNS = 24
 
 
@@ -58,7 +58,7 @@ def has_float_statistics(pair: Pair) -> bool:
 
 
 def rows_of(pairs: list[Pair], value: Callable[[Pair, int], str], first: int = 0) -> str:
-    """Select every row; each is a partition of the query, and becomes a file."""
+    """Select every row. A row is a partition of the query and becomes a file."""
     return " union all ".join(
         f"select {first + row} as k, "
         + ", ".join(f"{value(pair, row)} as {pair.column}" for pair in pairs)
@@ -91,9 +91,9 @@ Filter = tuple[Pair, str]
 
 
 def known_defects(pairs: Iterable[Pair]) -> set[str]:
-    """Name the pairs that are read wrong after a plain ALTER, and that the adapter refuses.
+    """Name the pairs with wrong reads after a plain ALTER. The adapter refuses them.
 
-    The name of a partition keeps a float's text, which reads as another double.
+    The name of a partition has a float's text, which is another number as double.
     """
     in_partitions = (pair for pair in pairs if pair.position == "partition column")
     names = {f"{pair.source} -> {pair.target}, {pair.position}" for pair in in_partitions}
@@ -101,7 +101,7 @@ def known_defects(pairs: Iterable[Pair]) -> set[str]:
 
 
 class FilteredReads:
-    """The filters on one table, and which of them are wrong."""
+    """The filters on one table, and the wrong ones."""
 
     def __init__(self, spark: SparkSession, table: str, pairs: list[Pair]):
         self.spark, self.table, self.tried = spark, table, 0
@@ -120,31 +120,37 @@ class FilteredReads:
         return reached.get(pair.position, operand)
 
     def wrong(self) -> list[str]:
-        """List the filters that find another thing than in rows that were never widened."""
+        """List the filters that find other rows than in values that were never widened."""
         with ThreadPoolExecutor(2) as threads:
             tasks = [(part, row) for part in in_parts([*self.values]) for row in range(ROWS)]
             return [
-                each for found in threads.map(lambda t: self._wrong_at(*t), tasks) for each in found
+                wrong
+                for found in threads.map(lambda t: self._wrong_at(*t), tasks)
+                for wrong in found
             ]
 
     def _wrong_at(self, pairs: list[Pair], row: int) -> list[str]:
-        filters = [(pair, each) for pair in pairs for each in pair.filters(self.values[pair], row)]
-        asked = ", ".join(each for _, each in filters)
-        # Of values that no file has: nothing can be skipped.
+        filters = [
+            (pair, condition)
+            for pair in pairs
+            for condition in pair.filters(self.values[pair], row)
+        ]
+        selected = ", ".join(condition for _, condition in filters)
+        # The values are in no file, so no file can be skipped.
         values = ", ".join(f"{pair.widened(row)} as {pair.column}" for pair in pairs)
-        (answers,) = self.spark.sql(f"select {asked} from (select {values})").collect()
+        (answers,) = self.spark.sql(f"select {selected} from (select {values})").collect()
         self.tried += len(filters)
         return self._search(row, list(zip(filters, answers, strict=True)))
 
     def _search(self, row: int, filters: list[tuple[Filter, bool | None]]) -> list[str]:
-        """Try filters together; where something is wrong, find one wrong filter of each pair."""
-        holding = [each for each, holds in filters if holds]
-        others = [each for each, holds in filters if not holds]
+        """Try filters together. If the result is wrong, find one wrong filter of each pair."""
+        holding = [candidate for candidate, holds in filters if holds]
+        others = [candidate for candidate, holds in filters if not holds]
         found = not holding or self._rows(row, " and ", holding) == {row, row + TOGETHER}
         if found and not (others and self._rows(row, " or ", others)):
             return []
         if len(filters) == 1:
-            ((pair, text),) = (each for each, _ in filters)
+            ((pair, text),) = (candidate for candidate, _ in filters)
             return [f"{pair.source} -> {pair.target}, {pair.position}: {text}"]
         middle = _middle(filters)
         wrong = self._search(row, filters[:middle])
@@ -152,9 +158,9 @@ class FilteredReads:
         return wrong if wrong and of_one_pair else wrong + self._search(row, filters[middle:])
 
     def _rows(self, row: int, joined: str, filters: Iterable[Filter]) -> set[int]:
-        condition = joined.join(f"({each})" for _, each in filters)
+        condition = joined.join(f"({expression})" for _, expression in filters)
         found = self.spark.sql(f"select k from {self.table} where {condition}").collect()
-        return {each.k for each in found} & {row, row + TOGETHER}
+        return {hit.k for hit in found} & {row, row + TOGETHER}
 
 
 def _middle(filters: list[tuple[Filter, bool | None]]) -> int:
@@ -165,7 +171,7 @@ def _middle(filters: list[tuple[Filter, bool | None]]) -> int:
 
 
 def wrong_merges(spark: SparkSession, table: str, reads: FilteredReads) -> list[str]:
-    """List the pairs of which a MERGE by the column does not find the row of its value."""
+    """List the pairs whose row a MERGE by the column does not find."""
     pairs = [pair for pair in reads.values if pair.position not in ("array element", "map key")]
     if not pairs:
         return []
@@ -178,7 +184,7 @@ def wrong_merges(spark: SparkSession, table: str, reads: FilteredReads) -> list[
 def _wrong_merge(
     spark: SparkSession, table: str, reads: FilteredReads, pairs: list[Pair]
 ) -> list[str]:
-    """Merge every value by itself; a row that is not found would be inserted again."""
+    """Merge every value separately. A row that is not found is inserted again."""
     reads.tried += len(pairs)
     before = spark.table(table).count()
     values = rows_of(pairs, Pair.widened)
@@ -187,10 +193,10 @@ def _wrong_merge(
         for side in ("t", "s")
     )
     keys = [f"{kept} <=> {new}" for kept, new in zip(on, given, strict=True)]
-    # What a MERGE can skip files by: the values themselves.
+    # A MERGE can skip files by these values.
     some = [
-        f"({each} is null or {each} in ({', '.join(literals(reads, pair))}))"
-        for pair, each in zip(pairs, on, strict=True)
+        f"({key} is null or {key} in ({', '.join(literals(reads, pair))}))"
+        for pair, key in zip(pairs, on, strict=True)
     ]
     spark.sql(
         f"merge into {table} t using ({values}) s on t.k % {TOGETHER} = s.k and "
@@ -218,6 +224,12 @@ def test_filters_find_in_a_widened_column_what_they_would_find_in_any(
     reads = FilteredReads(spark, table, pairs)
     wrong = [*reads.wrong(), *wrong_merges(spark, table, reads)]
     conformance.filtered[position] = (len(pairs), reads.tried)
-    of_others = [each for each in conformance.filtered_disagreements if position not in each]
+    of_others = [
+        disagreement
+        for disagreement in conformance.filtered_disagreements
+        if position not in disagreement
+    ]
     conformance.filtered_disagreements = of_others + wrong
-    assert {each.split(":")[0] for each in wrong} == known_defects(pairs), "\n".join(wrong)
+    assert {disagreement.split(":")[0] for disagreement in wrong} == known_defects(pairs), (
+        "\n".join(wrong)
+    )

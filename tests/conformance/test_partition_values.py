@@ -1,4 +1,4 @@
-"""The condition on a partition's value is true of just the values that are read as written."""
+"""The condition on a partition's value is true only for values that are read as written."""
 
 from collections.abc import Iterator
 
@@ -65,7 +65,7 @@ def schema(spark: SparkSession) -> Iterator[str]:
     spark.sql("drop schema partition_values cascade")
 
 
-@pytest.mark.parametrize("scalar", SCALARS, ids=lambda each: each.simpleString())
+@pytest.mark.parametrize("scalar", SCALARS, ids=lambda scalar: scalar.simpleString())
 def test_tells_what_delta_stores(spark: SparkSession, schema: str, engine: Engine, scalar):
     values = [literal(value, scalar) for value in values_of(scalar)]
     values += MORE.get(scalar.simpleString(), [])
@@ -75,7 +75,7 @@ def test_tells_what_delta_stores(spark: SparkSession, schema: str, engine: Engin
 
 @pytest.mark.parametrize("name", LOST)
 def test_tells_what_parquet_stores(spark: SparkSession, schema: str, engine: Engine, name: str):
-    # The metastore has each partition, and Derby takes no text that is not UTF-8.
+    # The metastore stores each partition, and Derby stores only UTF-8.
     values = [*(value for value in LOST[name] if "cast(X" not in value), *OTHERS[name]]
     scalar = parse_type(name)
     lost = lost_values(spark, f"{schema}.p", "parquet", scalar, values, engine)
@@ -98,7 +98,7 @@ def lost_values(
     values: list[str],
     engine: Engine,
 ) -> set[str]:
-    """Write each value to a partition of its own; the condition must be false of those lost."""
+    """Write each value to a separate partition. The condition must be false for lost values."""
     rows = " union all ".join(f"select {n} as id, {v} as v" for n, v in enumerate(values))
     spark.sql(
         f"create table {table} (id int, v {scalar.simpleString()}) "

@@ -1,4 +1,4 @@
-"""``exactness`` against the engine: boundary values of every type, written and read back."""
+"""``store_assignment`` compared with the engine: boundary values of every type are read back."""
 
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -26,7 +26,7 @@ NO_CHECKPOINTS = "tblproperties ('delta.checkpointInterval' = '10000')"
 
 NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 
-# What differs where values do. A time stamp's own text depends on the session's time zone.
+# Texts that differ if the values differ. A timestamp's text depends on the session's time zone.
 SHOWN_AS = {"timestamp": "unix_micros({})", "binary": "hex({})", "variant": "to_json({})"}
 
 
@@ -37,14 +37,14 @@ def spark_type(text: str) -> DataType:
 def is_known_caution(
     source: str, column: str, found: StoreAssignment, expected: StoreAssignment
 ) -> bool:
-    """Whether the values come back by a cast, though what was stored is not the same value.
+    """Return whether a cast restores the values although the stored value is another one.
 
-    0.1 as a double is not 0.1, and true is not 1. That a cast back gives the value again is no
-    reason to store it so.
+    0.1 as a double is not 0.1, and true is not 1. The assignment is not exact although a cast back
+    returns the value.
     """
     if (found, expected) != (StoreAssignment.EXACT, StoreAssignment.LOSSY):
         return False
-    kinds = tuple(each.split("(")[0].split(" ")[0] for each in (source, column))
+    kinds = tuple(sql_type.split("(")[0].split(" ")[0] for sql_type in (source, column))
     return kinds in {
         ("decimal", "float"),
         ("decimal", "double"),
@@ -76,7 +76,7 @@ def values_by_number(spark: SparkSession, source: str) -> dict[int, str | None]:
 
 
 def write(spark: SparkSession, table: str, source: str) -> StoreAssignment:
-    """Write a type's boundary values to the table; exact means that nothing was refused."""
+    """Write a type's boundary values to the table. The result is exact if nothing was refused."""
     try:
         spark.sql(f"insert into {table} {values_of(source)}")
     except AnalysisException:
@@ -90,9 +90,9 @@ def read_back(
     spark: SparkSession, table: str, sources: list[str]
 ) -> dict[str, dict[int, str | None]]:
     """Read the values that were written to the table, each as the type that it had."""
-    back = {each: "v" if each == "void" else f"cast(v as {each})" for each in sources}
-    cases = " ".join(f"when '{each}' then {shown(each, back[each])}" for each in sources)
-    found: dict[str, dict[int, str | None]] = {each: {} for each in sources}
+    back = {name: "v" if name == "void" else f"cast(v as {name})" for name in sources}
+    cases = " ".join(f"when '{name}' then {shown(name, back[name])}" for name in sources)
+    found: dict[str, dict[int, str | None]] = {name: {} for name in sources}
     for source, n, value in spark.sql(
         f"select source, n, case source {cases} end from {table}"
     ).collect():
@@ -103,19 +103,21 @@ def read_back(
 def observed(
     spark: SparkSession, table: str, column: str, values: Mapping[str, dict[int, str | None]]
 ) -> dict[str, StoreAssignment]:
-    """Write every type's boundary values to a column, and read them back as what they were."""
+    """Write every type's boundary values to a column, and read them back as their own type."""
     spark.sql(
         f"create table {table} (source string, n int, v {column}) using delta {NO_CHECKPOINTS}"
     )
     found = {source: write(spark, table, source) for source in values}
     taken = [source for source in values if found[source] is StoreAssignment.EXACT]
     back = read_back(spark, table, taken)
-    return found | {each: StoreAssignment.LOSSY for each in taken if back[each] != values[each]}
+    return found | {
+        source: StoreAssignment.LOSSY for source in taken if back[source] != values[source]
+    }
 
 
 @pytest.fixture
 def lazy_variants(spark: SparkSession) -> Iterator[None]:
-    """Cast a variant where the query does. By default Spark does it for every row of the file."""
+    """Cast a variant only in the query. By default Spark casts it for every row of the file."""
     setting = "spark.sql.variant.pushVariantIntoScan"
     spark.conf.set(setting, "false")
     yield
@@ -127,15 +129,17 @@ def test_exactness_and_engine_agree_on_every_pair(
     spark: SparkSession, schema: str, conformance: Conformance
 ):
     lacking = types_lacking()
-    columns = [each for each in STORED if each not in lacking]
-    values = {each: values_by_number(spark, each) for each in BOUNDARIES if each not in lacking}
+    columns = [column for column in STORED if column not in lacking]
+    values = {
+        source: values_by_number(spark, source) for source in BOUNDARIES if source not in lacking
+    }
 
     def stored_in(column: str) -> list[tuple[str, str, StoreAssignment]]:
         found = observed(spark, f"{schema}.storage_{columns.index(column)}", column, values)
-        return [(source, column, each) for source, each in found.items()]
+        return [(source, column, assignment) for source, assignment in found.items()]
 
     with ThreadPoolExecutor(2) as threads:
-        seen = [each for found in threads.map(stored_in, columns) for each in found]
+        seen = [triple for found in threads.map(stored_in, columns) for triple in found]
     disagreements = []
     for source, column, found in seen:
         expected = store_assignment(spark_type(source), spark_type(column))

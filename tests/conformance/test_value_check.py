@@ -1,4 +1,4 @@
-"""``value_check`` against the engine: values of each lossy pair, held against exact arithmetic."""
+"""``value_check`` compared with exact arithmetic: values of each lossy pair on the engine."""
 
 import math
 import random
@@ -56,7 +56,7 @@ def values_of(source: str, chosen: random.Random) -> list[str]:
 
 
 def exact(value: object) -> object:
-    """Give a value as what it is in mathematics, whatever type holds it."""
+    """Return the mathematical value, independent of its type."""
     if isinstance(value, bool):
         return ("boolean", value)
     if isinstance(value, float):
@@ -69,7 +69,7 @@ def exact(value: object) -> object:
 
 
 def is_exact(source: object, stored: object, shown: str | None, column: DataType) -> bool:
-    """Tell whether the stored value is the source's value."""
+    """Return whether the stored value is the source's value."""
     if stored is None:
         return False
     if isinstance(source, str):
@@ -83,7 +83,7 @@ def is_exact(source: object, stored: object, shown: str | None, column: DataType
 
 def pairs() -> list[tuple[str, str]]:
     sources = [*BOUNDARIES, "decimal(12,2)", "decimal(38,18)"]
-    known = [each for each in dict.fromkeys(sources) if not re.match("interval|void", each)]
+    known = [source for source in dict.fromkeys(sources) if not re.match("interval|void", source)]
     return [
         (source, column)
         for source in known
@@ -128,7 +128,7 @@ def test_a_value_passes_where_it_is_stored_exactly_and_nowhere_else(spark: Spark
 
 
 def is_known_caution(value: object, passes: bool, column: str) -> bool:
-    """Whether the value is one that is refused though it would fit.
+    """Return whether a value is refused although it would fit.
 
     Spark has no exact way to compare a floating-point number of 2**63 or more with a decimal, or
     one with more than 27 digits after the point.
@@ -143,8 +143,8 @@ def is_known_caution(value: object, passes: bool, column: str) -> bool:
 
 
 def test_the_values_read_back_by_spark_are_those_of_their_type():
-    """The oracle itself: a float that Python shows as 0.1 is another number than 0.1."""
+    """This checks the oracle: a float that Python shows as 0.1 is another number than 0.1."""
     assert exact(0.1) != exact(Decimal("0.1"))
     assert exact(0.5) == exact(Decimal("0.50"))
     assert exact(True) != exact(1)
-    assert {type(parse_type(each)) for each in ("float", "double")} == {FloatType, DoubleType}
+    assert {type(parse_type(name)) for name in ("float", "double")} == {FloatType, DoubleType}

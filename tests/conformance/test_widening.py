@@ -1,4 +1,4 @@
-"""``rules`` against the engine: every pair of types, in every position, altered on a real table."""
+"""``rules`` compared with the engine: every pair of types in every position of a real table."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -27,7 +27,7 @@ PROPERTIES = (
 
 @dataclass(frozen=True)
 class Pair:
-    """A type change in one position, with the column of its own that it is tried on."""
+    """A type change in one position, with the column that it is tried on."""
 
     source: str
     target: str
@@ -48,7 +48,7 @@ class Pair:
         return rule is not None and engine.delta >= rule.since and (rule.nested or not nested)
 
     def was_made(self, table: StructType) -> bool:
-        """Whether the table has the new type: a statement can succeed and change nothing."""
+        """Return whether the table has the new type. A statement can succeed and change nothing."""
         _, found = find_leaf((self.column, *POSITIONS[self.position].path.split(".")[1:]), table)
         return found == parse_type(self.target)
 
@@ -56,14 +56,14 @@ class Pair:
 def pairs_of(source: str) -> Iterator[Pair]:
     for position in POSITIONS:
         if can_stand_in(source, position):
-            targets = (each for each in WIDENED if each not in {source, *types_lacking()})
+            targets = (target for target in WIDENED if target not in {source, *types_lacking()})
             for number, target in enumerate(targets):
                 yield Pair(source, target, position, f"{position.replace(' ', '_')}_{number}")
 
 
 @pytest.fixture
 def cheap_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Don't read from the JVM what a refusal says, which takes longer than the refusal itself."""
+    """Don't read the message of a refusal from the JVM, which takes longer than the refusal."""
     monkeypatch.setattr(captured, "convert_exception", lambda _: PySparkException("refused"))
 
 
@@ -76,45 +76,45 @@ def accepts(spark: SparkSession, table: str, changes: str) -> bool:
 
 
 def accepted_pairs(spark: SparkSession, schema: str, engine: Engine, source: str) -> set[Pair]:
-    """Try all changes of one type; in one statement what the rules permit, where that works."""
+    """Try all changes of one type. If possible, one statement has all that the rules permit."""
     pairs = list(pairs_of(source))
     table = f"{schema}.widening_{WIDENED.index(source)}"
-    columns = ", ".join(each.definition for each in pairs)
+    columns = ", ".join(pair.definition for pair in pairs)
     spark.sql(f"create table {table} ({columns}) using delta tblproperties ({PROPERTIES})")
     accepted: set[Pair] = set()
-    permitted = [each for each in pairs if each.permitted(engine)]
-    together = ", ".join(each.change for each in permitted)
+    permitted = [pair for pair in pairs if pair.permitted(engine)]
+    together = ", ".join(pair.change for pair in permitted)
     if (
         permitted
         and engine.can(Capability.ALTER_SEVERAL_COLUMNS)
         and accepts(spark, table, together)
     ):
         accepted = set(permitted)
-    alone = (each for each in pairs if each not in accepted)
-    accepted |= {each for each in alone if accepts(spark, table, each.change)}
+    alone = (pair for pair in pairs if pair not in accepted)
+    accepted |= {pair for pair in alone if accepts(spark, table, pair.change)}
     after = spark.table(table).schema
-    return {each for each in accepted if each.was_made(after)}
+    return {pair for pair in accepted if pair.was_made(after)}
 
 
 @pytest.mark.usefixtures("cheap_refusals")
 def test_rules_and_engine_agree_on_every_pair_in_every_position(
     spark: SparkSession, engine: Engine, schema: str, conformance: Conformance
 ):
-    sources = [each for each in WIDENED if each not in types_lacking()]
+    sources = [source for source in WIDENED if source not in types_lacking()]
     with ThreadPoolExecutor(2) as threads:
-        found = threads.map(lambda each: accepted_pairs(spark, schema, engine, each), sources)
+        found = threads.map(lambda source: accepted_pairs(spark, schema, engine, source), sources)
         accepted = set().union(*found)
     pairs = [pair for source in sources for pair in pairs_of(source)]
     disagreements = [
-        f"{each.source} -> {each.target}, {each.position}: engine {each in accepted}"
-        for each in pairs
-        if (each in accepted) != each.permitted(engine)
+        f"{pair.source} -> {pair.target}, {pair.position}: engine {pair in accepted}"
+        for pair in pairs
+        if (pair in accepted) != pair.permitted(engine)
     ]
     for position in POSITIONS:
-        tried = [each for each in pairs if each.position == position]
-        taken = [each for each in tried if each in accepted]
+        tried = [pair for pair in pairs if pair.position == position]
+        taken = [pair for pair in tried if pair in accepted]
         conformance.widening[position] = (len(tried), len(taken))
-        # Both answers occur, or the test would not tell anything.
+        # The test is only meaningful if both results occur.
         assert 0 < len(taken) < len(tried)
     conformance.widening_disagreements = disagreements
     assert disagreements == [], "\n".join(disagreements)

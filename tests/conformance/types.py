@@ -6,11 +6,11 @@ from pyspark.sql import types as spark
 
 
 class Position(NamedTuple):
-    """Where in a column a type stands.
+    """The position of a type in a column.
 
     Attributes:
         type: the column's type; ``{}`` is the type in question.
-        path: what follows the column's name.
+        path: the text after the column's name.
     """
 
     type: str
@@ -62,7 +62,7 @@ WIDENED = (
 
 
 def can_stand_in(name: str, position: str) -> bool:
-    """Whether a column can have the type there: no map has a variant or nothing as its key."""
+    """Return whether a column can have the type there. A map key can't be a variant or void."""
     return position != "map key" or name not in ("variant", "void")
 
 

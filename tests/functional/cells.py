@@ -14,7 +14,7 @@ every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
 automatic = pytest.mark.parametrize("mode", AUTOMATIC)
 CELLS = [(mode, strategy) for mode in MODES for strategy in STRATEGIES]
 
-# One batch of one day, so that a microbatch model writes once a run.
+# One batch of one day, so that a microbatch model writes once in each run.
 ONE_DAY = ("--event-time-start", "2024-01-01", "--event-time-end", "2024-01-02")
 NEXT_DAY = ("--event-time-start", "2024-01-02", "--event-time-end", "2024-01-03")
 
@@ -25,7 +25,7 @@ def cell(mode: str, strategy: str) -> str:
 
 @dataclass(frozen=True)
 class Before:
-    """What a table was before the second run."""
+    """The state of a table before the second run."""
 
     version: int
     types: dict[str, str]
@@ -34,17 +34,17 @@ class Before:
 
 @dataclass(frozen=True)
 class TwoRuns:
-    """The second run of all cells, and what the tables were before it."""
+    """The second run of all cells, and the state of the tables before it."""
 
     second: Run
     before: dict[str, Before]
 
 
 class DecisionTable:
-    """Run a situation in every cell once for the class; its tests then ask Delta what happened.
+    """Run a situation in every cell once for the class. Its tests then read the result from Delta.
 
-    A subclass gives the columns of the first and of the second run as SQL. Every model has an id
-    (1, then 2) and a partition column besides.
+    A subclass has the columns of the first and of the second run as SQL. Every model also has an id
+    (1, then 2) and a partition column.
     """
 
     first: ClassVar[dict[str, str]]
@@ -59,7 +59,9 @@ class DecisionTable:
     @pytest.fixture(scope="class")
     def runs(self, project: Any, spark: Any) -> TwoRuns:
         first = dbt("run", *ONE_DAY, step=1)
-        assert {str(each.status) for each in first.results.values()} == {"success"}, first.output
+        assert {str(result.status) for result in first.results.values()} == {"success"}, (
+            first.output
+        )
         tables = {
             cell(m, s): Table(spark, f"{project.test_schema}.{cell(m, s)}") for m, s in self.cells
         }
@@ -68,7 +70,7 @@ class DecisionTable:
         return TwoRuns(dbt("run", *NEXT_DAY, step=2), before)
 
     def prepare(self, tables: dict[str, Table]) -> None:
-        """What is done to the tables between the runs."""
+        """Change the tables between the runs."""
 
     def _model(self, mode: str, strategy: str) -> str:
         config = {
@@ -99,7 +101,7 @@ class DecisionTable:
 
 
 def assert_untouched(table: Table, before: Before) -> None:
-    """Nothing was changed and no row was written."""
+    """Assert that nothing was changed and that no row was written."""
     assert table.version == before.version
     assert table.types == before.types
     assert table.rows() == before.rows

@@ -1,13 +1,16 @@
-"""The profile of the functional tests, and the tables that they ask Delta about."""
+"""The fixtures of the functional tests: the profile, the wheel and the tables."""
 
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from tests.functional.support import Table
 
 
@@ -32,5 +35,44 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def table(project, spark: SparkSession):
-    """A table of the test's schema, by its name."""
+    """Return a function that finds a table of the test's schema by its name."""
     return lambda name: Table(spark, f"{project.test_schema}.{name}")
+
+
+@pytest.fixture
+def by_sql_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the adapter use SQL alone, as it does on a Thrift server."""
+    monkeypatch.setattr(
+        "dbt.adapters.deltawiden.impl.choose_backend", lambda method, *rest: SqlBackend(*rest)
+    )
+
+
+@pytest.fixture(scope="class")
+def nothing_else_changes(project, spark: SparkSession) -> Iterator[None]:
+    """Fail if the class changes anything on the server outside its own schema."""
+    spark.sql("create schema if not exists hostile_victim")
+    spark.sql("create or replace table hostile_victim.victim using delta as select 1 as id")
+    spark.sql("create or replace temporary view victim as select 2 as id")
+    before = _outside(spark, project.test_schema)
+    yield
+    assert _outside(spark, project.test_schema) == before
+    assert spark.table("victim").collect() == [(2,)]
+    spark.sql("drop view victim")
+    spark.sql("drop schema hostile_victim cascade")
+
+
+def _outside(spark: SparkSession, own: str) -> dict[str, Any]:
+    """Return what the server has outside one schema: schemas, tables, and the victim's rows."""
+    schemas = [row[0] for row in spark.sql("show databases").collect()]
+    tables = {
+        schema: sorted(
+            row.tableName
+            for row in spark.sql(f"show tables in `{schema}`").collect()
+            if not row.isTemporary
+        )
+        for schema in schemas
+        if not schema.startswith(own)
+    }
+    rows = spark.table("hostile_victim.victim").collect()
+    history = spark.sql("describe history hostile_victim.victim").count()
+    return {"tables": tables, "rows": rows, "history": history}

@@ -19,14 +19,14 @@ from dbt.adapters.deltawiden.spark.session import get_session
 def die_at(file: Path) -> None:
     while not file.exists():
         time.sleep(0.001)
-    # Spark's JVM too, in the middle of whatever it does.
+    # Spark's JVM dies too.
     os.killpg(0, signal.SIGKILL)
 
 
 def main(table: str, work: Path, commit: Path) -> None:
     parameters = {
         "spark.sql.warehouse.dir": str(work / "warehouse"),
-        # The table is all that outlives the process.
+        # Only the table outlives the process.
         "spark.sql.catalogImplementation": "in-memory",
         "spark.ui.enabled": "false",
     }

@@ -2,8 +2,8 @@
 
 python killed_run.py TABLE_FOLDER PROJECT_FOLDER STATEMENT
 
-STATEMENT counts the statements of the model from 0; one that is not there: nothing dies, and all of
-them are printed.
+STATEMENT counts the statements of the model from 0. If there is no such statement, nothing dies and
+all statements are printed.
 """
 
 import json
@@ -22,7 +22,7 @@ SCHEMA = "killed"
 
 
 def die_before(statement: int) -> list[str]:
-    """Let the process die before a statement; give the list that the others are put in."""
+    """Make the process die before a statement, and return the list of the statements before it."""
     ran: list[str] = []
     add_query = DeltaWidenConnectionManager.add_query
 
@@ -31,7 +31,7 @@ def die_before(statement: int) -> list[str]:
     ) -> Any:
         if "model." in self.get_thread_connection().name:
             if len(ran) == statement:
-                # Spark's JVM too, with whatever it does beside.
+                # Spark's JVM dies too.
                 os.killpg(0, signal.SIGKILL)
             ran.append(sql)
         return add_query(self, sql, *arguments, **options)
@@ -43,7 +43,7 @@ def die_before(statement: int) -> list[str]:
 def main(table: str, project: Path, statement: int) -> None:
     parameters = {
         "spark.sql.warehouse.dir": str(project / "warehouse"),
-        # The table is all that outlives the process.
+        # Only the table outlives the process.
         "spark.sql.catalogImplementation": "in-memory",
         "spark.ui.enabled": "false",
     }

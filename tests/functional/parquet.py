@@ -1,12 +1,12 @@
-"""What Parquet itself says of the data files of a table."""
+"""The types in the footers of a table's Parquet files."""
 
 from pyspark.sql import SparkSession
 
 
 def stored_types(spark: SparkSession, table: str, column: str) -> set[str]:
-    """Read the types of a column from the footer of each file of a table, as Parquet words them."""
+    """Read the types of a column from the footers of a table's files, in Parquet's words."""
     files = spark.sql(f"select distinct _metadata.file_path from {table}").collect()
-    return {_stored_type(spark, each.file_path, column) for each in files}
+    return {_stored_type(spark, file.file_path, column) for file in files}
 
 
 def _stored_type(spark: SparkSession, path: str, column: str) -> str:
@@ -20,5 +20,5 @@ def _stored_type(spark: SparkSession, path: str, column: str) -> str:
     finally:
         reader.close()
     found = str(schema.getType(schema.getFieldIndex(column)).toString())
-    # Whether a value can be null is no part of its type.
+    # Nullability is not part of a type.
     return found.replace("required ", "optional ")

@@ -13,9 +13,11 @@ ANSI, TIME_ZONE = "spark.sql.ansi.enabled", "spark.sql.session.timeZone"
 
 
 def run(target: str) -> dict[str, Any]:
-    """Run the project for a target: its error, or None, and what the model has stored."""
+    """Run the project for a target. Return its error or None, and the rows of the model."""
     done = dbtRunner().invoke(["run", "--target", target])
-    failed = [str(each.message) for each in getattr(done.result, "results", []) if each.message]
+    failed = [
+        str(result.message) for result in getattr(done.result, "results", []) if result.message
+    ]
     error = None if done.success else str(done.exception or "\n".join(failed))
     return {"error": error, "zone": None if error else session().table(f"{target}.zone").head()[0]}
 
@@ -26,12 +28,12 @@ def session() -> SparkSession:
 
 
 def own(targets: list[str]) -> list[dict[str, Any]]:
-    """Let dbt start Spark."""
+    """Run the targets in a session that dbt starts."""
     return [run(target) for target in targets]
 
 
 def foreign(targets: list[str]) -> list[dict[str, Any]]:
-    """Let the process have a session with Delta before dbt runs."""
+    """Run the targets in a session with Delta that exists before dbt runs."""
     start_spark({TIME_ZONE: "UTC", ANSI: "true", "spark.ui.port": "4567"})
     spark = session()
     spark.sql("select 1 as n").createOrReplaceTempView("of_the_notebook")
@@ -44,7 +46,7 @@ def foreign(targets: list[str]) -> list[dict[str, Any]]:
 
 
 def without_delta(targets: list[str]) -> list[dict[str, Any]]:
-    """Let the process have a session as PySpark starts one."""
+    """Run the targets in a session with PySpark's defaults."""
     SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
     return [run(target) for target in targets]
 

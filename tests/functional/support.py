@@ -1,4 +1,4 @@
-"""What the functional tests ask of Delta, and how they run dbt."""
+"""How the functional tests read Delta tables and run dbt."""
 
 import json
 import threading
@@ -19,7 +19,7 @@ needs_delta_4 = pytest.mark.skipif(
 
 @dataclass(frozen=True)
 class Table:
-    """A table as Delta tells of it."""
+    """A table as Delta reports it."""
 
     spark: SparkSession
     name: str
@@ -65,7 +65,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Run:
-    """One dbt invocation: its results by the node's name, and all that it printed."""
+    """One dbt invocation: its results by the name of the node, and its output."""
 
     results: dict[str, Any]
     output: str
@@ -74,7 +74,7 @@ class Run:
         return str(self.results[node].status)
 
     def message(self, node: str) -> str:
-        """The node's error. Of a microbatch model dbt tells it on the terminal only, by batch."""
+        """The node's error. dbt only prints the errors of the batches of a microbatch model."""
         result = self.results[node]
         if result.batch_results is None:
             return str(result.message)
@@ -86,7 +86,7 @@ class Run:
 
 @contextmanager
 def again_and_again(step: Callable[[], object]) -> Iterator[None]:
-    """Take a step again and again, in another thread."""
+    """Repeat a step in another thread until the block ends."""
     ended = threading.Event()
 
     def take_steps() -> None:
@@ -103,11 +103,11 @@ def again_and_again(step: Callable[[], object]) -> Iterator[None]:
 
 
 def dbt(*arguments: str, **variables: Any) -> Run:
-    """Run dbt in this process; a failed node is no error here."""
+    """Run dbt in this process. A failed node does not raise an error."""
     command = [*arguments]
     if variables:
         command += ["--vars", json.dumps(variables, ensure_ascii=False)]
     results, output = run_dbt_and_capture(command, expect_pass=None)
     # The result of an operation has no node.
-    nodes = [each for each in results or [] if hasattr(each, "node")]
-    return Run({each.node.name: each for each in nodes}, output)
+    nodes = [result for result in results or [] if hasattr(result, "node")]
+    return Run({result.node.name: result for result in nodes}, output)

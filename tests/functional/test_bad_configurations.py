@@ -1,4 +1,4 @@
-"""A configuration that is not accepted: a clear error before anything runs."""
+"""A wrong configuration is a clear error before anything runs."""
 
 from pathlib import Path
 from typing import Any
@@ -122,7 +122,7 @@ class TestModels:
         return dbt("build"), dbt("run", "--select", "misspelt_update", "misspelt_exclude")
 
     @pytest.mark.parametrize("index", range(len(BAD_MODELS)), ids=lambda i: str(BAD_MODELS[i][:2]))
-    def test_a_model_is_named_with_its_key_what_was_given_and_what_is_accepted(
+    def test_the_error_names_the_model_the_key_the_value_and_the_accepted_values(
         self, project, built, spark, index: int
     ):
         run, _ = built
@@ -136,7 +136,9 @@ class TestModels:
         assert not spark.catalog.tableExists(f"{project.test_schema}.{name}")
 
     @pytest.mark.parametrize("index", range(len(BAD_SEEDS)), ids=lambda i: str(BAD_SEEDS[i]))
-    def test_a_seed_is_named_with_the_types_that_are_none(self, project, built, spark, index: int):
+    def test_the_error_names_the_seed_and_its_invalid_types(
+        self, project, built, spark, index: int
+    ):
         run, _ = built
         name = f"seed_{index}"
         assert run.status(name) == "error"
@@ -144,13 +146,13 @@ class TestModels:
         assert expected in run.message(name)
         assert not spark.catalog.tableExists(f"{project.test_schema}.{name}")
 
-    def test_all_wrong_keys_of_a_model_are_told_at_once(self, built):
+    def test_all_wrong_keys_of_a_model_are_in_one_error(self, built):
         run, _ = built
         for key in ("type_widening", "buckets", "tblproperties"):
             assert f"{key}: got " in run.message("two_at_once")
 
     @pytest.mark.parametrize("what", ["update", "exclude"])
-    def test_a_column_that_is_not_there_is_named(self, built, table, what: str):
+    def test_a_missing_column_is_named(self, built, table, what: str):
         _, run = built
         message = run.message(f"misspelt_{what}")
         assert f"merge_{what}_columns: there is no column nmae; there are id, name" in message
@@ -179,7 +181,7 @@ BAD_PROFILES: list[tuple[dict[str, Any], str]] = [
 
 
 def parse(folder: Path, output: dict[str, Any], config: dict[str, Any] | None = None) -> str:
-    """What dbt says of a profile and a model's configuration that it refuses to parse."""
+    """Return dbt's error for a profile and a model's configuration."""
     profile = {"p": {"target": "dev", "outputs": {"dev": output}}}
     (folder / "profiles.yml").write_text(yaml.safe_dump(profile))
     project = {"name": "p", "profile": "p", "flags": {"send_anonymous_usage_stats": False}}
@@ -195,15 +197,15 @@ def parse(folder: Path, output: dict[str, Any], config: dict[str, Any] | None = 
 
 
 @pytest.mark.parametrize(("key", "value"), REFUSED_BY_DBT, ids=str)
-def test_what_dbt_refuses_is_refused_by_its_key(tmp_path: Path, key: str, value: Any):
-    told = parse(tmp_path, GOOD, {key: value, "materialized": "incremental"})
-    assert key in told
-    assert str(value) in told
+def test_an_error_of_dbt_names_the_key(tmp_path: Path, key: str, value: Any):
+    error = parse(tmp_path, GOOD, {key: value, "materialized": "incremental"})
+    assert key in error
+    assert str(value) in error
 
 
-@pytest.mark.parametrize(("change", "told"), BAD_PROFILES, ids=str)
-def test_a_profile_is_refused_by_the_key_that_is_wrong(
-    tmp_path: Path, change: dict[str, Any], told: str
+@pytest.mark.parametrize(("change", "expected"), BAD_PROFILES, ids=str)
+def test_the_error_of_a_profile_names_the_wrong_key(
+    tmp_path: Path, change: dict[str, Any], expected: str
 ):
     output = {key: value for key, value in {**GOOD, **change}.items() if value is not None}
-    assert told in parse(tmp_path, output)
+    assert expected in parse(tmp_path, output)

@@ -1,4 +1,4 @@
-"""`dbt docs generate` tells what type widening has done to a table."""
+"""`dbt docs generate` shows the effects of type widening on a table."""
 
 import json
 
@@ -38,33 +38,33 @@ class TestCatalog:
         run_dbt(["docs", "generate"])
         with open("target/catalog.json") as file:
             nodes = json.load(file)["nodes"]
-        return {each["metadata"]["name"]: each for each in nodes.values()}
+        return {node["metadata"]["name"]: node for node in nodes.values()}
 
     def stats(self, catalog, name):
         found = catalog[name]["stats"]
-        return {key: each["value"] for key, each in found.items() if each["include"]}
+        return {key: stat["value"] for key, stat in found.items() if stat["include"]}
 
-    def test_the_recorded_changes_are_told(self, catalog):
+    def test_the_recorded_type_changes_are_shown(self, catalog):
         assert self.stats(catalog, "widened") == {
             "type_widening": "on",
             "type_changes": "n: smallint -> int; s.x: int -> bigint",
         }
 
-    def test_a_feature_that_has_stayed_is_told(self, catalog):
+    def test_a_remaining_table_feature_is_shown(self, catalog):
         assert self.stats(catalog, "turned_off") == {"type_widening": "off, with its table feature"}
 
-    def test_a_table_without_it_says_so(self, catalog):
+    def test_a_table_without_type_widening_is_shown_as_off(self, catalog):
         assert self.stats(catalog, "plain") == {"type_widening": "off"}
 
     @pytest.mark.parametrize("name", ["a_view", "a_file"])
-    def test_what_is_no_delta_table_tells_nothing_of_it(self, catalog, name):
+    def test_other_relations_show_nothing_about_type_widening(self, catalog, name):
         assert "type_widening" not in self.stats(catalog, name)
 
-    def test_columns_have_their_whole_types(self, catalog):
+    def test_columns_have_their_complete_types(self, catalog):
         columns = catalog["widened"]["columns"]
-        assert {name: each["type"] for name, each in columns.items()} == {
+        assert {name: column["type"] for name, column in columns.items()} == {
             "n": "int",
             "s": "struct<x:bigint>",
         }
-        assert [each["index"] for each in columns.values()] == [1, 2]
+        assert [column["index"] for column in columns.values()] == [1, 2]
         assert list(catalog["turned_off"]["columns"]) == ["n", "text"]

@@ -1,4 +1,4 @@
-"""A char column pads a shorter text, so the text that is read is not the one that was written."""
+"""A char column pads a shorter text, so a reader gets another text than the one written."""
 
 import pytest
 
@@ -47,22 +47,22 @@ class TestCharColumns:
         for name in ("append", "merge", "automatic", "nested"):
             path = "s.c" if name == "nested" else "c"
             assert run.status(name) == "error"
-            said = f"has the value {text} (string) for the column {path} of "
-            assert said in run.message(name)
+            expected = f"has the value {text} (string) for the column {path} of "
+            assert expected in run.message(name)
             assert table(name).version == 0
 
-    def test_padding_is_stored_where_it_is_accepted(self, table):
+    def test_padding_is_stored_if_the_model_accepts_it(self, table):
         run = dbt("run", text="'ab'")
         assert run.status("accepted") == "success"
         assert table("accepted").rows("c") == [("ab   ",)]
 
-    def test_as_a_key_is_refused_with_the_way_out(self, project, table, spark):
+    def test_as_a_key_is_refused_with_a_remedy(self, project, table, spark):
         run = dbt("run", text="'abcde'")
         assert run.status("keyed") == "error"
         assert "this key is a char column of the table" in run.message("keyed")
         assert "rtrim(`c`)" in run.message("keyed")
         assert table("keyed").version == 0
-        # What the message says to do, done:
+        # The remedy in the message:
         name = table("keyed").name
         arguments = {"relations": [name], "columns": {"c": "string"}}
         dbt("run-operation", "widen_columns", "--args", str(arguments))
@@ -91,7 +91,7 @@ class TestSnapshotsOfCharSources:
     def snapshots(self):
         return {"tracked.sql": SNAPSHOT}
 
-    def test_make_no_versions_where_nothing_changed(self, project, table):
+    def test_make_no_versions_without_changes(self, project, table):
         project.run_sql("create table {schema}.src (id int, c char(5)) using delta")
         project.run_sql("insert into {schema}.src values (1, 'ab'), (2, 'abcde')")
         for _ in range(3):

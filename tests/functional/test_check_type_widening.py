@@ -1,4 +1,4 @@
-"""`dbt run-operation check_type_widening`: what a deployment will do, told in CI."""
+"""`dbt run-operation check_type_widening`: CI shows the type changes of a deployment."""
 
 import json
 
@@ -30,7 +30,7 @@ class TestCheck:
 
     @pytest.fixture(scope="class")
     def deployed(self, project, spark):
-        """The models of CI, of today; and their tables where they are deployed, of yesterday."""
+        """The models in CI, and the deployed tables of their previous version."""
         ci = project.test_schema
         prod = f"{ci}prod"
         for schema in ("", "_finance"):
@@ -42,12 +42,12 @@ class TestCheck:
                 "tblproperties ('delta.enableTypeWidening' = 'true')"
             )
         run = dbt("run", "--empty", type="int", more=True)
-        assert {str(each.status) for each in run.results.values()} == {"success"}, run.output
+        assert {str(result.status) for result in run.results.values()} == {"success"}, run.output
         yield prod
         for schema in ("", "_finance"):
             spark.sql(f"drop schema {prod}{schema} cascade")
 
-    def test_the_statements_that_will_run_are_told_and_nothing_is_changed(self, deployed, spark):
+    def test_the_statements_that_will_run_are_shown_and_nothing_is_changed(self, deployed, spark):
         table = Table(spark, f"{deployed}.widens")
         before = table.version
         run = check(against=deployed, models=["widens", "finance", "new"], output="json")
@@ -62,7 +62,7 @@ class TestCheck:
         assert new == {"table": "new", "model": "new", "new_table": True}
         assert table.version == before
 
-    def test_a_first_deployment_passes_and_a_schema_that_is_not_there_does_not(self, deployed):
+    def test_a_first_deployment_passes_and_a_missing_schema_fails(self, deployed):
         first = check(against=deployed, models=["new"], output="json")
         assert '"new_table": true' in first.output
         missing = f"{deployed}x"
@@ -85,12 +85,12 @@ class TestCheck:
         )
 
     @pytest.mark.parametrize(
-        ("arguments", "said"),
+        ("arguments", "expected"),
         [
             ({}, "`against` must name the schema"),
             ({"against": "x", "models": ["seem"]}, "no model, seed or snapshot named 'seem'"),
             ({"agains": "x"}, "there is no argument agains; accepted: against, models, output"),
         ],
     )
-    def test_what_does_not_exist_is_named(self, project, arguments, said):
-        assert said in check(**arguments).output
+    def test_a_missing_object_is_named(self, project, arguments, expected):
+        assert expected in check(**arguments).output

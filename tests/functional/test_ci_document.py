@@ -1,7 +1,7 @@
-"""`docs/ci.md`, tried: its workflow runs as its reader's CI runs it, and says what the page shows.
+"""The workflow in `docs/ci.md` runs, and its output is the one on the page.
 
-The workflow's and the profile's text is the document's. What the test brings is what a repository
-and its CI bring: models, a Hive metastore, a folder for tables, and an index that has our wheel.
+The workflow and the profile are those of the document. The test adds what a repository and its CI
+have: models, a Hive metastore, a folder for tables, and a package index with the adapter's wheel.
 """
 
 import contextlib
@@ -70,12 +70,12 @@ FILES = {
 """The files that the document shows, by the path in their first line."""
 
 (SHOWN,) = [json.loads(block) for block in blocks(DOCUMENT) if block.startswith("{")]
-"""What the document shows of the check's JSON."""
+"""The part of the check's JSON that the document shows."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """What became of a step: its outcome, as GitHub calls it, its exit code, what it printed."""
+    """The result of a step: its outcome in GitHub's words, its exit code, and its output."""
 
     outcome: str
     code: int = 0
@@ -84,13 +84,13 @@ class Step:
 
 @dataclass
 class Job:
-    """One run of the document's job, without the steps that are somebody else's actions.
+    """One run of the document's job, without the steps that are actions of others.
 
     Attributes:
         folder: the repository.
-        environment: what the runner gives to each step.
+        environment: the variables that the runner sets for each step.
         context: the values of the expressions in the workflow.
-        steps: what became of the steps with a command, by name.
+        steps: the results of the steps with a command, by name.
         summary: the job's summary, in Markdown.
     """
 
@@ -110,7 +110,7 @@ class Job:
         summary = self.folder.parent / f"summary-{self.context['github.event.number']}.md"
         given = {"GITHUB_STEP_SUMMARY": str(summary), **job["env"]}
         self.environment = {**self.environment, **self._evaluated(given)}
-        names = {each["id"]: each["name"] for each in job["steps"] if "id" in each}
+        names = {step["id"]: step["name"] for step in job["steps"] if "id" in step}
         for step in job["steps"]:
             if "run" not in step:
                 continue
@@ -143,7 +143,7 @@ class Job:
         return Step(outcome, ended.returncode, plain(ended.stdout))
 
     def _runs(self, condition: str, names: Mapping[str, str]) -> bool:
-        """Decide what GitHub does with a step's `if`, in the few forms that the document has."""
+        """Evaluate a step's `if`, in the few forms that the document has."""
         started = re.fullmatch(
             r"always\(\) && steps\.(\w+)\.outcome != 'skipped'|always\(\)|success\(\)", condition
         )
@@ -160,22 +160,22 @@ class Job:
 
 
 def plain(printed: str) -> str:
-    """What a terminal showed, without its colours, the time of day and blanks at a line's end."""
+    """Return the output of a terminal without colours, times and trailing blanks."""
     uncoloured = re.sub(r"\x1b\[\d*m", "", printed)
     without = re.sub(r"^\d\d:\d\d:\d\d  ", "", uncoloured, flags=re.MULTILINE)
     return "\n".join(line.rstrip() for line in without.splitlines())
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder, to the byte."""
-    files = (each for each in folder.rglob("*") if each.is_file())
-    return {str(each.relative_to(folder)): each.read_bytes() for each in files}
+    """Return the bytes of every file below a folder."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(file.relative_to(folder)): file.read_bytes() for file in files}
 
 
 @contextlib.contextmanager
 def without_data_files(schema: Path, aside: Path) -> Iterator[None]:
-    """Take the data files of a schema's tables away, and leave what Delta knows of them."""
-    moved = {each: aside / each.name for each in schema.glob("*/*.parquet")}
+    """Move the data files of a schema's tables away, and keep the transaction logs."""
+    moved = {path: aside / path.name for path in schema.glob("*/*.parquet")}
     assert moved
     aside.mkdir()
     for file, place in moved.items():
@@ -193,7 +193,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def metastore(folder: Path) -> Iterator[str]:
-    """The address of a Hive metastore, as production has one; PySpark brings it along."""
+    """The address of a Hive metastore as in production, which PySpark includes."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -234,9 +234,9 @@ def wait_for(server: subprocess.Popen, port: int, log: Path) -> None:
 
 @pytest.fixture(scope="module")
 def runner(folder: Path, wheel: Path) -> dict[str, str]:
-    """The environment of a runner: a Python of its own, whose package index has our wheel.
+    """The environment of a runner: its own Python, with the adapter's wheel in its package index.
 
-    The packages that we depend on are there already, as links to those of this Python; ours is not.
+    The dependencies are installed as links to those of this Python. The adapter is not installed.
     """
     environment = folder / "python"
     subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
@@ -251,7 +251,7 @@ def runner(folder: Path, wheel: Path) -> dict[str, str]:
     start = "from dbt.cli.main import cli; cli()"
     dbt.write_text(f'#!/bin/sh\nexec "{environment}/bin/python" -c "{start}" "$@"\n')
     dbt.chmod(0o755)
-    # A JVM that lives for seconds gains nothing from being compiled well.
+    # A JVM that lives for seconds gains nothing from the second compiler.
     java = f"{os.environ.get('JAVA_TOOL_OPTIONS', '')} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
     foreign = ("DBT_", "PIP_", "PYTHON", "PYSPARK_", "SPARK_")
     own = {key: value for key, value in os.environ.items() if not key.startswith(foreign)}
@@ -259,7 +259,7 @@ def runner(folder: Path, wheel: Path) -> dict[str, str]:
         **own,
         "PATH": f"{environment}/bin{os.pathsep}{own['PATH']}",
         "JAVA_TOOL_OPTIONS": java.strip(),
-        # The links lead into the environment that runs the tests: nothing is written there.
+        # The links lead to the environment of the tests, so nothing is written there.
         "PYTHONDONTWRITEBYTECODE": "1",
         "PIP_NO_INDEX": "1",
         "PIP_FIND_LINKS": str(wheel.parent),
@@ -282,13 +282,13 @@ def repository(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def variables(folder: Path, metastore: str) -> dict[str, str]:
-    """The variables that the document asks to set for the repository."""
+    """The variables of the repository that the document names."""
     return {"METASTORE_URI": metastore, "WAREHOUSE": str(folder / "warehouse")}
 
 
 @pytest.fixture(scope="module")
 def deploy(repository: Path, runner: dict[str, str], variables: dict[str, str], folder: Path):
-    """Runs the models in production, and gives dbt's log of it."""
+    """Return a function that runs the models in production and returns dbt's log."""
 
     def run(model: str) -> str:
         (repository / "models" / "orders.sql").write_text(model)
@@ -311,14 +311,14 @@ def deploy(repository: Path, runner: dict[str, str], variables: dict[str, str], 
 
 @pytest.fixture(scope="module")
 def production(deploy, folder: Path) -> Path:
-    """The schema that was deployed before the pull requests, with the models as they were."""
+    """The schema that was deployed before the pull requests."""
     deploy(orders())
     return folder / "warehouse" / "prod.db"
 
 
 @pytest.fixture(scope="module")
 def pull_request(repository, runner, variables, production, folder):
-    """Runs the document's job for a pull request, where production's tables have no data files."""
+    """Return a function that runs the document's job for a pull request."""
 
     def run(number: int, model: str) -> Job:
         (repository / "models" / "orders.sql").write_text(model)
@@ -332,11 +332,11 @@ def pull_request(repository, runner, variables, production, folder):
     return run
 
 
-def test_the_steps_that_are_not_run_here_are_the_known_actions():
+def test_only_known_actions_are_not_run():
     (job,) = yaml.safe_load(FILES[WORKFLOW])["jobs"].values()
     actions = [step["uses"] for step in job["steps"] if "uses" in step]
-    assert all(re.fullmatch(r"actions/[\w-]+@v\d+", each) for each in actions)
-    assert [each.partition("@")[0] for each in actions] == [
+    assert all(re.fullmatch(r"actions/[\w-]+@v\d+", action) for action in actions)
+    assert [action.partition("@")[0] for action in actions] == [
         "actions/checkout",
         "actions/setup-python",
         "actions/setup-java",
@@ -347,7 +347,7 @@ def test_the_steps_that_are_not_run_here_are_the_known_actions():
     assert artifact == "type-widening.json"
 
 
-def test_a_change_that_will_be_widened_passes_and_is_told(pull_request, production, repository):
+def test_a_change_that_will_be_widened_passes_and_is_shown(pull_request, production, repository):
     before = contents(production)
     job = pull_request(12, orders(**WIDER))
     assert job.passes, job.steps
@@ -356,16 +356,16 @@ def test_a_change_that_will_be_widened_passes_and_is_told(pull_request, producti
 
     assert ALTER in job.steps["Check them against production's tables"].output
     document = json.loads((repository / "type-widening.json").read_text())
-    told = {each["model"]: each for each in document["tables"]}
-    assert told["orders"]["statements"][-1] == ALTER
-    assert told["customers"]["statements"] == []
+    tables = {table["model"]: table for table in document["tables"]}
+    assert tables["orders"]["statements"][-1] == ALTER
+    assert tables["customers"]["statements"] == []
     assert document["failed"] == 0
 
     assert job.summary.strip() in DOCUMENT
     assert document == SHOWN
 
 
-def test_a_refusal_fails_the_check_and_names_the_way_out(pull_request, production, repository):
+def test_a_refusal_fails_the_check_and_names_the_remedy(pull_request, production, repository):
     before = contents(production)
     job = pull_request(13, orders(quantity="double"))
     codes = {name: step.code for name, step in job.steps.items()}
@@ -379,11 +379,11 @@ def test_a_refusal_fails_the_check_and_names_the_way_out(pull_request, productio
     document = json.loads((repository / "type-widening.json").read_text())
     assert document["failed"] == 1
 
-    said = printed.splitlines()
-    assert "\n".join(line for line in said if not line.startswith("{")).strip() in plain(DOCUMENT)
+    lines = printed.splitlines()
+    assert "\n".join(line for line in lines if not line.startswith("{")).strip() in plain(DOCUMENT)
 
 
-def test_the_deployment_runs_what_was_told_and_nothing_else(deploy, production):
+def test_the_deployment_runs_exactly_the_statements_that_the_check_showed(deploy, production):
     log = deploy(orders(**WIDER))
-    told = [statement for table in SHOWN["tables"] for statement in table["statements"]]
-    assert re.findall(r"^alter table .*", log, re.MULTILINE) == told
+    statements = [statement for table in SHOWN["tables"] for statement in table["statements"]]
+    assert re.findall(r"^alter table .*", log, re.MULTILINE) == statements

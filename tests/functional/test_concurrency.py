@@ -1,4 +1,4 @@
-"""A run whose table another writer changes in the middle: planned again, and written once."""
+"""A run whose table another writer changes is planned again and written once."""
 
 import threading
 import time
@@ -15,7 +15,7 @@ from dbt.adapters.deltawiden.evolution import attempts
 from tests.functional.support import Table, again_and_again, dbt, needs_delta_4
 
 STARTED = "deltawiden.test.started"
-# The query tells the other writer that it runs, and leaves it the time to commit.
+# The query signals that it runs, and waits until the other writer has committed.
 SLOW = f"""
 from range(1)
 where coalesce(java_method('java.lang.System', 'setProperty', '{STARTED}', 'yes'), '') <> 'x'
@@ -48,7 +48,7 @@ READS_SOURCE = CONFIG + "select id, n from {{ schema }}.source"
 
 @contextmanager
 def whenever_it_writes(spark: SparkSession, commit: Callable[[], object]) -> Iterator[None]:
-    """Run another writer's commit each time that the model's query has started."""
+    """Run another writer's commit whenever the model's query has started."""
     java = spark._jvm.System
     java.clearProperty(STARTED)
 
@@ -78,7 +78,7 @@ class TestConflicts:
 
     @pytest.mark.parametrize("strategy", ["append", "merge"])
     @needs_delta_4
-    def test_a_metadata_change_while_it_writes(self, spark, t, strategy):
+    def test_a_metadata_change_during_the_write_is_planned_again(self, spark, t, strategy):
         before = t.version
         changes = iter(["set tblproperties ('k' = 'v')", "set tblproperties ('k' = 'w')"])
         with whenever_it_writes(
@@ -92,10 +92,10 @@ class TestConflicts:
         assert "Another writer came first (DELTA_METADATA_CHANGED)" in run.output
         assert t.rows() == [(1, 1), (2, 70000)]
         # The first attempt had widened; the last one's plan had nothing to change.
-        assert [each["path"] for each in run.response("t")["type_changes"]] == [["n"]]
+        assert [change["path"] for change in run.response("t")["type_changes"]] == [["n"]]
         assert t.operations(since=before).count("CHANGE COLUMN") == 1
 
-    def test_it_gives_up_and_writes_nothing(self, spark, t, monkeypatch):
+    def test_the_last_attempt_fails_and_writes_nothing(self, spark, t, monkeypatch):
         monkeypatch.setattr(conflicts, "MAX_ATTEMPTS", 2)
         monkeypatch.setattr(attempts, "MAX_ATTEMPTS", 2)
         monkeypatch.setattr(conflicts, "_WAIT", wait_none())
@@ -143,7 +143,7 @@ class TestConflicts:
         assert table("u").types == {"id": "int", "n": "int", "other": "string"}
         assert table("u").rows() == [(1, 2, None), (1, 2, None), (2, 70000, None)]
 
-    def test_a_write_that_fails_for_a_reason_of_its_own_fails_once(self, t):
+    def test_a_write_that_fails_without_a_conflict_is_not_retried(self, t):
         run = dbt("run", id=2, n="raise_error('no such luck')")
         assert "no such luck" in run.message("t")
         assert "Another writer" not in run.output
@@ -151,19 +151,19 @@ class TestConflicts:
 
 
 class TestWriter:
-    """Somebody else's program inserts, one row after the other, while models widen its table."""
+    """Another program inserts one row after the other while models widen its table."""
 
     @pytest.fixture(scope="class")
     def models(self):
         return {"t.sql": MODEL}
 
     @needs_delta_4
-    def test_no_row_is_lost_and_none_is_there_twice(self, project, spark, table):
+    def test_no_row_is_lost_or_duplicated(self, project, spark, table):
         assert dbt("run", id=-1).status("t") == "success"
         written, errors = [], []
 
         def insert() -> None:
-            # A MERGE of the whole table never comes between inserts that go on and on.
+            # A MERGE of the whole table never commits between inserts that don't pause.
             for _ in range(5):
                 try:
                     spark.sql(f"insert into {table('t').name} values ({len(written)}, 7)")
@@ -183,10 +183,10 @@ class TestWriter:
         t = table("t")
         assert t.types["n"] == "bigint"
         assert len(written) > 3
-        # A plain INSERT is not tried again when a widening has come first: that is its program's.
-        assert [each for each in errors if "DELTA_METADATA_CHANGED" not in each] == []
+        # Delta does not retry a plain INSERT after a widening. The program has to.
+        assert [error for error in errors if "DELTA_METADATA_CHANGED" not in error] == []
         ours = [(-1, 1), (-2, -2), (-3, -3), (-4, -4)]
-        assert t.rows() == sorted([(each, 7) for each in written] + ours, key=repr)
+        assert t.rows() == sorted([(number, 7) for number in written] + ours, key=repr)
 
 
 class TestStream:
@@ -197,7 +197,7 @@ class TestStream:
         return {"t.sql": MODEL}
 
     @needs_delta_4
-    def test_no_row_is_lost_and_none_is_there_twice(self, project, spark, table, tmp_path: Path):
+    def test_no_row_is_lost_or_duplicated(self, project, spark, table, tmp_path: Path):
         assert dbt("run", id=-1).status("t") == "success"
         rates = spark.readStream.format("rate").option("rowsPerSecond", 20).load()
         rows = rates.selectExpr("cast(value as int) as id", "cast(value % 7 as smallint) as n")
@@ -211,9 +211,7 @@ class TestStream:
             run = dbt("run", id=-step, n=-step, type=kind)
             assert run.status("t") == "success", run.output
             time.sleep(2)
-            if (
-                not stream.isActive
-            ):  # A stream does not try again what a metadata change has stopped.
+            if not stream.isActive:  # A stream stops after a metadata change.
                 assert "DELTA_METADATA_CHANGED" in str(stream.exception())
                 stream, restarts = start(), restarts + 1
         time.sleep(2)
@@ -222,7 +220,7 @@ class TestStream:
         t = table("t")
         assert t.types["n"] == "bigint"
         ids = [row[0] for row in t.rows("id")]
-        streamed = sorted(each for each in ids if each >= 0)
+        streamed = sorted(number for number in ids if number >= 0)
         assert streamed == list(range(len(streamed))), f"after {restarts} restarts"
         assert len(streamed) > 20
-        assert sorted(each for each in ids if each < 0) == [-3, -2, -1]
+        assert sorted(number for number in ids if number < 0) == [-3, -2, -1]

@@ -38,7 +38,7 @@ class TestContracts:
         kept = dbt("run", output="bigint", contract="bigint")
         assert kept.status("append_new_columns") == "success"
         assert table("append_new_columns").types["n"] == "bigint"
-        # The contract agrees; the mode says that the schema stays.
+        # The contract has the wider type, but the mode is fail.
         assert kept.status("fail") == "error"
         assert "bigint" in kept.message("fail")
         assert table("fail").version == versions["fail"]
@@ -78,7 +78,7 @@ class TestConstraints:
 
     @needs_delta_4
     def test_no_row_that_breaks_one_is_stored(self, project, table):
-        # At first: without a table to hold anything.
+        # The first run has no table.
         assert "which is not_null" in dbt("run", id="null").message("constrained")
         first = dbt("run")
         assert first.status("constrained") == "success"
@@ -87,15 +87,15 @@ class TestConstraints:
 
         version = table("constrained").version
         for strategy in ("append", "merge"):
-            for bad, told in (
+            for bad, expected in (
                 ({"id": "null"}, "a null in id, which is not_null in its contract"),
                 ({"n": 100}, "breaks the check of its contract: n < 100"),
                 ({"n": "cast(null as int)"}, "breaks the check no 13 of its contract: n <> 13"),
                 ({"n": 13}, "breaks the check no 13 of its contract: n <> 13"),
             ):
                 run = dbt("run", strategy=strategy, **bad)
-                assert told in run.message("constrained")
-        # A replaced table too: it stays as it was.
+                assert expected in run.message("constrained")
+        # A table that a full refresh would replace stays as it was.
         assert dbt("run", "--full-refresh", n=13).status("constrained") == "error"
         assert table("constrained").version == version
         assert table("constrained").properties["delta.constraints.no 13"] == "n <> 13"

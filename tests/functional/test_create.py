@@ -14,7 +14,7 @@ class TestReplacedTables:
             "refreshed.sql": "{{ config(materialized='incremental') }}" + query,
         }
 
-    def test_a_type_whose_table_feature_the_table_lacks_can_come_in(self, project, table):
+    def test_a_replaced_table_gains_the_table_feature_of_a_new_type(self, project, table):
         dbt("run", value="date'2024-01-01'")
         assert table("whole").types["at"] == "date"
         run = dbt("run", "--full-refresh", value="timestamp_ntz'2024-01-01 10:11:12'")
@@ -23,7 +23,7 @@ class TestReplacedTables:
             assert table(name).types["at"] == "timestamp_ntz"
             assert table(name).properties["delta.feature.timestampNtz"] == "supported"
 
-    def test_the_file_format_is_delta_where_none_is_named(self, project, spark):
+    def test_the_default_file_format_is_delta(self, project, spark):
         dbt("run", value="1")
         for name in ("whole", "refreshed"):
             detail = spark.sql(f"describe detail {project.test_schema}.{name}").collect()[0]
@@ -43,7 +43,7 @@ select 1 as id
 """,
         }
 
-    def test_both_are_set_on_a_delta_table_and_on_no_other(self, project, table):
+    def test_both_are_set_on_delta_tables_only(self, project, table):
         run = dbt("run")
         assert run.status("both") == "success", run.message("both")
         assert table("both").properties["delta.enableTypeWidening"] == "true"

@@ -45,13 +45,13 @@ class TestStrategyOfTheProject:
         assert orders.rows("id", "s.a", "s.b") == [(1, 2, 3000000000), (2, 3, 4)]
 
     @pytest.mark.parametrize(
-        ("strategy", "said"),
+        ("strategy", "expected"),
         [
             ("upsrt", "Invalid incremental strategy provided: upsrt"),
             ("delete+insert", "Invalid incremental strategy provided: delete+insert"),
         ],
     )
-    def test_one_that_is_not_there_is_named(self, project, strategy, said):
+    def test_a_missing_strategy_is_named(self, project, strategy, expected):
         message = dbt("run", strategy=strategy).message("orders")
-        assert said in message
+        assert expected in message
         assert "Compilation Error" in message

@@ -1,4 +1,4 @@
-"""The decision table, cell by cell, as Delta tells of it afterwards."""
+"""Every cell of the decision table, with the result in Delta."""
 
 from datetime import date, datetime
 from decimal import Decimal
@@ -21,9 +21,9 @@ from tests.functional.support import dbt, needs_delta_4
 
 
 class TestPermittedWidening(DecisionTable):
-    """Every kind of widening that Delta makes and a write may ask for, all in one model.
+    """Every kind of widening that Delta supports and a run can make, all in one model.
 
-    Only float to double is not among them: it takes more than one commit.
+    Only float to double is missing, because it takes more than one commit.
     """
 
     first = {
@@ -74,12 +74,12 @@ class TestPermittedWidening(DecisionTable):
 
     @automatic
     @every_strategy
-    def test_the_changes_are_told_in_results_log_and_history(
+    def test_the_changes_are_in_the_results_the_log_and_the_history(
         self, mode, strategy, runs, project, table
     ):
         name = cell(mode, strategy)
         response = runs.second.response(name)
-        # A microbatch model's own result has no answer of a statement: its batches have.
+        # The result of a microbatch model has no adapter response. Its batches have one.
         if strategy != "microbatch":
             assert {"path": ["whole"], "from": "int", "to": "bigint"} in response["type_changes"]
             assert len(response["type_changes"]) == len(self.widened)
@@ -90,7 +90,7 @@ class TestPermittedWidening(DecisionTable):
         assert len(metadata["invocation_id"]) == 36
 
     @every_strategy
-    def test_fail_refuses_and_says_what_could_be_widened(self, strategy, runs, table):
+    def test_fail_refuses_and_names_the_wider_types(self, strategy, runs, table):
         name = cell("fail", strategy)
         assert runs.second.status(name) == "error"
         assert_untouched(table(name), runs.before[name])
@@ -109,7 +109,7 @@ class TestPermittedWidening(DecisionTable):
 
 @needs_delta_4
 class TestFloatToDouble(DecisionTable):
-    """Another type change is beside it, and an array of floats, which has no statistics."""
+    """The model also has another type change, and an array of floats without statistics."""
 
     first = {
         "real": "cast(0.7 as float)",
@@ -183,7 +183,7 @@ class TestColumnsGoneFromTheSource(DecisionTable):
         assert table(name).rows("kept", "gone") == [(1, "x"), (2, None)]
 
     @every_strategy
-    def test_sync_all_columns_refuses_without_column_mapping_and_says_how(
+    def test_sync_all_columns_refuses_without_column_mapping_and_names_the_remedy(
         self, strategy, runs, table
     ):
         name = cell("sync_all_columns", strategy)
@@ -269,7 +269,7 @@ class TestIntegerToDecimalOrDouble(DecisionTable):
 
 
 class TestLossesThatNothingCanFollow(DecisionTable):
-    """Writes that would lose values, into columns that can't become what holds them."""
+    """Writes that would lose values, into columns that no type change can help."""
 
     config: ClassVar = {"type_widening": True, "on_lossy_write": "warn"}
     first = {
@@ -301,7 +301,7 @@ class TestLossesThatNothingCanFollow(DecisionTable):
     def test_ignore_warns_and_names_each_column(self, strategy, runs, table):
         name = cell("ignore", strategy)
         assert runs.second.status(name) == "success", runs.second.message(name)
-        # The loss itself, so that the test knows when an engine no longer has it.
+        # The loss. The test fails if an engine no longer has it.
         assert table(name).rows("money", "whole", "large", "real", "day")[1] == (
             Decimal("1.24"),
             7,
@@ -318,7 +318,7 @@ class TestLossesThatNothingCanFollow(DecisionTable):
             assert f"{column} (" in warning
 
 
-# The column's type, what the model gives, and the value that Spark and Delta store without a word.
+# The column's type, the value of the model, and the value that Spark and Delta store silently.
 LOSSES = {
     "rounded_decimal": ("decimal(12,2)", "cast(1.2367 as decimal(10,4))", Decimal("1.24")),
     "truncated_double": ("int", "cast(7.9 as double)", 7),
@@ -334,7 +334,7 @@ EXACT = {
 
 
 class TestFiveSilentLosses:
-    """Each loss by itself, under every mode, by INSERT and by MERGE: none is silent."""
+    """Each loss in every mode, by INSERT and by MERGE. No loss is silent."""
 
     @pytest.fixture(scope="class")
     def models(self):
@@ -381,7 +381,7 @@ class TestFiveSilentLosses:
             assert f"  v: {LOSSES[loss][0]} -> " in second.message(name)
 
     @pytest.mark.parametrize("loss", LOSSES)
-    def test_is_made_after_a_warning_where_the_model_accepts_it(self, loss, second, table):
+    def test_is_stored_after_a_warning_if_the_model_accepts_it(self, loss, second, table):
         name = f"{loss}__warned"
         assert second.status(name) == "success"
         assert table(name).rows() == [(1, None), (2, LOSSES[loss][2])]

@@ -1,4 +1,4 @@
-"""Schemas read by SQL alone, as over thrift, or in the session's JVM, are those that Spark has."""
+"""Schemas that are read by SQL alone or from the session's JVM are the schemas in Spark."""
 
 import pytest
 from pyspark.sql import SparkSession, types
@@ -12,9 +12,11 @@ ODD = ("a b", "a.b", "a:b", "a`b", "a,b", "<a>", "#a", "größe", "select", "it'
 
 
 def all_nullable(data_type: DataType) -> DataType:
-    """Nullability is not in what DESCRIBE shows."""
+    """Remove nullability, which DESCRIBE does not show."""
     if isinstance(data_type, StructType):
-        fields = [StructField(each.name, all_nullable(each.dataType)) for each in data_type.fields]
+        fields = [
+            StructField(field.name, all_nullable(field.dataType)) for field in data_type.fields
+        ]
         return StructType(fields)
     if isinstance(data_type, ArrayType):
         return ArrayType(all_nullable(data_type.elementType))
@@ -54,7 +56,9 @@ def schema(spark: SparkSession):
     ],
     ids=lambda columns: ",".join(columns)[:20],
 )
-def test_by_sql_alone_as_by_session(spark: SparkSession, schema: str, columns: dict[str, str]):
+def test_sql_alone_reads_the_same_schema_as_the_session(
+    spark: SparkSession, schema: str, columns: dict[str, str]
+):
     def describe(query: str) -> list[tuple[str, str]]:
         rows = spark.sql(f"describe query {query}").collect()
         return [(row.col_name, row.data_type) for row in rows]
@@ -78,6 +82,6 @@ def test_by_sql_alone_as_by_session(spark: SparkSession, schema: str, columns: d
     assert at_hand.json() == spark.table(table).schema.json()
     # What is rendered as SQL reads back to the same type.
     rendered = ", ".join(
-        f"`{each.name.replace('`', '``')}` {type_sql(each.dataType)}" for each in found.fields
+        f"`{field.name.replace('`', '``')}` {type_sql(field.dataType)}" for field in found.fields
     )
     assert all_nullable(spark.createDataFrame([], rendered).schema) == expected

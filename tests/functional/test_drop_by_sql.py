@@ -1,4 +1,4 @@
-"""A drop on a connection that has SQL only, as a Thrift server's: it rewrites whole partitions."""
+"""A drop on a connection with SQL alone, such as a Thrift server, rewrites whole partitions."""
 
 from collections.abc import Sequence
 from types import SimpleNamespace
@@ -30,7 +30,7 @@ PARTITIONS = [
 
 @pytest.fixture
 def opened(project):
-    """Gives a table as a connection without a session sees it."""
+    """Return a function that opens a table without a session."""
 
     def ask(statement: str) -> Sequence:
         with project.adapter.connection_named("by_sql"):
@@ -56,17 +56,17 @@ def opened(project):
 
 class Lazy(FilesBySql):
     def rewrite(self, stale: Sequence[StaleFile]) -> None:
-        """As if the server did nothing."""
+        """A table whose rewrite does nothing."""
 
 
 class Losing(FilesBySql):
     def rewrite(self, stale: Sequence[StaleFile]) -> None:
-        """As if the rewrite left a row out."""
+        """A table whose rewrite loses a row."""
         super().rewrite(stale)
         self.fetch_rows(f"delete from {self.table} where id = 3")
 
 
-def test_a_table_without_partitions(opened, table, spark, engine):
+def test_a_table_without_partitions_is_rewritten(opened, table, spark, engine):
     create(spark, table("whole").name, {**COLLECTIONS, **FIELDS})
     rows = table("whole").rows()
     planned = drop_from_table(opened(table("whole")), None, dry_run=True)
@@ -77,13 +77,13 @@ def test_a_table_without_partitions(opened, table, spark, engine):
     assert table("whole").rows() == rows
 
 
-def test_partitions_of_any_type(opened, table, spark):
-    names = ", ".join(each.split()[0] for each in PARTITIONED_BY.split(", "))
+def test_partitions_of_any_type_are_rewritten(opened, table, spark):
+    names = ", ".join(column.split()[0] for column in PARTITIONED_BY.split(", "))
     spark.sql(
         f"create table {table('parts').name} (arr array<smallint>, {PARTITIONED_BY}) using delta "
         f"partitioned by ({names}) tblproperties ('delta.enableTypeWidening' = 'true')"
     )
-    values = ", ".join(f"(array(1), {each})" for each in PARTITIONS)
+    values = ", ".join(f"(array(1), {partition})" for partition in PARTITIONS)
     spark.sql(f"insert into {table('parts').name} values {values}")
     spark.sql(f"alter table {table('parts').name} alter column arr.element type int")
     spark.sql(
@@ -95,7 +95,7 @@ def test_partitions_of_any_type(opened, table, spark):
     assert "their whole partitions" in outcome.values["statements"][1]
     assert len(stored_types(spark, table("parts").name, "arr")) == 1
     assert table("parts").rows() == rows
-    # A partition that holds nothing old is left alone.
+    # A partition without older types is not rewritten.
     assert newest_file(table("parts")) == new
 
 
@@ -106,13 +106,13 @@ def newest_file(table: Table) -> str:
     return str(file[0])
 
 
-def test_what_stays_stale_is_an_error(opened, table, spark):
+def test_remaining_stale_files_are_an_error(opened, table, spark):
     create(spark, table("lazy").name, ARRAY)
     with pytest.raises(DbtRuntimeError, match=r"still hold older types, such as arr\.element in"):
         drop_from_table(opened(table("lazy"), Lazy), None, dry_run=False)
 
 
-def test_rows_that_went_are_an_error(opened, table, spark):
+def test_missing_rows_are_an_error(opened, table, spark):
     create(spark, table("fewer").name, ARRAY)
     losing = opened(table("fewer"), Losing)
     spark.conf.set(USER_METADATA, losing.commit_tag)
@@ -123,7 +123,7 @@ def test_rows_that_went_are_an_error(opened, table, spark):
         spark.conf.unset(USER_METADATA)
 
 
-def test_what_others_write_meanwhile_is_no_error(opened, table, spark):
+def test_writes_of_others_in_the_meantime_are_not_an_error(opened, table, spark):
     create(spark, table("busy").name, ARRAY)
 
     def write_once(statement: str) -> None:

@@ -1,4 +1,4 @@
-"""A drop that dies at any commit, and is then called again, has finished and lost nothing."""
+"""A drop that dies at any commit finishes in a second call and loses nothing."""
 
 import os
 import shutil
@@ -22,7 +22,7 @@ COLUMNS = {"arr": COLLECTIONS["arr"], "keys": COLLECTIONS["keys"], "top": FIELDS
 class TestKilled:
     @pytest.fixture(scope="class")
     def original(self, project, spark, tmp_path_factory) -> tuple[Table, Path]:
-        """A table of which our rewrite has a file to do, and Delta's own another."""
+        """A table with one file for the adapter's rewrite and another one for Delta's."""
         table = Table(spark, f"{project.test_schema}.original")
         folder = tmp_path_factory.mktemp("original")
         spark.sql(f"create schema if not exists {project.test_schema}")
@@ -32,21 +32,23 @@ class TestKilled:
 
     @pytest.fixture(scope="class")
     def versions(self, project, spark, original, tmp_path_factory) -> list[int]:
-        """The versions that a drop makes; of several with one operation in a row the first."""
+        """The versions that a drop makes: the first one of several with the same operation."""
         table, folder = original
         copied = Table(spark, f"{project.test_schema}.whole")
         location = tmp_path_factory.mktemp("whole")
         shutil.copytree(folder, location, dirs_exist_ok=True)
         spark.sql(f"create table {copied.name} using delta location '{location}'")
         document(relations=["whole"])
-        commits = [each for each in copied.history if each.version > table.version]
-        made = [next(group).version for _, group in groupby(commits, lambda each: each.operation)]
+        commits = [commit for commit in copied.history if commit.version > table.version]
+        made = [
+            next(group).version for _, group in groupby(commits, lambda commit: commit.operation)
+        ]
         assert len(made) >= 6, commits
         return made
 
     @pytest.fixture(scope="class")
     def killed(self, project, spark, original, versions, tmp_path_factory) -> dict[int, Table]:
-        """A copy of the table for each commit of a drop, as the death at it has left it."""
+        """A copy of the table for each commit of a drop, after the process died at that commit."""
         tables = {}
         for version in versions:
             folder, work = tmp_path_factory.mktemp(f"at_{version}"), tmp_path_factory.mktemp("work")
@@ -64,10 +66,10 @@ class TestKilled:
             spark.sql(f"create table {tables[version].name} using delta location '{folder}'")
         return tables
 
-    def test_called_again_it_finishes_and_nothing_is_lost(self, spark, original, killed):
+    def test_a_second_call_finishes_and_loses_nothing(self, spark, original, killed):
         rows = original[0].rows()
         for table in killed.values():
-            # Whatever has been done, the rows are there, before and after.
+            # The rows are the same before and after the second call.
             assert table.rows() == rows
         assert document(relations=[table.name for table in killed.values()])["failed"] == 0
         for table in killed.values():

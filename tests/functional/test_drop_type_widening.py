@@ -37,7 +37,7 @@ FIELDS = {
 
 
 def create(spark: SparkSession, name: str, columns: dict, more: str = "", **properties: object):
-    """A table with a file of the old types and, once its columns are widened, one of the new."""
+    """Create a table with a file of the old types and, once widened, one of the new types."""
     declared = ", ".join(f"{column} {kind}" for column, (kind, _, _) in columns.items())
     listed = {"delta.enableTypeWidening": "true", **properties}
     pairs = ", ".join(f"'{key}' = '{value}'" for key, value in listed.items())
@@ -67,13 +67,13 @@ def drop(**arguments: object):
 def document(**arguments: object) -> dict:
     text = json.dumps({**arguments, "output": "json"})
     run = dbt("--quiet", "run-operation", "drop_type_widening", "--args", text)
-    # The error of a failure follows the document.
+    # The error follows the document.
     (found,) = [line for line in run.output.splitlines() if line.startswith("{")]
     return json.loads(found)
 
 
 def state(engine: Engine) -> str:
-    """What becomes of a table that was widened: Delta 3.3 always waits for history to expire."""
+    """Return the state of a table after the drop. Delta 3.3 always waits for history to expire."""
     return "dropped" if engine.delta >= DELTA_4_0 else "waiting"
 
 
@@ -82,7 +82,7 @@ def features(table: Table) -> set[str]:
 
 
 def make_older(spark: SparkSession, table: Table, seconds: int) -> None:
-    """Let the log be older, as if that time had passed."""
+    """Make the files of the log older."""
     location = spark.sql(f"describe detail {table.name}").collect()[0].location
     for file in Path(location.removeprefix("file:"), "_delta_log").iterdir():
         if file.is_file() and not file.name.startswith("."):
@@ -92,12 +92,12 @@ def make_older(spark: SparkSession, table: Table, seconds: int) -> None:
 
 
 class TestWhatDeltaLeaves:
-    """Delta's own DROP FEATURE does not look at elements, keys and values."""
+    """Delta's own DROP FEATURE ignores elements, keys and values."""
 
     def test_deltas_own_command_leaves_two_types_in_the_files(self, project, table, spark, engine):
         create(spark, table("own").name, COLLECTIONS)
         feature = next(iter(FEATURES & table("own").properties.keys()))
-        # Delta 3.3 keeps the feature until history has expired, and has rewritten by then.
+        # Delta 3.3 keeps the feature until history has expired. It rewrites the files before that.
         waits = pytest.raises(Py4JJavaError, match="WAIT_FOR_RETENTION_PERIOD")
         with nullcontext() if engine.delta >= DELTA_4_0 else waits:
             spark.sql(
@@ -106,7 +106,7 @@ class TestWhatDeltaLeaves:
             )
         for column in COLLECTIONS:
             assert len(stored_types(spark, table("own").name, column)) == 2, column
-        # Ours repairs it.
+        # The operation of the adapter repairs it.
         rows = table("own").rows()
         (done,) = document(relations=[f"{project.test_schema}.own"])["tables"]
         assert (done["stale_files"], done["files"]) == (1, 2)
@@ -128,7 +128,7 @@ class TestWhatDeltaLeaves:
         assert table(name).rows() == rows
 
 
-# What a table can be besides, with the columns that it then has and the statements that follow.
+# Other kinds of tables, with their additional columns and statements.
 ARRAY = {"arr": COLLECTIONS["arr"]}
 KINDS = {
     "all_of_it": (
@@ -173,7 +173,7 @@ class TestKindsOfTables:
         return {kind: (table, table.rows(), table.version) for kind, table in tables.items()}
 
     def make_generated(self, spark, table):
-        """Delta has generated columns in SQL from 4.0 on only; in Python everywhere."""
+        """Create generated columns in Python: SQL has them only from Delta 4.0 on."""
         builder = DeltaTable.create(spark).tableName(table.name)
         builder.addColumn("id", "bigint").addColumn("arr", "array<smallint>").addColumn(
             "g", "bigint", generatedAlwaysAs="id * 2"
@@ -194,10 +194,10 @@ class TestKindsOfTables:
         frame = table.spark.sql(f"select id, _metadata.row_id as row_id from {table.name}")
         return sorted(map(tuple, frame.collect()))
 
-    def test_none_failed(self, dropped, engine):
+    def test_no_table_failed(self, dropped, engine):
         found, by_kind, _ = dropped
-        assert not [each["error"] for each in found["tables"] if "error" in each]
-        assert {kind: each["state"] for kind, each in by_kind.items()} == dict.fromkeys(
+        assert not [table["error"] for table in found["tables"] if "error" in table]
+        assert {kind: result["state"] for kind, result in by_kind.items()} == dict.fromkeys(
             by_kind, state(engine)
         )
 
@@ -211,10 +211,12 @@ class TestKindsOfTables:
         assert dropped[1][kind]["stale_files"] >= 1
 
     @pytest.mark.parametrize("kind", ["clustered", "row_tracking", "change_feed", "generated"])
-    def test_files_say_it_themselves(self, spark, before, dropped, kind):
+    def test_the_footers_of_the_files_have_the_types_of_the_table(
+        self, spark, before, dropped, kind
+    ):
         assert len(stored_types(spark, before[kind][0].name, "arr")) == 1
 
-    def test_ids_of_rows_stay(self, before, dropped):
+    def test_row_ids_stay_the_same(self, before, dropped):
         assert self.row_ids(before["row_tracking"][0]) == dropped[2]
 
     def test_the_change_feed_has_no_change(self, spark, before, dropped):
@@ -222,7 +224,7 @@ class TestKindsOfTables:
         changes = spark.sql(f"select * from table_changes('{table.name}', {version + 1})")
         assert changes.count() == 0
 
-    def test_history_says_who(self, before, dropped):
+    def test_the_history_names_the_operation(self, before, dropped):
         table, _, version = before["clustered"]
         for commit in table.history:
             if commit.version > version:
@@ -238,7 +240,7 @@ class TestBothWays:
         assert len(stored_types(spark, table("twice").name, "arr")) == 1
         assert len(stored_types(spark, table("twice").name, "top")) == 1
 
-        # Too early, it says when to come.
+        # If it is too early, the output says when to run it again.
         run = drop(relations=["twice"], truncate_history=True)
         assert "waiting" in run.output
         assert "call this again after" in run.output
@@ -253,7 +255,9 @@ class TestBothWays:
         assert "delta.feature.checkpointProtection" not in table("twice").properties
         assert table("twice").rows() == rows
 
-    def test_a_table_that_was_never_widened_goes_at_once(self, project, table, spark):
+    def test_the_feature_of_a_table_that_was_never_widened_is_dropped_at_once(
+        self, project, table, spark
+    ):
         spark.sql(
             f"create table {table('never').name} (id int, arr array<smallint>) using delta "
             "tblproperties ('delta.enableTypeWidening' = 'true')"
@@ -268,7 +272,9 @@ class TestBothWays:
         )
 
     @needs_delta_4
-    def test_what_stays_is_told_with_the_way_to_remove_it(self, project, table, spark):
+    def test_remaining_features_are_shown_with_the_statement_that_removes_them(
+        self, project, table, spark
+    ):
         create(spark, table("fast").name, FIELDS)
         run = drop(relations=["fast"])
         assert "checkpointProtection" in run.output
@@ -279,7 +285,7 @@ class TestBothWays:
         assert table("fast").properties["delta.minWriterVersion"] == "2"
 
     @needs_delta_4
-    def test_the_preview_goes_too(self, project, table, spark):
+    def test_the_preview_feature_is_dropped_too(self, project, table, spark):
         create(spark, table("both").name, FIELDS)
         spark.sql(
             f"alter table {table('both').name} set tblproperties "
@@ -290,7 +296,7 @@ class TestBothWays:
         assert done["state"] == "dropped"
         assert not features(table("both"))
 
-    def test_a_dry_run_says_it_and_changes_nothing(self, project, table, spark):
+    def test_a_dry_run_shows_the_plan_and_changes_nothing(self, project, table, spark):
         create(spark, table("dry").name, ARRAY)
         version = table("dry").version
         run = drop(relations=["dry"], dry_run=True)
@@ -300,7 +306,7 @@ class TestBothWays:
         assert "1 of 2 files" in run.output
         assert table("dry").version == version
 
-    def test_calling_it_again_changes_nothing(self, project, table, spark):
+    def test_a_second_call_changes_nothing(self, project, table, spark):
         create(spark, table("again").name, FIELDS)
         drop(relations=["again"], truncate_history=False)
         version = table("again").version
@@ -317,7 +323,7 @@ class TestBothWays:
         assert done["history_truncated"] is False
 
     @pytest.mark.parametrize(
-        ("arguments", "said"),
+        ("arguments", "expected"),
         [
             ({"relations": ["here"], "truncate_history": "yes"}, "truncate_history: got 'yes'"),
             ({"relations": "here", "dry_run": "no"}, "dry_run: got 'no'; accepted: true, false"),
@@ -327,9 +333,9 @@ class TestBothWays:
             ({"relations": "a_view"}, "This is a view"),
         ],
     )
-    def test_bad_arguments_are_named(self, project, table, spark, arguments, said):
+    def test_bad_arguments_are_named(self, project, table, spark, arguments, expected):
         spark.sql(f"create table if not exists {table('here').name} (id int) using delta")
         spark.sql(f"create or replace view {table('a_view').name} as select 1 as id")
         version = table("here").version
-        assert said in drop(**arguments).output
+        assert expected in drop(**arguments).output
         assert table("here").version == version

@@ -11,7 +11,7 @@ from dbt.adapters.deltawiden.operations.delta_clients import DELTA_CLIENTS
 from tests.functional.support import Table, dbt
 
 ENABLED = "delta.enableTypeWidening"
-LOST = [each for each in DELTA_CLIENTS if each.is_lost]
+LOST = [reader for reader in DELTA_CLIENTS if reader.is_lost]
 MODEL = "{{ config(materialized='incremental') }} select 1 as id"
 
 
@@ -29,7 +29,7 @@ def disable(**arguments: object) -> str:
 
 def document(name: str, **arguments: object) -> dict:
     printed = operate(name, "--quiet", **arguments, output="json")
-    (line,) = [each for each in printed.splitlines() if each.startswith("{")]
+    (line,) = [line for line in printed.splitlines() if line.startswith("{")]
     return json.loads(line)
 
 
@@ -62,13 +62,13 @@ class TestEnable:
 
     @pytest.fixture(autouse=True)
     def fresh_tables(self, built, table):
-        # No statement takes a table feature away in a moment, so the tables are made anew.
+        # No statement drops a table feature quickly, so the tables are created again.
         for name in ("orders", "items"):
             new = table(name)
             new.spark.sql(f"drop table {new.name}")
             new.spark.sql(f"create table {new.name} (id int) using delta")
 
-    def test_by_model(self, project, table):
+    def test_models_are_selected(self, project, table):
         before = table("orders").version
         assert "enabled" in enable(models=["orders"])
         assert is_enabled(table("orders"))
@@ -77,19 +77,21 @@ class TestEnable:
         assert changed_by == "enable_type_widening"
         assert not is_enabled(table("items"))
 
-    def test_by_name(self, project, table):
+    def test_relations_are_selected_by_name(self, project, table):
         enable(relations=[f"{project.test_schema}.orders", "items"])
         assert is_enabled(table("orders"))
         assert is_enabled(table("items"))
 
-    def test_a_schema_is_all_its_delta_tables(self, project, table):
+    def test_a_schema_selects_all_its_delta_tables(self, project, table):
         output = enable(schema=project.test_schema)
         assert is_enabled(table("orders"))
         assert is_enabled(table("items"))
         assert "orders_view" not in output
         assert "orders_file" not in output
 
-    def test_a_dry_run_tells_statement_and_readers_and_changes_nothing(self, project, table):
+    def test_a_dry_run_shows_the_statement_and_the_readers_and_changes_nothing(
+        self, project, table
+    ):
         before = table("orders").version
         output = enable(models=["orders"], dry_run=True)
         assert f"dry run: alter table `{project.test_schema}`.`orders` set tblproperties" in output
@@ -98,21 +100,21 @@ class TestEnable:
         assert table("orders").version == before
         assert not features(table("orders"))
 
-    def test_the_readers_are_told_before_the_statement_runs(self, project, table):
+    def test_the_readers_are_shown_before_the_statement_runs(self, project, table):
         output = operate("enable_type_widening", "--debug", models=["orders"])
-        told = output.index("Readers are lost by that alone")
-        assert told < output.index("set tblproperties ('delta.enableTypeWidening' = 'true')")
+        warning = output.index("Readers are lost by that alone")
+        assert warning < output.index("set tblproperties ('delta.enableTypeWidening' = 'true')")
 
-    def test_each_reader_is_told_with_its_source_and_date(self, project, table):
+    def test_each_reader_is_shown_with_its_source_and_date(self, project, table):
         output = enable(models=["orders"])
         for reader in LOST:
             (line,) = [
-                each for each in output.splitlines() if f" {reader.name} {reader.version} " in each
+                line for line in output.splitlines() if f" {reader.name} {reader.version} " in line
             ]
             assert reader.date in line
             assert (reader.sources[0] if reader.sources else "measured") in line
 
-    def test_a_table_that_is_enabled_is_left_alone(self, project, table):
+    def test_a_table_with_the_property_is_not_changed(self, project, table):
         enable(models=["orders"])
         before = table("orders").version
         output = enable(models=["orders"])
@@ -121,7 +123,7 @@ class TestEnable:
         assert "Readers are lost" not in output
         assert table("orders").version == before
 
-    def test_only_a_table_that_gains_the_feature_is_said_to_lose_readers(self, project, table):
+    def test_only_a_table_that_gains_the_feature_loses_readers(self, project, table):
         enable(models=["orders"])
         disable(models=["orders"])
         output = enable(models=["orders", "items"])
@@ -148,7 +150,7 @@ class TestEnable:
         assert table("orders").version == before
         assert is_enabled(table("orders"))
 
-    def test_disabling_what_is_not_enabled_changes_nothing(self, project, table):
+    def test_disabling_a_table_without_the_property_changes_nothing(self, project, table):
         before = table("orders").version
         output = disable(models=["orders"])
         assert "is not enabled" in output
@@ -156,7 +158,7 @@ class TestEnable:
         assert table("orders").version == before
 
     @pytest.mark.parametrize("name", ["enable_type_widening", "disable_type_widening"])
-    def test_what_is_no_delta_table_is_named_and_the_others_go_on(self, project, table, name):
+    def test_other_relations_are_named_and_the_delta_tables_are_enabled(self, project, table, name):
         output = operate(name, models=["orders_view", "orders_file", "orders"])
         assert f"{name}: 2 of 3 tables failed" in output
         assert f"`{project.test_schema}`.`orders_view`:\n    This is a view" in output
@@ -166,13 +168,15 @@ class TestEnable:
         )
         assert is_enabled(table("orders")) == (name == "enable_type_widening")
 
-    def test_as_one_json_document(self, project, table):
+    def test_enabling_prints_one_json_document(self, project, table):
         enable(models=["items"])
-        told = document("enable_type_widening", models=["orders", "items"])
-        assert told["failed"] == 0
-        assert [each["reader"] for each in told["readers_lost"]] == [each.name for each in LOST]
-        assert all(each["source"] and each["date"] for each in told["readers_lost"])
-        orders, items = told["tables"]
+        printed = document("enable_type_widening", models=["orders", "items"])
+        assert printed["failed"] == 0
+        assert [reader["reader"] for reader in printed["readers_lost"]] == [
+            reader.name for reader in LOST
+        ]
+        assert all(reader["source"] and reader["date"] for reader in printed["readers_lost"])
+        orders, items = printed["tables"]
         assert (orders["result"], orders["gains_feature"]) == ("enabled", True)
         assert (items["result"], items["gains_feature"]) == ("is enabled already", False)
         assert orders["feature"].startswith("typeWidening")
@@ -181,17 +185,17 @@ class TestEnable:
         again = document("enable_type_widening", models=["orders", "items"])
         assert again["readers_lost"] == []
 
-    def test_disabling_as_one_json_document(self, project, table):
+    def test_disabling_prints_one_json_document(self, project, table):
         enable(models=["orders"])
-        told = document("disable_type_widening", models=["orders", "orders_view"])
-        assert told["failed"] == 1
-        orders, view = told["tables"]
+        printed = document("disable_type_widening", models=["orders", "orders_view"])
+        assert printed["failed"] == 1
+        orders, view = printed["tables"]
         assert orders["result"] == "disabled"
         assert orders["feature"].startswith("typeWidening")
         assert view["error"].startswith("This is a view")
 
     @pytest.mark.parametrize(
-        ("arguments", "said"),
+        ("arguments", "expected"),
         [
             ({"model": ["orders"]}, "there is no argument model; accepted: models, relations,"),
             ({"models": ["orders"], "dry_run": "false"}, "dry_run: got 'false'; accepted: true,"),
@@ -200,15 +204,15 @@ class TestEnable:
     )
     @pytest.mark.parametrize("name", ["enable_type_widening", "disable_type_widening"])
     def test_an_argument_that_is_not_accepted_changes_nothing(
-        self, project, table, name, arguments, said
+        self, project, table, name, arguments, expected
     ):
         before = table("orders").version
-        assert said in operate(name, **arguments)
+        assert expected in operate(name, **arguments)
         assert table("orders").version == before
 
 
 class TestFiftyTables:
-    """One call for a schema of fifty tables, of which three are broken, each in its own way."""
+    """One call for a schema of fifty tables. Three of them are broken in different ways."""
 
     TABLES = [f"t{number:02}" for number in range(50)]
     NO_LOCATION, NO_LOG, NO_COMMIT = BROKEN = ("t07", "t23", "t42")
@@ -225,7 +229,7 @@ class TestFiftyTables:
         commit = here[self.NO_COMMIT] / "_delta_log" / f"{0:020}.json"
         whole = commit.read_text(encoding="utf-8")
         commit.write_text(whole[: len(whole) // 2], encoding="utf-8")
-        # What the file system and Delta remember of the commit does not fit it any more.
+        # The checksums and Delta's cache no longer match the commit.
         for remembered in (commit.with_name(f".{commit.name}.crc"), commit.with_suffix(".crc")):
             remembered.unlink(missing_ok=True)
         spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
@@ -243,7 +247,7 @@ class TestFiftyTables:
         named = [name for name in self.TABLES if f"`{project.test_schema}`.`{name}`:" in failures]
         assert named == list(self.BROKEN)
 
-    def test_each_failure_says_what_is_wrong(self, project, output):
+    def test_each_failure_shows_its_reason(self, project, output):
         failures = output.split("3 of 50 tables failed", 1)[1]
         of_location, of_log, of_commit = (
             failures.split(f"`{project.test_schema}`.`{name}`:", 1)[1].split("\n\n", 1)[0]
@@ -258,6 +262,6 @@ class TestFiftyTables:
         assert len(whole) == 47
         assert all(is_enabled(table(name)) for name in whole)
 
-    def test_the_readers_are_told_once_for_all_of_them(self, project, output):
+    def test_the_readers_are_shown_once_for_all_tables(self, project, output):
         assert output.count("Readers are lost by that alone") == 1
         assert "and 44 more" in output

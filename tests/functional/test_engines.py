@@ -1,4 +1,4 @@
-"""What every supported Spark and Delta must do, each within what it can."""
+"""The behaviour of every supported version of Spark and Delta."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from dbt.adapters.deltawiden.delta.engine import DELTA_4_0, Capability
 from tests.functional.support import dbt
 
 BYTES = "1 as id, cast(1 as tinyint) as a, named_struct('x', cast(1 as tinyint), 'y', 'old') as s"
-# The fields in another order, and each with another type: written by position they would swap.
+# The fields have another order and other types. Writing by position would swap them.
 INTS = "2 as id, cast(70000 as int) as a, named_struct('y', 'new', 'x', cast(300 as smallint)) as s"
 LONGS = "3 as id, 5000000000 as a, named_struct('x', cast(1 as smallint), 'y', 'z') as s"
 
@@ -39,7 +39,9 @@ class TestWidening:
     def widened(self, project):
         for step in (1, 2):
             run = dbt("run", step=step)
-            assert {str(each.status) for each in run.results.values()} == {"success"}, run.output
+            assert {str(result.status) for result in run.results.values()} == {"success"}, (
+                run.output
+            )
 
     @pytest.mark.parametrize("strategy", STRATEGIES)
     def test_leaves_are_widened_and_nothing_is_swapped(self, widened, table, strategy):
@@ -51,13 +53,15 @@ class TestWidening:
         assert rows == [*old, (2, 70000, (300, "new"))]
 
     @pytest.mark.parametrize("strategy", STRATEGIES)
-    def test_as_few_commits_as_the_engine_can(self, widened, table, engine, strategy):
+    def test_a_run_makes_as_few_commits_as_the_engine_allows(
+        self, widened, table, engine, strategy
+    ):
         operations = table(f"by_{strategy}").operations(since=0)
         together = engine.can(Capability.ALTER_SEVERAL_COLUMNS)
         changes = ["CHANGE COLUMNS"] if together else ["CHANGE COLUMN", "CHANGE COLUMN"]
-        assert [each for each in operations if each.startswith("CHANGE")] == changes
+        assert [operation for operation in operations if operation.startswith("CHANGE")] == changes
 
-    def test_what_this_delta_can_not_widen_is_refused_and_nothing_moved(
+    def test_a_change_that_this_delta_cannot_make_is_refused_and_nothing_changes(
         self, widened, table, engine
     ):
         before = {name: table(name).version for name in ("by_append", "by_merge")}
@@ -75,7 +79,7 @@ class TestWidening:
 
 
 class TestVersionInTheProfile:
-    """A server that does not say which Delta it runs: the profile does."""
+    """The profile has the version of Delta for a server that does not show it."""
 
     @pytest.fixture(scope="class")
     def dbt_profile_target(self, dbt_profile_target):
@@ -83,14 +87,14 @@ class TestVersionInTheProfile:
 
     @pytest.fixture(scope="class")
     def models(self):
-        return {"told.sql": model("append")}
+        return {"shown.sql": model("append")}
 
-    def test_it_decides_what_can_be_widened(self, project, table):
+    def test_it_decides_which_types_can_be_widened(self, project, table):
         dbt("run")
-        assert dbt("run", step=2).status("told") == "success"
+        assert dbt("run", step=2).status("shown") == "success"
         refused = dbt("run", step=3)
-        assert "needs Delta 4.0 or newer" in refused.message("told")
-        assert table("told").types["a"] == "int"
+        assert "needs Delta 4.0 or newer" in refused.message("shown")
+        assert table("shown").types["a"] == "int"
 
 
 class TestEnabling:
@@ -98,7 +102,7 @@ class TestEnabling:
     def models(self):
         return {"plain.sql": model("append", type_widening=False)}
 
-    def test_the_table_gains_the_feature_that_was_told(self, project, table, engine):
+    def test_the_table_gains_the_feature_that_was_shown(self, project, table, engine):
         dbt("run")
         run = dbt("run-operation", "enable_type_widening", "--args", '{"models": ["plain"]}')
         is_stable = engine.can(Capability.STABLE_TYPE_WIDENING)

@@ -14,7 +14,7 @@ from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.identifiers import path_sql
 from dbt.adapters.deltawiden.sql.types import parse_type
 
-# Delta strips type changes from the schemas that it shows, unless this is off.
+# Delta removes type changes from the schemas that it shows, unless this is off.
 HIDES = "spark.databricks.delta.typeWidening.removeSchemaMetadata"
 
 COLUMNS = (
@@ -44,7 +44,7 @@ def schema(spark: SparkSession) -> Iterator[str]:
 
 @pytest.fixture
 def changed(spark: SparkSession, engine: Engine, schema: str, tmp_path) -> tuple[str, set]:
-    """A table, in a folder with an awkward name, and the changes that were made to it."""
+    """A table in a folder with an unusual name, and the type changes that were made to it."""
     table = f"{schema}.t"
     spark.sql(f"drop table if exists {table}")
     spark.sql(
@@ -84,11 +84,11 @@ def test_the_log_has_every_change_with_its_path_and_types(spark, changed):
 
 def test_the_changes_of_a_column_are_in_order(spark, changed):
     table, _ = changed
-    of_a = [each for each in metadata(spark, table).changes if each.path == ("a",)]
-    assert [each.from_type for each in of_a[1:]] == [each.to_type for each in of_a[:-1]]
+    of_a = [change for change in metadata(spark, table).changes if change.path == ("a",)]
+    assert [change.from_type for change in of_a[1:]] == [change.to_type for change in of_a[:-1]]
 
 
-def test_by_sql_alone_as_by_session(spark, changed):
+def test_sql_alone_reads_the_same_changes_as_the_session(spark, changed):
     table, made = changed
     assert set(read_metadata(shown_by_session(spark, table).json()).changes) == made
 
@@ -105,7 +105,7 @@ def test_a_log_whose_commits_were_cleaned_up_is_read_from_its_checkpoint(spark, 
     assert set(metadata(spark, table).changes) == made
 
 
-def test_a_new_table_has_no_changes_and_names_what_delta_makes(spark, schema):
+def test_a_new_table_has_no_changes_and_names_its_computed_columns(spark, schema):
     (
         DeltaTable.createOrReplace(spark)
         .tableName(f"{schema}.made")
@@ -129,4 +129,4 @@ def test_a_change_of_several_columns_is_recorded_for_each(spark, engine, schema)
     together = engine.can(Capability.ALTER_SEVERAL_COLUMNS)
     for statement in [", ".join(changes)] if together else changes:
         spark.sql(f"alter table {table} alter column {statement}")
-    assert [each.path for each in metadata(spark, table).changes] == [("a",), ("b",)]
+    assert [change.path for change in metadata(spark, table).changes] == [("a",), ("b",)]

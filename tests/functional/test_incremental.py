@@ -1,4 +1,4 @@
-"""An incremental model that widens: refusals, names, and what it costs when nothing changed."""
+"""An incremental model that widens: refusals, names, and statements of a run without changes."""
 
 import re
 from decimal import Decimal
@@ -26,7 +26,7 @@ select 1 as id, cast(2 as bigint) as quantity, cast('2.50' as string) as price, 
 """
         }
 
-    def test_the_version_has_not_moved_and_no_row_was_written(self, project, table):
+    def test_the_version_is_unchanged_and_no_row_is_written(self, project, table):
         dbt("run", step=1)
         orders = table("orders")
         version, rows = orders.version, orders.rows()
@@ -100,7 +100,7 @@ select 2 as id, cast(9.8765 as decimal(10,4)) as both, cast(2147483647 as int) a
 """,
         }
 
-    def test_the_smallest_type_that_holds_both(self, project, table):
+    def test_the_column_gets_the_smallest_type_that_holds_both(self, project, table):
         dbt("run", step=1)
         before = table("too_many").version
         run = dbt("run", step=2)
@@ -117,7 +117,7 @@ select 2 as id, cast(9.8765 as decimal(10,4)) as both, cast(2147483647 as int) a
 
 @needs_delta_4
 class TestIntegersAndFloats:
-    """Not among the decimals, which every connection changes: a session alone does this."""
+    """Only a session makes this change in a run."""
 
     @pytest.fixture(scope="class")
     def models(self):
@@ -159,7 +159,7 @@ select 1 as id, cast(1.25 as decimal(8,2)) as amount, 'a' as step,
         spark = {**plain, "type": "spark", "method": "session", "host": "localhost"}
         return {"test": {"outputs": {"default": plain, "spark": spark}, "target": "default"}}
 
-    def test_no_more_statements_than_dbt_spark(self, project, logs_dir):
+    def test_a_run_has_no_more_statements_than_with_dbt_spark(self, project, logs_dir):
         log = Path(logs_dir) / "dbt.log"
         ours, theirs = (self._count(log, target) for target in ("default", "spark"))
         assert set(ours) == set(theirs)
@@ -192,14 +192,16 @@ select 1 as Id, cast(1 as {{ 'bigint' if is_incremental() else 'int' }}) as amou
         }
 
     @pytest.mark.parametrize("key", ["orderid", ["id", "orderid"]])
-    def test_that_the_model_lacks_is_refused_before_the_table_is_widened(self, project, table, key):
+    def test_a_key_that_the_model_lacks_is_refused_before_the_table_is_widened(
+        self, project, table, key
+    ):
         dbt("run", "--full-refresh", key="id")
-        said = dbt("run", key=key).message("keyed")
-        assert "unique_key: the model has no column orderid; it has Id, amount" in said
+        message = dbt("run", key=key).message("keyed")
+        assert "unique_key: the model has no column orderid; it has Id, amount" in message
         assert table("keyed").types["amount"] == "int"
 
     @pytest.mark.parametrize(("key", "rows"), [("ID", 1), ("", 2), ([], 2)])
-    def test_in_any_case_or_none(self, project, table, key, rows):
+    def test_the_key_can_have_any_case_and_can_be_missing(self, project, table, key, rows):
         dbt("run", "--full-refresh", key="id")
         run = dbt("run", key=key)
         assert run.status("keyed") == "success", run.message("keyed")
@@ -236,12 +238,12 @@ class TestMergedColumns:
         ],
         ids=str,
     )
-    def test_only_those_are_updated(self, table, variables, stored):
+    def test_only_the_configured_columns_are_updated(self, table, variables, stored):
         run = dbt("run", n=2, **variables)
         assert run.status("merged") == "success", run.message("merged")
         assert table("merged").rows("s", "n", "gone") == [stored]
 
-    def test_one_that_the_model_lacks_can_not_be_updated(self, table):
+    def test_a_column_that_the_model_lacks_cannot_be_updated(self, table):
         run = dbt("run", n=2, updated=["gone"], gone=True)
         assert "merge_update_columns: there is no column gone; there are id, s, n" in run.message(
             "merged"

@@ -1,4 +1,4 @@
-"""`dbt init`, as somebody new to it runs it, and the project that it makes."""
+"""`dbt init`, as new users run it, and the project that it creates."""
 
 import os
 import re
@@ -15,7 +15,7 @@ import yaml
 
 @pytest.fixture(scope="module")
 def site(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Installed packages with our wheel among them: `dbt init` looks for adapters in one folder."""
+    """Installed packages with the adapter's wheel: `dbt init` looks for adapters in one folder."""
     folder = tmp_path_factory.mktemp("installed") / "site"
     shutil.copytree(
         sysconfig.get_path("purelib"), folder, copy_function=os.link, dirs_exist_ok=True
@@ -32,7 +32,7 @@ class TestInit:
 
     @pytest.fixture(scope="class")
     def dbt(self, site, home):
-        """Runs dbt in a folder, and gives all that it has printed."""
+        """Return a function that runs dbt in a folder and returns its output."""
         environment = {
             **os.environ,
             "PYTHONPATH": str(site),
@@ -57,11 +57,11 @@ class TestInit:
 
     @pytest.fixture(scope="class")
     def made(self, dbt, home):
-        _, asked = dbt("init", "unanswered")
-        (number,) = re.findall(r"\[(\d+)\] deltawiden", asked)
-        code, asked = dbt("init", "shop", answers=f"{number}\n1\nshop\n\n")
-        assert code == 0, asked
-        return asked
+        _, prompts = dbt("init", "unanswered")
+        (number,) = re.findall(r"\[(\d+)\] deltawiden", prompts)
+        code, prompts = dbt("init", "shop", answers=f"{number}\n1\nshop\n\n")
+        assert code == 0, prompts
+        return prompts
 
     def test_the_embedded_session_is_offered_first(self, made, home):
         assert "[1] session: Spark and Delta run inside dbt, nothing to start" in made
@@ -73,7 +73,7 @@ class TestInit:
             "threads": 4,
         }
 
-    def test_its_project_runs(self, made, dbt, home):
+    def test_the_new_project_runs(self, made, dbt, home):
         code, printed = dbt("debug", folder=home / "shop")
         assert code == 0, printed
         assert "All checks passed!" in printed

@@ -86,7 +86,7 @@ class TestKeysOfAnotherType:
         assert sorted(rows, key=repr) == sorted(CASES[name][2], key=repr)
 
     @pytest.mark.parametrize("name", REFUSED)
-    def test_stop_the_run_where_the_table_can_have_no_such_key(self, name, second, table):
+    def test_stop_the_run_if_the_table_cannot_have_the_key(self, name, second, table):
         assert second.status(name) == "error"
         assert REFUSED[name][2] in second.message(name)
         assert table(name).version == 0

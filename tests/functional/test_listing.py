@@ -1,4 +1,4 @@
-"""A schema is listed whole, or the run stops: what is not listed, dbt would create anew."""
+"""A schema is listed completely or the run stops. dbt would create a missing relation again."""
 
 import contextlib
 import time
@@ -13,12 +13,12 @@ from dbt.adapters.deltawiden.spark.session import SessionConnection
 from tests.functional.support import again_and_again
 
 TABLES = {f"kept_{number}" for number in range(6)}
-SECONDS = 120  # the longest that a failure of the statement is waited for
+SECONDS = 120  # the longest wait for a failure of the statement
 
 
 @contextlib.contextmanager
 def another_drops_tables(spark: SparkSession, schema: str) -> Iterator[None]:
-    """Let another thread create and drop a table, again and again."""
+    """Make another thread create and drop a table repeatedly."""
 
     def create_and_drop() -> None:
         spark.sql(f"create table {schema}.zz (id int) using parquet")
@@ -38,12 +38,12 @@ class TestASchemaInWhichAnotherDropsTables:
 
     @pytest.fixture(autouse=True)
     def by_statement(self, monkeypatch: pytest.MonkeyPatch):
-        """Let the session list tables as a server has to."""
+        """Make the session list tables as a server does."""
         monkeypatch.setattr(JvmBackend, "list_schema", lambda backend, schema: None)
 
     @pytest.fixture
     def failures(self, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-        """Note how often the statement failed."""
+        """Record the failures of the statement."""
         failures: list[str] = []
         execute = SessionConnection.execute
 
@@ -64,7 +64,7 @@ class TestASchemaInWhichAnotherDropsTables:
             found = adapter.list_relations_without_caching(
                 adapter.Relation.create(schema=schema).without_identifier()
             )
-        return {each.identifier for each in found}
+        return {relation.identifier for relation in found}
 
     def listings(self, project: Any, schema: str, failures: list[str]) -> Iterator[set[str]]:
         """List the schema until the statement has failed."""
@@ -72,7 +72,7 @@ class TestASchemaInWhichAnotherDropsTables:
         while not failures and time.monotonic() < end:
             yield self.listed(project, schema)
 
-    def test_is_listed_whole(
+    def test_is_listed_completely(
         self, project: Any, spark: SparkSession, schema: str, failures: list[str]
     ):
         with another_drops_tables(spark, schema):
@@ -80,7 +80,7 @@ class TestASchemaInWhichAnotherDropsTables:
                 assert found - {"zz"} == TABLES
         assert "TABLE_OR_VIEW_NOT_FOUND" in failures[0]
 
-    def test_knows_what_each_table_is(
+    def test_has_the_type_of_each_table(
         self, project: Any, spark: SparkSession, schema: str, failures: list[str]
     ):
         spark.sql(f"create view {schema}.kept_view as select 1 as id")
@@ -93,9 +93,7 @@ class TestASchemaInWhichAnotherDropsTables:
         assert {name for name, r in found.items() if r.is_delta} == TABLES
         assert found["kept_view"].is_view
 
-    def test_none_are_listed_of_an_empty_schema_and_of_none(
-        self, project: Any, spark: SparkSession
-    ):
+    def test_an_empty_or_missing_schema_has_no_relations(self, project: Any, spark: SparkSession):
         spark.sql("create schema nothing_to_list")
         spark.sql("create or replace temporary view in_every_schema as select 1 as id")
         try:

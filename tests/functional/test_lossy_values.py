@@ -1,4 +1,4 @@
-"""`on_lossy_write: error` by value: a value that fits is written, and any other stops the run."""
+"""`on_lossy_write: error`: a value that fits is written, and any other value stops the run."""
 
 import math
 from datetime import date, datetime
@@ -31,7 +31,7 @@ MINE = """
 
 
 class TestEveryStrategy:
-    """One column that is too narrow by its type, and a value that fits or does not."""
+    """One column with a type that is too narrow, and a value that fits or does not fit."""
 
     @pytest.fixture(scope="class")
     def models(self):
@@ -54,17 +54,17 @@ class TestEveryStrategy:
             rows = [row for row in table(strategy).rows("id", "v") if row[0]]
             assert rows == [(1, 7), (2, None), (3, -(2**31))]
 
-    def test_one_that_does_not_stops_the_run_and_nothing_is_written(self, project, table):
+    def test_a_value_that_does_not_fit_stops_the_run_and_nothing_is_written(self, project, table):
         versions = {strategy: table(strategy).version for strategy in STRATEGIES}
         run = dbt("run", step=2, rows="(1, 'q', 7.0), (2, 'q', 7.9)")
         for strategy in STRATEGIES:
             assert run.status(strategy) == "error"
-            said = (
+            expected = (
                 f"The model {strategy} has the value 7.9 (decimal(2,1)) for the column v of "
                 f"`{project.test_schema}`.`{strategy}`, whose type int does not store it exactly. "
                 "Nothing was written."
             )
-            assert said in run.message(strategy)
+            assert expected in run.message(strategy)
             assert "Cast the column in the model" in run.message(strategy)
             assert "USER_RAISED" not in run.message(strategy)
             assert table(strategy).version == versions[strategy]
@@ -85,7 +85,7 @@ select {{{{ var('id') }}}} as id, {{{{ var('v') }}}} as v, '{{{{ var('note') }}}
 """
         }
 
-    def test_are_checked_only_where_they_are_written(self, project, table):
+    def test_are_checked_only_if_they_are_written(self, project, table):
         dbt("run", "--full-refresh", id=1, v="7", note="a")
         run = dbt("run", id=1, v="7.9", note="b")
         assert run.status("kept") == "success", run.message("kept")
@@ -223,7 +223,7 @@ select *, v as drawn from (select id, 'q' as part, {{{{ var('drawn') }}}} as v f
             assert run.status(name) == "success", run.message(name)
             stored = table(name).rows("v", "drawn")
             assert len(set(stored)) > 1500
-            # The column drawn holds the same draw as it is.
+            # The column `drawn` has the same random value without a cast.
             assert all(value == drawn for value, drawn in stored)
         version = table("merge").version
         run = dbt("run", step=2, drawn="if(rand() < 0.9, 1.0D, 1.5D)")
@@ -295,7 +295,7 @@ models: [{name: written, config: {step: "{{ var('step') }}"}}]
 """,
         }
 
-    def test_are_checked_too(self, project, table):
+    def test_values_of_python_models_are_checked_too(self, project, table):
         dbt("run", step=1)
         assert dbt("run", step=2).status("written") == "success"
         run = dbt("run", step=3)
@@ -304,7 +304,7 @@ models: [{name: written, config: {step: "{{ var('step') }}"}}]
 
 
 class TestAcceptedLossThatCanNotBeCast:
-    """A word is no number, and two keys of a map can become one: the engine knows it alone."""
+    """Only the engine finds that a word is not a number, or that two keys of a map become one."""
 
     KINDS = {
         "text": ("1 as v", "'abc' as v", "v (string into int)"),
@@ -337,14 +337,14 @@ class TestAcceptedLossThatCanNotBeCast:
             for name in ("append", "merge")
         }
 
-    def test_says_which_columns_it_can_be(self, project, table):
+    def test_the_error_names_the_possible_columns(self, project, table):
         dbt("run", step=1)
         run = dbt("run", step=2)
         for name in run.results:
             kind = name.split("__")[0]
             assert run.status(name) == "error", name
-            said = run.message(name)
-            assert f"has other types than the model for: {self.KINDS[kind][2]}" in said, said
-            assert "TASK_WRITE_FAILED" not in said
-            assert "spark.sql." not in said
+            message = run.message(name)
+            assert f"has other types than the model for: {self.KINDS[kind][2]}" in message, message
+            assert "TASK_WRITE_FAILED" not in message
+            assert "spark.sql." not in message
             assert len(table(name).rows()) == 1

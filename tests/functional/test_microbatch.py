@@ -1,4 +1,4 @@
-"""A microbatch model replaces the rows of its batch, and no others."""
+"""A microbatch model replaces only the rows of its batch."""
 
 from importlib.metadata import version
 
@@ -39,7 +39,7 @@ SECOND_DAY = ("--event-time-start", "2024-11-02", "--event-time-end", "2024-11-0
 
 
 def events() -> dict[str, str]:
-    """The models that are read, one for each type of the time of an event."""
+    """The input models, one for each type of event_time."""
     return {
         f"{name}.sql": EVENTS.format(
             rows=", ".join(f"({n}, {literal.format(text)})" for n, text in MOMENTS.items())
@@ -77,7 +77,7 @@ class TestBatches:
             rows = [(number, 2 if number in SECOND else 1) for number in MOMENTS]
             assert table(name).rows("id", "n") == rows
             assert table(name).operations(before[name]) == ["WRITE"]
-        # A row that is no longer there, then a day that has none.
+        # One row is missing, then all rows of a day.
         for gone in ({3}, SECOND):
             dbt("run", *SECOND_DAY, gone=", ".join(map(str, gone)))
             for name in self.NAMES:
@@ -93,7 +93,7 @@ class TestBatches:
     @pytest.mark.skipif(
         version("delta-spark") < "4.1", reason="Delta 4.0 creates no generated column by SQL"
     )
-    def test_a_table_that_makes_columns_itself(self, project, table):
+    def test_a_table_with_generated_columns_is_written(self, project, table):
         days = table("days")
         days.spark.sql(
             f"create or replace table {days.name} (key bigint generated always as identity, "
@@ -105,7 +105,7 @@ class TestBatches:
             assert run.status("days") == "success", run.message("days")
         run = dbt("run", "--select", "+days", *SECOND_DAY, n=7)
         assert days.rows("id", "n", "next") == [
-            (each, 7 if each in SECOND else 6, each + 1) for each in MOMENTS
+            (moment, 7 if moment in SECOND else 6, moment + 1) for moment in MOMENTS
         ]
         days.spark.sql(f"drop table {days.name}")
 
@@ -168,7 +168,7 @@ class TestHours:
             assert [row[0] for row in table(name).rows("id", "n") if row[1] == n] == [changed]
         assert {row[0] for row in table(name).rows("id")} == {5, 6, 7, 8}
 
-    def test_a_date_does_not_tell_hours(self, project):
+    def test_a_date_cannot_separate_hours(self, project):
         hours = (
             "--event-time-start",
             "2024-11-02 00:00:00",
@@ -232,10 +232,10 @@ class TestParquet:
         for n in (1, 2):
             run = dbt("run", *DAYS, n=n)
         assert run.status("in_days") == "success", run.message("in_days")
-        assert table("in_days").rows("id", "n") == [(each, 2) for each in MOMENTS]
+        assert table("in_days").rows("id", "n") == [(moment, 2) for moment in MOMENTS]
         run = dbt("run", "--select", "+in_days", *SECOND_DAY, n=3)
         assert table("in_days").rows("id", "n") == [
-            (each, 3 if each in SECOND else 2) for each in MOMENTS
+            (moment, 3 if moment in SECOND else 2) for moment in MOMENTS
         ]
 
     def test_a_partition_with_rows_of_other_batches_is_refused(self, project, table):

@@ -1,4 +1,4 @@
-"""Structs, arrays and maps: widened by leaf, written by name, at every depth."""
+"""Structs, arrays and maps are widened by leaf and written by name at every depth."""
 
 import pytest
 
@@ -20,8 +20,8 @@ def struct(**fields: str) -> str:
 
 
 def texts(table, *columns: str) -> list[tuple[str, ...]]:
-    """The rows as JSON, which shows names and nulls."""
-    shown = ", ".join(f"to_json(struct({each})) as {each}" for each in columns)
+    """Return the rows as JSON, which shows names and nulls."""
+    shown = ", ".join(f"to_json(struct({column})) as {column}" for column in columns)
     rows = table.spark.sql(f"select id, {shown} from {table.name} order by id").collect()
     return [tuple(row) for row in rows]
 
@@ -43,7 +43,7 @@ class TestWidenedLeaves(DecisionTable):
 
     @automatic
     @every_strategy
-    def test_all_in_one_commit(self, mode, strategy, runs, table):
+    def test_all_leaves_are_widened_in_one_commit(self, mode, strategy, runs, table):
         name = cell(mode, strategy)
         assert runs.second.status(name) == "success", runs.second.message(name)
         types = table(name).types
@@ -85,7 +85,7 @@ class TestWidenedLeaves(DecisionTable):
             assert leaf in runs.second.message(name)
 
     @every_strategy
-    def test_ignore_stops_at_a_leaf_that_does_not_hold_its_value(self, strategy, runs, table):
+    def test_ignore_stops_the_run_if_a_leaf_cannot_store_its_value(self, strategy, runs, table):
         name = cell("ignore", strategy)
         assert_untouched(table(name), runs.before[name])
         message = runs.second.message(name)
@@ -113,14 +113,14 @@ class TestReorderedFields(DecisionTable):
     }
 
     @pytest.mark.parametrize(("mode", "strategy"), CELLS)
-    def test_values_go_by_name(self, mode, strategy, runs, table):
+    def test_values_are_written_by_name(self, mode, strategy, runs, table):
         name = cell(mode, strategy)
         assert runs.second.status(name) == "success", runs.second.message(name)
         assert table(name).types == runs.before[name].types
         frame = table(name).spark.table(table(name).name).where("id = 2")
         ((s, narrow, items, by_key, nothing),) = frame.select(*self.first).collect()
         assert s.asDict() == narrow.asDict() == {"a": 11, "b": 22}
-        assert [each and each.asDict() for each in items] == [{"a": 11, "b": 22}, None]
+        assert [item and item.asDict() for item in items] == [{"a": 11, "b": 22}, None]
         ((key, value),) = by_key.items()
         assert key.asDict() == value.asDict() == {"a": 11, "b": 22}
         assert nothing is None
@@ -133,7 +133,7 @@ class TestReorderedFieldsThatWiden(DecisionTable):
 
     @pytest.mark.parametrize("mode", ["ignore", *AUTOMATIC])
     @every_strategy
-    def test_values_go_by_name(self, mode, strategy, runs, table):
+    def test_values_are_written_by_name(self, mode, strategy, runs, table):
         name = cell(mode, strategy)
         assert runs.second.status(name) == "success", runs.second.message(name)
         assert texts(table(name), "s")[1] == (2, '{"s":{"a":11,"b":22}}')
@@ -150,7 +150,7 @@ class TestNewAndGoneFields(DecisionTable):
     }
 
     @every_strategy
-    def test_append_adds_the_new_and_fills_the_gone_with_null(self, strategy, runs, table):
+    def test_append_adds_new_fields_and_fills_missing_fields_with_null(self, strategy, runs, table):
         name = cell("append_new_columns", strategy)
         assert runs.second.status(name) == "success", runs.second.message(name)
         assert table(name).types["s"] == "struct<kept:int,gone:string,new:date>"
@@ -193,7 +193,7 @@ def odd(order: tuple[str, ...], sql: str) -> str:
 
 @needs_delta_4
 class TestOddNames(DecisionTable):
-    """Any name, at every depth: widened by its path and written by its name."""
+    """A field with any name is widened and written at every depth."""
 
     first = {
         "`my col`": "cast(1 as int)",
@@ -209,12 +209,12 @@ class TestOddNames(DecisionTable):
     cells = [("append_new_columns", strategy) for strategy in STRATEGIES]
 
     @every_strategy
-    def test_each_is_widened_and_written(self, strategy, runs, table):
+    def test_each_name_is_widened_and_written(self, strategy, runs, table):
         name = cell("append_new_columns", strategy)
         assert runs.second.status(name) == "success", runs.second.message(name)
         frame = table(name).spark.table(table(name).name).where("id = 2")
         ((top, struct_, items),) = frame.select("`my col`", "`a.b`", "items").collect()
-        names = [each.replace("\\", "") for each in ODD]
+        names = [name.replace("\\", "") for name in ODD]
         assert top == 5000000000
         assert struct_.asDict() == dict.fromkeys(names, 5000000000)
         inside = dict.fromkeys(names[4:], 5000000000)
@@ -234,7 +234,7 @@ class TestWideStruct(DecisionTable):
         name = cell("append_new_columns", "merge")
         assert runs.second.status(name) == "success", runs.second.message(name)
         fields = table(name).spark.table(table(name).name).schema["s"].dataType.fields
-        wide = [each.name for each in fields if each.dataType.simpleString() == "bigint"]
+        wide = [field.name for field in fields if field.dataType.simpleString() == "bigint"]
         assert (len(fields), wide) == (1000, ["f998"])
         ((s,),) = table(name).spark.table(table(name).name).where("id = 2").select("s").collect()
         assert s.asDict() == {**dict.fromkeys(self.names, 2), "f998": 5000000000}

@@ -1,4 +1,4 @@
-"""Tables that are not Delta's: a column that is added is written in the same run, by its name."""
+"""A column that is added to a table of another format is written in the same run, by its name."""
 
 import pytest
 
@@ -25,7 +25,7 @@ class TestParquet:
     def test_a_new_column_is_added_and_written(self, project, table):
         dbt("run", step=1)
         for name in CONFIG:
-            # The session keeps what it has read of the table.
+            # The session caches the files of the table.
             assert table(name).rows("id", "p") == [(1, "p1")]
         for step in (2, 3):
             run = dbt("run", step=step)

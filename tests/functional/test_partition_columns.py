@@ -68,7 +68,7 @@ class TestPartitionColumns:
         assert sorted(p for (p,) in table("accepts").rows("p") if p) == [p for p in kept if p]
         assert len(table("accepts").rows("p")) == len(kept) + 1
 
-    def test_a_moment_of_the_second_of_two_equal_hours_stops_the_run(self, stored, table):
+    def test_a_timestamp_in_the_second_of_two_equal_hours_stops_the_run(self, stored, table):
         selected = ("--select", "append", "merge", "follows")
         run = dbt("run", *selected, step=2, value="'b'", at="timestamp'2024-11-03 06:30:00Z'")
         for name in selected[1:]:

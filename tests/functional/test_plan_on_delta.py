@@ -1,4 +1,4 @@
-"""A plan, run on a real table, leads where it says: drawn schemas, any names, any depth."""
+"""The statements of a plan give a real table the planned schema: random types and names."""
 
 from collections.abc import Iterator
 
@@ -23,11 +23,11 @@ PROPERTIES = "'delta.columnMapping.mode' = 'name', 'delta.enableTypeWidening' = 
 
 
 class RealTable:
-    """A table with a drawn schema, and plans for it."""
+    """A table with a random schema, and plans for it."""
 
     def __init__(self, spark: SparkSession, engine: Engine, schema: StructType) -> None:
         self.spark, self.engine = spark, engine
-        listed = ", ".join(f"{quote(each.name)} {type_sql(each.dataType)}" for each in schema)
+        listed = ", ".join(f"{quote(field.name)} {type_sql(field.dataType)}" for field in schema)
         spark.sql("drop table if exists planned.t")
         spark.sql(f"create table planned.t ({listed}) using delta tblproperties ({PROPERTIES})")
 
@@ -42,7 +42,7 @@ class RealTable:
             lambda: self.engine,
             lambda query: self.spark.sql(query).collect(),
             schema=schema,
-            # The statistics of files are not what this is about.
+            # Statistics of files have other tests.
             corrects_statistics=True,
         )
         return plan_changes(compare(source, schema), source, model, snapshot)
@@ -69,8 +69,8 @@ def run_and_check(table: RealTable, source: StructType, model: Policy) -> None:
     reached = compare(source, at_write)
     assert reached.types == ()
     assert reached.new == ()
-    assert [(each.name, each.type) for each in plan.write.columns] == [
-        (each.name, each.dataType) for each in at_write
+    assert [(field.name, field.type) for field in plan.write.columns] == [
+        (field.name, field.dataType) for field in at_write
     ]
     for statement in plan.statements_after_write:
         table.spark.sql(statement)
@@ -89,11 +89,13 @@ def test_every_widening_is_made_as_planned(spark, engine, sides, model):
 
 @drawn
 @given(tables_with_sources, automatic_policies)
-def test_whatever_differs_the_table_becomes_what_the_plan_says(spark, engine, sides, model):
+def test_a_table_that_differs_in_any_way_gets_the_schema_of_the_plan(spark, engine, sides, model):
     table_schema, source = sides
     assume(len(table_schema.fields) > 0 and len(source.fields) > 0)
     try:
         table = RealTable(spark, engine, table_schema)
     except AnalysisException:
-        assume(False)  # Not every drawn type can be a column's, such as a map with void keys.
+        assume(
+            False
+        )  # Not every random type can be the type of a column, such as a map with void keys.
     run_and_check(table, source, model)

@@ -1,4 +1,4 @@
-"""What a project may do besides: macros of its own, retries, places of its own, clones."""
+"""Projects with their own macros, retries, locations and clones."""
 
 from pathlib import Path
 
@@ -39,7 +39,7 @@ class TestMacrosOfTheProject:
     def macros(self):
         return {"own.sql": MACROS}
 
-    def test_are_used_and_what_they_write_is_checked(self, project, table, spark: SparkSession):
+    def test_are_used_and_their_values_are_checked(self, project, table, spark: SparkSession):
         dbt("run", step=1, mode="ignore", w="0")
         run = dbt("run", step=2, mode="ignore", w="1.5D")
         assert "the value 1.5 (double) for the column w" in run.message("merged")
@@ -71,7 +71,7 @@ class TestGrowth:
     def models(self):
         return {"grows.sql": GROWS}
 
-    def test_goes_on_by_retry_where_the_table_is(self, project, table, tmp_path: Path, spark):
+    def test_dbt_retry_continues_after_the_widening(self, project, table, tmp_path: Path, spark):
         root = str(tmp_path)
         dbt("run", step=1, widens=False, root=root)
         run = dbt("run", "--full-refresh", step=2, widens=False, root=root)
@@ -95,13 +95,15 @@ CLONED = """
 
 @needs_delta_4
 class TestClones:
-    """A shallow clone has the files of its source, and a schema and statistics of its own."""
+    """A shallow clone has the files of its source, and its own schema and statistics."""
 
     @pytest.fixture(scope="class")
     def models(self):
         return {"first.sql": CLONED, "second.sql": CLONED}
 
-    def test_and_their_source_widen_by_themselves(self, project, table, spark: SparkSession):
+    def test_a_clone_and_its_source_are_widened_separately(
+        self, project, table, spark: SparkSession
+    ):
         first, second = table("first"), table("second")
         for step in (1, 2):
             dbt("run", "--select", "first", step=step)
@@ -111,11 +113,11 @@ class TestClones:
         assert first.types == {"id": "int", "v": "int", "f": "float"}
         assert len(first.rows()) == 2
         assert dbt("run", "--select", "first", step=4).status("first") == "success"
-        for each, step in ((first, 4), (second, 3)):
-            assert each.types == {"id": "int", "v": "bigint", "f": "double"}
-            assert each.rows() == [*old, (step, 3000000000, 2.5)]
+        for widened, step in ((first, 4), (second, 3)):
+            assert widened.types == {"id": "int", "v": "bigint", "f": "double"}
+            assert widened.rows() == [*old, (step, 3000000000, 2.5)]
             for condition, found in (("f < 0.7D", 2), ("v = 1", 1), ("v >= 100000", 2)):
-                assert spark.table(each.name).where(condition).count() == found, condition
+                assert spark.table(widened.name).where(condition).count() == found, condition
         run = dbt("run-operation", "drop_type_widening", "--args", "{models: [second]}")
         assert "dropped" in run.output
         assert second.rows() == [*old, (3, 3000000000, 2.5)]

@@ -1,4 +1,4 @@
-"""Python models: run in dbt's own SparkSession, and written as SQL models are."""
+"""Python models run in dbt's SparkSession and are written like SQL models."""
 
 import pytest
 
@@ -93,7 +93,7 @@ class TestPythonModels:
 
     @needs_delta_4
     @pytest.mark.parametrize("name", ["merged", "appended"])
-    def test_an_incremental_one_follows_the_same_plan(self, runs, table, name):
+    def test_an_incremental_python_model_follows_the_same_plan(self, runs, table, name):
         assert [run.status(name) for run in runs] == ["success", "success"], runs[1].output
         assert table(name).types["n"] == "bigint"
         assert table(name).rows("n", "s.a", "s.b") == [(1, 1, "x"), (3000000000, 5, "y")]
@@ -102,10 +102,10 @@ class TestPythonModels:
 
     @needs_delta_4  # elsewhere the second run is refused
     def test_nothing_stays_in_the_session(self, runs, spark):
-        assert not [each for each in spark.catalog.listTables() if "__dbt_py" in each.name]
+        assert not [table for table in spark.catalog.listTables() if "__dbt_py" in table.name]
 
     @pytest.mark.parametrize(
-        ("name", "said"),
+        ("name", "expected"),
         [
             ("fails", ["IndexError: list index out of range", "models/fails.py: return rows[7]"]),
             ("nanoseconds", ["ArrowInvalid", "timestamp[ns] to timestamp[us] would lose data"]),
@@ -119,9 +119,9 @@ class TestPythonModels:
             ),
         ],
     )
-    def test_what_is_wrong_is_told(self, runs, name, said):
+    def test_an_error_shows_its_reason(self, runs, name, expected):
         assert runs[0].status(name) == "error"
-        for each in said:
-            assert each in runs[0].message(name)
+        for text in expected:
+            assert text in runs[0].message(name)
         assert "Traceback" not in runs[0].message(name)
         assert "\tat org.apache" not in runs[0].message(name)

@@ -1,4 +1,4 @@
-"""`dbt run-operation report_type_widening`: what type widening has done to tables."""
+"""`dbt run-operation report_type_widening` shows the effects of type widening on tables."""
 
 import json
 import shutil
@@ -34,7 +34,7 @@ class TestReport:
         dbt("run", "--select", "widened", type="smallint")
         dbt("run", "--select", "widened", type="int")
 
-    def test_as_one_json_document(self, project):
+    def test_the_report_is_one_json_document(self, project):
         run = report(models=["widened", "plain", "other"], output="json")
         document = json.loads(run.output.strip().splitlines()[-1])
         assert document["operation"] == "report_type_widening"
@@ -51,7 +51,7 @@ class TestReport:
         assert (plain["enabled"], plain["features"], plain["type_changes"]) == (False, [], [])
         assert other["format"] == "parquet"
 
-    def test_as_a_table_for_people(self, project):
+    def test_the_report_is_a_readable_table(self, project):
         run = dbt(
             "run-operation", "report_type_widening", "--args", json.dumps({"models": ["widened"]})
         )
@@ -66,7 +66,7 @@ class TestReport:
         assert f"`{project.test_schema}`.`broken`:" in run.output
 
     @pytest.mark.parametrize(
-        ("arguments", "said"),
+        ("arguments", "expected"),
         [
             ({"model": ["widened"]}, "there is no argument model; accepted: models, relations,"),
             (
@@ -78,5 +78,5 @@ class TestReport:
             ({}, "say which tables"),
         ],
     )
-    def test_what_does_not_exist_is_named(self, project, arguments, said):
-        assert said in report(**arguments).output
+    def test_a_missing_object_is_named(self, project, arguments, expected):
+        assert expected in report(**arguments).output

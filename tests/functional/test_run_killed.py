@@ -1,4 +1,4 @@
-"""A run that dies before any of its statements, and is run again, leaves what one run leaves."""
+"""A run that dies before any statement and runs again has the result of one run."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from tests.functional.support import Table, dbt
 
 SCRIPT = Path(__file__).with_name("killed_run.py")
-# New columns, widened ones at two depths, the property; what has been written is not written again.
+# New columns, widened columns at two depths, and the property. No row is written twice.
 MODEL = """
 {{ config(materialized='incremental', incremental_strategy=STRATEGY, unique_key='id',
           on_schema_change='append_new_columns', type_widening=true,
@@ -64,7 +64,7 @@ class TestKilledRun:
         assert whole.returncode == 0, whole.stdout
         statements = json.loads(whole.stdout.splitlines()[-1])
         assert len(statements) >= 5, statements
-        assert any("alter column" in each for each in statements)
+        assert any("alter column" in statement for statement in statements)
 
         for k in range(len(statements)):
             dead = self._killed(original, tmp_path, strategy, k)

@@ -1,4 +1,4 @@
-"""Secrets of the profile: in no log, no error and no artifact."""
+"""Secrets of the profile are in no log, no error and no artifact."""
 
 import json
 import subprocess
@@ -14,22 +14,22 @@ SECRET = "correct-horse-battery-staple"
 
 def what_dbt_leaves(project: Path, printed: subprocess.CompletedProcess[str]) -> str:
     files = [*(project / "logs").rglob("*"), *(project / "target").rglob("*")]
-    texts = [each.read_text(errors="replace") for each in files if each.is_file()]
+    texts = [file.read_text(errors="replace") for file in files if file.is_file()]
     return "\n".join([printed.stdout, printed.stderr, *texts])
 
 
-def test_an_error_does_not_tell_a_setting(project: Path):
+def test_an_error_does_not_show_a_setting(project: Path):
     settings = {"spark.shop.password": SECRET, "spark.shop.name": "the-shop"}
     set_profile(project, {"type": "deltawiden", "schema": "x", "server_side_parameters": settings})
-    # Spark puts the settings' values into the statement, and so into its error.
+    # Spark substitutes the values of settings in the statement, so its error has them.
     (project / "models" / "one.sql").write_text(
         "select * from `${spark.shop.name}`.`${spark.shop.password}`"
     )
     (project / "models" / "two.py").write_text(
         "def model(dbt, session):\n"
-        "    told = session.conf.get('spark.shop.password')\n"
-        "    if told:\n"
-        "        raise ValueError('no access with ' + told)\n"
+        "    value = session.conf.get('spark.shop.password')\n"
+        "    if value:\n"
+        "        raise ValueError('no access with ' + value)\n"
         "    return session.range(1)\n"
     )
     run = dbt(project, "--debug", "run")
@@ -52,7 +52,7 @@ def test_an_error_does_not_tell_a_setting(project: Path):
     ],
     ids=["connect", "thrift", "http", "in_the_host"],
 )
-def test_a_server_that_is_not_there_is_told_without_the_secret(
+def test_the_error_of_a_missing_server_does_not_show_the_secret(
     project: Path, output: dict[str, object]
 ):
     set_profile(project, {"type": "deltawiden", "schema": "x", "connect_retries": 0, **output})

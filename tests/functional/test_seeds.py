@@ -1,4 +1,4 @@
-"""Seeds are written with literals, so they too must be stored exactly."""
+"""The values of seeds are stored exactly."""
 
 import json
 from datetime import datetime
@@ -90,7 +90,7 @@ class TestValuesThatAreNotStoredExactly:
     def project_config_update(self):
         return {"seeds": {"test": {"+column_types": TYPES}}}
 
-    def test_what_fits_is_stored(self, project, table):
+    def test_values_that_fit_are_stored(self, project, table):
         run = dbt("seed", "--select", "fitting")
         assert run.status("fitting") == "success", run.message("fitting")
         ((row,),) = table("fitting").rows("to_json(struct(*))")
@@ -114,10 +114,10 @@ class TestValuesThatAreNotStoredExactly:
         return dbt("seed", "--exclude", "fitting")
 
     @pytest.mark.parametrize("name", REFUSED)
-    def test_others_stop_the_seed_with_the_line_and_the_column(self, refused, project, name):
-        said = refused.message(f"unfit_{name}")
-        assert f"seeds/unfit_{name}.csv has values" in said
-        assert f"line 4, column {name}: '{REFUSED[name]}' is not stored exactly as" in said
+    def test_other_values_stop_the_seed_with_the_line_and_the_column(self, refused, project, name):
+        message = refused.message(f"unfit_{name}")
+        assert f"seeds/unfit_{name}.csv has values" in message
+        assert f"line 4, column {name}: '{REFUSED[name]}' is not stored exactly as" in message
         assert not project.run_sql(f"show tables in {{schema}} like 'unfit_{name}'", fetch="all")
 
 
@@ -126,10 +126,10 @@ class TestASeedThatWasLoadedBefore:
     def seeds(self):
         return {"numbers.csv": "n,s\n1,x\n"}
 
-    def test_stays_as_it_was(self, project, table):
+    def test_a_failed_seed_stays_as_it_was(self, project, table):
         dbt("seed")
         file = Path(project.project_root, "seeds", "numbers.csv")
-        # A text goes over two lines.
+        # The text has two lines.
         file.write_text('n,s\n2,"a\nb"\n99999999999999999999,c\n', encoding="utf-8")
         run = dbt("seed")
         assert "line 4, column n: '99999999999999999999' is not stored" in run.message("numbers")

@@ -1,4 +1,4 @@
-"""A model that reads its own table: it may widen it, but not by what the table itself gives."""
+"""A model that reads its own table must not widen it because of the table's own types."""
 
 import pytest
 
@@ -52,7 +52,7 @@ select cast(3000000000 as {{{{ 'bigint' if is_incremental() else 'double' }}}}) 
         assert f"cast(... as decimal(10,2)) as {path}" in second.message(name)
         assert table(name).version == 0
 
-    def test_may_widen_it_where_that_comes_to_an_end(self, second, table):
+    def test_can_widen_it_if_the_type_stops_growing(self, second, table):
         assert second.status("converges") == "success", second.message("converges")
         assert table("converges").types["amount"] == "decimal(12,4)"
         assert second.status("newest") == "error"  # bigint in double: an ordinary refusal

@@ -1,4 +1,4 @@
-"""What the session's JVM has at hand of tables and views, and that a run makes use of it."""
+"""The schemas and descriptions in the session's JVM, and a run that uses them."""
 
 import re
 import threading
@@ -72,7 +72,7 @@ class TestTables:
         ],
         ids=["parquet", "view", "nothing"],
     )
-    def test_of_what_is_no_delta_table_nothing_is_at_hand(
+    def test_other_relations_have_no_cached_schema(
         self, spark: SparkSession, schema: str, statement: str
     ):
         spark.sql(statement.format(schema))
@@ -82,7 +82,9 @@ class TestTables:
             kind = "view" if "view" in statement else "table"
             spark.sql(f"drop {kind} if exists {schema}.other")
 
-    def test_a_view_keeps_its_schema_when_its_table_is_gone(self, spark: SparkSession, schema: str):
+    def test_a_view_keeps_its_schema_after_its_table_is_dropped(
+        self, spark: SparkSession, schema: str
+    ):
         spark.sql(f"create table {schema}.gone (id int) using delta")
         spark.sql(f"create or replace temporary view keeps as select * from {schema}.gone")
         spark.sql(f"drop table {schema}.gone")
@@ -90,7 +92,7 @@ class TestTables:
         assert found is not None
         assert found.simpleString() == "struct<id:int>"
 
-    def test_a_view_that_is_not_there_has_no_schema(self, spark: SparkSession):
+    def test_a_missing_view_has_no_schema(self, spark: SparkSession):
         assert temporary_view_schema(spark, "no such view") is None
 
 
@@ -131,7 +133,7 @@ class TestDescriptions:
             "views",
         ]
 
-    def test_come_in_several_answers_for_many_tables(
+    def test_are_read_in_several_parts_for_many_tables(
         self, spark: SparkSession, schema: str, monkeypatch: pytest.MonkeyPatch
     ):
         monkeypatch.setattr(jvm_catalog, "_TABLES_AT_ONCE", 2)
@@ -139,14 +141,14 @@ class TestDescriptions:
         assert found is not None
         assert sorted(found) == self.shown(spark, schema)
 
-    def test_of_an_empty_schema_there_are_none(self, spark: SparkSession):
+    def test_an_empty_schema_has_no_descriptions(self, spark: SparkSession):
         spark.sql("create schema undescribed")
         try:
             assert describe_tables(spark, "undescribed") == []
         finally:
             spark.sql("drop schema undescribed")
 
-    def test_of_no_schema_nothing_is_at_hand(self, spark: SparkSession):
+    def test_a_missing_schema_has_no_descriptions(self, spark: SparkSession):
         assert describe_tables(spark, "no such schema") is None
 
     def test_a_thread_that_has_run_no_statement_has_them_too(
@@ -175,21 +177,21 @@ class TestARunThatChangesNoType:
     def test_lists_its_schema_without_a_statement(
         self, project: Any, monkeypatch: pytest.MonkeyPatch
     ):
-        asked: list[str] = []
+        statements: list[str] = []
         execute = SessionConnection.execute
 
         def watch(connection: SessionConnection, sql: str, bindings: Any = None) -> None:
-            asked.append(sql)
+            statements.append(sql)
             execute(connection, sql, bindings)
 
         monkeypatch.setattr(SessionConnection, "execute", watch)
         assert dbt("run").status("merged") == "success"
-        assert any("merge into" in sql for sql in asked)
-        assert not [sql for sql in asked if "show table" in sql.lower()]
+        assert any("merge into" in sql for sql in statements)
+        assert not [sql for sql in statements if "show table" in sql.lower()]
 
 
 class TestATableThatIsReadBesideAStatement:
-    """``JvmBackend.prefetch_schema`` returns what ``schema`` does; its errors come later."""
+    """``JvmBackend.prefetch_schema`` returns the same as ``schema``. It raises errors later."""
 
     @pytest.fixture
     def backend(self, project: Any, spark: SparkSession) -> JvmBackend:
@@ -213,7 +215,7 @@ class TestATableThatIsReadBesideAStatement:
         assert table_schema() == backend.schema(relation) == spark.table(str(relation)).schema
         spark.sql("drop view beside_view")
 
-    def test_does_not_hold_up_the_statement(
+    def test_does_not_delay_the_statement(
         self,
         project: Any,
         spark: SparkSession,
@@ -234,7 +236,9 @@ class TestATableThatIsReadBesideAStatement:
         statement_has_run.set()
         assert table_schema().simpleString() == "struct<id:smallint>"
 
-    def test_is_missed_only_when_it_is_asked_for(self, project: Any, backend: JvmBackend):
+    def test_a_missing_table_is_an_error_only_when_its_schema_is_used(
+        self, project: Any, backend: JvmBackend
+    ):
         table_schema = backend.prefetch_schema(self.relation(project, "not_there"))
         with pytest.raises(DbtDatabaseError, match="TABLE_OR_VIEW_NOT_FOUND"):
             table_schema()
@@ -250,7 +254,7 @@ class TestATableWhoseCommentSaysThatItIsAView:
                 config: {persist_docs: {relation: true}}"""
         return {"merged.sql": MODEL, "properties.yml": properties}
 
-    def test_is_kept(self, project: Any, spark: SparkSession):
+    def test_is_not_listed_as_a_view(self, project: Any, spark: SparkSession):
         assert dbt("run").status("merged") == "success"
         table = f"{project.test_schema}.merged"
         ((*_, information),) = spark.sql(

@@ -1,4 +1,4 @@
-"""Several targets in one process: each has its own settings, or is refused."""
+"""Several targets in one process have their own settings or are refused."""
 
 import json
 import re
@@ -65,7 +65,7 @@ def test_each_target_has_its_own_settings(project: Path):
     assert "the target has /nowhere/else" in refused
 
 
-def test_a_notebook_has_its_own_settings_again_after_dbt(project: Path):
+def test_a_notebook_gets_its_settings_back_after_dbt(project: Path):
     (project / "models" / "zone.sql").write_text(
         "{{ config(materialized='table') }}\n"
         "select current_timezone() as zone, n from of_the_notebook"

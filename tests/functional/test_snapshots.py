@@ -1,4 +1,4 @@
-"""Snapshots: a source that grows wider widens the snapshot's table before versions are compared."""
+"""A wider source widens the snapshot's table before versions are compared."""
 
 import re
 from datetime import timedelta
@@ -23,7 +23,7 @@ def snapshot(name: str, config: str, query: str) -> str:
 
 
 def grown(before: str, after: str) -> str:
-    """A query whose result is another one once the source has grown."""
+    """A query with another result after the source has grown."""
     return "{% if var('grown', false) %}" + after + "{% else %}" + before + "{% endif %}"
 
 
@@ -74,7 +74,9 @@ class TestGrowth:
         first, second = dbt("snapshot"), dbt("snapshot", grown=True)
         again = [dbt("snapshot", "--select", "checked", "nested", grown=True) for _ in range(4)]
         for run in (first, second, *again):
-            assert {each.status.value for each in run.results.values()} == {"success"}, run.output
+            assert {result.status.value for result in run.results.values()} == {"success"}, (
+                run.output
+            )
         return [second, *again]
 
     def test_five_runs_on_an_unchanged_source_make_one_version(self, table):
@@ -88,12 +90,12 @@ class TestGrowth:
             (3, "3.3333"),
         ]
 
-    def test_the_type_changes_are_told_once(self, grown):
+    def test_the_type_changes_are_shown_once(self, grown):
         (change,) = grown[0].response("checked")["type_changes"]
         assert change == {"path": ["amount"], "from": "decimal(10,2)", "to": "decimal(12,4)"}
         assert "type_changes" not in grown[1].response("checked")
 
-    def test_leaves_of_nested_columns_too(self, table):
+    def test_leaves_of_nested_columns_are_widened_too(self, table):
         assert table("nested").types["s"] == "struct<a:bigint,b:string>"
         assert table("nested").rows("s.a", "s.b", "arr") == [
             (1, "x", [7]),
@@ -101,7 +103,7 @@ class TestGrowth:
         ]
 
     @pytest.mark.parametrize("name", ["stamped", "until"])
-    def test_by_time_stamp(self, table, name):
+    def test_the_timestamp_strategy_widens_too(self, table, name):
         frame = table(name).spark.sql(f"select n, string(dbt_valid_to) from {table(name).name}")
         current = "9999-12-31 00:00:00" if name == "until" else None
         assert sorted(map(tuple, frame.collect())) == [
@@ -118,7 +120,7 @@ class TestGrowth:
         rows = table("recorded").rows("id", "n", "dbt_is_deleted")
         assert rows == [(1, 1, "False"), (2, 2, "False"), (2, 2, "True")]
 
-    def test_columns_come_and_stay(self, table):
+    def test_new_columns_are_added_and_missing_columns_stay(self, table):
         assert {"gone", "fresh"} <= table("more").types.keys()
         assert table("more").rows("gone", "fresh") == [("x", None), (None, 2)]
 
@@ -142,20 +144,20 @@ class TestRefusals:
         }
 
     @needs_delta_4
-    def test_nothing_is_written_and_the_way_out_is_told(self, project, table, spark):
+    def test_nothing_is_written_and_the_error_names_the_remedy(self, project, table, spark):
         first = dbt("snapshot")
         assert "type_widening: got 'yes'" in first.message("wrong")
         versions = {name: table(name).version for name in ("by_hand", "never", "follows")}
         run = dbt("snapshot", grown=True)
-        for name, said in {
+        for name, expected in {
             "by_hand": "dbt run-operation widen_columns",
             "never": "type_widening",
             "follows": "set type_widening: true",
         }.items():
             assert run.status(name) == "error"
-            assert said in run.message(name)
+            assert expected in run.message(name)
             assert table(name).version == versions[name]
-        # What it says is then done, and the snapshot follows its table.
+        # After the remedy the snapshot follows its source.
         spark.sql(
             f"alter table {table('follows').name} set tblproperties "
             "('delta.enableTypeWidening' = 'true')"
@@ -175,7 +177,7 @@ TIMES = ("dbt_updated_at", "dbt_valid_from", "dbt_valid_to")
 
 
 class TestMomentsOfDeletions:
-    """A date that tells when a row was updated must not become the day of its deletion."""
+    """The date of an update must not become the day of the deletion."""
 
     @pytest.fixture(scope="class")
     def snapshots(self):
@@ -189,7 +191,7 @@ class TestMomentsOfDeletions:
     )
     def test_are_stored_with_their_time(self, project, table, name, moment):
         assert dbt("snapshot", "--select", name, ids=3).status(name) == "success"
-        assert {table(name).types[each] for each in TIMES} == {"timestamp"}
+        assert {table(name).types[time] for time in TIMES} == {"timestamp"}
         assert dbt("snapshot", "--select", name, ids=2).status(name) == "success"
         assert dbt("snapshot", "--select", name, ids=2).status(name) == "success"
         (latest,) = table(name).rows(f"max({moment})", f"max({moment}) > date_trunc('day', now())")
@@ -197,10 +199,10 @@ class TestMomentsOfDeletions:
         assert len(table(name).rows()) == (2 if name == "invalidate" else 3)
 
     @needs_delta_4
-    def test_in_a_table_of_dates_are_refused_with_the_way_out(self, project, table):
+    def test_are_refused_for_date_columns_with_a_remedy(self, project, table):
         name = "invalidate__old"
         dbt("snapshot", "--select", name, ids=3)
-        dates = ", ".join(f"cast({each} as date) as {each}" for each in TIMES)
+        dates = ", ".join(f"cast({time} as date) as {time}" for time in TIMES)
         old = table(name)
         old.spark.sql(
             f"create or replace table {old.name} using delta "
@@ -208,15 +210,15 @@ class TestMomentsOfDeletions:
             f"as select * except ({', '.join(TIMES)}), {dates} from {old.name}"
         )
         version = old.version
-        said = dbt("snapshot", "--select", name, ids=2).message(name)
-        assert "can't store when a row was deleted: hard_deletes is invalidate" in said
+        message = dbt("snapshot", "--select", name, ids=2).message(name)
+        assert "can't store when a row was deleted: hard_deletes is invalidate" in message
         assert old.version == version
-        arguments = re.search(r"widen_columns --args '(.*?)'", said)[1]
+        arguments = re.search(r"widen_columns --args '(.*?)'", message)[1]
         dbt("run-operation", "widen_columns", "--args", arguments)
         run = dbt("snapshot", "--select", name, ids=2)
         assert run.status(name) == "success", run.message(name)
         ended = old.rows("dbt_valid_to", "dbt_valid_to > date_trunc('day', dbt_valid_to)")
-        assert {each[1] for each in ended} == {True, None}
+        assert {row[1] for row in ended} == {True, None}
 
 
 ZONELESS = """
@@ -230,7 +232,7 @@ from range(1, {{{{ var('ids') }}}})
 
 
 class TestTimesWithoutZone:
-    """An hour that the session's time zone skips stays as it is, with deletions beside it."""
+    """An hour that the session's time zone skips is stored as it is, also with deletions."""
 
     @pytest.fixture(scope="class")
     def snapshots(self):

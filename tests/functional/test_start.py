@@ -1,4 +1,4 @@
-"""What a newcomer sees: embedded Spark that starts by itself, quietly, or says what it lacks."""
+"""The start of embedded Spark: quiet, without configuration, and with clear errors."""
 
 import json
 import os
@@ -13,11 +13,11 @@ import pytest
 import yaml
 
 DBT = str(Path(sys.executable).parent / "dbt")
-# A line of dbt's: a time, then text; the colours are left out of it.
+# A line of dbt: a time, then text, without colours.
 DBT_LINE = re.compile(r"\d\d:\d\d:\d\d  ")
 
 
-# They need Spark, Delta or a metastore, and take less time than a model does.
+# Operations that need Spark, Delta or a metastore, and take less time than a model.
 MACROS = """
 {% macro ask(statement) %}
   {% do log(run_query(statement).rows[0][1], info=True) %}
@@ -36,7 +36,7 @@ DELTA = "{statement: \"select 1, java_method('io.delta.package', 'VERSION')\"}"
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A project of one model, with the smallest profile there is."""
+    """A project of one model, with the smallest profile."""
     (tmp_path / "macros").mkdir()
     (tmp_path / "macros" / "macros.sql").write_text(MACROS)
     (tmp_path / "models").mkdir()
@@ -76,7 +76,7 @@ def test_the_smallest_profile_runs_and_the_terminal_shows_dbt_lines_only(project
         lines = [line for line in run.stdout.splitlines() if line]
         assert [line for line in lines if not DBT_LINE.match(line)] == []
     assert "`x`.`one`: widened n: int -> bigint" in second.stdout
-    # Spark's own lines are kept, where dbt's are.
+    # Spark's own output is in the folder of dbt's log.
     assert "WARN" in (project / "logs" / "spark.log").read_text()
 
 
@@ -96,7 +96,7 @@ def test_a_profile_of_dbt_spark_works_with_its_type_changed(project: Path):
     assert run.returncode == 0, run.stdout
 
 
-def test_without_java_one_sentence_says_what_to_install(project: Path, tmp_path: Path):
+def test_the_error_without_java_says_what_to_install(project: Path, tmp_path: Path):
     tools = tmp_path / "tools"
     tools.mkdir()
     for tool in Path("/usr/bin").iterdir():
@@ -108,7 +108,7 @@ def test_without_java_one_sentence_says_what_to_install(project: Path, tmp_path:
     assert "JAVA_GATEWAY_EXITED" not in run.stdout
 
 
-def test_a_java_too_old_is_named_with_what_is_needed(project: Path, tmp_path: Path):
+def test_the_error_of_an_old_java_names_the_required_version(project: Path, tmp_path: Path):
     java = tmp_path / "jdk" / "bin" / "java"
     java.parent.mkdir(parents=True)
     java.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\" 2019-01-15' >&2\nexit 1\n")
@@ -118,7 +118,7 @@ def test_a_java_too_old_is_named_with_what_is_needed(project: Path, tmp_path: Pa
     assert "Spark needs Java 17 or newer, and the Java that was found is 11.0.2" in run.stdout
 
 
-def test_jars_that_are_not_to_be_had_are_named(project: Path):
+def test_jars_that_cannot_be_downloaded_are_named(project: Path):
     package = "io.delta:delta-spark_4.1_2.13:0.0.0"
     set_profile(
         project,
@@ -134,7 +134,7 @@ def test_jars_that_are_not_to_be_had_are_named(project: Path):
     assert "Traceback" not in run.stdout + run.stderr
 
 
-def test_settings_in_the_profile_win_over_pyspark_submit_args(project: Path):
+def test_settings_in_the_profile_override_pyspark_submit_args(project: Path):
     set_profile(
         project,
         {
@@ -158,7 +158,7 @@ def test_settings_in_the_profile_win_over_pyspark_submit_args(project: Path):
 RESOLVED = ":: resolving dependencies ::"
 
 
-def test_delta_is_looked_for_at_the_first_start_only(project: Path, tmp_path: Path):
+def test_delta_is_resolved_at_the_first_start_only(project: Path, tmp_path: Path):
     cache = tmp_path / "cache"
 
     def spark_log_of_run() -> str:
@@ -175,7 +175,7 @@ def test_delta_is_looked_for_at_the_first_start_only(project: Path, tmp_path: Pa
     assert json.loads(kept.read_text()) == sizes
 
 
-def test_a_start_that_failed_lets_spark_look_for_delta_again(project: Path, tmp_path: Path):
+def test_delta_is_resolved_again_after_a_failed_start(project: Path, tmp_path: Path):
     cache = tmp_path / "cache"
     command = ("run-operation", "ask", "--args", DELTA)
     assert dbt(project, *command, XDG_CACHE_HOME=str(cache)).returncode == 0
@@ -196,23 +196,23 @@ def test_spark_starts_while_dbt_reads_the_project_and_ends_with_it(project: Path
     assert run.stderr == ""
     assert (project / "logs" / "spark.log").exists()
     assert ended(project)
-    # Half a metastore would stop all later runs.
+    # An incomplete metastore would stop all later runs.
     assert not (project / "metastore_db").exists()
 
 
-def test_a_metastore_that_was_left_half_made_is_told_as_what_it_is(project: Path):
-    # As a process leaves it that is killed in its first second of making it.
+def test_the_error_of_an_incomplete_metastore_says_what_it_is(project: Path):
+    # The state after a process that was killed while it created the metastore.
     (project / "metastore_db" / "seg0").mkdir(parents=True)
     run = dbt(project, "run-operation", "list_tables")
     assert run.returncode != 0
     folder = project / "metastore_db"
     assert f"The embedded metastore ({folder}) has no service.properties" in run.stdout
     assert "Delete that folder, and run again." in run.stdout
-    # The stack is kept for whoever looks for it.
+    # dbt's log has the stack.
     assert "Caused by: ERROR XBM0A" in (project / "logs" / "dbt.log").read_text()
 
 
-def test_a_metastore_that_another_run_has_open_is_told_as_what_it_is(project: Path):
+def test_the_error_of_a_metastore_in_use_says_so(project: Path):
     sleeps = ("--args", "{sleeps: true}")
     command = [DBT, "run-operation", "list_tables", *sleeps, "--log-path", "other_logs"]
     with subprocess.Popen(command, cwd=project, stdout=subprocess.PIPE, text=True) as other:
@@ -228,7 +228,7 @@ def test_a_metastore_that_another_run_has_open_is_told_as_what_it_is(project: Pa
     assert ended(project)
 
 
-def test_a_metastore_server_that_does_not_answer_is_told_with_the_setting(project: Path):
+def test_the_error_of_an_unreachable_metastore_server_names_the_setting(project: Path):
     nobody = {"spark.hadoop.hive.metastore.uris": "thrift://127.0.0.1:9"}
     set_profile(project, {"type": "deltawiden", "schema": "x", "server_side_parameters": nobody})
     run = dbt(project, "run-operation", "list_tables")
@@ -238,14 +238,16 @@ def test_a_metastore_server_that_does_not_answer_is_told_with_the_setting(projec
 
 
 @pytest.mark.parametrize("command", [["parse"], ["ls"], ["compile", "--no-introspect"]])
-def test_a_command_that_may_need_no_spark_starts_none_early(project: Path, command: list[str]):
+def test_a_command_that_may_not_need_spark_does_not_start_it_early(
+    project: Path, command: list[str]
+):
     (project / "models" / "broken.sql").write_text(BROKEN)
     run = dbt(project, *command, "--vars", "type: int")
     assert "Compilation Error in model broken" in run.stdout
     assert not (project / "logs" / "spark.log").exists()
 
 
-def test_a_cluster_is_asked_for_nothing_before_the_project_is_read(project: Path):
+def test_nothing_is_requested_from_a_cluster_before_the_project_is_parsed(project: Path):
     (project / "models" / "broken.sql").write_text(BROKEN)
     cluster = {"spark.master": "spark://127.0.0.1:1"}
     set_profile(project, {"type": "deltawiden", "schema": "x", "server_side_parameters": cluster})
@@ -266,5 +268,5 @@ def ended(folder: Path) -> bool:
 def works_in(folder: Path, process: Path) -> bool:
     try:
         return (process / "cwd").resolve() == folder.resolve()
-    except OSError:  # it has ended, or is not ours
+    except OSError:  # the process has ended, or belongs to another user
         return False

@@ -1,4 +1,4 @@
-"""Table features beside type widening: each strategy writes and widens a table that has them."""
+"""Each strategy writes and widens a table that has other table features."""
 
 from pathlib import Path
 
@@ -92,7 +92,7 @@ partitioned by (part) tblproperties ('delta.feature.allowColumnDefaults' = 'supp
 
 @needs_delta_4
 class TestColumnsWithDefault:
-    """A model that has no such column leaves the value to the table."""
+    """The table fills a column with a default value that the model lacks."""
 
     @pytest.fixture(scope="class")
     def models(self):
@@ -103,7 +103,7 @@ class TestColumnsWithDefault:
             for model, (name, mode) in modes.items()
         }
 
-    def test_get_it_and_are_widened(self, project, table, spark):
+    def test_get_the_default_and_are_widened(self, project, table, spark):
         names = [file.stem for file in Path(project.project_root, "models").iterdir()]
         for name in names:
             spark.sql(CREATED.format(name=table(name).name))

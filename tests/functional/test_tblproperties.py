@@ -1,4 +1,4 @@
-"""Properties that a model gains after its table was created are there before the next write."""
+"""Properties that a model gains after its table was created are set before the next write."""
 
 import pytest
 
@@ -34,11 +34,11 @@ class TestGainedProperties:
         version = table("model").version
         dbt("run", properties=properties)
         assert table("model").operations(version) == ["WRITE"]
-        # What is configured no longer stays.
+        # A property that is no longer configured stays.
         dbt("run")
         assert table("model").properties["steward"] == 'a "b" \\ c'
 
-    def test_column_mapping_that_a_model_gains_lets_its_column_go(self, project, table):
+    def test_a_column_is_dropped_after_the_model_gains_column_mapping(self, project, table):
         dbt("run", "--full-refresh", grown=True)
         gained = {"delta.columnMapping.mode": "name"}
         run = dbt("run", mode="sync_all_columns", properties=gained)

@@ -1,4 +1,4 @@
-"""`type_widening`, `on_lossy_write`, and what a wrong value gets."""
+"""`type_widening`, `on_lossy_write`, and the errors of wrong values."""
 
 import pytest
 from dbt_common.exceptions import DbtDatabaseError
@@ -37,7 +37,7 @@ class TestUnsetFollowsTheTable:
         assert table("off").version == off
         assert "set type_widening: true on the model" in run.message("off")
 
-        # What the message says to do, done:
+        # The remedy in the message:
         project.run_sql(
             "alter table {schema}.off set tblproperties ('delta.enableTypeWidening' = 'true')"
         )
@@ -82,7 +82,7 @@ class TestTrueTurnsThePropertyOnWhenItIsFirstNeeded:
     def models(self):
         return {"late.sql": model("type_widening=var('widening', none)")}
 
-    def test_not_before(self, project, table):
+    def test_the_property_is_not_set_before(self, project, table):
         dbt("run", step=1, type="int")
         dbt("run", step=2, type="int", widening=True)
         assert "delta.enableTypeWidening" not in table("late").properties
@@ -95,7 +95,7 @@ class TestTrueTurnsThePropertyOnWhenItIsFirstNeeded:
         ]
 
     def refused(self, project, table) -> str:
-        # No plan asks for this change; it stands for a refusal that nobody has foreseen.
+        # No plan has this change. It stands for a refusal that the planner does not expect.
         to_string = TypeChange(("amount",), IntegerType(), StringType())
         plan = Plan(table("late").name, changes=(to_string,), properties=((ENABLED, "true"),))
         with (
@@ -115,7 +115,7 @@ class TestTrueTurnsThePropertyOnWhenItIsFirstNeeded:
         assert table("late").types["amount"] == "int"
         assert table("late").rows() == before
 
-    def test_it_stays_on_where_another_run_has_widened_since_the_plan(self, project, spark, table):
+    def test_it_stays_on_if_another_run_has_widened_since_the_plan(self, project, spark, table):
         dbt("run", "--full-refresh", step=1, type="int")
         name = table("late").name
         spark.sql(f"alter table {name} set tblproperties ('{ENABLED}' = 'true')")
@@ -126,7 +126,7 @@ class TestTrueTurnsThePropertyOnWhenItIsFirstNeeded:
 
 @needs_delta_4
 class TestCompatibleWith:
-    """Only what the other formats can do too is applied; the rest is refused."""
+    """Only changes that the other formats have are made. Other changes are refused."""
 
     @pytest.fixture(scope="class")
     def models(self):
@@ -149,7 +149,7 @@ class TestCompatibleWith:
             ("date", "timestamp_ntz", {"iceberg", "ducklake", "both"}),
         ],
     )
-    def test_what_a_format_lacks_is_refused(self, project, table, before, after, refused):
+    def test_a_change_that_a_format_lacks_is_refused(self, project, table, before, after, refused):
         step = dict.fromkeys((before, after), 1)
         if before == "date":
             step = {"date": "date'2024-01-01'", "timestamp_ntz": "timestamp'2024-01-01 10:00:00'"}
@@ -177,11 +177,11 @@ class TestOnLossyWrite:
             for action in ("warn", "error", "ignore")
         }
 
-    def test_each_value_does_what_it_says(self, project, table):
+    def test_each_value_behaves_as_documented(self, project, table):
         dbt("run", step=1, amount="1")
         before = table("error").version
         run = dbt("run", step=2, amount="9.50")
-        assert [run.status(each) for each in ("warn", "error", "ignore")] == [
+        assert [run.status(name) for name in ("warn", "error", "ignore")] == [
             "success",
             "error",
             "success",
@@ -212,7 +212,7 @@ class TestWrongValues:
             "wrong_list.sql": model("type_widening_compatible_with=['iceberg_v2', 'hudi']"),
         }
 
-    def test_every_one_is_named_with_what_is_accepted_and_nothing_runs(self, project):
+    def test_every_wrong_value_is_named_with_the_accepted_values_and_nothing_runs(self, project):
         run = dbt("run", step=1, type="int")
         message = run.message("wrong")
         assert "The configuration of model.test.wrong is not valid" in message
@@ -221,4 +221,4 @@ class TestWrongValues:
         assert "on_lossy_write: got 'shout'; accepted: error, warn, ignore" in message
         assert "type_widening_compatible_with: got 'hudi'" in run.message("wrong_list")
         tables = project.run_sql("show tables in {schema}", fetch="all")
-        assert [each.tableName for each in tables if not each.isTemporary] == []
+        assert [table.tableName for table in tables if not table.isTemporary] == []

@@ -1,4 +1,4 @@
-"""The wheel that users install: what is in it, and that dbt finds its macros."""
+"""The files of the wheel that users install, and its macros in dbt."""
 
 import os
 import subprocess
@@ -9,18 +9,19 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 
-def test_every_macro_is_in_it_and_nothing_that_is_dbts(wheel: Path):
+def test_every_macro_is_in_it_and_no_file_of_dbt(wheel: Path):
     with zipfile.ZipFile(wheel) as files:
         names = set(files.namelist())
     ours = {
-        str(each.relative_to(ROOT))
+        str(path.relative_to(ROOT))
         for folder in ("dbt/adapters/deltawiden", "dbt/include/deltawiden")
-        for each in (ROOT / folder).rglob("*")
-        if each.is_file() and "__pycache__" not in each.parts
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
     }
     assert ours <= names
     assert "dbt/adapters/deltawiden/py.typed" in names
-    # These are dbt-core's and dbt-adapters': a wheel that has them breaks dbt when it goes.
+    # These files belong to dbt-core and dbt-adapters. A wheel that has them breaks dbt when it is
+    # uninstalled.
     assert names.isdisjoint(
         {"dbt/__init__.py", "dbt/adapters/__init__.py", "dbt/include/__init__.py"}
     )

@@ -1,4 +1,4 @@
-"""`dbt run-operation widen_columns`: what no run does by itself."""
+"""`dbt run-operation widen_columns` makes the changes that no run makes."""
 
 import json
 
@@ -25,7 +25,7 @@ select {{ var('step', 1) }} as id, cast(1 as int) as amount, cast(2 as smallint)
     def widen(self, **arguments):
         return dbt("run-operation", "widen_columns", "--args", json.dumps(arguments))
 
-    def test_all_columns_of_a_table_in_one_commit(self, project, table):
+    def test_all_columns_of_a_table_are_widened_in_one_commit(self, project, table):
         before = table("prices").version
         run = self.widen(
             models=["prices"],
@@ -54,7 +54,7 @@ select {{ var('step', 1) }} as id, cast(1 as int) as amount, cast(2 as smallint)
         assert table("prices").version == before
 
     @pytest.mark.parametrize(
-        ("arguments", "said"),
+        ("arguments", "expected"),
         [
             ({"models": ["prices"], "columns": {"amount": "smallint"}}, "amount: int -> smallint"),
             ({"models": ["prices"], "columns": {"amounts": "bigint"}}, "there are: id, amount, "),
@@ -67,8 +67,10 @@ select {{ var('step', 1) }} as id, cast(1 as int) as amount, cast(2 as smallint)
             ({"models": ["prices"]}, "`columns` must say which type"),
         ],
     )
-    def test_what_can_not_be_done_is_said_and_nothing_is(self, project, table, arguments, said):
+    def test_an_impossible_request_is_refused_and_nothing_changes(
+        self, project, table, arguments, expected
+    ):
         before = table("prices").version
         run = self.widen(**arguments)
-        assert said in run.output
+        assert expected in run.output
         assert table("prices").version == before

@@ -10,7 +10,7 @@ from tests.readers.programs import PROGRAMS, Program
 from tests.readers.tables import Table, make_tables
 
 SETTINGS = {
-    # Dropping a feature makes checkpoints; with the default each is made of fifty parts.
+    # Dropping a feature writes checkpoints. With the default a checkpoint has fifty parts.
     "spark.databricks.delta.snapshotPartitions": "1",
     # Otherwise no history shorter than a day can be truncated.
     "spark.databricks.delta.retentionDurationCheck.enabled": "false",
@@ -19,7 +19,7 @@ SETTINGS = {
 
 @pytest.fixture(scope="module")
 def session(spark: SparkSession) -> SparkSession:
-    """A session of its own, for its settings."""
+    """A separate session, for its settings."""
     own = spark.newSession()
     for key, value in SETTINGS.items():
         own.conf.set(key, value)

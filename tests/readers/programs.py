@@ -1,4 +1,4 @@
-"""The other programs that are measured: delta-rs, and DuckDB with its extension for Delta."""
+"""The measured programs: delta-rs, and DuckDB with its extension for Delta."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -14,19 +14,19 @@ Row = tuple[int, list[int]]
 
 
 class Refused(Exception):
-    """The program does not do it; its message."""
+    """The program refused the operation, with this message."""
 
 
 @dataclass(frozen=True)
 class Content:
-    """What a program reads: whether the numbers are of 32 or 64 bits, and the rows in order."""
+    """The rows that a program reads, in order, and whether the numbers have 32 or 64 bits."""
 
     bits: tuple[int, ...]
     rows: list[Row]
 
 
 class Program(ABC):
-    """A program that reads Delta tables, and perhaps appends to them."""
+    """A program that reads Delta tables and can also append to them."""
 
     name: str
     version: str
@@ -37,7 +37,7 @@ class Program(ABC):
 
     @abstractmethod
     def append(self, table: Path, row: Row, bits: int) -> None:
-        """Append a row, of numbers of as many bits as the table has."""
+        """Append a row of numbers with as many bits as the table has."""
 
 
 class DeltaRs(Program):
@@ -60,7 +60,7 @@ class DeltaRs(Program):
 
     def append(self, table: Path, row: Row, bits: int) -> None:
         sql_type = {32: "int", 64: "bigint"}[bits]
-        numbers = ", ".join(f"cast({each} as {sql_type})" for each in row[1])
+        numbers = ", ".join(f"cast({number} as {sql_type})" for number in row[1])
         query = f"select cast({row[0]} as {sql_type}) as n, make_array({numbers}) as a"
         new = deltalake.QueryBuilder().execute(query)
         try:
@@ -96,7 +96,7 @@ class DuckDb(Program):
             rows = answer.fetchall()
         except duckdb.Error as error:
             raise Refused(str(error)) from error
-        return Content(tuple(self._BITS[str(each)] for each in answer.types), rows)
+        return Content(tuple(self._BITS[str(duckdb_type)] for duckdb_type in answer.types), rows)
 
     def append(self, table: Path, row: Row, bits: int) -> None:
         self._connection.execute(f"attach '{table}' as appended (type delta)")

@@ -1,4 +1,4 @@
-"""One real Delta table, as Spark leaves it in each state of type widening."""
+"""A Delta table of Spark in each state of type widening."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from dbt.adapters.deltawiden.operations.delta_clients import State
 from tests.readers.programs import Content, Row
 
-# The largest that fit: an int, and a bigint that no double holds.
+# The largest int, and a bigint that no double can store.
 NARROW: list[Row] = [(1, [1, 2]), (2**31 - 1, [-(2**31)])]
 WIDE: list[Row] = [*NARROW, (2**53 + 1, [-(2**53) - 1, 3])]
 
@@ -26,8 +26,8 @@ class Table:
     """The table in one state.
 
     Attributes:
-        path: where it is.
-        content: what is in it.
+        path: the folder of the table.
+        content: the rows of the table.
         protocol: its reader and writer version.
         features: its table features.
     """
@@ -39,7 +39,7 @@ class Table:
 
 
 def make_tables(spark: SparkSession, folder: Path) -> Mapping[State, Table]:
-    """Take a table through all states, and keep a copy of each."""
+    """Take a table through all states, and copy it in each state."""
     narrow, wide = Content((32, 32), NARROW), Content((64, 64), WIDE)
     path = folder / "table"
     run = spark.sql
@@ -77,7 +77,7 @@ def _drop_truncated(run: Callable[[str], object], path: Path) -> None:
     truncate = f"alter table delta.`{path}` drop feature typeWidening truncate history"
     with pytest.raises(Py4JJavaError, match="DELTA_FEATURE_DROP_WAIT_FOR_RETENTION_PERIOD"):
         run(truncate)
-    # Delta takes a commit's age from its file, so no day has to go by: the files are made older.
+    # Delta reads a commit's age from its file. The test makes the files older instead of waiting.
     retention = "delta.dropFeatureTruncateHistory.retentionDuration"
     run(f"alter table delta.`{path}` set tblproperties ('{retention}' = 'interval 0 hours')")
     old = time.time() - 2 * _A_DAY

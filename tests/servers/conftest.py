@@ -1,4 +1,4 @@
-"""One server for all tests of the process; they ask it by Spark Connect what the tables hold."""
+"""One server for all tests of the process. The tests read its tables by Spark Connect."""
 
 import subprocess
 import sys
@@ -20,7 +20,7 @@ print(get_session({"spark.sql.catalogImplementation": "in-memory"}).conf.get("sp
 
 @pytest.fixture(scope="session")
 def delta_jars() -> str:
-    """Delta's jars, where the embedded session has put them."""
+    """Delta's jars, which the embedded session has downloaded."""
     found = subprocess.run(
         [sys.executable, "-c", JARS], check=True, capture_output=True, text=True
     ).stdout
@@ -39,7 +39,7 @@ def server(
 
 @pytest.fixture(scope="session")
 def spark(server: Server) -> Iterator[SparkSession]:
-    """What the tests ask about tables by."""
+    """The session that reads the tables for the tests."""
     connection = open_connect(LOOPBACK, server.connect, {})
     yield connection.session
     connection.close()

@@ -1,4 +1,4 @@
-"""The tests of the embedded session that every connection has to pass: one class a feature."""
+"""The tests that every connection has to pass, with one class for each feature."""
 
 from tests.functional.test_char import TestCharColumns, TestSnapshotsOfCharSources
 from tests.functional.test_check_type_widening import TestCheck
@@ -30,12 +30,13 @@ from tests.functional.test_report_type_widening import TestReport
 from tests.functional.test_seeds import TestSeeds
 from tests.functional.test_self_reference import TestAModelThatReadsItsOwnTable
 from tests.functional.test_snapshots import TestGrowth, TestTimesWithoutZone
+from tests.functional.test_stale_views import TestViewOverStaleView
 from tests.functional.test_table_features import TestColumnsWithDefault
 from tests.functional.test_tblproperties import TestGainedProperties
 from tests.functional.test_type_widening_config import (
     TestTrueTurnsThePropertyOnWhenItIsFirstNeeded,
 )
-from tests.functional.test_views import TestOurViewsFollow, TestViewOverStaleView
+from tests.functional.test_views import TestOurViewsFollow
 from tests.functional.test_widen_columns import TestWidenColumns
 
 __all__ = [

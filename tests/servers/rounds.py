@@ -16,11 +16,11 @@ from dbt_common.events.base_types import EventMsg
 
 
 def run(folder: str, variables: str) -> dict[str, object]:
-    told: list[str] = []
+    conflicts: list[str] = []
 
     def hear(event: EventMsg) -> None:
         if "Another writer came first" in event.info.msg:
-            told.append(event.info.msg)
+            conflicts.append(event.info.msg)
 
     command = ["run", "--project-dir", folder, "--profiles-dir", folder, "--vars", variables]
     with contextlib.redirect_stdout(io.StringIO()):
@@ -32,7 +32,7 @@ def run(folder: str, variables: str) -> dict[str, object]:
         "status": str(result.status),
         "message": result.message,
         "type_changes": result.adapter_response.get("type_changes", []),
-        "conflicts": len(told),
+        "conflicts": len(conflicts),
     }
 
 

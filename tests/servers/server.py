@@ -23,7 +23,7 @@ CONNECT_PLUGIN = "org.apache.spark.sql.connect.SparkConnectPlugin"
 
 @dataclass(frozen=True)
 class Server:
-    """A process that answers by Thrift and by Spark Connect, over one metastore.
+    """A process with a Thrift server and a Spark Connect server over one metastore.
 
     Attributes:
         thrift, connect: the ports.
@@ -35,12 +35,12 @@ class Server:
 
 @contextlib.contextmanager
 def running(folder: Path, settings: Mapping[str, str], jars: str) -> Iterator[Server]:
-    """Run a server until the block ends, or this process does.
+    """Run a server until the block or this process ends.
 
     Args:
-        folder: for its metastore, its tables and its log.
+        folder: the folder of its metastore, its tables and its log.
         settings: Spark's settings.
-        jars: Delta's, separated by commas.
+        jars: Delta's jars, separated by commas.
     """
     server = Server(free_port(), free_port())
     given = {
@@ -54,9 +54,9 @@ def running(folder: Path, settings: Mapping[str, str], jars: str) -> Iterator[Se
         ),
     }
     command = [str(SUBMIT), "--class", THRIFT, "--jars", jars]
-    # The Thrift server's class loader does not see what --jars or --packages bring. No more than
-    # Delta itself: what it depends on would stand before Spark's own.
-    delta = [each for each in jars.split(",") if Path(each).name.startswith("io.delta_")]
+    # The Thrift server's class loader does not see --jars or --packages. Only Delta itself is on
+    # the class path: its dependencies would come before Spark's own.
+    delta = [jar for jar in jars.split(",") if Path(jar).name.startswith("io.delta_")]
     command += ["--driver-class-path", ":".join(delta)]
     for key, value in given.items():
         command += ["--conf", f"{key}={value}"]
@@ -69,11 +69,11 @@ def running(folder: Path, settings: Mapping[str, str], jars: str) -> Iterator[Se
 
 @contextlib.contextmanager
 def cluster(folder: Path, workers: int) -> Iterator[str]:
-    """Run a standalone cluster until the block ends, or this process does; give its master's URL.
+    """Run a standalone cluster until the block or this process ends. Return its master's URL.
 
     Args:
-        folder: for its logs and what its executors need.
-        workers: how many workers, of one core each.
+        folder: the folder of its logs and of the executors' files.
+        workers: the number of workers with one core.
     """
     port = free_port()
     master = f"spark://{LOOPBACK}:{port}"
@@ -92,7 +92,7 @@ def cluster(folder: Path, workers: int) -> Iterator[str]:
 
 @contextlib.contextmanager
 def watched(command: list[str], folder: Path, ports: list[int]) -> Iterator[None]:
-    """Run a command that listens on ports, until the block ends or this process does."""
+    """Run a command that listens on ports, until the block or this process ends."""
     log = folder / "server.log"
     with log.open("a") as output:
         process = subprocess.Popen(
@@ -113,7 +113,7 @@ def watched(command: list[str], folder: Path, ports: list[int]) -> Iterator[None
 
 
 def wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    """Wait until a port is listened on."""
+    """Wait until a process listens on a port."""
     end = time.monotonic() + 180
     while process.poll() is None and time.monotonic() < end:
         with contextlib.suppress(OSError), socket.create_connection((LOOPBACK, port), 1):
@@ -123,7 +123,7 @@ def wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
 
 
 def free_port() -> int:
-    """Find a port that nobody listens on."""
+    """Find a free port."""
     with socket.socket() as found:
         found.bind((LOOPBACK, 0))
         return int(found.getsockname()[1])

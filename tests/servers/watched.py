@@ -1,4 +1,4 @@
-"""Runs a command, and ends it when whoever started this is gone: its standard input closes then."""
+"""Runs a command until the process that started it is gone, which closes its standard input."""
 
 import subprocess
 import sys

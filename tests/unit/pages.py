@@ -1,4 +1,4 @@
-"""The pages of the documentation, read for the tests that hold them against the code."""
+"""The pages of the documentation, for the tests that compare them with the code."""
 
 import re
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ def read(page: Path) -> tuple[str, list[Block]]:
 
 
 def in_code(text: str) -> list[str]:
-    """What stands in backticks."""
+    """The texts in backticks."""
     return re.findall(r"(?<!`)`([^`\n]+)`(?!`)", text)
 
 
@@ -46,7 +46,7 @@ def tables(text: str) -> Iterator[list[list[str]]]:
 
 
 def table(page: str, first: str) -> list[list[str]]:
-    """The rows of the one table of a page whose heading begins so."""
+    """The rows of the only table of a page whose heading starts with these words."""
     text, _ = read(DOCS / page)
     (found,) = [rows for rows in tables(text) if "|".join(rows[0]).startswith(first)]
     return found[1:]

@@ -1,4 +1,4 @@
-"""Schemas written down in short, and what a plan makes of them."""
+"""Short notation for schemas, tables with known contents, and the plans for them."""
 
 from collections.abc import Mapping, Sequence
 from copy import copy
@@ -29,11 +29,11 @@ PLANNED_MODES = (*AUTOMATIC_MODES, OnSchemaChange.FAIL)
 
 
 def data_type(short: Any) -> DataType:
-    """A type's text; ``{name: type}`` is a struct, ``[type]`` an array, and a pair a map."""
+    """Parse a type: ``{name: type}`` is a struct, ``[type]`` an array, and a pair a map."""
     if isinstance(short, str):
         return parse_type(short)
     if isinstance(short, Mapping):
-        return StructType([StructField(name, data_type(each)) for name, each in short.items()])
+        return StructType([StructField(name, data_type(field)) for name, field in short.items()])
     if isinstance(short, list):
         return ArrayType(data_type(short[0]))
     if isinstance(short, tuple):
@@ -49,7 +49,7 @@ def schema(columns: Mapping[str, Any]) -> StructType:
 
 
 class KnownTable(TableSnapshot):
-    """A table of which all is known, so that there is nothing to ask."""
+    """A snapshot whose values are all given, so that it runs no query."""
 
     def __init__(
         self,
@@ -57,9 +57,9 @@ class KnownTable(TableSnapshot):
         format: str = "delta",
         schema: StructType | None = None,
         corrects_statistics: bool = True,
-        **known: Any,
+        **read: Any,
     ) -> None:
-        super().__init__("`s`.`t`", lambda: engine, _unasked, format, schema, corrects_statistics)
+        super().__init__("`s`.`t`", lambda: engine, _no_query, format, schema, corrects_statistics)
         nothing = {
             "features": frozenset(),
             "partition_columns": (),
@@ -71,56 +71,66 @@ class KnownTable(TableSnapshot):
             "files": None,
         }
         # The values of its cached properties.
-        vars(self).update({**nothing, **known})
+        vars(self).update({**nothing, **read})
 
 
-def _unasked(query: str) -> Sequence[Any]:
-    raise AssertionError(f"The plan of a known table asks: {query}")
+def _no_query(query: str) -> Sequence[Any]:
+    raise AssertionError(f"The plan of a known table runs a query: {query}")
 
 
-def facts(properties: Mapping[str, str] = ENABLED, **others: Any) -> TableSnapshot:
+def table_snapshot(properties: Mapping[str, str] = ENABLED, **others: Any) -> TableSnapshot:
     return KnownTable(**{"engine": DELTA_4_4, **others}, properties={**properties})
+
+
+def checked(*expressions: str, **others: Any) -> TableSnapshot:
+    """A table with CHECK constraints: the first one has the name c0, the next one c1."""
+    constraints = {f"delta.constraints.c{i}": text for i, text in enumerate(expressions)}
+    return table_snapshot({**ENABLED, **MAPPED, **constraints}, **others)
 
 
 def policy(mode: str | OnSchemaChange = "append_new_columns", **others: Any) -> Policy:
     return Policy(on_schema_change=OnSchemaChange(mode), **others)
 
 
-def plan(
+def make_plan(
     before: StructType | Mapping[str, Any],
     source: StructType | Mapping[str, Any],
     model: Policy | None = None,
-    known: TableSnapshot | None = None,
+    snapshot: TableSnapshot | None = None,
 ) -> Plan:
-    """Plan for a Delta table that may be widened, unless the facts say otherwise."""
+    """Plan for a Delta table that has type widening, unless the snapshot says otherwise."""
     before, output = schema_of(before), schema_of(source)
-    table = copy(known or facts())
+    table = copy(snapshot or table_snapshot())
     table.schema = before
     return plan_changes(compare(output, before), output, model or policy(), table)
 
 
 def by_hand(
-    from_type: str, to_type: str, known: TableSnapshot | None = None, path: Path = ("v",)
+    from_type: str, to_type: str, snapshot: TableSnapshot | None = None, path: Path = ("v",)
 ) -> Plan:
-    """Plan what a person asks of one leaf."""
+    """Plan the change of one leaf that a person requests."""
     change = TypeChange(path, data_type(from_type), data_type(to_type))
-    return plan_by_hand([change], known or facts())
+    return plan_by_hand([change], snapshot or table_snapshot())
 
 
-def reasons(made: Plan) -> list[tuple[Path, Reason]]:
-    return [(each.path, each.reason) for each in made.refusals]
+def reasons(plan: Plan) -> list[tuple[Path, Reason]]:
+    return [(refusal.path, refusal.reason) for refusal in plan.refusals]
 
 
-def changes(made: Plan) -> list[tuple[Path, str]]:
-    return [(each.path, type_text(each.to_type)) for each in made.changes]
+def details(plan: Plan) -> list[tuple[Reason, str]]:
+    return [(refusal.reason, refusal.detail) for refusal in plan.refusals]
 
 
-def schema_of(given: StructType | Mapping[str, Any]) -> StructType:
-    return given if isinstance(given, StructType) else schema(given)
+def changes(plan: Plan) -> list[tuple[Path, str]]:
+    return [(change.path, type_text(change.to_type)) for change in plan.changes]
+
+
+def schema_of(short: StructType | Mapping[str, Any]) -> StructType:
+    return short if isinstance(short, StructType) else schema(short)
 
 
 def schema_after(plan: Plan, table: StructType) -> StructType:
-    """What a table's schema is once a plan's changes, additions and drops were made."""
+    """Return the schema of a table after a plan's changes, additions and drops."""
     after = _after(plan, table, ())
     assert isinstance(after, StructType)
     return after
@@ -128,13 +138,17 @@ def schema_after(plan: Plan, table: StructType) -> StructType:
 
 def _after(plan: Plan, current: DataType, here: Path) -> DataType:
     if isinstance(current, StructType):
-        dropped = {each.path for each in plan.dropped}
+        dropped = {drop.path for drop in plan.dropped}
         fields = [
-            StructField(each.name, _after(plan, each.dataType, (*here, each.name)), each.nullable)
-            for each in current.fields
-            if (*here, each.name) not in dropped
+            StructField(
+                field.name, _after(plan, field.dataType, (*here, field.name)), field.nullable
+            )
+            for field in current.fields
+            if (*here, field.name) not in dropped
         ]
-        return StructType(fields + [each.field for each in plan.new if each.path[:-1] == here])
+        return StructType(
+            fields + [addition.field for addition in plan.new if addition.path[:-1] == here]
+        )
     if isinstance(current, ArrayType):
         return ArrayType(_after(plan, current.elementType, (*here, "element")))
     if isinstance(current, MapType):
@@ -142,4 +156,4 @@ def _after(plan: Plan, current: DataType, here: Path) -> DataType:
             _after(plan, current.keyType, (*here, "key")),
             _after(plan, current.valueType, (*here, "value")),
         )
-    return next((each.to_type for each in plan.changes if each.path == here), current)
+    return next((change.to_type for change in plan.changes if change.path == here), current)

@@ -1,4 +1,4 @@
-"""What Hypothesis draws: types, names, and pairs of a table and a source."""
+"""Hypothesis strategies for types, names, and pairs of a table and a source."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,15 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructT
 
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy
 from dbt.adapters.deltawiden.delta.protocol import Compatibility
-from tests.unit.schemas import AUTOMATIC_MODES, PLANNED_MODES
+from tests.unit.schemas import (
+    AUTOMATIC_MODES,
+    DELTA_3_3,
+    DELTA_4_0,
+    DELTA_4_4,
+    MAPPED,
+    PLANNED_MODES,
+    table_snapshot,
+)
 
 Pair = tuple[DataType, DataType]
 """A type of the table and the type that the source has in its place."""
@@ -19,7 +27,7 @@ FLOATS = (spark.FloatType(), spark.DoubleType())
 COLUMNS = ("id", "Amount", "my col", "a.b", "c`d", "größe", "🙂", "key", "select")
 FIELDS = ("it's", "a.b `c`,<d>: #ö")
 
-# Any text may be a column's name, as long as there is one; lone surrogates are not text.
+# Any text except the empty one can be a column's name. Lone surrogates are not text.
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 awkward_names = st.text("`.aB0ä 😀'\"\\", min_size=1, max_size=6)
 paths = st.lists(st.one_of(names, awkward_names), min_size=1, max_size=4).map(tuple)
@@ -69,7 +77,7 @@ def _each_side(build: Callable[..., DataType], *parts: Pair) -> Pair:
 
 
 def _struct(*parts: DataType) -> StructType:
-    return StructType([StructField(*each) for each in zip(FIELDS, parts, strict=False)])
+    return StructType([StructField(*field) for field in zip(FIELDS, parts, strict=False)])
 
 
 # Drawn small enough that 38 digits hold both.
@@ -111,7 +119,7 @@ def _columns(pairs: st.SearchStrategy[Pair]) -> st.SearchStrategy[list[tuple[str
 
 
 widenable_tables = _columns(_automatic_pairs).map(_side_by_side)
-"""A table and a source whose differences can all be taken in automatically."""
+"""A table and a source for which every difference can be widened automatically."""
 
 
 @st.composite
@@ -129,7 +137,7 @@ def _tables_with_sources(draw: st.DrawFn) -> tuple[StructType, StructType]:
 _sides = st.sampled_from(["both", "both", "both", "table", "source"])
 
 tables_with_sources = _tables_with_sources()
-"""A table and a source of which anything may differ."""
+"""A table and a source that can differ in any way."""
 
 compatibilities = st.frozensets(st.sampled_from(Compatibility))
 policies = st.builds(
@@ -141,4 +149,24 @@ policies = st.builds(
 )
 automatic_policies = st.builds(
     Policy, on_schema_change=st.sampled_from(AUTOMATIC_MODES), type_widening=st.just(True)
+)
+
+table_snapshots = st.builds(
+    table_snapshot,
+    properties=st.dictionaries(
+        st.sampled_from(
+            [
+                "delta.enableTypeWidening",
+                "delta.enableIcebergCompatV1",
+                "delta.enableIcebergCompatV2",
+                "delta.enableIcebergCompatV3",
+            ]
+        ),
+        st.sampled_from(["true", "false"]),
+    ),
+    engine=st.sampled_from([DELTA_4_4, DELTA_4_0, DELTA_3_3]),
+    format=st.sampled_from(["delta", "delta", "delta", "iceberg"]),
+)
+column_mapped_snapshots = st.sampled_from([table_snapshot(), table_snapshot({})]).map(
+    lambda snapshot: table_snapshot({**snapshot.properties, **MAPPED})
 )

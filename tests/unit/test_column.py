@@ -1,4 +1,4 @@
-"""What macros are told of a column's type."""
+"""The kind of a column's type, for macros."""
 
 import pytest
 
@@ -31,9 +31,9 @@ KINDS = ("string", "integer", "float", "numeric")
 )
 def test_a_type_is_of_one_kind_at_most(data_type: str, kind: str | None):
     column = DeltaWidenColumn("c", data_type)
-    assert [each for each in KINDS if getattr(column, f"is_{each}")()] == ([kind] if kind else [])
+    assert [name for name in KINDS if getattr(column, f"is_{name}")()] == ([kind] if kind else [])
     assert column.is_number() == (kind in ("integer", "float", "numeric"))
 
 
-def test_no_column_is_expanded_behind_the_plan():
+def test_no_column_is_expanded_outside_of_a_plan():
     assert not DeltaWidenColumn("c", "varchar(1)").can_expand_to(DeltaWidenColumn("c", "string"))

@@ -1,4 +1,4 @@
-"""The page of versions, from what pytest leaves of each run."""
+"""The page docs/compatibility.md from the results of pytest."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ RUN = """<testsuites><testsuite name="pytest"><properties>
 @pytest.fixture
 def results(tmp_path: Path) -> Results:
     file = tmp_path / "results.xml"
-    properties = "".join(f'<property name="{each}" value="1.2"/>' for each in VERSIONS)
+    properties = "".join(f'<property name="{version}" value="1.2"/>' for version in VERSIONS)
     file.write_text(RUN.format(properties=properties))
     return Results.of_run(file)
 
@@ -47,12 +47,12 @@ def test_a_lane_has_a_row_with_its_versions_counts_and_commit(results: Results):
     assert "Failed on lane spark-4.1:\n\n- `TestBasic.test_other`" in text
 
 
-def test_both_adapters_stand_side_by_side(results: Results):
+def test_both_adapters_are_columns_of_one_table(results: Results):
     text = page({OURS: results, THEIRS: results})
     assert "| basic | 1 | 1 | 1 | 1 | 0 |" in text
     assert "| **all** | 1 | 2 | 1 | 2 | 1 |" in text
     assert "- Spark has no such thing: 1" in text
 
 
-def test_half_a_comparison_is_left_out(results: Results):
+def test_a_comparison_with_one_adapter_is_left_out(results: Results):
     assert "dbt's own test suite\n" not in page({OURS: results})

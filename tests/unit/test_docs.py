@@ -1,4 +1,4 @@
-"""What the pages say is there: links, profiles, settings, operations, configuration."""
+"""Links, profiles, settings, operations and configuration on the pages exist."""
 
 import ast
 import dataclasses
@@ -30,13 +30,13 @@ OPERATIONS = Path(PACKAGE_PATH) / "macros" / "operations"
 
 
 def anchors(page: Path) -> set[str]:
-    """The anchors that GitHub gives to a page's headings."""
+    """The anchors that GitHub makes for a page's headings."""
     text, _ = read(page)
     found: set[str] = set()
     for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE):
         plain = re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
         repeated = (f"{plain}-{number}" for number in range(1, 100))
-        found.add(next(each for each in (plain, *repeated) if each not in found))
+        found.add(next(anchor for anchor in (plain, *repeated) if anchor not in found))
     return found
 
 
@@ -76,7 +76,7 @@ PROFILES = [
 
 
 def test_there_is_a_profile_for_every_method():
-    methods = {each.values[0].get("method", "session") for each in PROFILES}
+    methods = {profile.values[0].get("method", "session") for profile in PROFILES}
     assert methods == {"session", "connect", "thrift", "http", "odbc"}
 
 
@@ -88,7 +88,7 @@ def test_a_profile_is_accepted(output: dict[str, Any], monkeypatch: pytest.Monke
     assert output["type"] == DeltaWidenConnectionManager.TYPE
     rendered = ProfileRenderer({}).render_data(output)
     known = {field.name for field in dataclasses.fields(DeltaWidenCredentials)}
-    # What dbt does not know it does not complain about.
+    # dbt ignores unknown keys.
     assert rendered.keys() - known == rendered.keys() & {"type", "threads"}
     given = {key: value for key, value in rendered.items() if key in known}
     DeltaWidenCredentials.validate(given)
@@ -120,14 +120,14 @@ def operations() -> dict[str, set[str]]:
     """The operations, each with its arguments."""
     described = yaml.safe_load((OPERATIONS / "operations.yml").read_text(encoding="utf-8"))
     return {
-        each["name"]: {argument["name"] for argument in each["arguments"]}
-        for each in described["macros"]
+        macro["name"]: {argument["name"] for argument in macro["arguments"]}
+        for macro in described["macros"]
     }
 
 
 def macros_of_dbt() -> set[str]:
-    """The names of the macros that dbt and dbt-spark bring."""
-    files = [f for each in (GLOBAL_PROJECT, SPARK_PROJECT) for f in Path(each).rglob("*.sql")]
+    """The names of the macros of dbt and dbt-spark."""
+    files = [f for project in (GLOBAL_PROJECT, SPARK_PROJECT) for f in Path(project).rglob("*.sql")]
     text = "\n".join(file.read_text(encoding="utf-8") for file in files)
     return set(re.findall(r"\{%-?\s*macro\s+(\w+)", text))
 
@@ -161,11 +161,13 @@ def model_configuration() -> set[str]:
     """The keys that a model's configuration can have: declared, or read by some macro."""
     declared = {
         field.name
-        for each in (DeltaWidenConfig, NodeConfig, SnapshotConfig)
-        for field in dataclasses.fields(each)
+        for config in (DeltaWidenConfig, NodeConfig, SnapshotConfig)
+        for field in dataclasses.fields(config)
     }
     folders = (PACKAGE_PATH, GLOBAL_PROJECT, SPARK_PROJECT)
-    texts = (f.read_text(encoding="utf-8") for each in folders for f in Path(each).rglob("*.sql"))
+    texts = (
+        f.read_text(encoding="utf-8") for folder in folders for f in Path(folder).rglob("*.sql")
+    )
     read_by_macros = re.findall(r"config\.(?:get|require)\(['\"](\w+)['\"]", "\n".join(texts))
     # dbt reads this one in Python, from a snapshot's configuration that has no field for it.
     return declared | set(read_by_macros) | {"hard_deletes"}
@@ -183,15 +185,15 @@ def test_the_configuration_that_a_page_shows_exists(page: Path):
         for call in re.findall(r"\{\{ (config\(.*?\)) \}\}", block.text, re.DOTALL):
             parsed = ast.parse(call, mode="eval").body
             assert isinstance(parsed, ast.Call)
-            assert {each.arg for each in parsed.keywords} <= model_configuration(), call
+            assert {keyword.arg for keyword in parsed.keywords} <= model_configuration(), call
 
 
 @every_page
 def test_a_key_and_its_value_in_a_sentence_exist(page: Path):
-    arguments = {each for names in operations().values() for each in names}
+    arguments = {name for names in operations().values() for name in names}
     known = model_configuration() | profile_keys() | arguments
     text, _ = read(page)
-    keys = (re.match(r"\{?([a-z_]+): [^ ]", each) for each in in_code(text))
+    keys = (re.match(r"\{?([a-z_]+): [^ ]", code) for code in in_code(text))
     unknown = {key.group(1) for key in keys if key} - known
     assert unknown == set()
 
@@ -199,7 +201,7 @@ def test_a_key_and_its_value_in_a_sentence_exist(page: Path):
 HEADED = {
     "model config": model_configuration,
     "profile": profile_keys,
-    "argument": lambda: {each for names in operations().values() for each in names},
+    "argument": lambda: {name for names in operations().values() for name in names},
     "operation": operations,
 }
 

@@ -1,4 +1,4 @@
-"""What the pages show of types, statements and refusals is what the code plans and says."""
+"""The types, statements and refusals on the pages are those of the code."""
 
 import re
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from dbt.adapters.deltawiden.widening.refusals import Reason
 from dbt.adapters.deltawiden.widening.report import changes_text, refusals_text
 from dbt.adapters.deltawiden.widening.rules import RULES, Rule, Scale
 from tests.unit.pages import DOCS, every_page, read, table, tables
-from tests.unit.schemas import DELTA_3_3, data_type, facts, plan, policy
+from tests.unit.schemas import DELTA_3_3, data_type, make_plan, policy, table_snapshot
 
 # Types
 
@@ -24,7 +24,7 @@ def rows_of_rules() -> set[tuple[str, str, str, str]]:
     found: dict[tuple[str, str], tuple[list[str], list[str]]] = {}
     for rule in RULES:
         row = found.setdefault((_from(rule), ".".join(map(str, rule.since))), ([], []))
-        # A run never changes the length of a text: that it is another one is no difference.
+        # A run never changes the length of a text. Another length is not a difference.
         by_hand = rule.manual or _from(rule) == "`char(n)`, `varchar(n)`"
         target = _to(rule)
         if target not in row[by_hand]:
@@ -62,38 +62,45 @@ def test_the_type_changes_are_those_of_the_rules():
 
 
 @pytest.mark.parametrize(
-    ("table_type", "model", "told"), table("decisions.md", "table|model|becomes")
+    ("table_type", "model", "documented"), table("decisions.md", "table|model|becomes")
 )
-def test_the_type_that_a_table_goes_to(table_type: str, model: str, told: str):
-    _holds(_planned(table_type, model), told)
+def test_the_type_that_a_table_goes_to(table_type: str, model: str, documented: str):
+    _holds(_planned(table_type, model), documented)
 
 
 @pytest.mark.parametrize(
-    ("table_type", "model", "told"), table("manual.md", "table|model|the command")
+    ("table_type", "model", "documented"), table("manual.md", "table|model|the command")
 )
-def test_the_type_that_the_command_names(table_type: str, model: str, told: str):
-    made = _planned(table_type, model)
-    _holds(made, told.replace("none:", "refused:") if "none" in told else f"by hand {told}")
+def test_the_type_that_the_command_names(table_type: str, model: str, documented: str):
+    plan = _planned(table_type, model)
+    _holds(
+        plan,
+        documented.replace("none:", "refused:")
+        if "none" in documented
+        else f"by hand {documented}",
+    )
 
 
 def _planned(table_type: str, model: str) -> Plan:
-    return plan({"v": table_type.strip("`")}, {"v": model.strip("`")}, policy(type_widening=True))
+    return make_plan(
+        {"v": table_type.strip("`")}, {"v": model.strip("`")}, policy(type_widening=True)
+    )
 
 
-def _holds(made: Plan, told: str) -> None:
-    by_hand = re.search(r"by hand `(.+)`", told)
-    digits = re.search(r"(\d+) digits", told)
-    if not made.refusals:
-        assert [f"`{each.to_type.simpleString()}`" for each in made.changes] == [told]
+def _holds(plan: Plan, documented: str) -> None:
+    by_hand = re.search(r"by hand `(.+)`", documented)
+    digits = re.search(r"(\d+) digits", documented)
+    if not plan.refusals:
+        assert [f"`{change.to_type.simpleString()}`" for change in plan.changes] == [documented]
     elif by_hand:
-        (refusal,) = made.refusals
+        (refusal,) = plan.refusals
         assert refusal.reason is Reason.MANUAL
         assert refusal.to_type == data_type(by_hand.group(1))
     elif digits:
-        assert [each.detail for each in made.refusals] == [digits.group(1)]
+        assert [refusal.detail for refusal in plan.refusals] == [digits.group(1)]
     else:
-        assert "refused" in told
-        assert [each.reason for each in made.refusals] == [Reason.IMPOSSIBLE]
+        assert "refused" in documented
+        assert [refusal.reason for refusal in plan.refusals] == [Reason.IMPOSSIBLE]
 
 
 WITHIN = {
@@ -105,7 +112,7 @@ WITHIN = {
 }
 
 
-def test_what_each_format_is_compatible_with():
+def test_the_page_shows_the_changes_that_each_format_supports():
     for change, *cells in table("decisions.md", "|`iceberg_v2`|`ducklake`"):
         if change not in WITHIN:
             assert not any(rule.within for rule in RULES if rule.manual)
@@ -115,8 +122,8 @@ def test_what_each_format_is_compatible_with():
             cells, (Compatibility.ICEBERG_V2, Compatibility.DUCKLAKE), strict=True
         ):
             model = policy(type_widening=True, compatible_with=frozenset({kept}))
-            made = plan({"v": before}, {"v": after}, model)
-            assert (cell == "yes") != bool(made.refusals), (change, kept)
+            plan = make_plan({"v": before}, {"v": after}, model)
+            assert (cell == "yes") != bool(plan.refusals), (change, kept)
 
 
 # Statements
@@ -133,19 +140,21 @@ WIDER: Mapping[str, Any] = {
 }
 
 
-def test_the_example_of_nested_types_is_what_is_planned():
+def test_the_example_of_nested_types_is_the_planned_one():
     _, blocks = read(DOCS / "nested.md")
-    shown = [each.text.strip() for each in blocks]
-    made = plan(CUSTOMERS, WIDER, known=facts(name="`shop`.`customers`"))
-    assert "\n".join(made.statements) in shown
-    assert changes_text(made) in shown
-    assert made.write.columns[0].select_sql in shown
-    refused = plan(CUSTOMERS, WIDER, known=facts(name="`shop`.`customers`", engine=DELTA_3_3))
+    shown = [block.text.strip() for block in blocks]
+    plan = make_plan(CUSTOMERS, WIDER, snapshot=table_snapshot(name="`shop`.`customers`"))
+    assert "\n".join(plan.statements) in shown
+    assert changes_text(plan) in shown
+    assert plan.write.columns[0].select_sql in shown
+    refused = make_plan(
+        CUSTOMERS, WIDER, snapshot=table_snapshot(name="`shop`.`customers`", engine=DELTA_3_3)
+    )
     assert refusals_text(refused) in shown
     text, _ = read(DOCS / "nested.md")
     types = [row for rows in tables(text) if rows[0] == ["column", "type"] for row in rows[1:]]
     columns = [*CUSTOMERS.items(), *WIDER.items()]
-    assert [[f"`{name}`", f"`{_text(each)}`"] for name, each in columns] == types
+    assert [[f"`{name}`", f"`{_text(column)}`"] for name, column in columns] == types
 
 
 def _text(short: Any) -> str:
@@ -154,26 +163,28 @@ def _text(short: Any) -> str:
 
 def test_the_refusal_that_manual_shows_is_the_one_that_is_raised():
     _, blocks = read(DOCS / "manual.md")
-    made = plan(
-        {"quantity": "int"}, {"quantity": "decimal(5,2)"}, known=facts(name="`shop`.`orders`")
+    plan = make_plan(
+        {"quantity": "int"},
+        {"quantity": "decimal(5,2)"},
+        snapshot=table_snapshot(name="`shop`.`orders`"),
     )
-    assert refusals_text(made) in [each.text.strip() for each in blocks]
+    assert refusals_text(plan) in [block.text.strip() for block in blocks]
 
 
 def test_the_line_that_decisions_shows_is_the_one_that_is_logged():
     _, blocks = read(DOCS / "decisions.md")
-    made = plan(
+    plan = make_plan(
         {"amount": "decimal(8,2)", "ordered_at": "date"},
         {"amount": "decimal(10,4)", "ordered_at": "timestamp_ntz"},
-        known=facts(name="`shop`.`orders`"),
+        snapshot=table_snapshot(name="`shop`.`orders`"),
     )
-    assert changes_text(made) in [each.text.strip() for each in blocks]
+    assert changes_text(plan) in [block.text.strip() for block in blocks]
 
 
 @every_page
 def test_a_refusal_that_a_page_shows_is_one_of_the_codes(page: Path):
     _, blocks = read(page)
-    meanings = [re.sub(r"\\\{\w+\\\}", ".+", re.escape(each.meaning)) for each in Reason]
+    meanings = [re.sub(r"\\\{\w+\\\}", ".+", re.escape(reason.meaning)) for reason in Reason]
     for block in blocks:
         for why in re.findall(r"^ *Why: (.+)\.$", block.text, re.MULTILINE):
-            assert any(re.fullmatch(each, why) for each in meanings), why
+            assert any(re.fullmatch(meaning, why) for meaning in meanings), why

@@ -1,4 +1,4 @@
-"""The page of errors is that of the code."""
+"""docs/errors.md is up to date with the code."""
 
 from tests.errors_page import PAGE, page
 

@@ -1,10 +1,10 @@
-"""What a relation is, as its description says it."""
+"""The type and the format of a relation, from its description."""
 
 import pytest
 
 from dbt.adapters.deltawiden.relation import DeltaWidenRelation
 
-# As Spark writes it: whatever a user can write comes after the two lines that say what it is.
+# The format of Spark. Text of users comes after the lines with the type and the provider.
 DESCRIPTION = "Database: d\nTable: t\nOwner: me\n{kind}\nComment: {comment}\nStatistics: 9 bytes\n"
 
 
@@ -17,20 +17,20 @@ def described(kind: str, comment: str = "") -> DeltaWidenRelation:
 
 @pytest.mark.parametrize("comment", ["Type: VIEW", "\nType: VIEW\nProvider: hudi", ""])
 @pytest.mark.parametrize("provider", ["delta", "DELTA"])
-def test_a_delta_table_is_one_whatever_its_comment_says(provider: str, comment: str):
+def test_the_comment_of_a_delta_table_does_not_change_its_format(provider: str, comment: str):
     table = described(f"Type: MANAGED\nProvider: {provider}", comment)
     assert table.is_table
     assert (table.is_delta, table.is_hudi, table.is_iceberg) == (True, False, False)
 
 
-def test_a_view_is_no_delta_table_whatever_its_comment_says():
+def test_the_comment_of_a_view_does_not_make_it_a_delta_table():
     view = described("Type: VIEW", "\nProvider: delta")
     assert view.is_view
     assert not view.is_delta
 
 
 @pytest.mark.parametrize("provider", ["hudi", "iceberg", "parquet"])
-def test_other_tables_are_their_providers(provider: str):
+def test_another_table_has_the_format_of_its_provider(provider: str):
     table = described(f"Type: EXTERNAL\nProvider: {provider}", "Provider: delta")
     assert (table.is_delta, table.is_hudi, table.is_iceberg) == (
         False,
@@ -39,12 +39,12 @@ def test_other_tables_are_their_providers(provider: str):
     )
 
 
-def test_a_table_of_hives_has_no_provider():
+def test_a_hive_table_has_no_provider():
     table = described("Type: MANAGED", "Type: VIEW\nProvider: delta")
     assert table.is_table
     assert not table.is_delta
 
 
-def test_without_such_lines_it_stays_as_it_is():
+def test_a_relation_without_a_description_stays_as_it_is():
     relation = DeltaWidenRelation.create(schema="d", identifier="t", type="view", is_delta=True)
     assert relation.as_described() is relation

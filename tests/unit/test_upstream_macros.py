@@ -1,4 +1,4 @@
-"""dbt-spark's macros in whose place ours stand: a change of theirs has to be seen."""
+"""The macros of dbt-spark that the adapter replaces. A test fails if one of them changes."""
 
 import hashlib
 import json
@@ -18,7 +18,7 @@ _BLOCK = re.compile(
     r"(?P<body>.*?)\{%-?\s*end(?P=kind)",
     re.DOTALL,
 )
-# Ours stand in their place without being dispatched to.
+# The adapter's macros replace these without a dispatch.
 _OWNED = (
     *("incremental", "snapshot", "table", "clone"),
     *("dbt_spark_get_incremental_sql", "get_insert_into_sql", "get_insert_overwrite_sql"),
@@ -34,7 +34,7 @@ def blocks(package: object) -> Iterator[tuple[str, str]]:
 
 
 def replaced() -> dict[str, str]:
-    """The hash of each of dbt-spark's macros that one of ours stands in for."""
+    """The hashes of the dbt-spark macros that the adapter replaces."""
     ours = {name.removeprefix("deltawiden__") for name, _ in blocks(dbt.include.deltawiden)}
     return {
         name: hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -43,7 +43,7 @@ def replaced() -> dict[str, str]:
     }
 
 
-def test_are_the_ones_that_ours_were_written_after():
+def test_the_macros_of_dbt_spark_have_not_changed():
     minor = ".".join(version("dbt-spark").split(".")[:2])
     known = json.loads(KNOWN.read_text(encoding="utf-8"))
     if minor not in known:

@@ -1,4 +1,4 @@
-"""How a model's output drifts from one step to the next."""
+"""The random changes of a model's output from one step to the next."""
 
 from random import Random
 
@@ -21,10 +21,10 @@ WIDER: dict[type[DataType], tuple[DataType, ...]] = {
     spark.ShortType: INTEGERS[2:],
     spark.IntegerType: INTEGERS[3:],
     spark.FloatType: (spark.DoubleType(),),
-    spark.DecimalType: tuple(spark.DecimalType(*each) for each in ((12, 4), (22, 6), (38, 18))),
+    spark.DecimalType: tuple(spark.DecimalType(*digits) for digits in ((12, 4), (22, 6), (38, 18))),
     spark.DateType: (spark.TimestampNTZType(),),
 }
-"""Types that Delta makes of others, so that it does so often."""
+"""Types with the types that Delta widens them to, so that steps use them often."""
 
 
 def first_schema(rng: Random, limited: bool) -> StructType:
@@ -41,7 +41,7 @@ def first_schema(rng: Random, limited: bool) -> StructType:
 
 
 def drifted(rng: Random, table: StructType, changes_columns: bool) -> StructType:
-    """Draw what the model gives next, from what the table has.
+    """Draw the model's next output from the columns of the table.
 
     Args:
         changes_columns: whether a column may come or go, or a nested field.
@@ -62,7 +62,7 @@ def drifted(rng: Random, table: StructType, changes_columns: bool) -> StructType
 
 
 def as_selected(data_type: DataType) -> DataType:
-    """Give the type that a query's output has: a char or varchar is a string there."""
+    """Return the type in a query's output, where a char or varchar is a string."""
     return spark.StringType() if type(data_type) in TEXTS else data_type
 
 
@@ -93,7 +93,7 @@ def _drifted_struct(rng: Random, data_type: StructType, changes_fields: bool) ->
         fields.insert(index, StructField("fz", random_scalar(rng)))
     elif changes_fields and len(fields) > 1 and rng.random() < 0.15:
         del fields[index]
-    # Two fields of one name are no struct.
+    # A struct can't have two fields with one name.
     return StructType(list({field.name: field for field in fields}.values()))
 
 
@@ -108,7 +108,7 @@ def _drifted_scalar(rng: Random, data_type: DataType, void: bool) -> DataType:
 
 
 def _near(rng: Random, data_type: DataType) -> list[DataType]:
-    """List types of the same kind, and those that Delta can make of it."""
+    """List types of the same kind, and the types that Delta can widen the type to."""
     if type(data_type) in BITS:
         return [*INTEGERS, *INTEGERS, spark.DecimalType(10, 0), spark.DoubleType()]
     if isinstance(data_type, spark.DecimalType):

@@ -1,4 +1,4 @@
-"""Whether what a table stores is exactly what a model produced, decided without Spark."""
+"""Decide without Spark whether a table stores exactly the values of a model."""
 
 import math
 import re
@@ -19,7 +19,7 @@ EPOCH = datetime(1970, 1, 1)
 
 
 def same(value: Any, source: DataType, stored: Any, column: DataType, lossy: bool = False) -> bool:
-    """Tell whether a stored value is the value that was written.
+    """Return whether a stored value is the value that was written.
 
     Args:
         value: what was written.
@@ -94,7 +94,7 @@ def _same_atom(value: Any, source: DataType, stored: Any, column: DataType) -> b
     if kinds[1] in TEXTS:
         return _reads_as(stored, value, source)
     if kinds[0] in TEXTS:
-        # The text has to be the one that the stored value has.
+        # The text has to be the text of the stored value.
         return canonical(value, column) and _reads_as(value, stored, column)
     if kinds == (spark.DateType, spark.TimestampType):
         return bool(stored == midnight(value))
@@ -114,7 +114,7 @@ def _same_number(value: Any, stored: Any) -> bool:
 
 
 def _reads_as(text: str, value: Any, data_type: DataType) -> bool:
-    """Tell whether a text is how a value is written as a string."""
+    """Return whether a text is the text of a value as a string."""
     try:
         if type(data_type) in BITS:
             return text == str(value)
@@ -132,7 +132,7 @@ def _reads_as(text: str, value: Any, data_type: DataType) -> bool:
             return text == datetime_text(value)
     except (ValueError, ArithmeticError):
         return False
-    # A timestamp's text depends on the session's time zone, and binary may be no text.
+    # A timestamp's text depends on the session's time zone. Binary can be invalid as text.
     return False
 
 
@@ -144,7 +144,7 @@ CANONICAL = {
 
 
 def canonical(text: str, data_type: DataType) -> bool:
-    """Tell whether a text is one that Spark itself writes for a value of a type."""
+    """Return whether a text is one that Spark writes for a value of a type."""
     pattern = CANONICAL.get(type(data_type))
     if pattern is None:
         return True
@@ -160,14 +160,14 @@ def datetime_text(value: datetime) -> str:
 
 
 def midnight(day: date) -> int:
-    """Give the start of a day in the session's time zone, in microseconds since 1970."""
+    """Return the start of a day in the session's time zone, in microseconds since 1970."""
     local = datetime(day.year, day.month, day.day)
     offset = local.replace(tzinfo=ZONE).utcoffset() or timedelta()
     return (local - EPOCH - offset) // timedelta(microseconds=1)
 
 
 def always_exact(source: DataType, column: DataType) -> bool:
-    """Tell whether the types alone make a write exact: the first table of docs/decisions.md."""
+    """Return whether the types alone make a write exact: the first table of docs/decisions.md."""
     if source == column or isinstance(source, spark.NullType):
         return True
     if isinstance(source, ArrayType) and isinstance(column, ArrayType):

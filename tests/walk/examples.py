@@ -1,4 +1,4 @@
-"""Writes that once lost values somewhere, or easily do: what a table has, and what comes to it."""
+"""Writes that can lose values: the columns of a table, and the values that are written."""
 
 import math
 from datetime import date, datetime
@@ -17,7 +17,7 @@ class Example(NamedTuple):
         has: the value that it has.
         source: the type of the values that come to it.
         fits: values that it stores exactly.
-        loses: values that it does not; each is tried by itself.
+        loses: values that it does not store exactly. Each one is written separately.
     """
 
     table: DataType
@@ -34,7 +34,7 @@ MONEY = spark.DecimalType(10, 2)
 
 
 def struct(**fields: DataType) -> StructType:
-    return StructType([StructField(name, each) for name, each in fields.items()])
+    return StructType([StructField(name, data_type) for name, data_type in fields.items()])
 
 
 AB = struct(fa=INT, fb=INT)

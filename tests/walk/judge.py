@@ -1,4 +1,4 @@
-"""Whether a step kept the promise: every value stored exactly, or nothing written."""
+"""Check the promise after a step: every value is stored exactly, or nothing is written."""
 
 import re
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from tests.walk.exact import always_exact, same
 from tests.walk.model import NOON, PARTITIONED, Output, Settings
 from tests.walk.stored import Contents
 
-# What no user should have to read.
+# Texts that no user should have to read.
 UNCLEAR = (
     "[INTERNAL_ERROR",
     "CAST_WITHOUT_SUGGESTION",
@@ -35,7 +35,7 @@ class Expected:
     """A value that a row must have.
 
     Attributes:
-        value, type: as the model produced it, or as the table had it.
+        value, type: the value of the model, or the previous value of the table.
         is_written: whether this step wrote it.
     """
 
@@ -49,10 +49,10 @@ class Step:
     """One run of one model.
 
     Attributes:
-        before, after: what the table had and has.
+        before, after: the contents of the table before and after.
         operations: the commits that were made.
-        message: the error's text, or None where the run succeeded.
-        printed: all that dbt said of the invocation.
+        message: the error's text, or None if the run succeeded.
+        printed: the output of the dbt invocation.
     """
 
     name: str
@@ -72,16 +72,16 @@ class Violation:
     Attributes:
         kind: what is wrong.
         column: where, if it is about a column.
-        told: what was seen.
+        details: the observed values.
     """
 
     kind: str
     column: str
-    told: str
+    details: str
 
 
 def judge(step: Step) -> Iterator[Violation]:
-    """Yield what is wrong with a step."""
+    """Yield the violations of a step."""
     if step.message is None:
         yield from _judge_rows(step)
         yield from _judge_columns(step)
@@ -104,7 +104,7 @@ def _are_written(step: Step) -> bool:
 
 def _judge_message(step: Step, message: str) -> Iterator[Violation]:
     differing = differing_columns(step.output.schema, step.before.schema)
-    unclear = [each for each in UNCLEAR if each in message]
+    unclear = [text for text in UNCLEAR if text in message]
     if unclear:
         yield Violation("unclear error", ", ".join(sorted(differing)), f"{unclear}: {message}")
     if not differing:
@@ -140,18 +140,18 @@ def _judge_rows(step: Step) -> Iterator[Violation]:
     expected = expected_rows(step)
     after = step.after
     if after.count != len(after.rows) or set(after.rows) != set(expected):
-        told = f"ids {sorted(after.rows)} ({after.count} rows), not {sorted(expected)}"
-        yield Violation("wrong rows", "", told)
+        details = f"ids {sorted(after.rows)} ({after.count} rows), not {sorted(expected)}"
+        yield Violation("wrong rows", "", details)
     for number in sorted(set(after.rows) & set(expected)):
         for field in after.schema.fields:
             stored = after.rows[number][field.name]
             wanted = expected[number].get(field.name, Expected(None, field.dataType, False))
             if not _is_kept(step, wanted, stored, field.dataType):
-                told = (
+                details = (
                     f"id {number}: {wanted.value!r} ({wanted.type.simpleString()}) is stored as "
                     f"{stored!r} ({field.dataType.simpleString()})"
                 )
-                yield Violation("value changed", field.name, told)
+                yield Violation("value changed", field.name, details)
 
 
 def _is_kept(step: Step, wanted: Expected, stored: Any, column: DataType) -> bool:
@@ -163,7 +163,7 @@ def _is_kept(step: Step, wanted: Expected, stored: Any, column: DataType) -> boo
 
 
 def expected_rows(step: Step) -> dict[int, dict[str, Expected]]:
-    """Give the rows that the table must have: the oracle."""
+    """Return the rows that the table must have: the oracle."""
     types = {field.name: field.dataType for field in step.before.schema.fields}
     rows = {
         number: {name: Expected(value, types[name], False) for name, value in row.items()}
@@ -185,7 +185,7 @@ def expected_rows(step: Step) -> dict[int, dict[str, Expected]]:
 
 
 def without_dropped(value: Any, source: DataType, column: DataType) -> tuple[Any, DataType]:
-    """Leave out of a kept value the nested fields that the table no longer has."""
+    """Remove nested fields from a value that the table no longer has."""
     if isinstance(source, StructType) and isinstance(column, StructType):
         kept = {field.name: field.dataType for field in column.fields}
         fields = [field for field in source.fields if field.name in kept]
@@ -193,8 +193,10 @@ def without_dropped(value: Any, source: DataType, column: DataType) -> tuple[Any
             f.name: without_dropped(value and value[f.name], f.dataType, kept[f.name])
             for f in fields
         }
-        made = StructType([StructField(name, each) for name, (_, each) in inner.items()])
-        return value and {name: each for name, (each, _) in inner.items()}, made
+        made = StructType(
+            [StructField(name, nested_type) for name, (_, nested_type) in inner.items()]
+        )
+        return value and {name: nested_value for name, (nested_value, _) in inner.items()}, made
     if isinstance(source, ArrayType) and isinstance(column, ArrayType):
         types = source.elementType, column.elementType
         elements = [without_dropped(element, *types)[0] for element in value or []]
@@ -209,7 +211,7 @@ def without_dropped(value: Any, source: DataType, column: DataType) -> tuple[Any
 
 
 def reproduction(step: Step, columns: list[str]) -> str:
-    """Write what shows a violation again: the table's columns and rows, and the model."""
+    """Write the text that reproduces a violation: the table's columns and rows, and the model."""
     shown = [c for c in columns if c in {*step.before.schema.names, *step.output.schema.names}]
     own = {"insert_overwrite": ["part"], "microbatch": ["at"]}.get(step.settings.strategy, [])
     wanted = {"id", *own, *shown}

@@ -1,6 +1,6 @@
-"""Defects that are known and not mended yet, so that the walk finds new ones.
+"""Known defects that are not fixed yet, so that the walk finds new ones.
 
-Remove an entry when what it tells of is mended: the walk then fails wherever it is not.
+Remove an entry when its defect is fixed. The walk then fails if the defect is still there.
 """
 
 from collections.abc import Callable
@@ -9,11 +9,11 @@ from tests.walk.judge import Step, Violation
 
 
 def _raw_error_of_an_accepted_loss(step: Step, violation: Violation) -> bool:
-    """Where a loss is accepted, what can not be cast at all ends with the engine's own error."""
+    """If a loss is accepted, a value that can't be cast ends with the engine's error."""
     of_error = violation.kind in ("unclear error", "error names no column")
     conditions = ("TASK_WRITE_FAILED", "DUPLICATED_MAP_KEY", "CAST_OVERFLOW", "CAST_WITHOUT")
-    told = any(condition in violation.told for condition in conditions)
-    return of_error and step.settings.accepts_loss and told
+    is_known = any(condition in violation.details for condition in conditions)
+    return of_error and step.settings.accepts_loss and is_known
 
 
 KNOWN: dict[str, Callable[[Step, Violation], bool]] = {
@@ -22,5 +22,5 @@ KNOWN: dict[str, Callable[[Step, Violation], bool]] = {
 
 
 def known_defect(step: Step, violation: Violation) -> str | None:
-    """Name the known defect that a violation is, or None."""
+    """Return the name of the known defect of a violation, or None."""
     return next((name for name, is_it in KNOWN.items() if is_it(step, violation)), None)

@@ -26,7 +26,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Settings:
-    """What a model is configured with.
+    """The configuration of a model.
 
     Attributes:
         strategy: one of STRATEGIES.
@@ -34,7 +34,7 @@ class Settings:
         lossy: on_lossy_write.
         type_widening: None leaves it unset.
         column_mapping: whether columns can be dropped.
-        limited: whether the table, made by hand, has a char or varchar column.
+        limited: whether the table is created by hand and has a char or varchar column.
     """
 
     strategy: str
@@ -97,7 +97,7 @@ def all_settings(rng: Random) -> list[Settings]:
 
 @dataclass(frozen=True)
 class Output:
-    """What a model produces in one step.
+    """The output of a model in one step.
 
     Attributes:
         schema: its columns.
@@ -136,8 +136,8 @@ def random_output(
     new = range(max(ids, default=0) + 1, max(ids, default=0) + 1 + count)
     rows = [
         {f.name: random_value(rng, f.dataType) for f in schema.fields}
-        | {"id": each, "part": rng.choice((1, 2, 3)), "at": NOON}
-        for each in (*old, *new)
+        | {"id": number, "part": rng.choice((1, 2, 3)), "at": NOON}
+        for number in (*old, *new)
     ]
     update_columns: list[str] = []
     if settings.strategy == "merge_update_columns":

@@ -1,4 +1,4 @@
-"""Filters on a table, and the view over it, against what the table has."""
+"""Filters on a table and the view over it, compared with the rows of the table."""
 
 from collections.abc import Iterator
 from datetime import date
@@ -21,7 +21,7 @@ OPERATORS = ("=", "<", "<=", ">", ">=")
 def judge_filters(
     spark: SparkSession, name: str, contents: Contents, rng: Random
 ) -> Iterator[Violation]:
-    """Yield the columns on which a filter that holds for a row does not find it."""
+    """Yield the columns with a filter that is true for a row and does not find the row."""
     if not contents.rows:
         return
     number, other = rng.choice([*contents.rows]), rng.choice([*contents.rows])
@@ -50,10 +50,12 @@ def _filters_that_hold(
     for field in contents.schema.fields:
         for path, data_type in _atoms(field.name, field.dataType):
             value = _at(contents.rows[number], path)
-            asked = [value] if value is None else [value, _at(contents.rows[other], path)]
-            if not all(map(_can_be_asked_for, asked)):
+            values = [value] if value is None else [value, _at(contents.rows[other], path)]
+            if not all(map(_can_be_compared, values)):
                 continue
-            for written in (literal(each, data_type) for each in asked if each is not None):
+            for written in (
+                literal(compared, data_type) for compared in values if compared is not None
+            ):
                 texts = [f"{{}} {operator} {written}" for operator in OPERATORS]
                 for text in (*texts, f"{{}} in ({written})"):
                     column = text.format(path)
@@ -62,12 +64,12 @@ def _filters_that_hold(
                 filters.append((field.name, f"{path} is null", "true"))
     if not filters:
         return []
-    (answers,) = spark.sql(f"select {', '.join(asked for _, _, asked in filters)}").collect()
-    return [each[:2] for each, holds in zip(filters, answers, strict=True) if holds]
+    (answers,) = spark.sql(f"select {', '.join(text for _, _, text in filters)}").collect()
+    return [tried[:2] for tried, holds in zip(filters, answers, strict=True) if holds]
 
 
-def _can_be_asked_for(value: Any) -> bool:
-    # A text made of bytes that are none can't be written as a literal.
+def _can_be_compared(value: Any) -> bool:
+    # A text of invalid bytes can't be written as a literal.
     if isinstance(value, str):
         return "\ufffd" not in value
     # Spark reads no row of a Parquet file for these days, which the Julian calendar skips.
@@ -92,10 +94,10 @@ def _at(row: dict[str, Any], path: str) -> Any:
 def judge_view(
     spark: SparkSession, name: str, contents: Contents, columns: list[str]
 ) -> Iterator[Violation]:
-    """Yield the columns of which a view does not give every value.
+    """Yield the columns of a view that do not have every value of the table.
 
     Args:
-        columns: what the table had when the view was made.
+        columns: the columns of the table when the view was created.
     """
     if not set(columns) <= set(contents.schema.names):
         return  # A column was dropped, and a view that selects it fails.
@@ -113,6 +115,6 @@ def judge_view(
             kept, column = contents.rows[number][field.name], types[field.name]
             if not same(kept, column, row[field.name], field.dataType):
                 was = f"{kept!r} ({column.simpleString()})"
-                told = f"id {number}: {was} is seen as {row[field.name]!r}"
-                yield Violation("a view changes a value", field.name, told)
+                details = f"id {number}: {was} is seen as {row[field.name]!r}"
+                yield Violation("a view changes a value", field.name, details)
                 break

@@ -1,4 +1,4 @@
-"""What a table or view has, read exactly, without a filter."""
+"""The exact contents of a table or view, read without a filter."""
 
 import json
 import re
@@ -24,7 +24,7 @@ class Contents:
     count: int
 
     def __eq__(self, other: object) -> bool:
-        # By text, because NaN is not equal to itself.
+        # Compared as text, because NaN is not equal to itself.
         return isinstance(other, Contents) and repr(self) == repr(other)
 
 
@@ -50,7 +50,7 @@ def _declared(field: StructField) -> DataType:
 
 
 def _without_nullability(data_type: DataType) -> DataType:
-    """Leave out what is no part of a value: NOT NULL and metadata."""
+    """Remove NOT NULL and metadata, which are not part of a value."""
     if isinstance(data_type, StructType):
         fields = data_type.fields
         return StructType([StructField(f.name, _without_nullability(f.dataType)) for f in fields])
@@ -63,7 +63,7 @@ def _without_nullability(data_type: DataType) -> DataType:
 
 
 def shown_sql(value: str, data_type: DataType, depth: int = 0) -> str:
-    """Write what to select so that Python gets the value as it is: a timestamp as a number."""
+    """Write an expression that Python reads exactly, such as a timestamp as a number."""
     if isinstance(data_type, spark.TimestampType):
         return f"unix_micros({value})"
     inner = f"e{depth}"
@@ -100,7 +100,7 @@ def _value(kept: Any, data_type: DataType) -> Any:
 
 
 def commits(log: Path) -> list[Path]:
-    """List the files of a table's commits. DESCRIBE HISTORY would take Spark a second each."""
+    """List the files of a table's commits. DESCRIBE HISTORY would take a second for each table."""
     return sorted(log.glob("*.json"))
 
 

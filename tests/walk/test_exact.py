@@ -1,4 +1,4 @@
-"""The oracle itself: it takes what is exact, and nothing that is nearly so."""
+"""The oracle accepts exact values and no value that is almost exact."""
 
 import math
 from datetime import date, datetime
@@ -60,16 +60,16 @@ CHANGED = [
 
 
 @pytest.mark.parametrize(("value", "source", "stored", "column"), EXACT)
-def test_an_exact_value_is_the_same(value, source, stored, column):
+def test_an_exact_value_is_accepted(value, source, stored, column):
     assert same(value, source, stored, column)
 
 
 @pytest.mark.parametrize(("value", "source", "stored", "column"), CHANGED)
-def test_a_changed_value_is_not(value, source, stored, column):
+def test_a_changed_value_is_not_accepted(value, source, stored, column):
     assert not same(value, source, stored, column)
 
 
-def test_an_accepted_loss_is_taken_where_the_types_lose_and_nowhere_else():
+def test_an_accepted_loss_is_allowed_only_if_the_types_can_lose_values():
     source = StructType([StructField("fa", BIGINT), StructField("fb", BIGINT)])
     column = StructType([StructField("fa", INT), StructField("fb", BIGINT)])
     assert same({"fa": 5, "fb": 6}, source, {"fa": 4, "fb": 6}, column, lossy=True)
@@ -98,11 +98,11 @@ def test_an_accepted_loss_is_taken_where_the_types_lose_and_nowhere_else():
         (spark.NullType(), AB, True),
     ],
 )
-def test_types_that_make_a_write_exact(source, column, exact):
+def test_the_types_alone_make_these_writes_exact(source, column, exact):
     assert always_exact(source, column) is exact
 
 
-def test_midnight_is_that_of_the_sessions_time_zone():
+def test_midnight_is_in_the_session_time_zone():
     assert midnight(date(2024, 1, 1)) == 1704085200000000
     # Local mean time, four hours, 56 minutes and two seconds behind.
     assert midnight(date(1582, 10, 15)) % 86_400_000_000 == (4 * 3600 + 56 * 60 + 2) * 1_000_000

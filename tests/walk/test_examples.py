@@ -1,4 +1,4 @@
-"""Each example in each mode: every value is stored exactly, or the run says which is not."""
+"""Every example in every mode stores every value exactly, or the run names the value."""
 
 from itertools import cycle, product
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The promise, tried from outside: after a run every value is stored exactly, or nothing is."""
+"""The promise: after a run every value is stored exactly, or nothing is written."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,13 +31,13 @@ def random_starts(
     prefix: str, cells: list[Settings], seed: int
 ) -> dict[str, tuple[Settings, Output]]:
     starts = {}
-    for number, each in enumerate(cells):
+    for number, cell in enumerate(cells):
         name = f"{prefix}_{number}"
         rng = Random(f"{seed}/{name}")
-        schema = first_schema(rng, each.limited)
-        output = random_output(rng, each, schema, schema, [])
+        schema = first_schema(rng, cell.limited)
+        output = random_output(rng, cell, schema, schema, [])
         # A column of a merge that does not exist yet can't be updated.
-        starts[name] = each, Output(schema, output.rows, [])
+        starts[name] = cell, Output(schema, output.rows, [])
     return starts
 
 
@@ -56,7 +56,7 @@ def random_outputs(walk: Walk, seed: int) -> dict[str, Output]:
 def machine(
     spark: SparkSession, schema: str, folder: Path, findings: Findings
 ) -> type[RuleBasedStateMachine]:
-    """Make the state machine of walks in a project; each walk takes the next models."""
+    """Make the state machine of walks in a project. A walk takes the next models."""
     walks = iter(range(10_000))
 
     class Promise(RuleBasedStateMachine):
@@ -86,7 +86,7 @@ class TestThePromise:
 
     @pytest.fixture(autouse=True)
     def _small_tables(self, spark: SparkSession) -> Iterator[None]:
-        """Set what suits tables of ten rows: one task, and no Java code made for a query."""
+        """Use settings for tables of ten rows: one task, and no code generation for a query."""
         with settings_of(spark, SMALL):
             yield
 
@@ -111,12 +111,12 @@ class TestThePromise:
             machine(spark, project.test_schema, folder, findings),
             settings=settings(
                 max_examples=walks,
-                # The beginning of a walk counts as a step there.
+                # The report counts the start of a walk as a step.
                 stateful_step_count=steps + 1,
                 derandomize=True,
                 database=None,
                 deadline=None,
-                # A failure is kept with what shows it again, and not tried anew by smaller walks.
+                # A failure has the text that reproduces it, so Hypothesis need not shrink the walk.
                 phases=(Phase.generate,),
                 suppress_health_check=list(HealthCheck),
             ),
@@ -124,6 +124,6 @@ class TestThePromise:
         conformance.promise = findings.counts
         conformance.promise_disagreements = [text.split("\n")[0] for text in findings.violations]
         print(findings.counts, dict(findings.steps), dict(findings.known), sep="\n")
-        # Otherwise nothing was tried, or the oracle sees nothing.
+        # Otherwise nothing was tried, or the oracle finds nothing.
         assert findings.counts["steps written, with a loss that the model accepts"] > 0
         assert findings.violations == [], "\n\n".join(findings.violations)

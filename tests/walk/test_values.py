@@ -1,4 +1,4 @@
-"""The walk's values: what is written is what is read, or it could judge nothing."""
+"""The walk reads the values that it has written, which its checks depend on."""
 
 import pytest
 from pyspark.sql import SparkSession
@@ -10,7 +10,7 @@ from tests.walk.stored import read_contents
 from tests.walk.values import SCALARS, values_of
 
 
-@pytest.mark.parametrize("scalar", SCALARS, ids=lambda each: each.simpleString())
+@pytest.mark.parametrize("scalar", SCALARS, ids=lambda scalar: scalar.simpleString())
 def test_a_value_is_read_as_it_is_written(spark: SparkSession, scalar):
     types = (scalar, StructType([StructField("fa", ArrayType(scalar))]), MapType(scalar, scalar))
     rows = [(value, {"fa": [value, None]}, [(value, value)]) for value in values_of(scalar)]

@@ -1,4 +1,4 @@
-"""Random types and values, with what stands at each type's boundaries more often than not."""
+"""Random types and values, mostly at the boundaries of a type."""
 
 import math
 import struct
@@ -15,11 +15,14 @@ FLOATS = (spark.FloatType(), spark.DoubleType())
 BITS = dict(zip(map(type, INTEGERS), (7, 15, 31, 63), strict=True))
 TEXTS = (spark.StringType, spark.VarcharType, spark.CharType)
 
-# Few enough that types meet each other, with each kind of difference among the decimals.
+# Few types, so that pairs of them are frequent. The decimals have each kind of difference.
 SCALARS: tuple[DataType, ...] = (
     *INTEGERS,
     *FLOATS,
-    *(spark.DecimalType(*each) for each in ((3, 1), (10, 0), (10, 2), (12, 4), (38, 0), (38, 18))),
+    *(
+        spark.DecimalType(*digits)
+        for digits in ((3, 1), (10, 0), (10, 2), (12, 4), (38, 0), (38, 18))
+    ),
     spark.StringType(),
     spark.BinaryType(),
     spark.BooleanType(),
@@ -27,7 +30,7 @@ SCALARS: tuple[DataType, ...] = (
     spark.TimestampType(),
     spark.TimestampNTZType(),
 )
-# Only a table's own statement makes these: a query's output has no such type.
+# Only a CREATE TABLE statement has these types. A query's output has no such type.
 LIMITED = (spark.VarcharType(5), spark.CharType(5))
 
 STRINGS = (
@@ -62,7 +65,7 @@ FLOATS_OF_32_BITS = (
 
 
 def as_float(value: float) -> float:
-    """Give the nearest number of 32 bits."""
+    """Return the nearest number of 32 bits."""
     return float(struct.unpack("f", struct.pack("f", value))[0])
 
 
@@ -81,11 +84,11 @@ def random_type(rng: Random, depth: int = 2) -> DataType:
     if shape == "map":
         return MapType(random_scalar(rng), inside[0])
     names = rng.sample(("fa", "fb", "fc", "fd"), rng.choice((1, 2, 2, 3)))
-    return StructType([StructField(*each) for each in zip(names, inside, strict=False)])
+    return StructType([StructField(*field) for field in zip(names, inside, strict=False)])
 
 
 def random_value(rng: Random, data_type: DataType, nulls: float = 0.15) -> Any:
-    """Draw a value of a type; see ``tests.literals`` for how values are kept."""
+    """Draw a value of a type; ``tests.literals`` describes the representation of values."""
     if isinstance(data_type, spark.NullType) or rng.random() < nulls:
         return None
     if isinstance(data_type, StructType):
@@ -99,7 +102,7 @@ def random_value(rng: Random, data_type: DataType, nulls: float = 0.15) -> Any:
 
 def _random_entries(rng: Random, data_type: MapType) -> list[tuple[Any, Any]]:
     keys = [random_value(rng, data_type.keyType, nulls=0) for _ in range(rng.choice((0, 1, 2, 3)))]
-    # To Spark -0.0 and 0.0 are the same key, and it keeps the latter.
+    # To Spark -0.0 and 0.0 are the same key. It stores 0.0.
     keys = [0.0 if isinstance(key, float) and key == 0 else key for key in keys]
     distinct = {repr(key): key for key in keys}.values()
     return [(key, random_value(rng, data_type.valueType)) for key in distinct]

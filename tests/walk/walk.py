@@ -1,4 +1,4 @@
-"""The walk: models that drift from step to step, each run by dbt on real Delta."""
+"""The walk: dbt runs models on real Delta whose output changes in every step."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -24,14 +24,14 @@ T = TypeVar("T")
 
 @dataclass
 class Findings:
-    """What all steps have shown.
+    """The results of all steps.
 
     Attributes:
-        steps: how many steps ended how, by mode.
-        filters: how many filters were put on tables.
-        views: how many views were read.
-        violations: each with what shows it again.
-        known: how often a defect was met that is known, by what it is.
+        steps: the number of steps by mode and result.
+        filters: the number of filters on tables.
+        views: the number of views that were read.
+        violations: the violations, with the text that reproduces them.
+        known: the number of violations by known defect.
     """
 
     steps: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -52,7 +52,7 @@ class Findings:
         }
 
     def add_made(self, step: Step, found: list[Violation]) -> None:
-        """Add what is wrong with a table that was made."""
+        """Add the violations of a new table."""
         self._tell(step, found)
 
     def add(self, step: Step, found: list[Violation]) -> None:
@@ -69,7 +69,7 @@ class Findings:
                 self.known[reason] += 1
                 continue
             columns = [name.strip() for name in violation.column.split(",") if name]
-            text = f"{violation.kind}: {violation.column} in {step.name}: {violation.told}\n"
+            text = f"{violation.kind}: {violation.column} in {step.name}: {violation.details}\n"
             text += reproduction(step, columns or sorted(step.output.schema.names))
             print(text)
             self.violations.append(text)
@@ -86,7 +86,7 @@ def _outcome(step: Step) -> str:
 
 @dataclass
 class Walker:
-    """One model on its way; ``columns`` are those that its view selects."""
+    """One model of the walk; ``columns`` are the columns of its view."""
 
     name: str
     settings: Settings
@@ -94,7 +94,7 @@ class Walker:
 
 
 class Walk:
-    """Models of one dbt project, which go a step together."""
+    """The models of one dbt project, which run together in each step."""
 
     def __init__(self, spark: SparkSession, schema: str, folder: Path, findings: Findings):
         self.spark, self.schema, self.folder = spark, schema, folder
@@ -104,10 +104,10 @@ class Walk:
         self.contents: dict[str, Contents] = {}
 
     def begin(self, starts: dict[str, tuple[Settings, Output]]) -> None:
-        """Make the tables, and a view over each.
+        """Create the tables and their views.
 
         Args:
-            starts: of each model its settings and what its table begins with.
+            starts: the settings and the first contents of the table, by model.
         """
         for name, (settings, output) in starts.items():
             self.walkers.append(Walker(name, settings, output.schema.names))
@@ -118,10 +118,10 @@ class Walk:
             (self.folder / f"{name}_view.sql").write_text(view, encoding="utf-8")
         made_by_dbt = [walker for walker in self.walkers if not walker.settings.limited]
         run = self._run([walker.name for walker in made_by_dbt])
-        assert {str(each.status) for each in run.results.values()} == {"success"}, run.output
+        assert {str(result.status) for result in run.results.values()} == {"success"}, run.output
         made = dbt("run", "-s", *(f"{walker.name}_view" for walker in self.walkers))
-        assert {str(each.status) for each in made.results.values()} == {"success"}, made.output
-        for step in _each(
+        assert {str(result.status) for result in made.results.values()} == {"success"}, made.output
+        for step in _in_threads(
             lambda walker: self._made(walker, starts[walker.name][1], run), self.walkers
         ):
             self.findings.add_made(step, list(judge(step)))
@@ -131,17 +131,17 @@ class Walk:
                 self._move_to_another_batch(walker.name)
 
     def _move_to_another_batch(self, name: str) -> None:
-        """Let some rows be of another day, which no later step replaces."""
+        """Give some rows another day, which no later step replaces."""
         table = self._table(name)
         self.spark.sql(f"update {table} set at = at + interval 48 hours where id % 2 = 0")
         self.contents[name] = read_contents(self.spark, table)
 
     def step(self, outputs: dict[str, Output], seed: int) -> list[Step]:
-        """Run models once more, and judge what became of each.
+        """Run the models once more, and check their results.
 
         Args:
-            outputs: what each model gives now.
-            seed: decides which filters are tried.
+            outputs: the output of each model.
+            seed: the seed for the choice of filters.
 
         Returns:
             The step of each model.
@@ -152,7 +152,7 @@ class Walk:
             self._write(walker.name, walker.settings, outputs[walker.name])
         before = {w.name: len(commits(self._log(w.name))) for w in walkers}
         run = self._run([walker.name for walker in walkers])
-        for step, violations in _each(
+        for step, violations in _in_threads(
             lambda w: self._judge(w, outputs[w.name], before[w.name], run, seed), walkers
         ):
             self.findings.add(step, violations)
@@ -161,7 +161,7 @@ class Walk:
         return steps
 
     def _made(self, walker: Walker, output: Output, run: Run) -> Step:
-        """Judge the making of a table as a step from an empty one."""
+        """Check the creation of a table as a step from an empty table."""
         empty = Contents(output.schema, {}, 0)
         after = read_contents(self.spark, self._table(walker.name))
         return Step(walker.name, walker.settings, output, empty, after, [], None, run.output)
@@ -222,6 +222,6 @@ class Walk:
         return self.warehouse / f"{self.schema}.db" / name / "_delta_log"
 
 
-def _each(do: Callable[[Walker], T], walkers: list[Walker]) -> Iterator[T]:
+def _in_threads(do: Callable[[Walker], T], walkers: list[Walker]) -> Iterator[T]:
     with ThreadPoolExecutor(2) as threads:
         yield from threads.map(do, walkers)

@@ -1,4 +1,4 @@
-"""dbt's own test suite: its projects, in Spark's words where theirs are those of Postgres."""
+"""dbt's own test suite, with Spark SQL instead of the SQL of Postgres."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from tests.small import settings_of
 
 SOURCES = ("models", "macros", "seeds", "snapshots", "tests", "analyses", "functions")
-# What is Postgres' in most of the suite's projects; a class can name more as ``spark_sql``.
+# The SQL of Postgres in most projects of the suite. A class can have more in ``spark_sql``.
 POSTGRES = {
     r"double precision": "double",
     r"('[^']*'|[\w.]+)::(\w+(?:\(\d+\))?|\{\{.*?\}\})": r"cast(\1 as \2)",
@@ -26,10 +26,10 @@ POSTGRES = {
     r"(`None`|\bNone|\{\{ ?target.database ?\}\})\.": "",
 }
 SETTINGS = {
-    # A table that a test creates itself is one of Delta too, as those of the projects.
+    # A table that a test creates is a Delta table too.
     "spark.sql.sources.default": "delta",
     "spark.sql.legacy.createHiveTableByDefault": "false",
-    # Time: the suite's tables have a few rows.
+    # These settings save time: the suite's tables have few rows.
     "spark.sql.shuffle.partitions": "2",
     "spark.databricks.delta.snapshotPartitions": "1",
 }
@@ -42,7 +42,7 @@ def spark_target(
     statements_of_tests: None,
     spark_parameters: dict[str, str],
 ) -> dict[str, object]:
-    """Ours, or dbt-spark's in the same Spark: a session that has been started is used as it is."""
+    """The profile of this adapter, or of dbt-spark in the same session."""
     if request.config.getoption("--dbt-adapter") == "spark":
         return {"type": "spark", "method": "session", "host": "localhost", "threads": 4}
     return {"type": "deltawiden", "threads": 4, "server_side_parameters": spark_parameters}
@@ -55,7 +55,7 @@ def dbt_profile_target(spark_target: dict[str, object]) -> dict[str, object]:
 
 @pytest.fixture(scope="class")
 def in_spark(request: pytest.FixtureRequest) -> dict[str, str]:
-    """The class's patterns of what is not Spark's, each with what replaces it."""
+    """The class's patterns of other SQL, with their replacements."""
     return {**POSTGRES, **getattr(request.cls, "spark_sql", {})}
 
 
@@ -80,7 +80,7 @@ def dbt_project_yml(
 
 @pytest.fixture(scope="class")
 def project_files(project_files: None, project_root: str, in_spark: dict[str, str]) -> None:
-    """The class's files, with what it names in ``spark_sql`` in Spark's words."""
+    """The class's files, with the replacements of ``spark_sql``."""
     for folder in SOURCES:
         for file in Path(project_root, folder).rglob("*"):
             if file.suffix in {".sql", ".yml"}:
@@ -96,12 +96,14 @@ def settings(spark: SparkSession) -> Iterator[None]:
 
 @pytest.fixture(scope="class")
 def statements_of_tests(in_spark: dict[str, str]) -> Iterator[None]:
-    """What tests run without dbt, in Spark's words, and one statement a call."""
+    """Run the tests' own statements in Spark SQL, one statement in each call."""
     run = SparkAdapter.run_sql_for_tests
 
     def run_each(self: SparkAdapter, sql: str, fetch: str | None, connection: Any) -> Any:
         statements = re.split(r";\s*(?:\n|$)", translated(sql, in_spark))
-        answers = [run(self, each, fetch, connection) for each in statements if each.strip()]
+        answers = [
+            run(self, statement, fetch, connection) for statement in statements if statement.strip()
+        ]
         return answers[-1]
 
     with patch.object(SparkAdapter, "run_sql_for_tests", run_each):
@@ -113,7 +115,7 @@ def translated(found: Any, changes: dict[str, str]) -> Any:
     if isinstance(found, dict):
         return {key: translated(value, changes) for key, value in found.items()}
     if isinstance(found, list):
-        return [translated(each, changes) for each in found]
+        return [translated(item, changes) for item in found]
     if not isinstance(found, str):
         return found
     for pattern, by in changes.items():

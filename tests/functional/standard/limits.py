@@ -1,4 +1,4 @@
-"""Why some of dbt's tests can't run here: whose limit it is, in one line each."""
+"""The reasons why some of dbt's tests can't run here, in one line for each reason."""
 
 ONE_STATEMENT = "Spark runs one statement a call: no header statement before another"
 NO_GRANTS = "open-source Spark has no GRANT outside of a Hive metastore with SQL authorization"
@@ -48,4 +48,4 @@ NOT_APPLICABLE = {
     "PythonUDAFDefaultArgSupport": _PYTHON,
     "BasicSQLUDAF": _AGGREGATE,
 }
-"""Classes of the suite, by name, that no test here is made of."""
+"""The names of the suite's classes that have no test here."""

@@ -38,7 +38,7 @@ class TestSimpleMaterializations(BaseSimpleMaterializations):
 
 
 class SparkCatalog:
-    """The catalog as Spark's types make it; its statistics have tests of their own."""
+    """The catalog with Spark's types. Other tests check its statistics."""
 
     types = {
         "id_type": "bigint",
@@ -69,7 +69,7 @@ class TestDocsGenReferences(SparkCatalog, BaseDocsGenReferences):
         # dbt-spark counts columns from zero.
         for node in [*catalog["nodes"].values(), *catalog["sources"].values()]:
             columns = node["columns"].values()
-            node["columns"] = {each["name"]: {**each, "index": ANY} for each in columns}
+            node["columns"] = {column["name"]: {**column, "index": ANY} for column in columns}
         return catalog
 
 

@@ -8,7 +8,7 @@ from dbt.tests.util import run_dbt
 
 
 class NoDatabase:
-    # The suite's own compares databases as well, of which Spark's relations have none.
+    # The suite's method also compares databases. Spark's relations have no database.
     def run_and_inspect_cache(self, project, run_args=None):
         found = []
         for _ in range(2):

@@ -55,17 +55,17 @@ class TestIncrementalConstraintsColumnsEqual(SparkTypes, BaseIncrementalConstrai
 
 
 def column(name, *constraints):
-    """A contract's column as its table is made: the query holds the constraints."""
+    """A column of the query that creates a table with a contract: it checks the constraints."""
     branches = [
-        f"when ({condition}) is not true then raise_error('{told}')"
-        for condition, told in constraints
+        f"when ({condition}) is not true then raise_error('{message}')"
+        for condition, message in constraints
     ]
     return f"case {' '.join(branches)} else {name} end as {name}" if branches else name
 
 
 def not_null(name, quoted=None):
-    told = f"the model has a null in {name}, which is not_null in its contract"
-    return f"{quoted or name} is not null", told
+    message = f"the model has a null in {name}, which is not_null in its contract"
+    return f"{quoted or name} is not null", message
 
 
 def check(expression):

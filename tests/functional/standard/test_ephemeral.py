@@ -10,7 +10,7 @@ class TestEphemeralErrorHandling(ephemeral.BaseEphemeralErrorHandling):
 
 
 class TestEphemeralMulti(ephemeral.BaseEphemeralMulti):
-    # The suite's own ends with the whole statement that Postgres gets.
+    # The suite's test ends with the complete statement for Postgres.
     def test_ephemeral_multi(self, project):
         run_dbt(["seed"])
         assert len(run_dbt(["run"])) == 3

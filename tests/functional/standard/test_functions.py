@@ -21,7 +21,7 @@ class TestDeterministicUDF(udfs.DeterministicUDF):
 
 
 class TestStableUDF(udfs.StableUDF):
-    # Spark has no word for it: dbt warns.
+    # Spark has no keyword for it, so dbt warns.
     def check_function_volatility(self, sql):
         assert "DETERMINISTIC" not in sql
 

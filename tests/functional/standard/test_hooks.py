@@ -22,7 +22,7 @@ class ModelHooks(Hooks):
 
 
 def check_context(row, state, project):
-    # Spark's connections have no database, user and password that a hook could tell.
+    # Spark's connections have no database, user and password that a hook could show.
     assert row["test_state"] == state
     assert row["target_name"] == "default"
     assert row["target_schema"] == project.test_schema

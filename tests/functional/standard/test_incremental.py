@@ -30,7 +30,7 @@ class TestIncrementalOnSchemaChange(BaseIncrementalOnSchemaChange):
 
 
 class Predicates(BaseIncrementalPredicates):
-    # dbt-spark has no delete+insert: what the predicates leave out of a merge is inserted as well.
+    # dbt-spark has no delete+insert. A merge inserts rows that the predicates exclude.
     predicates = "incremental_predicates"
 
     @pytest.fixture(scope="class")

@@ -7,7 +7,7 @@ from tests.functional.standard.limits import NO_MATERIALIZED_VIEWS
 
 
 class TestSimpleCopyUppercase(BaseSimpleCopyUppercase):
-    # The suite's own has the profile of a Postgres.
+    # The suite's profile is one for Postgres.
     @pytest.fixture(scope="class")
     def dbt_profile_target(self, spark_target):
         return spark_target

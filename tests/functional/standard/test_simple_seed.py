@@ -11,7 +11,7 @@ class SparkNames:
 
 
 class KeepsViews(SparkNames):
-    # Spark drops no view with the table that it reads.
+    # Spark does not drop a view with the table that it reads.
     def _check_relation_end_state(self, run_result, project, exists):
         super()._check_relation_end_state(run_result, project, exists=True)
 
@@ -53,7 +53,7 @@ class TestSeedParsing(SparkNames, test_seed.BaseSeedParsing):
 
 
 class TestSimpleSeedWithBOM(SparkNames, test_seed.BaseSimpleSeedWithBOM):
-    # The package lacks the suite's file.
+    # The package does not contain the suite's file.
     @pytest.fixture(scope="class", autouse=True)
     def setUp(self, project):
         project.run_sql(seeds.seeds__expected_sql)
@@ -62,7 +62,7 @@ class TestSimpleSeedWithBOM(SparkNames, test_seed.BaseSimpleSeedWithBOM):
 
 
 class TestSeedSpecificFormats(test_seed.BaseSeedSpecificFormats):
-    # Spark takes no dot in a table's name.
+    # Spark allows no dot in a table's name.
     @pytest.fixture(scope="class")
     def project_config_update(self):
         alias = {"seed.with.dots": {"+alias": "seed_with_dots"}}

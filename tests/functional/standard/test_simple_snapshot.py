@@ -25,7 +25,7 @@ from tests.functional.standard.zones import process_zone
 
 
 class NoDefaults:
-    # Delta takes a default value for the rows to come, and adds no column with one.
+    # Delta can set a default value for future rows. It can't add a column with one.
     spark_sql = {r" default ('\w+'|null)": ""}
 
 
@@ -78,7 +78,7 @@ class TestSnapshotInvalidColumnNames(BaseSnapshotInvalidColumnNames):
 
 
 class TestSnapshotDbtValidToCurrent(BaseSnapshotDbtValidToCurrent):
-    # The suite's own counts on the order in which Postgres has written the rows.
+    # The suite's test depends on the order of the rows in Postgres.
     spark_sql = {r"(select id, test_scd_id, .*)": r"\1 order by id, test_valid_to"}
 
     @pytest.fixture(scope="class", autouse=True)

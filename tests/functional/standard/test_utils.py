@@ -57,7 +57,7 @@ CURRENT_TIMESTAMPS = {
 
 
 def seed_type(column, spark_type):
-    """The configuration that gives a number of the suite's seed a type: dbt's would be wider."""
+    """The configuration of a type for a number of the suite's seed: dbt's type would be wider."""
 
     @pytest.fixture(scope="class")
     def project_config_update(self):
@@ -150,7 +150,7 @@ class TestDateAdd(BaseDateAdd):
 
 
 class TestDateDiff(BaseDateDiff):
-    # A view's text is too long for Derby, in which the tests have their metastore.
+    # The text of a view is too long for Derby, the metastore of the tests.
     @pytest.fixture(scope="class")
     def project_config_update(self):
         return {"models": {"+materialized": "table"}}

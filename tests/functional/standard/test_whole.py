@@ -1,4 +1,4 @@
-"""Every test class of dbt's suite is run here, or it is said why not."""
+"""Every test class of dbt's suite runs here, or has a reason why not."""
 
 import importlib
 import inspect
@@ -10,18 +10,22 @@ from tests.functional.standard.limits import NOT_APPLICABLE
 
 
 def test_every_class_is_run():
-    assert {each.__name__ for each in suite() - run()} == set(NOT_APPLICABLE)
+    assert {test_class.__name__ for test_class in suite() - run()} == set(NOT_APPLICABLE)
 
 
 def suite() -> set[type]:
-    """The suite's classes that have tests; those named Test* are its own use of them."""
+    """Return the suite's classes with tests. Classes named Test* are its own use of them."""
     (folder,) = dbt.tests.adapter.__path__
     found = classes(Path(folder), dbt.tests.adapter.__name__)
-    return {each for each in found if has_tests(each) and not each.__name__.startswith("Test")}
+    return {
+        test_class
+        for test_class in found
+        if has_tests(test_class) and not test_class.__name__.startswith("Test")
+    }
 
 
 def run() -> set[type]:
-    """The classes of the suite that the tests of this folder are made of."""
+    """Return the classes of the suite that the tests of this folder inherit from."""
     whole = suite()
     return {
         base
@@ -32,7 +36,7 @@ def run() -> set[type]:
 
 
 def nearest(bases: list[type]) -> list[type]:
-    """Without those that others of them are made of: a class has its models, not its base's."""
+    """Leave out the bases of other classes: a class has its models, not those of its base."""
     return [
         base
         for base in bases
@@ -41,17 +45,17 @@ def nearest(bases: list[type]) -> list[type]:
 
 
 def has_tests(found: type) -> bool:
-    """Tell whether pytest would find a test in a class."""
+    """Return whether pytest would find a test in a class."""
     return any(name.startswith("test_") for name, _ in inspect.getmembers(found, callable))
 
 
 def classes(folder: Path, package: str) -> set[type]:
-    """The classes that the modules of a folder define, its subfolders included."""
+    """Return the classes that the modules of a folder and its subfolders define."""
     found = set()
     for file in folder.rglob("*.py"):
-        # The suite's folders are namespace packages, so pkgutil would not look into them.
+        # The suite's folders are namespace packages, which pkgutil does not search.
         parts = file.relative_to(folder).with_suffix("").parts
         module = importlib.import_module(".".join([package, *parts]))
         members = inspect.getmembers(module, inspect.isclass)
-        found.update(each for _, each in members if each.__module__ == module.__name__)
+        found.update(member for _, member in members if member.__module__ == module.__name__)
     return found

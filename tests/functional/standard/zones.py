@@ -1,4 +1,4 @@
-"""PySpark gives times in the zone of its process, whatever the zone of the session."""
+"""PySpark returns times in the zone of its process, not in the zone of the session."""
 
 import os
 import time
@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 @contextmanager
 def process_zone(zone: str) -> Iterator[None]:
-    """Let the process be in a time zone."""
+    """Set the time zone of the process."""
     with patch.dict(os.environ, TZ=zone):
         time.tzset()
         yield

@@ -1,4 +1,4 @@
-"""dbt's own session on a cluster: a master and two workers, each a process."""
+"""dbt's own session on a cluster of a master and two workers, which are processes."""
 
 import sys
 from collections.abc import Iterator

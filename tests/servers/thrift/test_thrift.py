@@ -1,3 +1,3 @@
-"""A Spark Thrift server: every feature that SQL alone can have."""
+"""A Spark Thrift server: every feature that needs SQL alone."""
 
 from tests.servers.features import *  # noqa: F403

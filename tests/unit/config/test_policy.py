@@ -18,7 +18,7 @@ from dbt.adapters.deltawiden.delta.protocol import Compatibility
 
 
 @pytest.mark.parametrize("config", [{}, dict.fromkeys(CONFIGURATION_KEYS), {"unique_key": "id"}])
-def test_what_is_not_configured_has_its_default(config: dict[str, Any]):
+def test_an_unset_key_has_its_default(config: dict[str, Any]):
     assert read_policy(config) == Policy(
         on_schema_change=OnSchemaChange.IGNORE,
         type_widening=None,
@@ -90,24 +90,24 @@ WRONG: list[tuple[str, Any, list[str]]] = [
 
 
 @pytest.mark.parametrize(("key", "value", "accepted"), WRONG)
-def test_a_wrong_value_is_refused_with_the_key_what_was_given_and_what_is_accepted(
+def test_a_wrong_value_is_refused_with_the_key_the_value_and_the_accepted_values(
     key: str, value: Any, accepted: list[str]
 ):
     with pytest.raises(InvalidConfiguration) as refused:
         read_policy({key: value})
     message = str(refused.value)
     assert message.startswith(f"{key}: got ")
-    told = message.split("accepted: ")[1]
-    assert all(each in told for each in accepted)
+    listed = message.split("accepted: ")[1]
+    assert all(text in listed for text in accepted)
 
 
 @pytest.mark.parametrize("item", [{"iceberg_v2": True}, ["iceberg_v2"]])
-def test_a_list_item_that_is_itself_a_list_or_a_mapping_is_refused_like_any_other(item: Any):
+def test_a_list_item_that_is_a_list_or_a_mapping_is_refused(item: Any):
     with pytest.raises(InvalidConfiguration, match="type_widening_compatible_with: got"):
         read_policy({"type_widening_compatible_with": [item]})
 
 
-def test_all_wrong_values_are_told_at_once():
+def test_all_wrong_values_are_in_one_error():
     with pytest.raises(InvalidConfiguration) as refused:
         read_policy(
             {
@@ -149,6 +149,6 @@ def test_a_text_is_accepted_or_refused_and_never_replaced_by_the_default(key: st
         ("fail", False, False),
     ],
 )
-def test_a_mode_adds_and_drops_as_dbt_says(mode: str, adds: bool, drops: bool):
+def test_a_mode_adds_and_drops_columns_as_dbt_documents(mode: str, adds: bool, drops: bool):
     policy = read_policy({"on_schema_change": mode})
     assert (policy.adds, policy.drops) == (adds, drops)

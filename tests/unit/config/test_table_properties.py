@@ -1,4 +1,4 @@
-"""Which properties a model has gained."""
+"""The properties that a model has gained since its table was created."""
 
 import pytest
 
@@ -26,5 +26,5 @@ LISTED = {
         ({"rows": 7}, {"rows": "7"}),
     ],
 )
-def test_those_that_the_table_lacks_or_has_otherwise(configured, gained):
+def test_gained_properties_are_missing_from_the_table_or_have_another_value(configured, gained):
     assert changed_properties(configured, LISTED) == gained

@@ -1,4 +1,4 @@
-"""Answers to queries, and the log's rows, for tests that need no Spark."""
+"""Results of queries and rows of a transaction log, for tests without Spark."""
 
 import json
 from collections.abc import Sequence
@@ -12,17 +12,17 @@ Rows = Sequence[Any]
 
 
 def answering(*answers: Rows | DbtRuntimeError) -> tuple[FetchRows, list[str]]:
-    """Answer one query after the other; the queries are kept in the list."""
+    """Return one result for each query, and record the queries in the list."""
     rest, queries = iter(answers), []
 
-    def ask(query: str) -> Rows:
+    def run_query(query: str) -> Rows:
         queries.append(query)
         answer = next(rest)
         if isinstance(answer, DbtRuntimeError):
             raise answer
         return answer
 
-    return ask, queries
+    return run_query, queries
 
 
 def column(name: str, **metadata: Any) -> dict[str, Any]:

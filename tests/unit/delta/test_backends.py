@@ -1,4 +1,4 @@
-"""What can't be read or done without a session."""
+"""The backend of each connection method, and what SQL alone can't do."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -25,22 +25,22 @@ def test_each_method_has_its_backend(method: ConnectionMethod):
     assert type(backend) is kinds.get(method, SqlBackend)
 
 
-def test_by_sql_alone_no_recorded_change_can_be_removed_and_the_way_out_is_told():
+def test_sql_alone_cannot_remove_recorded_changes_and_the_error_names_the_remedy():
     backend = SqlBackend(nothing, nothing)
     with pytest.raises(DbtRuntimeError, match="Run the operation again with method: session"):
         backend.remove_recorded_changes(SparkRelation.create(schema="s", identifier="t"))
 
 
-def test_by_sql_alone_a_schema_is_read_only_when_it_is_wanted():
-    asked: list[str] = []
+def test_sql_alone_reads_a_schema_only_when_it_is_used():
+    queries: list[str] = []
 
     def execute(query: str, fetch: bool) -> tuple[None, Any]:
-        asked.append(query)
+        queries.append(query)
         return None, SimpleNamespace(rows=[("id", "smallint", None)])
 
     table_schema = SqlBackend(execute, nothing).prefetch_schema(
         SparkRelation.create(schema="s", identifier="t")
     )
-    assert asked == []
+    assert queries == []
     assert table_schema().simpleString() == "struct<id:smallint>"
-    assert len(asked) == 1
+    assert len(queries) == 1

@@ -1,4 +1,4 @@
-"""What the metadata of a table's columns says of them."""
+"""Type changes, generated, identity and default columns in the metadata of a schema."""
 
 import itertools
 import json
@@ -33,7 +33,7 @@ def mapping(key: str | Json, value: str | Json) -> Json:
 
 
 def changed(*types: str, inside: str = "") -> Json:
-    """The metadata of a field whose type went from each of some types to the next."""
+    """The metadata of a field whose type changed several times."""
     entries = [
         {"fromType": one, "toType": then, **({"fieldPath": inside} if inside else {})}
         for one, then in itertools.pairwise(types)
@@ -46,7 +46,7 @@ def read(*columns: Json) -> ColumnMetadata:
 
 
 def recorded(path: Path, *types: str) -> tuple[TypeChange, ...]:
-    pairs = itertools.pairwise(data_type(each) for each in types)
+    pairs = itertools.pairwise(data_type(name) for name in types)
     return tuple(TypeChange(path, *pair) for pair in pairs)
 
 
@@ -153,7 +153,7 @@ def test_a_change_is_found_at_any_depth(column: Json, path: Path):
     assert read(column).changes == recorded(path, "int", "bigint")
 
 
-def test_the_changes_are_in_the_order_of_the_columns_and_of_each_leaf_in_the_order_of_time():
+def test_changes_are_ordered_by_column_and_the_changes_of_a_leaf_by_time():
     both = {
         "delta.typeChanges": [
             {"fromType": "byte", "toType": "short", "fieldPath": "value"},
@@ -183,7 +183,7 @@ def test_a_generated_column_is_read_with_its_expression():
 
 
 @pytest.mark.parametrize("inserts", [True, False])
-def test_an_identity_column_is_read_whether_or_not_values_may_be_given(inserts: bool):
+def test_an_identity_column_is_read_with_and_without_explicit_inserts(inserts: bool):
     found = read(
         field(
             "Number",
@@ -205,7 +205,7 @@ def test_a_column_with_a_default_is_read():
     assert found == ColumnMetadata(defaults=("Size",))
 
 
-def test_metadata_that_says_nothing_of_this_is_left_out():
+def test_other_metadata_of_a_column_is_ignored():
     found = read(
         field("a", "string", **{"__CHAR_VARCHAR_TYPE_STRING": "varchar(5)"}),
         field("b", "integer", **{"delta.columnMapping.id": 2, "comment": "identity"}),
@@ -232,7 +232,7 @@ def test_a_recorded_type_that_is_unknown_is_an_error_that_names_it():
 
 
 @given(names, names)
-def test_a_change_is_found_whatever_the_names(column: str, inner: str):
+def test_a_change_is_found_for_any_names(column: str, inner: str):
     inside = field(inner, array("double"), **changed("float", "double", inside="element"))
     found = read(field(column, struct(inside)))
     assert found.changes == recorded((column, inner, "element"), "float", "double")

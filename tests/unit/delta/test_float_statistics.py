@@ -1,4 +1,4 @@
-"""The statistics of files, where a float column becomes double."""
+"""The statistics of data files after a float column becomes double."""
 
 import json
 import struct
@@ -25,7 +25,7 @@ from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import plan_by_hand
 from dbt.adapters.deltawiden.widening.refusals import Reason
-from tests.unit.schemas import data_type, facts, plan, reasons, schema
+from tests.unit.schemas import data_type, make_plan, reasons, schema, table_snapshot
 
 FLOAT, DOUBLE = data_type("float"), data_type("double")
 
@@ -74,7 +74,7 @@ def as_float(value: float) -> float:
         return value
 
 
-def test_everything_else_keeps_its_text():
+def test_all_other_statistics_keep_their_text():
     others = (
         '"money":12345678901234567890.12345678901234567890,"d":1.0E-300,"t":"a\\"\\\\ü\\u2028",'
         '"s":{"x":0.7,"y":0.7},"list":[1.50,true]'
@@ -86,7 +86,7 @@ def test_everything_else_keeps_its_text():
 
 
 @pytest.mark.parametrize("text", ["{}", '{"numRecords":1}', '{"minValues":{"s":null}}'])
-def test_bounds_that_are_not_there_stay_so(text: str):
+def test_missing_bounds_stay_missing(text: str):
     assert corrected(text, [("x",), ("s", "x")]) == text
 
 
@@ -103,7 +103,7 @@ def test_columns_and_fields_of_structs_have_statistics():
     assert list(leaves_with_statistics(TABLE)) == [("x",), ("s", "x"), ("s", "n"), ("a",), ("b",)]
 
 
-def test_what_was_float_and_is_double():
+def test_a_column_that_was_float_and_is_double_is_found():
     table = schema({"x": "double", "s": {"element": "double"}, "a": ["double"], "y": "float"})
     paths = [("x",), ("s", "element"), ("a", "element"), ("y",), ("gone",)]
     changes = [TypeChange(path, FLOAT, DOUBLE) for path in paths]
@@ -111,7 +111,7 @@ def test_what_was_float_and_is_double():
     assert widened_floats(changes, table) == (("x",), ("s", "element"))
 
 
-def test_a_path_in_physical_names():
+def test_a_path_is_translated_to_physical_names():
     key = "delta.columnMapping.physicalName"
     inside = StructType([StructField("x", FLOAT, True, {key: "col-2"})])
     table = StructType([StructField("s", inside, True, {key: "col-1"})])
@@ -133,44 +133,48 @@ def test_the_schema_with_doubles_keeps_everything_else():
 
 def by_sql_alone(properties: dict[str, str] | None = None, **others: object) -> TableSnapshot:
     enabled = {"delta.enableTypeWidening": "true", **(properties or {})}
-    return facts(enabled, corrects_statistics=False, schema=TABLE, **others)
+    return table_snapshot(enabled, corrects_statistics=False, schema=TABLE, **others)
 
 
-def by_hand(known: TableSnapshot, *leaves: tuple[str, ...]) -> Plan:
-    return plan_by_hand([TypeChange(leaf, FLOAT, DOUBLE) for leaf in leaves], known)
+def by_hand(snapshot: TableSnapshot, *leaves: tuple[str, ...]) -> Plan:
+    return plan_by_hand([TypeChange(leaf, FLOAT, DOUBLE) for leaf in leaves], snapshot)
 
 
-def test_a_session_changes_floats_in_a_commit_of_their_own():
-    made = plan(
+def test_a_session_changes_floats_in_a_separate_commit():
+    plan = make_plan(
         {"x": "float", "n": "int", "a": ["float"]},
         {"x": "double", "n": "bigint", "a": ["double"]},
     )
-    assert made.statements == [
+    assert plan.statements == [
         "alter table `s`.`t` alter column `n` type bigint, `a`.`element` type double",
         "alter table `s`.`t` alter column `x` type double /* with the statistics of its files */",
     ]
-    assert made.statement_with_statistics == made.statements[1]
+    assert plan.statement_with_statistics == plan.statements[1]
 
 
-def test_by_sql_alone_a_run_is_refused_unless_the_table_is_empty():
+def test_with_sql_alone_a_run_is_refused_unless_the_table_is_empty():
     sides = {"x": "float", "a": ["float"]}, {"x": "double", "a": ["double"]}
-    assert reasons(plan(*sides, known=by_sql_alone())) == [(("x",), Reason.FLOAT_STATISTICS)]
-    assert reasons(plan(*sides, known=by_sql_alone(files=3))) != []
-    assert reasons(plan(*sides, known=by_sql_alone(files=0))) == []
-    assert reasons(plan({"a": ["float"]}, {"a": ["double"]}, known=by_sql_alone())) == []
+    assert reasons(make_plan(*sides, snapshot=by_sql_alone())) == [
+        (("x",), Reason.FLOAT_STATISTICS)
+    ]
+    assert reasons(make_plan(*sides, snapshot=by_sql_alone(files=3))) != []
+    assert reasons(make_plan(*sides, snapshot=by_sql_alone(files=0))) == []
+    assert reasons(make_plan({"a": ["float"]}, {"a": ["double"]}, snapshot=by_sql_alone())) == []
 
 
-@pytest.mark.parametrize("known", [facts(partition_columns=("X",)), by_sql_alone()])
-def test_a_partition_column_is_refused(known: TableSnapshot):
-    known = facts(partition_columns=("X",), corrects_statistics=known.corrects_statistics)
+@pytest.mark.parametrize("snapshot", [table_snapshot(partition_columns=("X",)), by_sql_alone()])
+def test_a_partition_column_is_refused(snapshot: TableSnapshot):
+    snapshot = table_snapshot(
+        partition_columns=("X",), corrects_statistics=snapshot.corrects_statistics
+    )
     expected = [(("x",), Reason.PARTITIONED_BY_FLOAT)]
-    assert reasons(plan({"x": "float"}, {"x": "double"}, known=known)) == expected
-    assert reasons(by_hand(known, ("x",))) == expected
+    assert reasons(make_plan({"x": "float"}, {"x": "double"}, snapshot=snapshot)) == expected
+    assert reasons(by_hand(snapshot, ("x",))) == expected
 
 
-def test_by_sql_alone_a_person_has_the_table_written_anew():
-    made = by_hand(by_sql_alone(), ("s", "x"))
-    guard, update, alter, restore = made.statements
+def test_with_sql_alone_a_change_by_hand_rewrites_the_table():
+    plan = by_hand(by_sql_alone(), ("s", "x"))
+    guard, update, alter, restore = plan.statements
     assert f"'{STATISTICS_COLUMNS}' = '`x`,`s`.`n`'" in guard
     assert update == "update `s`.`t` set `s` = `s`"
     assert alter == "alter table `s`.`t` alter column `s`.`x` type double"
@@ -178,10 +182,10 @@ def test_by_sql_alone_a_person_has_the_table_written_anew():
         "alter table `s`.`t` unset tblproperties if exists "
         f"('{INDEXED_COLUMNS}', '{STATISTICS_COLUMNS}', '{BEFORE}')"
     )
-    assert made.undo_before_changes([]) == []
-    assert made.undo_before_changes([guard]) == [restore]
-    assert made.undo_before_changes([guard, update, alter]) == [restore]
-    assert made.undo_before_changes(made.statements) == []
+    assert plan.undo_before_changes([]) == []
+    assert plan.undo_before_changes([guard]) == [restore]
+    assert plan.undo_before_changes([guard, update, alter]) == [restore]
+    assert plan.undo_before_changes(plan.statements) == []
 
 
 @pytest.mark.parametrize(
@@ -196,27 +200,29 @@ def test_by_sql_alone_a_person_has_the_table_written_anew():
 )
 def test_the_other_columns_keep_their_statistics(properties: dict[str, str], kept: str):
     table = schema({"x": "float", "s": {"x": "float", "n": "int"}, "b": "boolean", "m": "date"})
-    known = facts(properties, schema=table)
-    (guard,) = guard_statements(known, [("x",), ("s", "x")])
+    snapshot = table_snapshot(properties, schema=table)
+    (guard,) = guard_statements(snapshot, [("x",), ("s", "x")])
     assert f"'{STATISTICS_COLUMNS}' = '{kept}'" in guard
 
 
-def test_where_no_other_column_has_statistics_none_is_kept():
-    known = facts({STATISTICS_COLUMNS: "`a,``b`,x"}, schema=schema({"x": "float", "a,`b": "float"}))
-    guard, unset = guard_statements(known, [("x",), ("a,`b",)])
+def test_without_other_indexed_columns_no_statistics_are_kept():
+    snapshot = table_snapshot(
+        {STATISTICS_COLUMNS: "`a,``b`,x"}, schema=schema({"x": "float", "a,`b": "float"})
+    )
+    guard, unset = guard_statements(snapshot, [("x",), ("a,`b",)])
     assert f"'{INDEXED_COLUMNS}' = '0'" in guard
     assert unset.endswith(f"('{STATISTICS_COLUMNS}')")
 
 
-def test_what_was_before_comes_back_even_after_another_was_stopped():
+def test_the_previous_properties_are_restored_after_a_stopped_widening_too():
     before = json.dumps({INDEXED_COLUMNS: "5", STATISTICS_COLUMNS: None})
-    known = by_sql_alone({BEFORE: before, STATISTICS_COLUMNS: "`s`.`n`"})
+    snapshot = by_sql_alone({BEFORE: before, STATISTICS_COLUMNS: "`s`.`n`"})
     restore = (
         f"alter table `s`.`t` set tblproperties ('{INDEXED_COLUMNS}' = '5')",
         f"alter table `s`.`t` unset tblproperties if exists ('{STATISTICS_COLUMNS}', '{BEFORE}')",
     )
     assert restore_statements("`s`.`t`", before) == restore
-    assert by_hand(known, ("x",)).after_changes == restore
-    assert by_hand(known).statements == list(restore)
-    # Not by a run: a person may be at it.
-    assert plan({"n": "int"}, {"n": "bigint"}, known=known).after_changes == ()
+    assert by_hand(snapshot, ("x",)).after_changes == restore
+    assert by_hand(snapshot).statements == list(restore)
+    # A run doesn't restore them: the operation can still be running.
+    assert make_plan({"n": "int"}, {"n": "bigint"}, snapshot=snapshot).after_changes == ()

@@ -1,4 +1,4 @@
-"""What a data file holds with an older type, against the table's schema."""
+"""Columns of a data file that have an older type than the table's schema."""
 
 import pytest
 from pyspark.sql.types import (
@@ -52,11 +52,11 @@ def test_an_older_type_is_stale(stored, table):
         (struct(a=ArrayType(IntegerType(), False)), struct(a=ArrayType(IntegerType(), True))),
     ],
 )
-def test_what_is_current_lacking_or_dropped_is_not(stored, table):
+def test_a_current_missing_or_dropped_column_is_not_stale(stored, table):
     assert stale_leaves(stored, table) == ()
 
 
-def test_every_position_is_looked_at():
+def test_every_position_is_checked():
     def nested(leaf):
         return struct(
             s=struct(x=leaf),
@@ -72,7 +72,7 @@ def test_every_position_is_looked_at():
     )
 
 
-def test_names_in_files_are_physical_ones():
+def test_names_in_files_are_physical_names():
     table = StructType(
         [
             StructField("a", LongType(), metadata={PHYSICAL_NAME: "col-1"}),

@@ -1,4 +1,4 @@
-"""What is asked about a table, when, and what is read from the answers."""
+"""The queries that a snapshot of a table runs, and the values that it reads."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import pytest
 
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot, may_have_computed_columns
 from tests.unit.delta.answers import COMMITS, Rows, answering, column, commit, schema_string
-from tests.unit.schemas import DELTA_4_4
+from tests.unit.schemas import DELTA_4_4, table_snapshot
 
 PROPERTIES = "show tblproperties `s`.`t`"
 DETAIL = "describe detail `s`.`t`"
@@ -21,7 +21,7 @@ def detail(**values: Any) -> Rows:
     return [{"location": "/w/t", "partitionColumns": "[]", "clusteringColumns": "[]", **values}]
 
 
-def test_one_question_is_enough_for_a_table_without_columns_that_delta_makes():
+def test_one_query_is_enough_for_a_table_without_computed_columns():
     listed = [
         ("delta.enableTypeWidening", "true"),
         ("delta.constraints.positive", "amount > 0"),
@@ -51,14 +51,14 @@ def test_one_question_is_enough_for_a_table_without_columns_that_delta_makes():
         ("", '["s"]', ((), ("s",))),
     ],
 )
-def test_the_layout_is_asked_for_where_it_is_wanted(partition, clustering, expected):
+def test_the_layout_is_read_when_it_is_used(partition, clustering, expected):
     of_table = detail(partitionColumns=partition, clusteringColumns=clustering)
     table, queries = snapshot(of_table)
     assert (table.partition_columns, table.clustering_columns) == expected
     assert queries == [DETAIL]
 
 
-def test_the_layout_of_a_delta_that_knows_no_clustering_is_read():
+def test_the_layout_is_read_from_a_delta_without_clustering():
     table, _ = snapshot([{"location": "/w/t", "partitionColumns": '["day"]'}])
     assert (table.partition_columns, table.clustering_columns) == (("day",), ())
 
@@ -72,7 +72,7 @@ def test_the_layout_of_a_delta_that_knows_no_clustering_is_read():
         [("delta.minWriterVersion", "4")],
     ],
 )
-def test_the_log_is_asked_where_the_table_can_have_columns_that_delta_makes(listed):
+def test_the_log_is_read_if_the_table_can_have_computed_columns(listed):
     schema = schema_string(
         column("amount"),
         column("Tenfold", **{"delta.generationExpression": "amount * 10"}),
@@ -100,12 +100,14 @@ def test_the_log_is_asked_where_the_table_can_have_columns_that_delta_makes(list
         ({"identityColumns"}, "7", True),
     ],
 )
-def test_a_protocol_says_whether_delta_can_make_columns(features, writer, expected: bool):
+def test_the_protocol_shows_whether_a_table_can_have_computed_columns(
+    features, writer, expected: bool
+):
     properties = {"delta.minWriterVersion": writer} if writer else {}
     assert may_have_computed_columns(features, properties) is expected
 
 
-def test_a_table_of_another_format_is_asked_nothing():
+def test_a_table_of_another_format_is_not_queried():
     fetch_rows, queries = answering()
     table = TableSnapshot("`s`.`t`", lambda: DELTA_4_4, fetch_rows, "parquet")
     assert (table.properties, table.features, table.computed_columns) == ({}, set(), set())
@@ -114,8 +116,19 @@ def test_a_table_of_another_format_is_asked_nothing():
     assert queries == []
 
 
-def test_a_snapshot_with_more_properties_keeps_its_answers():
+def test_a_snapshot_with_more_properties_keeps_what_it_has_read():
     table, queries = snapshot([("a", "1"), ("b", "2")])
     changed = table.with_properties({"b": "3"})
     assert (table.properties["b"], changed.properties) == ("2", {"a": "1", "b": "3"})
     assert queries == [PROPERTIES]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [("true", True), ("True", True), ("false", False), ("", False)]
+)
+def test_a_table_has_a_property_if_its_value_is_true(value: str, expected: bool):
+    assert (
+        table_snapshot({"delta.enableTypeWidening": value}).has("delta.enableTypeWidening")
+        is expected
+    )
+    assert not table_snapshot({}).has("delta.enableTypeWidening")

@@ -1,4 +1,4 @@
-"""What is read of a table's transaction log by SQL."""
+"""The schema that SQL reads from a table's transaction log."""
 
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
@@ -8,21 +8,21 @@ from tests.unit.delta.answers import CHECKPOINTS, COMMITS, answering, column, co
 
 
 def test_the_newest_commit_with_metadata_has_the_schema():
-    ask, queries = answering(commit(schema_string(column("größe"))))
-    assert newest_schema("file:/w/t", ask) == schema_string(column("größe"))
+    run_query, queries = answering(commit(schema_string(column("größe"))))
+    assert newest_schema("file:/w/t", run_query) == schema_string(column("größe"))
     assert queries == [COMMITS.format("file:/w/t")]
 
 
-def test_a_checkpoint_is_read_only_where_no_commit_has_metadata():
-    ask, queries = answering([], [(schema_string(column("a")),)])
-    assert newest_schema("file:/w/t", ask) == schema_string(column("a"))
+def test_a_checkpoint_is_read_only_if_no_commit_has_metadata():
+    run_query, queries = answering([], [(schema_string(column("a")),)])
+    assert newest_schema("file:/w/t", run_query) == schema_string(column("a"))
     assert queries == [COMMITS.format("file:/w/t"), CHECKPOINTS.format("file:/w/t")]
 
 
-def test_a_log_without_a_schema_is_an_error_that_says_where():
-    ask, queries = answering([], [])
+def test_a_log_without_a_schema_is_an_error_that_names_the_folder():
+    run_query, queries = answering([], [])
     with pytest.raises(DbtRuntimeError, match="no schema in the Delta log of s3a://b/t"):
-        newest_schema("s3a://b/t", ask)
+        newest_schema("s3a://b/t", run_query)
     assert len(queries) == 2
 
 
@@ -42,7 +42,7 @@ def test_a_log_without_a_schema_is_an_error_that_says_where():
         ("/w/`[`", r"/w/``\[``"),
     ],
 )
-def test_the_files_are_those_of_the_table_whatever_its_path(location: str, folder: str):
-    ask, queries = answering([], [(schema_string(),)])
-    newest_schema(location, ask)
+def test_the_log_of_a_table_with_any_path_is_read(location: str, folder: str):
+    run_query, queries = answering([], [(schema_string(),)])
+    newest_schema(location, run_query)
     assert queries == [COMMITS.format(folder), CHECKPOINTS.format(folder)]

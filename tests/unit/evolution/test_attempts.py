@@ -1,4 +1,4 @@
-"""When a write is begun again, and when not."""
+"""The errors after which a write is retried."""
 
 import functools
 import threading
@@ -40,7 +40,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 class Writer:
-    """A write with a plan and an end for each attempt; the last is repeated."""
+    """A write that has a plan and a result for each attempt. The last one repeats."""
 
     def __init__(self, *attempts: tuple[Plan, BaseException | None]) -> None:
         self._attempts = list(attempts)
@@ -54,7 +54,7 @@ class Writer:
             raise error
 
 
-def test_one_attempt_where_nothing_is_in_the_way(waits):
+def test_a_write_without_a_conflict_takes_one_attempt(waits):
     write = Writer((WIDENS, None))
     retry_on_conflict(write)
     assert write.plans == [WIDENS]
@@ -70,20 +70,20 @@ def test_a_conflict_is_planned_and_tried_again(name, suffix, waits):
     assert len(waits) == 1
 
 
-def test_what_an_earlier_attempt_has_changed_is_told():
+def test_the_plan_records_the_changes_of_an_earlier_attempt():
     write = Writer((WIDENS, METADATA), (UNCHANGED, METADATA), (UNCHANGED, None))
     retry_on_conflict(write)
     assert write.plans[-1] == replace(UNCHANGED, applied_by_earlier_attempts=WIDENS.changes)
 
 
-def test_what_has_to_be_changed_again_is_told_once():
+def test_a_change_that_is_made_again_is_recorded_once():
     write = Writer((WIDENS, METADATA), (WIDENS, None))
     retry_on_conflict(write)
     assert write.plans[-1] == WIDENS
 
 
 @pytest.mark.parametrize("error", [ARITY, SchemaChangeFailed("[DELTA_CANNOT_CHANGE_DATA_TYPE] x")])
-def test_a_schema_that_has_moved_is_planned_again(error):
+def test_a_changed_schema_is_planned_again(error):
     write = Writer((WIDENS, error), (MOVED, None))
     retry_on_conflict(write)
     assert len(write.plans) == 2
@@ -96,14 +96,14 @@ def test_a_schema_that_has_moved_is_planned_again(error):
         (SchemaChangeFailed("[DELTA_CANNOT_CHANGE_DATA_TYPE] x"), WIDENS),
     ],
 )
-def test_the_error_itself_where_the_schema_has_not_moved(error, left):
+def test_the_error_is_raised_if_the_schema_has_not_changed(error, left):
     write = Writer((WIDENS, error), (left, None))
     with pytest.raises(type(error)) as raised:
         retry_on_conflict(write)
     assert raised.value is error
 
 
-def test_what_is_left_where_each_type_is_changed_by_a_statement_of_its_own_has_not_moved():
+def test_the_rest_of_a_plan_with_several_statements_is_not_a_changed_schema():
     changes = tuple(TypeChange((name,), ShortType(), LongType()) for name in "abc")
     whole = Plan("`s`.`t`", in_one_statement=False, changes=changes)
     error = SchemaChangeFailed("[DELTA_CANNOT_CHANGE_DATA_TYPE] x", done=whole.statements[:1])
@@ -129,7 +129,7 @@ def test_any_other_error_ends_the_write(error):
     assert len(write.plans) == 1
 
 
-def test_it_gives_up_and_says_why(waits):
+def test_the_last_attempt_raises_an_error_with_the_reason(waits):
     write = Writer((UNCHANGED, METADATA))
     with pytest.raises(DbtDatabaseError) as raised:
         retry_on_conflict(write)
@@ -140,7 +140,7 @@ def test_it_gives_up_and_says_why(waits):
     assert sum(waits) < 60
 
 
-def test_what_must_not_be_done_twice_is_not(waits):
+def test_a_write_that_must_not_run_twice_is_not_retried(waits):
     write = Writer((UNCHANGED, METADATA))
 
     def once(attempts: Attempts) -> None:
@@ -179,13 +179,13 @@ def test_writers_of_one_table_take_turns_once_they_have_collided():
         thread.start()
     for thread in threads:
         thread.join()
-    # Both were inside at first; later, one by one.
+    # Both write at first. Later they take turns.
     assert max(most[:2]) == 2
     assert most[2:] == [1, 1]
 
 
-def test_an_error_that_quotes_a_conflict_is_none():
-    """Only the condition that a message begins with is the statement's own."""
+def test_an_error_that_quotes_a_conflict_is_not_a_conflict():
+    """The condition of the statement is the one at the start of the message."""
     text = "[CAST_INVALID_INPUT] The value 'x [DELTA_METADATA_CHANGED]' cannot be cast"
     write: Callable[[Attempts], None] = Writer((UNCHANGED, DbtDatabaseError(text)))
     with pytest.raises(DbtDatabaseError, match="CAST_INVALID_INPUT"):
@@ -210,7 +210,7 @@ def test_a_change_that_was_not_made_can_be_planned_again():
     assert len(write.plans) == 2
 
 
-def test_a_value_that_cannot_be_cast_names_the_columns_that_it_can_be_in():
+def test_the_error_of_a_cast_names_the_columns_that_the_value_can_be_in():
     lossy = TypeDifference(("v",), ShortType(), LongType(), StoreAssignment.LOSSY)
     error = DbtDatabaseError("[CAST_OVERFLOW] The value 300\nSet spark.sql.ansi.enabled to false")
     for plan, more in ((UNCHANGED, ""), (replace(UNCHANGED, lossy=(lossy,)), "v (bigint into")):

@@ -1,4 +1,4 @@
-"""What is known of other readers, and what is said of it before a table is changed."""
+"""The access of other Delta clients, and the warning before a table loses clients."""
 
 from datetime import date
 
@@ -36,39 +36,41 @@ HAS = Switch("`s`.`has`", on=True, is_on=False, feature="typeWidening")
         (Access.APPENDS, Access.APPENDS, False),
     ],
 )
-def test_only_what_is_known_to_be_less_is_less(now, before, less):
+def test_access_is_less_only_if_it_is_known_to_be_less(now, before, less):
     assert now.is_less_than(before) == less
 
 
-@pytest.mark.parametrize("reader", DELTA_CLIENTS, ids=lambda each: f"{each.name} {each.version}")
-def test_every_row_is_dated_and_none_gains_anything_by_enabling(reader):
+@pytest.mark.parametrize(
+    "reader", DELTA_CLIENTS, ids=lambda reader: f"{reader.name} {reader.version}"
+)
+def test_every_row_has_a_date_and_no_reader_gains_access_by_enabling(reader):
     date.fromisoformat(reader.date)
     assert not reader.can(State.BEFORE).is_less_than(reader.can(State.ENABLED))
 
 
-@pytest.mark.parametrize("reader", QUOTED, ids=lambda each: f"{each.name} {each.version}")
+@pytest.mark.parametrize("reader", QUOTED, ids=lambda reader: f"{reader.name} {reader.version}")
 def test_every_quoted_row_has_its_sources(reader):
     assert reader.sources
-    assert all(each.startswith("https://") for each in reader.sources)
+    assert all(source.startswith("https://") for source in reader.sources)
     assert not reader.refusals
 
 
-def test_all_that_were_measured_are_lost_in_part_or_altogether():
-    assert all(each.is_lost for each in MEASURED)
+def test_every_measured_reader_loses_access():
+    assert all(reader.is_lost for reader in MEASURED)
 
 
-def test_no_reader_is_lost_where_no_table_gains_the_feature():
+def test_no_reader_is_lost_if_no_table_gains_the_feature():
     failed = OperationResult("`s`.`view`", error="This is a view.")
     assert readers_text([HAS, failed]) == ""
     assert readers_lost([HAS, failed]) == []
 
 
-def test_the_text_names_the_tables_that_gain_the_feature_and_no_others():
+def test_the_text_names_only_the_tables_that_gain_the_feature():
     text = readers_text([HAS, GAINS])
     assert "`s`.`gains`" in text
     assert "`s`.`has`" not in text
     assert "preview" not in text
-    assert len(readers_lost([HAS, GAINS])) == sum(each.is_lost for each in DELTA_CLIENTS)
+    assert len(readers_lost([HAS, GAINS])) == sum(reader.is_lost for reader in DELTA_CLIENTS)
 
 
 def test_many_tables_are_counted():
@@ -76,6 +78,6 @@ def test_many_tables_are_counted():
     assert "is new to t0, t1, t2 and 2 more, and" in readers_text(several)
 
 
-def test_of_the_preview_it_is_said_that_it_was_not_measured():
+def test_the_text_says_that_the_preview_was_not_measured():
     preview = Switch("t", on=True, is_on=False, gains="typeWidening-preview")
     assert "This is known of typeWidening, not of its preview." in readers_text([preview])

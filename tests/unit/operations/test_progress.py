@@ -1,4 +1,4 @@
-"""Sizes, for people."""
+"""Sizes in readable units."""
 
 import pytest
 
@@ -15,5 +15,5 @@ from dbt.adapters.deltawiden.operations.progress import size_text
         (9_000_000_000_000_000, "9000.0 TB"),
     ],
 )
-def test_size_text(size, text):
+def test_a_size_is_shown_in_units(size, text):
     assert size_text(size) == text

@@ -1,4 +1,4 @@
-"""Which tables an operation works on."""
+"""The selection of the tables of an operation."""
 
 import pytest
 from dbt.adapters.spark.relation import SparkRelation
@@ -74,7 +74,7 @@ def test_tables_are_selected_by_model_by_name_and_by_schema(
         (None, None, "nowhere", "there is no Delta table in schema 'nowhere'"),
     ],
 )
-def test_what_does_not_exist_is_an_error_that_names_the_operation(
+def test_a_missing_object_is_an_error_that_names_the_operation(
     selection: Selection, models, relations, schema, message: str
 ):
     with pytest.raises(CompilationError) as error:

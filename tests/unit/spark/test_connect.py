@@ -1,4 +1,4 @@
-"""What is said of a Spark Connect server that does not answer."""
+"""The connection to a Spark Connect server: errors, the default port, the token."""
 
 import socket
 
@@ -20,16 +20,16 @@ def test_a_server_that_does_not_answer_is_named_at_once():
 
 
 @pytest.mark.parametrize(("given", "port"), [({}, 15002), ({"port": 443}, 443)])
-def test_its_port_is_spark_connects_unless_the_profile_says_another(given, port):
+def test_the_default_port_is_that_of_spark_connect(given, port):
     profile = {"method": "connect", "host": "here", "schema": "s", **given}
     assert DeltaWidenCredentials.from_dict(profile).port == port
 
 
-def test_the_port_of_other_methods_stays_dbt_sparks():
+def test_the_default_port_of_other_methods_is_that_of_dbt_spark():
     assert DeltaWidenCredentials.from_dict({"schema": "s"}).port == 443
 
 
-def test_its_token_is_not_among_what_dbt_debug_shows():
+def test_dbt_debug_does_not_show_the_token():
     profile = {"method": "connect", "host": "here", "schema": "s", "token": "secret"}
     shown = dict(DeltaWidenCredentials.from_dict(profile).connection_info())
     assert "token" not in shown

@@ -1,4 +1,4 @@
-"""Jars that are remembered from one start of Spark to the next, and when they are not."""
+"""The jars that are cached between starts of Spark."""
 
 from pathlib import Path
 
@@ -27,14 +27,14 @@ def found(tmp_path: Path) -> JarCache:
 
 
 def uris(jars: list[Path]) -> list[str]:
-    return [each.as_uri() for each in jars]
+    return [jar.as_uri() for jar in jars]
 
 
-def test_at_the_first_start_there_are_none(found: JarCache):
+def test_the_cache_is_empty_at_the_first_start(found: JarCache):
     assert found.read() == []
 
 
-def test_what_was_found_is_there_at_the_next_start(found: JarCache, jars: list[Path]):
+def test_resolved_jars_are_found_at_the_next_start(found: JarCache, jars: list[Path]):
     found.write(uris(jars))
     assert found.read() == uris(jars)
 
@@ -45,19 +45,19 @@ def test_other_packages_have_other_jars(found: JarCache, jars: list[Path], tmp_p
     assert other.read() == []
 
 
-def test_a_jar_that_is_gone_lets_ivy_look_again(found: JarCache, jars: list[Path]):
+def test_ivy_resolves_again_if_a_jar_is_missing(found: JarCache, jars: list[Path]):
     found.write(uris(jars))
     jars[1].unlink()
     assert found.read() == []
 
 
-def test_a_jar_of_another_size_lets_ivy_look_again(found: JarCache, jars: list[Path]):
+def test_ivy_resolves_again_if_the_size_of_a_jar_changed(found: JarCache, jars: list[Path]):
     found.write(uris(jars))
     jars[1].write_bytes(b"")
     assert found.read() == []
 
 
-def test_what_is_forgotten_is_gone(found: JarCache, jars: list[Path]):
+def test_a_forgotten_entry_is_not_read(found: JarCache, jars: list[Path]):
     found.write(uris(jars))
     found.forget()
     found.forget()
@@ -65,19 +65,19 @@ def test_what_is_forgotten_is_gone(found: JarCache, jars: list[Path]):
 
 
 @pytest.mark.parametrize("jar", ["hdfs://name/io.delta_x.jar", "file:///not/there.jar", ""])
-def test_what_is_no_file_here_is_not_kept(found: JarCache, jars: list[Path], jar: str):
+def test_a_jar_that_is_not_a_local_file_is_not_kept(found: JarCache, jars: list[Path], jar: str):
     found.write([*uris(jars), jar])
     assert found.read() == []
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "1", '{"file:///x.jar": 1}', '{"x": 1}', "\udcff"])
-def test_a_broken_file_lets_ivy_look_again(found: JarCache, jars: list[Path], text: str):
+def test_ivy_resolves_again_if_the_file_is_broken(found: JarCache, jars: list[Path], text: str):
     found.write(uris(jars))
     found._file.write_bytes(text.encode("utf-8", "surrogateescape"))
     assert found.read() == []
 
 
-def test_where_nothing_can_be_written_nothing_is_kept(jars: list[Path], tmp_path: Path):
+def test_nothing_is_kept_if_the_folder_cannot_be_written(jars: list[Path], tmp_path: Path):
     no_folder = tmp_path / "file"
     no_folder.touch()
     found = JarCache(PACKAGES, {"XDG_CACHE_HOME": str(no_folder)})
@@ -116,7 +116,7 @@ def test_packages_that_only_the_adapter_names_are_its_own(environment: dict[str,
 @pytest.mark.parametrize(
     "key", ["spark.jars", "spark.jars.packages", "spark.jars.ivySettings", "spark.jars.excludes"]
 )
-def test_where_the_user_says_anything_of_jars_spark_looks_itself(
+def test_spark_resolves_the_jars_if_the_user_configures_any(
     environment: dict[str, str], key: str, tmp_path: Path
 ):
     assert not adds_only_own_jars({key: "a:b:1"}, environment)
@@ -126,5 +126,5 @@ def test_where_the_user_says_anything_of_jars_spark_looks_itself(
     assert not adds_only_own_jars({}, environment)
 
 
-def test_a_cluster_gets_all_jars_by_spark(environment: dict[str, str]):
+def test_on_a_cluster_spark_distributes_all_jars(environment: dict[str, str]):
     assert not adds_only_own_jars({"spark.master": "yarn"}, environment)

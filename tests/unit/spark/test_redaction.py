@@ -1,4 +1,4 @@
-"""What of a profile is hidden, and where."""
+"""The secrets of a profile, and the places that hide them."""
 
 import json
 import sys
@@ -59,7 +59,7 @@ def test_all_secrets_of_a_profile_are_found():
     }
 
 
-def test_credentials_hide_what_they_hold():
+def test_credentials_hide_their_values():
     DeltaWidenCredentials(schema="x", host="h", token="abc", password="abcdef")
     assert scrubbed("abcdef, then abc, then ab") == "*****, then *****, then ab"
 
@@ -73,8 +73,8 @@ def test_no_line_of_a_log_has_a_secret(line_format: LineFormat, capfd: pytest.Ca
     secret = 'quote" and \\backslash'
     secrets.hide([secret])
     secrets.hide(["another"])
-    fire_event(Note(msg=f"told {secret} and another"), level=EventLevel.INFO)
+    fire_event(Note(msg=f"first {secret} and another"), level=EventLevel.INFO)
     printed = capfd.readouterr().out
-    assert "told ***** and *****" in printed
+    assert "first ***** and *****" in printed
     assert secret not in printed
     assert json.dumps(secret) not in printed

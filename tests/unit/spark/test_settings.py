@@ -1,4 +1,4 @@
-"""Which settings Spark is started with, and whose settings win."""
+"""The settings that Spark starts with, and their precedence."""
 
 import os
 from pathlib import Path
@@ -53,7 +53,7 @@ def items(text: str) -> list[str]:
 
 
 def delta_coordinates(settings: dict[str, str]) -> list[str]:
-    return [each for each in items(settings.get(PACKAGES, "")) if each.startswith("io.delta:")]
+    return [item for item in items(settings.get(PACKAGES, "")) if item.startswith("io.delta:")]
 
 
 def test_without_any_configuration_delta_is_wired_in(environment: Environment):
@@ -88,7 +88,7 @@ CHOSEN = [
 
 
 @pytest.mark.parametrize("key", CHOSEN)
-def test_a_parameter_of_the_profile_wins_over_what_is_chosen_here(
+def test_a_parameter_of_the_profile_overrides_the_defaults_of_the_adapter(
     environment: Environment, key: str
 ):
     assert key in start_settings({}, environment)
@@ -96,14 +96,14 @@ def test_a_parameter_of_the_profile_wins_over_what_is_chosen_here(
 
 
 @pytest.mark.parametrize("key", CHOSEN)
-def test_spark_defaults_win_over_what_is_chosen_here(environment: Environment, key: str):
+def test_spark_defaults_override_the_defaults_of_the_adapter(environment: Environment, key: str):
     with_defaults(environment, f"{key} theirs\n")
     assert start_settings({}, environment).get(key, "theirs") == "theirs"
 
 
 @pytest.mark.parametrize("key", CHOSEN)
 @pytest.mark.parametrize("option", ["--conf {}=theirs", "-c {}=theirs", "--conf={}=theirs"])
-def test_submit_arguments_win_over_what_is_chosen_here(
+def test_submit_arguments_override_the_defaults_of_the_adapter(
     environment: Environment, key: str, option: str
 ):
     arguments = with_arguments(environment, option.format(key))
@@ -111,7 +111,7 @@ def test_submit_arguments_win_over_what_is_chosen_here(
 
 
 @pytest.mark.parametrize("key", [*CHOSEN, "spark.master", "spark.executor.memory"])
-def test_a_parameter_of_the_profile_wins_over_sparks_own_configuration(
+def test_a_parameter_of_the_profile_overrides_the_configuration_of_spark(
     environment: Environment, key: str
 ):
     with_defaults(environment, f"{key} defaults\n")
@@ -119,7 +119,7 @@ def test_a_parameter_of_the_profile_wins_over_sparks_own_configuration(
     assert start_settings({key: "mine"}, arguments)[key] == "mine"
 
 
-def test_submit_arguments_win_over_spark_defaults(environment: Environment):
+def test_submit_arguments_override_spark_defaults(environment: Environment):
     with_defaults(environment, "spark.master yarn\n")
     settings = start_settings({}, with_arguments(environment, "--master local[2]"))
     assert settings.keys() >= ONE_MACHINE
@@ -148,7 +148,7 @@ def test_spark_defaults_of_a_spark_home_are_read(tmp_path: Path, environment: En
     assert not settings.keys() & ONE_MACHINE
 
 
-# What has to be joined with the user's own values
+# Values that are joined with the user's values
 
 
 @pytest.mark.parametrize("source", ["parameters", "defaults", "conf", "option"])
@@ -291,12 +291,12 @@ def test_java_has_the_time_zone_of_the_session(environment: Environment, zone: s
 
 
 @pytest.mark.parametrize("zone", ["", "a b", "x;-Dy"])
-def test_what_is_no_time_zone_is_left_to_spark(environment: Environment, zone: str):
+def test_an_invalid_time_zone_is_left_to_spark(environment: Environment, zone: str):
     settings = start_settings({"spark.sql.session.timeZone": zone}, environment)
     assert "spark.driver.extraJavaOptions" not in settings
 
 
-def test_a_time_zone_that_the_user_gives_to_java_stays(environment: Environment):
+def test_a_time_zone_that_the_user_sets_for_java_stays(environment: Environment):
     options = "-Duser.timezone=Asia/Tokyo"
     given = {"spark.sql.session.timeZone": "UTC", "spark.driver.extraJavaOptions": options}
     assert start_settings(given, environment)["spark.driver.extraJavaOptions"] == options

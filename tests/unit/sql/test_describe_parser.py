@@ -1,4 +1,4 @@
-"""Types from the text that DESCRIBE shows. That the server shows it so is in tests/functional."""
+"""Types from the output of DESCRIBE. tests/functional checks that output on a server."""
 
 import pytest
 from hypothesis import given
@@ -34,7 +34,7 @@ atomic = st.sampled_from(
         spark.VarcharType(5),
     ]
 )
-# Names that the text shows as they are; the characters that it is made of make it ambiguous.
+# DESCRIBE doesn't quote names. A name with these characters makes the text ambiguous.
 plain_names = st.text(st.characters(exclude_characters=":,<>`", codec="utf-8"), min_size=1)
 any_names = st.text(st.characters(codec="utf-8"), min_size=1)
 
@@ -52,7 +52,7 @@ def types_with(names: st.SearchStrategy[str]) -> st.SearchStrategy[DataType]:
 
 
 @given(types_with(plain_names))
-def test_what_is_shown_reads_back_to_the_same_type(data_type: DataType):
+def test_a_shown_type_is_read_back_as_the_same_type(data_type: DataType):
     assert read_described(data_type.simpleString()) == data_type
 
 
@@ -80,12 +80,12 @@ def test_another_name_is_never_read_as_another_shape_without_its_characters(data
         "",
     ],
 )
-def test_what_is_cut_or_not_known_is_ambiguous(text: str):
+def test_a_truncated_or_unknown_type_is_ambiguous(text: str):
     with pytest.raises(AmbiguousType):
         read_described(text)
 
 
-def test_the_server_is_asked_only_for_what_the_text_leaves_open():
+def test_the_server_is_queried_only_for_ambiguous_types():
     answers = {
         "select x.* from (select `s` as x from `t`)": [("a,b", "int"), ("plain", "array<int>")],
     }
@@ -96,7 +96,7 @@ def test_the_server_is_asked_only_for_what_the_text_leaves_open():
     assert answers == {}
 
 
-def test_a_type_that_is_not_known_keeps_its_text():
+def test_an_unknown_type_keeps_its_text():
     found = read_schema([("g", "geometry(4326)")], "`t`", lambda query: [])
     assert found["g"].dataType == UnreadableType("geometry(4326)")
 

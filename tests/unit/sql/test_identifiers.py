@@ -1,4 +1,4 @@
-"""Names as SQL: whatever is in one, it stays one name."""
+"""Names as SQL identifiers. Any text stays one name."""
 
 import pytest
 from hypothesis import example, given, settings
@@ -84,7 +84,7 @@ def test_a_part_of_spaces_alone_is_an_empty_part_and_refused(text: str):
         (("a`b",), "`a``b`"),
     ],
 )
-def test_a_path_is_shown_with_quotes_only_where_a_part_needs_them(path, text: str):
+def test_a_path_is_shown_with_quotes_only_if_a_part_needs_them(path, text: str):
     assert path_text(path) == text
 
 
@@ -113,7 +113,7 @@ def test_a_name_that_is_quoted_once_stays_so(name: str):
 
 @settings(max_examples=300)
 @given(st.text("ab`.-;' ()", min_size=1))
-def test_what_is_quoted_once_is_one_path_and_nothing_after_it(name: str):
+def test_a_quoted_name_is_one_path(name: str):
     assert path_sql(parse_path(quote_once(name)))
 
 

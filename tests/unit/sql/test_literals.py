@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dbt.adapters.deltawiden.sql.literals import literal
 
-# What a backslash means in a literal of Spark, where it does not stand for the next character.
+# The escape sequences of a literal. Before any other character a backslash means nothing.
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "0": "\0", "Z": "\x1a"}
 
 

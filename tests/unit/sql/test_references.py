@@ -1,4 +1,4 @@
-"""Which columns an expression of a table's definition uses."""
+"""The columns that an expression in a table's definition uses."""
 
 import pytest
 from hypothesis import example, given
@@ -10,7 +10,7 @@ from tests.unit.strategies import paths
 
 
 def used(expression: str) -> set[str]:
-    """The paths that an expression uses, as text; good for names without a dot."""
+    """The paths that an expression uses, as text, for names without a dot."""
     return {".".join(path) for path in referenced_paths(expression)}
 
 
@@ -147,7 +147,7 @@ def test_a_column_named_like_a_type_is_found(name: str):
 @example(("a`b",))
 @example(("\\",))
 @example(("İ",))
-def test_a_quoted_column_is_found_whatever_its_name(path: Path):
+def test_a_quoted_column_with_any_name_is_found(path: Path):
     expression = f"{path_sql(path)} > 0"
     assert uses(expression, path)
     assert uses(expression, tuple(part.lower() for part in path))
@@ -155,7 +155,7 @@ def test_a_quoted_column_is_found_whatever_its_name(path: Path):
 
 @given(paths, paths)
 def test_a_quoted_column_is_the_only_one_that_is_found(path: Path, other: Path):
-    folded = [tuple(part.lower() for part in each) for each in (path, other)]
+    folded = [tuple(part.lower() for part in column) for column in (path, other)]
     shorter = min(len(path), len(other))
     related = folded[0][:shorter] == folded[1][:shorter]
     assert uses(f"{path_sql(path)} > 0", other) == related
@@ -180,7 +180,7 @@ def test_a_quoted_column_is_the_only_one_that_is_found(path: Path, other: Path):
         ("`GRÖẞE` > 0", ("größe",), True),
     ],
 )
-def test_an_expression_uses_what_it_names_what_is_inside_and_what_it_is_inside_of(
+def test_an_expression_uses_the_paths_it_names_and_the_paths_above_and_below_them(
     expression: str, path: Path, expected: bool
 ):
     assert uses(expression, path) is expected
@@ -197,7 +197,7 @@ def test_an_expression_uses_what_it_names_what_is_inside_and_what_it_is_inside_o
         ("", set()),
     ],
 )
-def test_of_what_can_not_be_parsed_every_word_is_used(expression: str, expected: set[str]):
+def test_an_expression_that_cannot_be_parsed_uses_every_word(expression: str, expected: set[str]):
     assert used(expression) == expected
 
 

@@ -1,4 +1,4 @@
-"""Two types side by side."""
+"""The pairs of leaves of two types."""
 
 import pytest
 from hypothesis import given
@@ -40,7 +40,7 @@ def test_fields_are_paired_by_name_in_the_order_of_the_right_type():
     ]
 
 
-def test_or_by_position():
+def test_fields_can_be_paired_by_position():
     pairs = side_by_side(struct(a=INT, b=TEXT), struct(c=LONG), ("s",), by_position)
     assert seen(list(pairs)) == [(("s", "c"), INT, LONG, False), (("s", "b"), TEXT, None, False)]
 
@@ -54,7 +54,7 @@ def test_collections_have_an_element_or_a_key_and_a_value():
     ]
 
 
-def test_different_kinds_are_one_place():
+def test_different_kinds_of_types_are_one_pair():
     assert seen(list(side_by_side(struct(a=struct(x=INT)), struct(a=TEXT)))) == [
         (("a",), struct(x=INT), TEXT, False)
     ]

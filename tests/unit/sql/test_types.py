@@ -1,4 +1,4 @@
-"""Type texts, both ways."""
+"""Types from text and as text."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""The casts of views, and the views in the text of a plan."""
+"""The casts of views, and the views in the text of a query plan."""
 
 import pytest
 from pyspark.sql import types as spark
@@ -54,13 +54,13 @@ def test_the_tables_of_a_plan(table: Path, is_read: bool):
 
 
 @pytest.mark.parametrize("outer_follows", [True, False])
-def test_a_view_that_reads_a_stale_one_is_mended_unless_it_follows(outer_follows: bool):
+def test_a_view_over_a_stale_view_is_stale_unless_it_follows(outer_follows: bool):
     inner, outer = View(INNER, casts=(CAST,)), View(OUTER, follows=outer_follows)
     stale = stale_views(views_in(PLAN), {INNER: inner, OUTER: outer})
     assert stale == ([inner] if outer_follows else [inner, outer])
 
 
-def test_no_view_is_stale_where_none_casts():
+def test_a_view_without_casts_is_not_stale():
     assert stale_views(views_in(PLAN), {INNER: View(INNER), OUTER: View(OUTER)}) == []
 
 
@@ -87,7 +87,7 @@ def test_every_depth_is_compared():
     assert [cast.path for cast in casts] == [("m", "key"), ("m", "value", "element", "x")]
 
 
-def test_a_cast_that_loses_nothing_is_none():
+def test_a_cast_that_loses_nothing_is_not_reported():
     query = schema(a=INT, b=LONG, c=spark.VarcharType(3))
     assert lossy_casts(query, schema(a=LONG, b=spark.StringType(), c=spark.StringType()), []) == ()
 
@@ -101,7 +101,7 @@ def test_a_cast_that_loses_nothing_is_none():
         (False, {}, ["dbt run --select ou`ter, if that is a model; else create the view again"]),
     ],
 )
-def test_the_command_that_mends_a_view(
+def test_the_command_that_repairs_a_view_is_named(
     can_alter: bool, models: dict[Path, str], commands: list[str]
 ):
     assert mending(View(OUTER), models, can_alter) == commands

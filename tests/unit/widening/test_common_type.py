@@ -34,15 +34,15 @@ def test_two_decimals_get_the_smallest_decimal_that_holds_both(column, source):
     target = common_type(column, source)
     if target is None:
         assert not any(
-            holds(each, column) and holds(each, source)
-            for each in (spark.DecimalType(38, scale) for scale in range(39))
+            holds(candidate, column) and holds(candidate, source)
+            for candidate in (spark.DecimalType(38, scale) for scale in range(39))
         )
         return
     assert isinstance(target, spark.DecimalType)
     assert not any(
-        holds(each, column) and holds(each, source)
+        holds(candidate, column) and holds(candidate, source)
         for precision in range(1, target.precision)
-        for each in [spark.DecimalType(precision, target.scale)]
+        for candidate in [spark.DecimalType(precision, target.scale)]
         if target.scale <= precision
     )
     assert target.scale == max(column.scale, source.scale)

@@ -1,4 +1,4 @@
-"""The words of a refusal."""
+"""The texts of a refusal."""
 
 import re
 import string
@@ -21,25 +21,25 @@ def words(
 
 
 @pytest.mark.parametrize("reason", Reason)
-def test_every_reason_says_what_stands_in_the_way_and_what_to_do(reason: Reason):
+def test_every_reason_has_a_meaning_and_a_remedy(reason: Reason):
     meaning, remedy = words(reason, detail="DETAIL")
     assert meaning
     assert remedy
     assert not re.search(r"\{\w", meaning + remedy)
-    # They are put into sentences: "Why: {meaning}."
+    # They are parts of sentences: "Why: {meaning}."
     assert not meaning.endswith((".", ";", " "))
     assert not remedy.endswith((".", ";", " "))
 
 
 @pytest.mark.parametrize("reason", Reason)
-def test_every_reason_uses_only_the_fields_that_it_is_given(reason: Reason):
+def test_every_reason_uses_only_known_fields(reason: Reason):
     texts = (reason.meaning, reason.remedy)
     used = {field for text in texts for _, field, _, _ in string.Formatter().parse(text) if field}
     assert used <= {"column", "table", "from_type", "detail", "name", "by_hand"}
 
 
 @pytest.mark.parametrize(
-    ("reason", "said"),
+    ("reason", "expected"),
     [
         (Reason.MANUAL, "dbt run-operation widen_columns"),
         (Reason.IMPOSSIBLE, "cast the column in the model to int"),
@@ -73,12 +73,12 @@ def test_every_reason_uses_only_the_fields_that_it_is_given(reason: Reason):
         (Reason.VIEW, "the table that the view selects from"),
     ],
 )
-def test_the_way_out_can_be_copied(reason: Reason, said: str):
-    assert said in words(reason, detail="DETAIL", name="`n`")[1]
+def test_the_remedy_has_statements_that_can_be_copied(reason: Reason, expected: str):
+    assert expected in words(reason, detail="DETAIL", name="`n`")[1]
 
 
 @pytest.mark.parametrize(
-    ("reason", "detail", "said"),
+    ("reason", "detail", "expected"),
     [
         (Reason.TOO_MANY_DIGITS, "41", "needs 41 digits, and the maximum is 38"),
         (Reason.NOT_DELTA, "iceberg", "not a Delta table (iceberg)"),
@@ -92,8 +92,8 @@ def test_the_way_out_can_be_copied(reason: Reason, said: str):
         (Reason.CONSTRAINT, "a rlike '{detail}'", "a rlike '{detail}'"),
     ],
 )
-def test_the_detail_stands_in_what_the_reason_means(reason: Reason, detail: str, said: str):
-    assert said in words(reason, detail=detail, name="`n`")[0]
+def test_the_meaning_contains_the_detail(reason: Reason, detail: str, expected: str):
+    assert expected in words(reason, detail=detail, name="`n`")[0]
 
 
 def test_a_column_in_a_statement_is_quoted_at_every_part():
@@ -101,7 +101,7 @@ def test_a_column_in_a_statement_is_quoted_at_every_part():
     assert "alter column `my col`.`a``b` drop not null" in remedy
 
 
-def test_names_with_braces_are_words_like_any_other():
+def test_names_with_braces_stay_as_they_are():
     refusal = Refusal(Reason.NOT_ENABLED, ("{x}",), INT, DECIMAL)
     assert "alter table `{s}`.`{0}` set" in refusal.words("`{s}`.`{0}`", "")[1]
 

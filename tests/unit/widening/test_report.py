@@ -1,4 +1,4 @@
-"""A plan in words, and as values."""
+"""The texts and values that report a plan."""
 
 import json
 import shlex
@@ -23,37 +23,37 @@ from dbt.adapters.deltawiden.widening.report import (
     refusals_text,
 )
 from dbt.adapters.deltawiden.widening.schema_diff import compare
-from tests.unit.schemas import MAPPED, data_type, facts, plan, policy, schema
+from tests.unit.schemas import MAPPED, data_type, make_plan, policy, schema, table_snapshot
 from tests.unit.strategies import policies, tables_with_sources
 
 
-def test_a_change_is_said_as_path_from_and_to():
+def test_the_text_of_a_change_has_its_path_and_both_types():
     change = TypeChange(("s", "my col"), data_type("int"), data_type("bigint"))
     assert change.text == "s.`my col`: int -> bigint"
 
 
 def everything() -> Plan:
-    return plan(
+    return make_plan(
         {"id": "int", "s": {"x": "float", "old": "int"}, "gone": "int"},
         {"id": "bigint", "s": {"x": "double", "a b": "int"}, "new": "date"},
         policy("sync_all_columns", type_widening=True),
-        facts(MAPPED),
+        table_snapshot(MAPPED),
     )
 
 
-def test_all_changes_of_a_table_are_said_in_one_line():
+def test_all_changes_of_a_table_are_in_one_line():
     assert changes_text(everything()) == (
         "`s`.`t`: widened id: int -> bigint, s.x: float -> double; added s.`a b`, new; "
         "dropped s.old, gone"
     )
 
 
-def test_a_plan_without_changes_is_said_with_nothing():
-    assert changes_text(plan({"v": "int"}, {"v": "int"})) == ""
+def test_the_text_of_a_plan_without_changes_is_empty():
+    assert changes_text(make_plan({"v": "int"}, {"v": "int"})) == ""
 
 
 def test_the_values_of_the_changes_name_each_part_of_a_path():
-    values = [each.value for each in everything().changes]
+    values = [change.value for change in everything().changes]
     assert values == [
         {"path": ["id"], "from": "int", "to": "bigint"},
         {"path": ["s", "x"], "from": "float", "to": "double"},
@@ -61,17 +61,17 @@ def test_the_values_of_the_changes_name_each_part_of_a_path():
     assert json.loads(json.dumps(values)) == values
 
 
-def test_refusals_with_one_cause_stand_together_and_all_are_told():
-    made = plan(
+def test_refusals_with_one_cause_are_grouped():
+    plan = make_plan(
         {"a": "int", "b": "int", "c": "int", "d": "boolean"},
         {"a": "double", "b": "bigint", "c": "decimal(12,2)", "d": "string"},
-        known=facts({}),
+        snapshot=table_snapshot({}),
     )
     command = (
         """dbt run-operation widen_columns --args '{"relations": ["s.t"], """
         """"columns": {"a": "double", "c": "decimal(12,2)"}}'"""
     )
-    assert refusals_text(made).splitlines() == [
+    assert refusals_text(plan).splitlines() == [
         "`s`.`t` can't take the model's output; nothing was changed or written.",
         "",
         "  a: int -> double",
@@ -93,27 +93,27 @@ def test_refusals_with_one_cause_stand_together_and_all_are_told():
 
 @given(tables_with_sources, policies)
 def test_every_refusal_is_in_the_text(sides: tuple[StructType, StructType], model):
-    made = plan(*sides, model)
-    text = refusals_text(made)
-    for refusal in made.refusals:
+    plan = make_plan(*sides, model)
+    text = refusals_text(plan)
+    for refusal in plan.refusals:
         assert f"  {refusal.subject}\n" in text
 
 
 @pytest.mark.parametrize("mode", ["append_new_columns", "sync_all_columns", "fail"])
 @pytest.mark.parametrize("source", ["double", "decimal(12,2)"])
 def test_a_refused_integer_to_decimal_or_double_comes_with_its_command(mode: str, source: str):
-    text = refusals_text(plan({"amount": "int"}, {"amount": source}, policy(mode)))
+    text = refusals_text(make_plan({"amount": "int"}, {"amount": source}, policy(mode)))
     assert "dbt run-operation widen_columns --args" in text
     assert f'"amount": "{source}"' in text
 
 
 def test_without_a_manual_change_there_is_no_command():
-    assert by_hand_command(plan({"v": "bigint"}, {"v": "double"})) == ""
-    assert "run-operation" not in refusals_text(plan({"v": "bigint"}, {"v": "double"}))
+    assert by_hand_command(make_plan({"v": "bigint"}, {"v": "double"})) == ""
+    assert "run-operation" not in refusals_text(make_plan({"v": "bigint"}, {"v": "double"}))
 
 
 def arguments(command: str) -> dict[str, object]:
-    """What dbt makes of a command that was pasted into a shell."""
+    """The arguments that dbt reads from a command that was pasted into a shell."""
     program, operation, name, option, given_arguments = shlex.split(command)
     assert (program, operation, option) == ("dbt", "run-operation", "--args")
     assert name == "widen_columns"
@@ -122,19 +122,21 @@ def arguments(command: str) -> dict[str, object]:
 
 def manual(path: tuple[str, str], table: tuple[str, str]) -> Plan:
     column, field = path
-    return plan(
-        {column: {field: "int"}}, {column: {field: "double"}}, known=facts(name=path_sql(table))
+    return make_plan(
+        {column: {field: "int"}},
+        {column: {field: "double"}},
+        snapshot=table_snapshot(name=path_sql(table)),
     )
 
 
-# The names that can be typed: without control characters, within Unicode's first plane.
+# Names without control characters, from Unicode's first plane.
 typed = st.text(
     st.characters(exclude_categories=["C"], max_codepoint=0xFFFF), min_size=1, max_size=8
 )
 
 
 @given(st.tuples(typed, typed), st.tuples(typed, typed))
-def test_the_command_means_its_columns_and_its_table_whatever_their_names(path, table):
+def test_the_command_names_its_columns_and_its_table_for_any_names(path, table):
     found = arguments(by_hand_command(manual(path, table)))
     (relation,) = found["relations"]
     ((column, wanted),) = found["columns"].items()
@@ -142,9 +144,9 @@ def test_the_command_means_its_columns_and_its_table_whatever_their_names(path, 
     assert (parse_path(column), wanted) == (path, "double")
 
 
-def test_the_command_means_its_column_where_the_name_has_an_emoji():
+def test_the_command_names_a_column_with_an_emoji():
     found = arguments(by_hand_command(manual(("s", "🙂"), ("a", "b"))))
-    assert [parse_path(each) for each in found["columns"]] == [("s", "🙂")]
+    assert [parse_path(column) for column in found["columns"]] == [("s", "🙂")]
 
 
 def lossy(action):
@@ -154,7 +156,7 @@ def lossy(action):
 
 
 @pytest.mark.parametrize("action", [OnLossyWrite.WARN, OnLossyWrite.ERROR])
-def test_the_text_of_a_lossy_write_names_every_leaf_and_the_ways_out(action):
+def test_the_text_of_a_lossy_write_names_every_leaf_and_the_remedies(action):
     text = lossy(action)
     assert text.startswith("`s`.`t` does not store every value of the model's output exactly: ")
     assert "a (bigint into int), s.`my col` (decimal(12,4) into decimal(12,2))." in text
@@ -163,7 +165,7 @@ def test_the_text_of_a_lossy_write_names_every_leaf_and_the_ways_out(action):
         assert way_out in text
 
 
-def test_the_text_of_a_lossy_write_does_not_advise_what_is_set():
+def test_the_text_of_a_lossy_write_does_not_suggest_the_current_setting():
     assert "on_lossy_write: error" in lossy(OnLossyWrite.WARN)
     error = lossy(OnLossyWrite.ERROR)
     assert "on_lossy_write: error" not in error

@@ -1,4 +1,4 @@
-"""Type changes that a person asks for."""
+"""Type changes that a person requests."""
 
 import pytest
 from hypothesis import given
@@ -36,13 +36,13 @@ TABLE = schema(
         ("m.value.element", ("m", "value", "element"), "int"),
     ],
 )
-def test_a_leaf_is_found_at_any_depth_whatever_its_case(path: str, found, current: str):
+def test_a_leaf_is_found_at_any_depth_and_in_any_case(path: str, found, current: str):
     assert read_request({path: "double"}, TABLE) == (
         TypeChange(found, data_type(current), data_type("double")),
     )
 
 
-def test_the_changes_are_in_the_order_in_which_they_were_asked_for():
+def test_the_changes_are_in_the_order_of_the_request():
     requested = read_request({"s.x": "BIGINT", "amount": "decimal(12, 2)"}, TABLE)
     assert requested == (
         TypeChange(("s", "x"), data_type("int"), data_type("bigint")),
@@ -51,7 +51,7 @@ def test_the_changes_are_in_the_order_in_which_they_were_asked_for():
 
 
 @pytest.mark.parametrize(
-    ("path", "wanted", "told"),
+    ("path", "wanted", "expected"),
     [
         ("amounts", "bigint", "no such column or field; there are: id, Amount, s, arr, m"),
         ("s.y", "bigint", "no such column or field; there are: s.x, s.`my col`, s.`a.b`"),
@@ -67,11 +67,11 @@ def test_the_changes_are_in_the_order_in_which_they_were_asked_for():
         ("", "bigint", "is not a name"),
     ],
 )
-def test_what_does_not_exist_is_refused_with_what_there_is(path: str, wanted: str, told: str):
+def test_a_wrong_path_or_type_is_refused_with_the_valid_ones(path: str, wanted: str, expected: str):
     with pytest.raises(InvalidRequest) as refused:
         read_request({path: wanted}, TABLE)
     assert str(refused.value).startswith(f"{path}: ")
-    assert told in str(refused.value)
+    assert expected in str(refused.value)
 
 
 @pytest.mark.parametrize("path", ["id.x", "amount.value", "m.key.element"])
@@ -81,7 +81,7 @@ def test_a_path_that_goes_on_past_a_leaf_is_refused_without_an_empty_list(path: 
     assert not str(refused.value).rstrip().endswith(":")
 
 
-def test_all_that_is_wrong_is_told_at_once():
+def test_all_wrong_changes_are_in_one_error():
     with pytest.raises(InvalidRequest) as refused:
         read_request({"amounts": "bigint", "id": "bigint", "s": "int", "amount": "money"}, TABLE)
     assert [line.split(":")[0] for line in str(refused.value).splitlines()] == [
@@ -98,7 +98,7 @@ def test_a_varchar_column_is_changed_from_its_declared_type():
 
 
 @given(names, names)
-def test_a_leaf_is_found_whatever_its_name(column: str, field: str):
+def test_a_leaf_with_any_name_is_found(column: str, field: str):
     table = schema({column: {field: "int"}})
     path = (column, field)
     assert find_leaf(path, table) == (path, data_type("int"))

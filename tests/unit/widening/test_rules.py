@@ -1,4 +1,4 @@
-"""Which changes are permitted, against a table written out by hand from what the engines did."""
+"""The permitted type changes, compared with a table of what Spark and Delta accepted."""
 
 import itertools
 
@@ -112,7 +112,7 @@ BY_DELTA_4 = {
     **OF_TEXT,
 }
 
-# A column of nulls has no value that another type could not hold.
+# A void column has no value that another type could not store.
 BY_DELTA_4_4 = {
     **BY_DELTA_4,
     "void": {
@@ -168,13 +168,13 @@ def permitted(source: str, engine: Engine) -> set[str]:
     ],
     ids=["4.4", "4.3", "4.0", "3.3"],
 )
-def test_a_change_is_permitted_where_delta_accepts_it(source: str, engine: Engine, accepted):
+def test_a_change_is_permitted_if_delta_accepts_it(source: str, engine: Engine, accepted):
     assert permitted(source, engine) == accepted.get(source, set())
 
 
 @pytest.mark.parametrize("delta", [(3, 1), (2, 4, 0)])
 def test_no_type_change_is_permitted_before_delta_3_2(delta: tuple[int, ...]):
-    assert all(not permitted(each, Engine((3, 5), delta)) for each in UNIVERSE)
+    assert all(not permitted(data_type, Engine((3, 5), delta)) for data_type in UNIVERSE)
 
 
 # Iceberg V2: Delta's protocol, "Writer Requirements for Type Widening", lists what it lacks.
@@ -209,13 +209,13 @@ def permitted_within(source: str, format: Compatibility) -> set[str]:
 
 
 @pytest.mark.parametrize("source", UNIVERSE)
-def test_a_change_that_iceberg_v2_lacks_is_outside_of_it(source: str):
+def test_a_change_that_iceberg_v2_lacks_is_not_compatible_with_it(source: str):
     expected = BY_DELTA_4_4.get(source, set()) - NOT_IN_ICEBERG_V2.get(source, set())
     assert permitted_within(source, Compatibility.ICEBERG_V2) == expected
 
 
 @pytest.mark.parametrize("source", UNIVERSE)
-def test_a_change_is_within_ducklake_where_it_promotes_the_type(source: str):
+def test_a_change_is_compatible_with_ducklake_if_ducklake_promotes_the_type(source: str):
     assert permitted_within(source, Compatibility.DUCKLAKE) == IN_DUCKLAKE.get(source, set())
 
 
@@ -227,9 +227,9 @@ def test_only_an_integer_to_decimal_or_double_is_manual(source: str):
         assert rule.manual == target.startswith(("decimal", "double")), target
 
 
-@pytest.mark.parametrize("source", [each for each in UNIVERSE if "int" not in each])
+@pytest.mark.parametrize("source", [data_type for data_type in UNIVERSE if "int" not in data_type])
 def test_nothing_but_an_integer_has_a_manual_change(source: str):
-    rules = [find_rule(UNIVERSE[source], each) for each in UNIVERSE.values()]
+    rules = [find_rule(UNIVERSE[source], data_type) for data_type in UNIVERSE.values()]
     assert not any(rule.manual for rule in rules if rule)
 
 
@@ -265,20 +265,20 @@ def test_changes_made_one_after_the_other_are_permitted_at_once(one, two, three)
 
 
 @given(atoms)
-def test_no_rule_permits_a_change_to_the_same_type(each: DataType):
-    assert find_rule(each, each) is None
+def test_no_rule_permits_a_change_to_the_same_type(data_type: DataType):
+    assert find_rule(data_type, data_type) is None
 
 
 @pytest.mark.parametrize("text", ["tinyint", "smallint", "int", "bigint"])
-def test_the_digits_asked_of_a_decimal_are_those_that_delta_asks(text: str):
-    asked = 20 if text == "bigint" else 10
-    assert manual_integer_digits(data_type(text)) == asked
-    assert find_rule(data_type(text), spark.DecimalType(asked, 0))
-    assert not find_rule(data_type(text), spark.DecimalType(asked - 1, 0))
+def test_an_integer_needs_as_many_digits_as_delta_requires(text: str):
+    digits = 20 if text == "bigint" else 10
+    assert manual_integer_digits(data_type(text)) == digits
+    assert find_rule(data_type(text), spark.DecimalType(digits, 0))
+    assert not find_rule(data_type(text), spark.DecimalType(digits - 1, 0))
 
 
 @pytest.mark.parametrize("text", ["float", "double", "decimal(5,2)", "string", "date"])
-def test_no_digits_are_asked_of_what_is_not_an_integer(text: str):
+def test_only_an_integer_needs_digits_of_a_decimal(text: str):
     assert manual_integer_digits(data_type(text)) == 0
 
 

@@ -25,7 +25,7 @@ def test_every_change_is_made_at_its_place():
     )
 
 
-def test_columns_without_a_change_are_not_built_anew():
+def test_columns_without_a_change_are_the_same_objects():
     after = schema_after(SchemaChanges(types={("id",): LongType()}), BEFORE)
     assert after["id"].dataType == LongType()
     assert after["s"] is BEFORE["s"]

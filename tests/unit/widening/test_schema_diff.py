@@ -1,4 +1,4 @@
-"""What counts as a difference between a source and a table."""
+"""The differences between the schemas of a source and a table."""
 
 import pytest
 from hypothesis import given
@@ -17,17 +17,19 @@ from tests.unit.strategies import tables_with_sources
 
 def types(difference: SchemaDifference) -> list[tuple[Path, str, str, StoreAssignment]]:
     return [
-        (each.path, type_text(each.table), type_text(each.source), each.assignment)
-        for each in difference.types
+        (found.path, type_text(found.table), type_text(found.source), found.assignment)
+        for found in difference.types
     ]
 
 
 def new(difference: SchemaDifference) -> dict[Path, str]:
-    return {each.path: type_text(each.field.dataType) for each in difference.new}
+    return {added.path: type_text(added.field.dataType) for added in difference.new}
 
 
 def gone(difference: SchemaDifference) -> dict[Path, str]:
-    return {each.path: type_text(each.field.dataType) for each in difference.missing_in_source}
+    return {
+        missing.path: type_text(missing.field.dataType) for missing in difference.missing_in_source
+    }
 
 
 @given(tables_with_sources)
@@ -44,25 +46,25 @@ def test_the_order_of_columns_does_not_matter(sides: tuple[StructType, StructTyp
     ]
     found, found_mixed = compare(source, table), compare(*mixed)
     assert set(found_mixed.types) == set(found.types)
-    assert {each.path for each in found_mixed.new} == {each.path for each in found.new}
-    assert {each.path for each in found_mixed.missing_in_source} == {
-        each.path for each in found.missing_in_source
+    assert {added.path for added in found_mixed.new} == {added.path for added in found.new}
+    assert {missing.path for missing in found_mixed.missing_in_source} == {
+        missing.path for missing in found.missing_in_source
     }
 
 
 @given(tables_with_sources)
-def test_what_is_new_one_way_is_gone_the_other_way(sides: tuple[StructType, StructType]):
+def test_new_fields_are_missing_fields_in_the_other_direction(sides: tuple[StructType, StructType]):
     table, source = sides
     there, back = compare(source, table), compare(table, source)
     assert (there.new, there.missing_in_source) == (back.missing_in_source, back.new)
 
 
 @given(tables_with_sources)
-def test_only_what_is_not_stored_exactly_is_a_type_difference(sides):
+def test_only_a_type_that_cannot_store_every_value_is_a_difference(sides):
     table, source = sides
-    for each in compare(source, table).types:
-        assert each.assignment is store_assignment(each.source, each.table)
-        assert each.assignment is not StoreAssignment.EXACT
+    for difference in compare(source, table).types:
+        assert difference.assignment is store_assignment(difference.source, difference.table)
+        assert difference.assignment is not StoreAssignment.EXACT
 
 
 def test_a_wider_source_is_a_difference_at_its_leaf():
@@ -87,7 +89,7 @@ def test_a_wider_source_is_a_difference_at_its_leaf():
         (spark.StringType("UTF8_LCASE"), "string"),
     ],
 )
-def test_a_source_that_the_table_holds_is_no_difference(source, table):
+def test_a_source_that_the_table_can_hold_is_no_difference(source, table):
     assert not compare(schema({"v": source}), schema({"v": table}))
 
 
@@ -118,10 +120,10 @@ def test_two_leaves_of_one_column_are_two_differences_in_the_order_of_the_table(
         schema({"m": ("bigint", "bigint"), "a": "bigint"}),
         schema({"a": "int", "m": ("int", "int")}),
     )
-    assert [each.path for each in found.types] == [("a",), ("m", "key"), ("m", "value")]
+    assert [difference.path for difference in found.types] == [("a",), ("m", "key"), ("m", "value")]
 
 
-def test_new_and_gone_columns_are_told_apart():
+def test_new_and_missing_columns_are_separate():
     found = compare(schema({"id": "int", "b": "int"}), schema({"id": "int", "a": "string"}))
     assert new(found) == {("b",): "int"}
     assert gone(found) == {("a",): "string"}
@@ -138,7 +140,7 @@ def test_new_and_gone_columns_are_told_apart():
         (lambda struct: {"w": [struct]}, ("v", "w", "element")),
     ],
 )
-def test_new_and_gone_fields_are_found_at_any_depth(wrap, parent: Path):
+def test_new_and_missing_fields_are_found_at_any_depth(wrap, parent: Path):
     found = compare(
         schema({"v": wrap({"x": "int", "b": "date"})}),
         schema({"v": wrap({"a": "string", "x": "int"})}),
@@ -157,7 +159,7 @@ def test_names_are_compared_without_case_and_given_in_the_spelling_of_the_table(
         schema({"amount": "bigint", "S": {"X": "bigint", "New": "int"}}),
         schema({"Amount": "int", "s": {"x": "int", "Old": "int"}}),
     )
-    assert [each.path for each in found.types] == [("Amount",), ("s", "x")]
+    assert [difference.path for difference in found.types] == [("Amount",), ("s", "x")]
     assert new(found) == {("s", "New"): "int"}
     assert gone(found) == {("s", "Old"): "int"}
 
@@ -180,7 +182,7 @@ def test_reordered_fields_of_a_struct_are_no_difference():
 )
 def test_another_kind_of_type_is_one_impossible_difference(source, table):
     found = compare(schema({"v": source}), schema({"v": table}))
-    assert [(each.path, each.assignment) for each in found.types] == [
+    assert [(difference.path, difference.assignment) for difference in found.types] == [
         (("v",), StoreAssignment.IMPOSSIBLE)
     ]
 
@@ -196,7 +198,7 @@ def test_two_columns_that_differ_in_case_only_are_ambiguous(twice: dict[str, str
 
 def test_fields_are_indexed_by_their_names_in_lower_case():
     indexed = by_folded_name(schema({"Amount": "int", "id": "int"}))
-    assert {folded: each.name for folded, each in indexed.items()} == {
+    assert {folded: field.name for folded, field in indexed.items()} == {
         "amount": "Amount",
         "id": "id",
     }
@@ -208,7 +210,7 @@ def test_two_nested_fields_that_differ_in_case_only_are_ambiguous_and_located():
         compare(twice, schema({"s": [{"x": "int"}]}))
 
 
-def test_a_difference_is_false_only_where_there_is_none():
+def test_a_schema_difference_is_false_only_if_it_is_empty():
     assert not SchemaDifference()
     leaf = TypeDifference(("v",), spark.IntegerType(), spark.LongType(), StoreAssignment.LOSSY)
     assert SchemaDifference(types=(leaf,))

@@ -1,4 +1,4 @@
-"""A model that reads its own table, told by its query and by the types it would then have."""
+"""A model that reads its own table, found by its query and by its types after a change."""
 
 import pytest
 from pyspark.sql.types import LongType
@@ -24,7 +24,7 @@ def test_the_table_is_found_by_any_spelling(name):
 
 
 @pytest.mark.parametrize("name", ["s.t2", "other.s.t", "xs.t", "t", "s.`t`2", "`s.t`"])
-def test_another_table_is_not(name):
+def test_another_table_is_not_found(name):
     assert widened_queries(f"select n from {name}", ("s", "t"), {"n": LongType()}) == []
 
 

@@ -1,4 +1,4 @@
-"""Which rows belong to a batch. That Delta replaces just those is in tests/functional."""
+"""The condition for the rows of a batch. tests/functional checks the replacement of rows."""
 
 from datetime import datetime, timedelta, timezone
 
@@ -32,12 +32,12 @@ def columns(event_type: spark.DataType) -> list[WrittenColumn]:
         ),
     ],
 )
-def test_has_its_first_moment_and_not_its_last(event_type, start, end):
+def test_a_batch_has_its_first_moment_and_not_its_last(event_type, start, end):
     batch = read_batch(columns(event_type), "at", START, END)
     assert batch.condition == f"`At` >= {start} and `At` < {end}"
 
 
-def test_limits_are_moments_whatever_their_zone():
+def test_limits_with_any_time_zone_are_moments():
     new_york = timezone(timedelta(hours=-5))
     batch = read_batch(columns(spark.TimestampNTZType()), "`at`", START.astimezone(new_york), END)
     assert "timestamp_ntz'2024-11-03 00:00:00.000000'" in batch.condition
@@ -51,13 +51,13 @@ def test_only_a_timestamp_has_a_text_that_depends_on_the_time_zone():
 
 
 @pytest.mark.parametrize(
-    ("event_time", "event_type", "end", "said"),
+    ("event_time", "event_type", "end", "expected"),
     [
         ("gone", spark.DateType(), END, "no column gone; it has id, At"),
         ("at", spark.StringType(), END, "the column at is of type string"),
         ("at", spark.DateType(), START + timedelta(hours=1), "Set batch_size to day"),
     ],
 )
-def test_what_does_not_tell_the_batch_is_refused(event_time, event_type, end, said):
-    with pytest.raises(NoBatch, match=said):
+def test_a_time_that_does_not_determine_the_batch_is_refused(event_time, event_type, end, expected):
+    with pytest.raises(NoBatch, match=expected):
         read_batch(columns(event_type), event_time, START, end)

@@ -1,4 +1,4 @@
-"""What is written to each column."""
+"""The expression that is written to each column."""
 
 from dbt.adapters.deltawiden.sql.types import parse_type
 from dbt.adapters.deltawiden.writing.columns import assigned_sql, match_columns
@@ -10,15 +10,15 @@ def test_a_column_that_the_source_lacks_is_selected_as_null_of_its_type():
     write = match_columns(
         schema({"id": "int"}), schema({"id": "int", "a`b": {"x y": ["decimal(12,2)"]}})
     )
-    assert [each.select_sql for each in write.columns] == [
+    assert [column.select_sql for column in write.columns] == [
         "`id`",
         "cast(null as struct<`x y`: array<decimal(12,2)>>) as `a``b`",
     ]
 
 
-def test_a_column_that_nobody_fills_is_selected_from_the_source_so_that_the_engine_refuses():
+def test_a_column_without_a_value_is_selected_from_the_source_so_that_spark_refuses_it():
     write = match_columns(schema({"id": "int"}), schema({"id": "int", "gone": "int"}), fills=False)
-    assert [each.select_sql for each in write.columns] == ["`id`", "`gone`"]
+    assert [column.select_sql for column in write.columns] == ["`id`", "`gone`"]
 
 
 def test_the_source_is_selected_in_its_own_spelling_and_the_columns_it_has_besides_are_kept():
@@ -26,14 +26,14 @@ def test_the_source_is_selected_in_its_own_spelling_and_the_columns_it_has_besid
         schema({"ID": "int", "extra": "int"}), schema({"id": "int", "gone": "int"})
     )
     assert write.source_select_sql == "`ID`, `extra`"
-    assert [each.in_source for each in write.columns] == [True, False]
+    assert [column.in_source for column in write.columns] == [True, False]
 
 
-def test_a_write_whose_structs_are_those_of_the_table_is_as_is_whatever_it_lacks():
+def test_a_write_with_the_structs_of_the_table_is_as_is():
     table = schema({"s": {"a": "int", "b": "int"}, "gone": {"x": "int"}})
     write = match_columns(schema({"s": {"a": "int", "b": "int"}}), table)
     assert write.is_as_is
-    assert [each.is_as_is for each in write.columns] == [True, True]
+    assert [column.is_as_is for column in write.columns] == [True, True]
 
 
 def test_a_struct_in_another_order_is_not_written_as_it_is():
@@ -48,7 +48,7 @@ def test_a_struct_in_another_order_is_not_written_as_it_is():
 CHECK = ValueCheck("orders", "`t`")
 
 
-def test_a_column_that_a_merge_does_not_update_is_checked_where_it_is_inserted():
+def test_a_column_that_a_merge_does_not_update_is_checked_for_inserts():
     write = match_columns(
         schema({"id": "bigint", "v": "bigint"}),
         schema({"id": "int", "v": "int"}),
@@ -60,7 +60,7 @@ def test_a_column_that_a_merge_does_not_update_is_checked_where_it_is_inserted()
     assert value.merged_sql("DBT_INTERNAL_SOURCE").startswith(
         "case when DBT_INTERNAL_SOURCE.`v` is null or ("
     )
-    # Rows are found by the key, so it is checked in the source.
+    # The key finds the rows, so it is checked in the source.
     assert key.select_sql.startswith("case when `id` is null or (")
     assert key.merged_sql("DBT_INTERNAL_SOURCE") == "DBT_INTERNAL_SOURCE.`id`"
     assert not write.can_merge_all

@@ -1,4 +1,4 @@
-"""Which columns a MERGE updates."""
+"""The columns that a MERGE updates."""
 
 from dataclasses import dataclass
 
@@ -36,7 +36,7 @@ COLUMNS = [Column("id"), Column("Amount"), Column("my col"), Column("gone", in_s
         (None, ["gone", "Amount"], ["`id`", "`my col`"]),
     ],
 )
-def test_columns_are_named_or_left_out(included, excluded, expected):
+def test_columns_are_included_or_excluded(included, excluded, expected):
     assert merge_update_columns(included, excluded, COLUMNS) == expected
 
 
@@ -49,7 +49,7 @@ def test_columns_are_named_or_left_out(included, excluded, expected):
         (None, ["id", "amuont"], "merge_exclude_columns: there is no column amuont"),
     ],
 )
-def test_what_is_not_a_column_is_an_error(included, excluded, message: str):
+def test_an_unknown_column_is_an_error(included, excluded, message: str):
     with pytest.raises(CompilationError) as error:
         merge_update_columns(included, excluded, COLUMNS)
     assert message in error.value.msg

@@ -1,4 +1,4 @@
-"""Values put in the order of their columns. That Spark reads them so is in tests/functional."""
+"""Values in the order of their columns. tests/functional checks that Spark reads them so."""
 
 import pytest
 
@@ -17,12 +17,12 @@ SAME = {"a": "int", "b": {"c": "int"}}
         ([SAME], [SAME]),
         (("string", SAME), ("string", SAME)),
         (SAME, "int"),
-        # A cast would lose what a write may still refuse.
+        # A cast would lose a value that the write can still refuse.
         ({"a": "bigint", "b": {"c": "int"}}, SAME),
         (["int"], ["bigint"]),
     ],
 )
-def test_what_has_the_order_and_types_of_its_column_is_written_as_it_is(source, column):
+def test_a_value_with_the_order_and_types_of_its_column_is_written_as_it_is(source, column):
     assert in_order(data_type(source), data_type(column))
     assert is_as_is(data_type(source), data_type(column))
     assert shaped_sql("v", data_type(source), data_type(column)) == "v"
@@ -77,6 +77,6 @@ def test_fields_are_put_in_the_order_of_the_column(source, column, sql):
         ),
     ],
 )
-def test_fields_get_the_types_of_the_column_where_those_hold_every_value(source, column, sql):
+def test_fields_get_the_types_of_the_column_if_these_hold_every_value(source, column, sql):
     assert not is_as_is(data_type(source), data_type(column))
     assert shaped_sql("v", data_type(source), data_type(column)) == sql

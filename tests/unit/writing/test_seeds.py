@@ -1,4 +1,4 @@
-"""Which texts of a file a column stores as they are."""
+"""The texts of a seed file that a column stores exactly."""
 
 from zoneinfo import ZoneInfo
 

@@ -1,4 +1,4 @@
-"""Which values a column stores exactly, held against an oracle that represents them."""
+"""The values that a column stores exactly, compared with an oracle that represents them."""
 
 import itertools
 import struct
@@ -23,7 +23,7 @@ INTEGER_CODES = {
 }
 FLOAT_CODES = {spark.FloatType: "f", spark.DoubleType: "d"}
 
-# A float is stored by its bits here, so that the oracle knows no powers of two.
+# The oracle stores a float by its bits, so that it needs no powers of two.
 FLOAT_BITS = {
     spark.FloatType: ["3dcccccd", "7f7fffff", "00000001", "ff7fffff", "4b800000", "00000000"],
     spark.DoubleType: [
@@ -44,11 +44,11 @@ ALL_DECIMALS = [
 
 
 def boundaries(of: DataType) -> Iterator[Fraction]:
-    """The finite values of a type at which the next smaller type gives up."""
+    """The finite values of a type that the next smaller type does not have."""
     if isinstance(of, spark.DecimalType):
         most = 10**of.precision - 1
         whole = [0, 1, most, most - 1, *_around_powers_of_two(most)]
-        yield from (Fraction(sign * each, 10**of.scale) for each in whole for sign in (1, -1))
+        yield from (Fraction(sign * number, 10**of.scale) for number in whole for sign in (1, -1))
     elif type(of) in INTEGER_CODES:
         bits = 8 * struct.calcsize(INTEGER_CODES[type(of)])
         least, most = -(1 << (bits - 1)), (1 << (bits - 1)) - 1
@@ -62,7 +62,7 @@ def boundaries(of: DataType) -> Iterator[Fraction]:
 
 def _around_powers_of_two(most: int) -> list[int]:
     near = (2**bits + more for bits in (7, 15, 24, 31, 53, 63) for more in (-1, 0, 1))
-    return [each for each in near if each <= most]
+    return [number for number in near if number <= most]
 
 
 def can_represent(column: DataType, value: Fraction) -> bool:
@@ -84,7 +84,7 @@ def can_represent(column: DataType, value: Fraction) -> bool:
 
 
 def expected(source: DataType, column: DataType) -> StoreAssignment:
-    # Not a number and the infinities are in no boundaries: only a float or a double has them.
+    # The boundaries lack NaN and the infinities, which only a float or a double has.
     if type(source) in FLOAT_CODES and type(column) not in FLOAT_CODES:
         return StoreAssignment.LOSSY
     held = all(can_represent(column, value) for value in boundaries(source))
@@ -93,12 +93,12 @@ def expected(source: DataType, column: DataType) -> StoreAssignment:
 
 @settings(max_examples=300)
 @given(numbers, numbers)
-def test_exact_is_what_represents_every_boundary_value(source: DataType, column: DataType):
+def test_an_exact_assignment_represents_every_boundary_value(source: DataType, column: DataType):
     assert store_assignment(source, column) is expected(source, column)
 
 
 @pytest.mark.parametrize("other", [*INTEGERS, *FLOATS], ids=type_text)
-def test_exact_is_what_represents_every_boundary_value_beside_each_decimal(other: DataType):
+def test_an_exact_assignment_represents_the_boundary_values_next_to_each_decimal(other: DataType):
     for decimal in ALL_DECIMALS:
         assert store_assignment(decimal, other) is expected(decimal, other), (decimal, other)
         assert store_assignment(other, decimal) is expected(other, decimal), (other, decimal)
@@ -106,7 +106,7 @@ def test_exact_is_what_represents_every_boundary_value_beside_each_decimal(other
 
 @pytest.mark.parametrize("source", [*INTEGERS, *FLOATS], ids=type_text)
 @pytest.mark.parametrize("column", [*INTEGERS, *FLOATS], ids=type_text)
-def test_exact_is_what_represents_every_boundary_value_of_the_other_numbers(source, column):
+def test_an_exact_assignment_represents_the_boundary_values_of_other_numbers(source, column):
     assert store_assignment(source, column) is expected(source, column)
 
 
@@ -141,7 +141,7 @@ EXACT, LOSSY, IMPOSSIBLE = StoreAssignment.EXACT, StoreAssignment.LOSSY, StoreAs
 @pytest.mark.parametrize(
     ("source", "column", "stored"),
     [
-        # the pairs that people meet, written out
+        # common pairs
         ("int", "double", EXACT),
         ("bigint", "double", LOSSY),
         ("smallint", "float", EXACT),
@@ -202,7 +202,7 @@ EXACT, LOSSY, IMPOSSIBLE = StoreAssignment.EXACT, StoreAssignment.LOSSY, StoreAs
         (UnreadableType("int"), "int", IMPOSSIBLE),
     ],
 )
-def test_what_becomes_of_the_values_of_a_pair(source, column, stored: StoreAssignment):
+def test_a_pair_of_types_has_the_documented_assignment(source, column, stored: StoreAssignment):
     assert store_assignment(data_type(source), data_type(column)) is stored
 
 

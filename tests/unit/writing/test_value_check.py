@@ -1,4 +1,4 @@
-"""The statement's own check of a value; tests/conformance holds the conditions against Spark."""
+"""The check of a value in a statement. tests/conformance compares it with Spark."""
 
 import pytest
 from pyspark.sql.types import CharType, DataType
@@ -43,7 +43,7 @@ def test_every_lossy_pair_has_a_condition_or_is_never_exact(source, column):
         ("timestamp_ntz", "timestamp", None),
     ],
 )
-def test_conditions(source, column, condition):
+def test_the_condition_of_a_lossy_pair_has_this_sql(source, column, condition):
     assert exact_condition("v", parse_type(source), parse_type(column)) == condition
 
 
@@ -78,7 +78,7 @@ def test_a_struct_with_a_checked_leaf_has_its_columns_types_at_every_other_leaf(
     assert "'b', cast(v.`b` as bigint)" in sql
 
 
-def test_a_shorter_text_is_another_one_in_a_char_column():
+def test_a_char_column_does_not_store_a_shorter_text_exactly():
     assert store_assignment(parse_type("string"), CharType(5)) is StoreAssignment.LOSSY
     assert store_assignment(CharType(5), CharType(5)) is StoreAssignment.EXACT
     assert store_assignment(CharType(4), CharType(5)) is StoreAssignment.LOSSY

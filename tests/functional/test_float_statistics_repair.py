@@ -1,0 +1,71 @@
+"""Wrong statistics of a column that ALTER TABLE alone has widened to double are repaired."""
+
+import pytest
+
+from tests.functional.floats import ENABLED, append, assert_found, create, document, operation
+from tests.functional.support import Table, needs_delta_4
+
+pytestmark = needs_delta_4
+
+
+class TestTablesOfOthers:
+    """Tables whose column was changed by ``ALTER TABLE`` alone."""
+
+    def altered(self, table: Table, properties: str = ENABLED, clause: str = "") -> Table:
+        append(create(table, properties, clause), "0.7", "1.1", "0.5")
+        table.spark.sql(f"alter table {table.quoted} alter column x type double, s.x type double")
+        append(table, "0.7", "0.3")
+        with pytest.raises(AssertionError):
+            assert_found(table, "x")
+        return table
+
+    @pytest.mark.parametrize(
+        "given",
+        [
+            ENABLED,
+            f"{ENABLED}, 'delta.columnMapping.mode' = 'name'",
+            f"{ENABLED}, 'delta.enableDeletionVectors' = 'true'",
+            f"{ENABLED}, 'delta.enableRowTracking' = 'true'",
+        ],
+    )
+    def test_are_reported_and_repaired(self, project, table, given):
+        wrong = self.altered(table("wrong"), given)
+        found = document(operation("report_type_widening", wrong, output="json"))
+        assert found["files_with_wrong_statistics"] == 2
+        assert "dbt run-operation repair_statistics" in found["statistics"]
+        before = wrong.version
+        dry = document(operation("repair_statistics", wrong, dry_run=True, output="json"))
+        assert (dry["state"], dry["files"], wrong.version) == ("dry_run", 2, before)
+        done = document(operation("repair_statistics", wrong, output="json"))
+        assert (done["state"], done["columns"]) == ("repaired", [["x"], ["s", "x"]])
+        assert wrong.operations(since=before) == ["COMPUTE STATS"]
+        assert_found(wrong, "x", "s.x")
+        again = document(operation("repair_statistics", wrong, output="json"))
+        assert again["state"] == "right"
+        assert wrong.version == before + 1
+        found = document(operation("report_type_widening", wrong, output="json"))
+        assert (found["files_with_wrong_statistics"], found["statistics"]) == (0, "")
+
+    def test_are_repaired_by_sql_alone(self, project, table, by_sql_alone):
+        wrong = self.altered(table("wrong_by_sql"))
+        text = document(operation("report_type_widening", wrong, output="json"))["statistics"]
+        assert "which SQL alone can't see" in text
+        done = document(operation("repair_statistics", wrong, output="json"))
+        assert "by UPDATE of the whole table" in done["statements"][0]
+        assert_found(wrong, "x", "s.x")
+        assert document(operation("repair_statistics", wrong, output="json"))["state"] == "right"
+
+    def test_changed_values_of_a_partition_column_are_reported(self, project, table, spark):
+        name = table("parted_by_others").quoted
+        spark.sql(
+            f"create table {name} (id int, x float) using delta partitioned by (x) "
+            f"tblproperties ({ENABLED})"
+        )
+        spark.sql(f"insert into {name} values (1, 1.1F)")
+        spark.sql(f"alter table {name} alter column x type double")
+        found = document(
+            operation("report_type_widening", table("parted_by_others"), output="json")
+        )
+        assert "the partition values of x are other numbers" in found["statistics"]
+        done = document(operation("repair_statistics", table("parted_by_others"), output="json"))
+        assert (done["state"], done["partitioned_by_float"]) == ("right", ["x"])

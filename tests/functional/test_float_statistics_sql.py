@@ -1,0 +1,162 @@
+"""A connection that has SQL alone widens a float to double."""
+
+import contextlib
+
+import pytest
+
+from dbt.adapters.deltawiden.delta.float_statistics import (
+    BEFORE,
+    INDEXED_COLUMNS,
+    STATISTICS_COLUMNS,
+)
+from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
+from tests.functional.floats import (
+    ENABLED,
+    MODEL,
+    Died,
+    append,
+    assert_found,
+    create,
+    document,
+    operation,
+    statistics,
+    widen,
+)
+from tests.functional.support import Table, dbt, needs_delta_4
+
+pytestmark = needs_delta_4
+
+
+class TestBySqlAlone:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"followed.sql": MODEL.format(config="tblproperties={}")}
+
+    def test_a_run_is_refused_with_the_command_that_widens_the_column(
+        self, project, table, by_sql_alone, spark
+    ):
+        dbt("run", rows="(1, '0.7')")
+        before = table("followed").version
+        run = dbt("run", type="double", rows="(2, '0.3')")
+        assert "x: float -> double" in run.message("followed")
+        assert "dbt run-operation widen_columns --args" in run.message("followed")
+        assert table("followed").version == before
+        columns = {"x": "double", "s.`x.y`": "double"}
+        made = operation("widen_columns", table("followed"), columns=columns)
+        assert made.output == "", made.output
+        assert dbt("run", type="double", rows="(2, '0.3')").status("followed") == "success"
+        assert_found(table("followed"), "x", "s.`x.y`", "m['k']")
+
+    def test_an_empty_table_needs_no_command(self, project, table, by_sql_alone, spark):
+        dbt("run", "--full-refresh", rows="(1, '0.7')")
+        spark.sql(f"delete from {table('followed').quoted}")
+        run = dbt("run", type="double", rows="(2, '0.3')")
+        assert run.status("followed") == "success", run.message("followed")
+        assert BEFORE not in table("followed").properties
+
+    @pytest.mark.parametrize(
+        ("name", "given"),
+        [
+            ("none", ENABLED),
+            ("number", f"{ENABLED}, '{INDEXED_COLUMNS}' = '2'"),
+            ("columns", f"{ENABLED}, '{STATISTICS_COLUMNS}' = 'x,`s`.x'"),
+            ("both", f"{ENABLED}, '{STATISTICS_COLUMNS}' = 's,p', '{INDEXED_COLUMNS}' = '1'"),
+        ],
+    )
+    def test_rows_of_files_that_others_add_between_the_steps_are_found(
+        self, project, table, by_sql_alone, monkeypatch, name, given
+    ):
+        busy = create(table(f"sql_{name}"), given)
+        before = busy.properties
+        append(busy, "0.7", "1.1")
+        with_appends(monkeypatch, busy)
+        run = widen(busy)
+        monkeypatch.undo()
+        assert busy.types["x"] == "double", run.output
+        assert_found(busy, "x", "s.x")
+        after = {key: value for key, value in busy.properties.items() if key in before}
+        assert after == {**before, "delta.minReaderVersion": after["delta.minReaderVersion"]}
+        assert not {BEFORE, INDEXED_COLUMNS, STATISTICS_COLUMNS} & (
+            busy.properties.keys() - before.keys()
+        )
+
+    def test_other_columns_keep_their_statistics(self, project, table, by_sql_alone):
+        append(create(table("kept")), "0.7")
+        widen(table("kept"))
+        assert '"minValues":{"id":1,"p":"p"}' in statistics(table("kept"))
+
+    @pytest.mark.parametrize("ran", [1, 2, 3])
+    def test_a_command_that_dies_leaves_correct_statistics(
+        self, project, table, by_sql_alone, monkeypatch, ran
+    ):
+        dead = create(table(f"sql_dead_{ran}"), f"{ENABLED}, '{INDEXED_COLUMNS}' = '5'")
+        append(dead, "0.7", "1.1")
+        run_statement, done = TableEvolution._run, []
+
+        def die_later(self: TableEvolution, statement: str, plan: object) -> None:
+            if len(done) == ran:
+                raise Died
+            done.append(statement)
+            run_statement(self, statement, plan)
+
+        monkeypatch.setattr(TableEvolution, "_run", die_later)
+        with contextlib.suppress(Died):
+            widen(dead)
+        monkeypatch.setattr(TableEvolution, "_run", run_statement)
+        append(dead, "-0.1")
+        assert BEFORE in dead.properties
+        assert_found(dead, "x", "s.x")
+        text = document(operation("report_type_widening", dead, output="json"))["statistics"]
+        assert "not kept of all columns since a widening stopped" in text
+        if ran == 2:
+            operation("repair_statistics", dead)
+            assert dead.types["x"] == "float"
+        else:
+            widen(dead)
+            assert dead.types["x"] == "double"
+        assert BEFORE not in dead.properties
+        assert STATISTICS_COLUMNS not in dead.properties
+        assert dead.properties[INDEXED_COLUMNS] == "5"
+        assert_found(dead, "x", "s.x")
+
+    def test_a_failed_command_restores_the_properties(
+        self, project, table, by_sql_alone, spark, monkeypatch
+    ):
+        failed = create(table("failed"))
+        append(failed, "0.7")
+        before = failed.properties
+        # Another writer adds the constraint after the plan is made.
+        run_statement = TableEvolution._run
+
+        def constrained(self: TableEvolution, statement: str, plan: object) -> None:
+            if "alter column" in statement:
+                spark.sql(f"alter table {failed.quoted} add constraint c check (x > 0)")
+            run_statement(self, statement, plan)
+
+        monkeypatch.setattr(TableEvolution, "_run", constrained)
+        widen(failed)
+        spark.sql(f"alter table {failed.quoted} drop constraint c")
+        assert failed.types["x"] == "float"
+        assert failed.properties.keys() & {BEFORE, STATISTICS_COLUMNS, INDEXED_COLUMNS} == set()
+        assert before["delta.enableTypeWidening"] == "true"
+
+    def test_a_dry_run_shows_that_the_table_is_rewritten(self, project, table, by_sql_alone):
+        append(create(table("dry")), "0.7")
+        before = table("dry").version
+        run = operation(
+            "widen_columns", table("dry"), columns={"x": "double"}, dry_run=True, output="json"
+        )
+        statements = document(run)["statements"]
+        assert any(statement.startswith("update ") for statement in statements)
+        assert table("dry").version == before
+
+
+def with_appends(monkeypatch: pytest.MonkeyPatch, table: Table) -> None:
+    """Append a file before each statement of a plan, and none after the last one."""
+    run_statement = TableEvolution._run
+
+    def after_an_append(self: TableEvolution, statement: str, plan: object) -> None:
+        append(table, "-0.1", "0.7")
+        run_statement(self, statement, plan)
+
+    monkeypatch.setattr(TableEvolution, "_run", after_an_append)

@@ -1,0 +1,107 @@
+"""Generated and identity columns, which Delta fills and which are never widened."""
+
+import json
+
+import pytest
+from delta.tables import DeltaTable, IdentityGenerator
+
+from tests.functional.support import Table, dbt, needs_delta_4
+
+STRATEGIES = ("append", "merge", "insert_overwrite")
+
+
+class TestColumnsThatDeltaMakes:
+    """Delta fills generated and identity columns that the model lacks."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        def model(mode: str, strategy: str) -> str:
+            return f"""{{{{ config(materialized='incremental', incremental_strategy='{strategy}',
+  on_schema_change='{mode}', unique_key='id' if '{strategy}' == 'merge' else none) }}}}
+select {{% if var('step', 1) == 1 %}} 7 as id, cast(70 as {{{{ var('amount', 'int') }}}}) as amount,
+  'x' as label {{% else %}} cast(8 as {{{{ var('id', 'int') }}}}) as id, 80 as amount, 'y' as label
+  {{% if var('given', false) %}}, cast(800 as bigint) as tenfold {{% endif %}} {{% endif %}}"""
+
+        return {f"{m}__{s}.sql": model(m, s) for m in self.modes for s in STRATEGIES}
+
+    modes = ("ignore", "append_new_columns", "sync_all_columns", "fail")
+
+    @pytest.fixture
+    def tables(self, project, spark):
+        names = [f"{mode}__{strategy}" for mode in self.modes for strategy in STRATEGIES]
+        for name in names:
+            (
+                DeltaTable.createOrReplace(spark)
+                .tableName(f"{project.test_schema}.{name}")
+                .addColumn("id", "int")
+                .addColumn("tenfold", "int", generatedAlwaysAs="amount * 10")
+                .addColumn("amount", "int")
+                .addColumn("number", "bigint", generatedAlwaysAs=IdentityGenerator())
+                .addColumn("label", "string")
+                .property("delta.enableTypeWidening", "true")
+                .execute()
+            )
+        return [Table(spark, f"{project.test_schema}.{name}") for name in names]
+
+    def test_delta_fills_them_in_every_mode_and_strategy(self, tables):
+        first = dbt("run")
+        assert {str(result.status) for result in first.results.values()} == {"success"}, (
+            first.output
+        )
+        second = dbt("run", step=2)
+        assert {str(result.status) for result in second.results.values()} == {"success"}, (
+            second.output
+        )
+        for table in tables:
+            rows = table.rows("id", "tenfold", "amount", "label")
+            kept = [] if "insert_overwrite" in table.name else [(7, 700, 70, "x")]
+            assert rows == [*kept, (8, 800, 80, "y")], table.name
+            numbers = [number for (number,) in table.rows("number")]
+            assert None not in numbers
+            assert len(set(numbers)) == len(numbers)
+
+    @needs_delta_4
+    def test_another_column_of_the_table_is_widened(self, tables):
+        dbt("run")
+        run = dbt("run", step=2, id="bigint")
+        for table in tables:
+            name = table.name.split(".")[-1]
+            if name.startswith("fail") or name.startswith("ignore"):
+                continue
+            assert run.status(name) == "success", run.output
+            assert table.types["id"] == "bigint"
+
+    @needs_delta_4
+    @pytest.mark.parametrize(
+        ("variables", "expected"),
+        [
+            (
+                {"amount": "bigint"},
+                ("amount: int -> bigint", "`tenfold` is computed from this column: amount * 10"),
+            ),
+            (
+                {"step": 2, "given": True},
+                ("tenfold: int -> bigint", "it must have the type of its expression: amount * 10"),
+            ),
+        ],
+    )
+    def test_the_column_and_its_inputs_are_not_widened(self, tables, variables, expected):
+        before = [(table.version, table.properties, table.types) for table in tables]
+        run = dbt("run", "--select", "append_new_columns__append", **variables)
+        assert run.status("append_new_columns__append") == "error"
+        for text in expected:
+            assert text in run.message("append_new_columns__append")
+        assert [(table.version, table.properties, table.types) for table in tables] == before
+
+    @needs_delta_4
+    def test_an_identity_column_is_not_widened_by_hand(self, project, tables):
+        before = tables[0].version
+        run = dbt(
+            "run-operation",
+            "widen_columns",
+            "--args",
+            json.dumps({"relations": [tables[0].name], "columns": {"number": "decimal(20,0)"}}),
+        )
+        assert "number: bigint -> decimal(20,0)" in run.output
+        assert "identity column, whose type Delta never changes" in run.output
+        assert tables[0].version == before

@@ -1,0 +1,58 @@
+"""The next step that an error's text adds."""
+
+import pytest
+
+from dbt.adapters.deltawiden.spark.errors import error_text
+from tests.unit.spark.java_errors import from_py4j
+
+CHANGE_REFUSED = (
+    "[DELTA_UNSUPPORTED_ALTER_TABLE_CHANGE_COL_OP] ALTER TABLE CHANGE COLUMN is not supported for "
+    "changing column amount from INT to BIGINT"
+)
+
+
+@pytest.mark.parametrize(
+    ("message", "advice"),
+    [
+        (CHANGE_REFUSED, "delta.enableTypeWidening = true"),
+        (
+            "[DELTA_CONFIGURE_SPARK_SESSION_WITH_EXTENSION_AND_CATALOG] This Delta operation "
+            "requires the SparkSession to be configured with the DeltaSparkSessionExtension and "
+            "the DeltaCatalog.",
+            "spark.sql.extensions to io.delta.sql.DeltaSparkSessionExtension",
+        ),
+        (
+            "[DATA_SOURCE_NOT_FOUND] Failed to find the data source: delta. Make sure the provider "
+            "name is correct and the package is properly registered. SQLSTATE: 42K02",
+            "put the Delta jars on the driver's class path",
+        ),
+    ],
+)
+def test_a_condition_without_a_next_step_gets_one(message: str, advice: str):
+    text = error_text(from_py4j(f"org.apache.spark.sql.AnalysisException: {message}"))
+    first, second = text.split("\n")
+    assert first == message
+    assert advice in second
+
+
+def test_a_cause_without_a_next_step_gets_one():
+    raw = from_py4j(
+        "java.lang.RuntimeException: wrapped",
+        f"org.apache.spark.sql.delta.DeltaAnalysisException: {CHANGE_REFUSED}",
+    )
+    assert "delta.enableTypeWidening = true" in error_text(raw)
+
+
+def test_a_condition_that_spark_cannot_show_is_named():
+    raw = "[INTERNAL_ERROR] Cannot find main error class 'DELTA_NEW' SQLSTATE: XX000"
+    assert (
+        error_text(raw) == "[DELTA_NEW] Delta refused the statement. Spark can't show its message."
+    )
+
+
+def test_a_char_column_in_the_condition_of_a_merge_is_explained():
+    raw = (
+        "[INTERNAL_ERROR] Cannot find main error class "
+        "'DELTA_MERGE_RESOLVED_ATTRIBUTE_MISSING_FROM_INPUT' SQLSTATE: XX000"
+    )
+    assert "uses a char column of the table" in error_text(raw)
