@@ -23,7 +23,7 @@ from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import plan_changes, plan_no_change
-from dbt.adapters.deltawiden.widening.request import InvalidRequest, find_leaf
+from dbt.adapters.deltawiden.widening.request import NoSuchLeaf, find_leaf
 from dbt.adapters.deltawiden.widening.schema_diff import compare
 from dbt.adapters.deltawiden.widening.self_reference import (
     grows_again,
@@ -226,12 +226,14 @@ class TableEvolution:
                 logger.warning(f"Could not take back a change of {plan.table}: {error}")
 
     def _has_planned_types(self, plan: Plan) -> bool:
-        now = self._backend.query_schema(f"select * from {plan.table}")
+        """Return whether the table has the types that it had when it was planned."""
         try:
+            now = self._backend.query_schema(f"select * from {plan.table}")
             return all(
                 find_leaf(change.path, now)[1] == change.from_type for change in plan.changes
             )
-        except InvalidRequest:
+        except (DbtRuntimeError, NoSuchLeaf) as error:
+            logger.debug(f"The types of {plan.table} are not those of the plan: {error}")
             return False
 
 
