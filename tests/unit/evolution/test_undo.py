@@ -1,4 +1,4 @@
-"""What is taken back of a change that failed, and that the first error is the one that users see."""
+"""What is taken back of a change that failed. Users see the first error."""
 
 from types import SimpleNamespace
 from typing import Any

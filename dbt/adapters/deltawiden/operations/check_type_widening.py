@@ -15,7 +15,13 @@ from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
 from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults, run_on_each
-from dbt.adapters.deltawiden.operations.selection import Names, Node, Selection, as_list
+from dbt.adapters.deltawiden.operations.selection import (
+    Names,
+    Node,
+    Selection,
+    as_list,
+    full_name,
+)
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
 
@@ -84,10 +90,11 @@ class _Model:
 
 def _nodes(selection: Selection, models: Names) -> list[Node]:
     if models is not None:
-        return [selection.node(name) for name in as_list(models)]
+        named = [selection.node(name) for name in as_list(models)]
+        return list({full_name(node): node for node in named}.values())
     found = [node for node in selection.nodes() if node["config"]["materialized"] == "incremental"]
     # Sort them, so that two reports can be compared. dbt's own order can change.
-    return sorted(found, key=lambda node: str(node["name"]))
+    return sorted(found, key=full_name)
 
 
 def _find(selection: Selection, node: Node, against: str) -> _Model:
@@ -95,12 +102,12 @@ def _find(selection: Selection, node: Node, against: str) -> _Model:
     # dbt appends the name of a custom schema to the target's: ci_finance matches prod_finance.
     if schema != own_schema and not schema.startswith(f"{own_schema}_"):
         raise selection.error(
-            f"the schema of {node['name']}, {schema}, is not one of the target's ({own_schema}), "
-            "so there is none to compare with"
+            f"the schema of {full_name(node)}, {schema}, is not one of the target's "
+            f"({own_schema}), so there is none to compare with"
         )
     deployed = against + schema[len(own_schema) :]
     return _Model(
-        name=node["name"],
+        name=full_name(node),
         config=node["config"],
         schema=deployed,
         built=selection.get_relation(schema, node["alias"]),
