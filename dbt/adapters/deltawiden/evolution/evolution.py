@@ -18,7 +18,7 @@ from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
 from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.evolution.attempts import SchemaChangeFailed
-from dbt.adapters.deltawiden.sql.identifiers import read_name
+from dbt.adapters.deltawiden.sql.identifiers import Path, read_name
 from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
@@ -145,8 +145,7 @@ class TableEvolution:
         if not plan.changes:
             return
         types = {column.name: column.type for column in plan.write.columns}
-        name = (*read_name(table.schema or ""), *read_name(table.identifier or ""))
-        for widened in widened_queries(query, name, types):
+        for widened in widened_queries(query, _path(table), types):
             output = None
             # One of the two spellings is not valid, and both may not be.
             with contextlib.suppress(DbtRuntimeError):
@@ -157,6 +156,10 @@ class TableEvolution:
                 if growing:
                     raise SchemaChangeRefused(self_reference_text(plan.table, growing))
                 return
+
+    def reads(self, query: str, table: SparkRelation) -> bool:
+        """Return whether the text of a query contains the name of a table."""
+        return bool(widened_queries(query, _path(table), {}))
 
     def run_before_write(self, plan: Plan, changed_by: str) -> None:
         """Run the statements of a plan that come before the write.
@@ -235,6 +238,10 @@ class TableEvolution:
         except (DbtRuntimeError, NoSuchLeaf) as error:
             logger.debug(f"The types of {plan.table} are not those of the plan: {error}")
             return False
+
+
+def _path(table: SparkRelation) -> Path:
+    return (*read_name(table.schema or ""), *read_name(table.identifier or ""))
 
 
 def _changed_properties(
