@@ -27,6 +27,7 @@ from dbt.adapters.deltawiden.spark.settings import (
     bundled_jars_dir,
     start_settings,
 )
+from dbt.adapters.deltawiden.sql.versions import read_version
 
 logger = AdapterLogger("DeltaWiden")
 
@@ -152,7 +153,7 @@ def _read(log_file: Path) -> str:
 def _why_not_started(error: Exception, log_file: Path) -> str:
     if isinstance(error, SPARK_ERRORS) and "JAVA_GATEWAY_EXITED" not in str(error):
         return f"Spark did not start: {error_text(error)}"
-    minimum_java = 17 if pyspark.__version__ >= "4" else 8
+    minimum_java = 17 if read_version(pyspark.__version__) >= (4,) else 8
     why = start_failure_text(_read(log_file), _java_version(), minimum_java)
     return f"{why} (Spark's own lines are in {log_file})"
 
