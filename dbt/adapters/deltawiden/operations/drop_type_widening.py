@@ -211,21 +211,35 @@ def _drop(
     table: MaintainedTable, before: _State, feature: str, truncate_history: bool | None, work: _Work
 ) -> None:
     truncate = before.truncates(truncate_history)
+    statement = drop_feature(before.snapshot.name, feature, truncate)
     try:
-        _run(table, drop_feature(before.snapshot.name, feature, truncate), work)
+        _run_drop(table, statement, work)
         work.truncated |= truncate
     except DbtRuntimeError as error:
-        if _FAILS_ON_CLUSTERS in str(error.msg):
-            _do_what_delta_does(table, work)
-            _drop(table, before, feature, truncate_history, work)
-            return
         if condition(str(error.msg)) not in _WAITING:
             raise
+        # Delta has rewritten the files all the same.
+        work.statements.append(statement)
         if truncate and truncate_history is None:
             # It was widened before its metadata was removed, and history still has the change.
             _drop(table, before, feature, False, work)
         else:
             work.waits_for = _TRUNCATING if truncate else _EXPIRING
+
+
+def _run_drop(table: MaintainedTable, statement: str, work: _Work) -> None:
+    """Run DROP FEATURE. If Delta can't rewrite files on a cluster, rewrite them, and run it again.
+
+    Raises:
+        DbtRuntimeError: Delta refused the statement, or refused it again.
+    """
+    try:
+        _run(table, statement, work)
+    except DbtRuntimeError as error:
+        if _FAILS_ON_CLUSTERS not in str(error.msg):
+            raise
+        _do_what_delta_does(table, work)
+        _run(table, statement, work)
 
 
 def _do_what_delta_does(table: MaintainedTable, work: _Work) -> None:
@@ -239,8 +253,8 @@ def _do_what_delta_does(table: MaintainedTable, work: _Work) -> None:
 
 def _run(table: MaintainedTable, statement: str, work: _Work) -> None:
     log_progress(statement)
-    work.statements.append(statement)
     table.run(statement)
+    work.statements.append(statement)
 
 
 def _check(table: MaintainedTable, before: _State, after: _State, work: _Work) -> None:
