@@ -120,7 +120,7 @@ RULES: tuple[Rule, ...] = (
 
 
 # Delta does not add these to an existing table (DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT).
-_FEATURES: dict[type[DataType], str] = {spark.TimestampNTZType: "timestampNtz"}
+_FEATURES = {rule.target: rule.feature for rule in RULES if rule.feature is not None}
 
 
 def feature_properties(types: Iterable[DataType], supported: Iterable[str] = ()) -> dict[str, str]:
