@@ -7,7 +7,7 @@ import pytest
 from dbt_common.exceptions import DbtDatabaseError
 from pyspark.sql.types import IntegerType, LongType
 
-from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.backends.sql import USER_METADATA, SqlBackend
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.evolution.attempts import SchemaChangeFailed
 from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
@@ -31,7 +31,7 @@ def run(described: list[tuple[str, str]] | DbtDatabaseError) -> list[str]:
             if isinstance(described, DbtDatabaseError):
                 raise described
             return None, SimpleNamespace(rows=described)
-        return None, SimpleNamespace(rows=[])
+        return None, SimpleNamespace(rows=[(USER_METADATA, "<undefined>")])
 
     with pytest.raises(SchemaChangeFailed) as failed:
         TableEvolution(SqlBackend(execute, lambda: None)).run_before_write(PLAN, "model.x.t")

@@ -13,7 +13,7 @@ from pyspark.sql.types import StructField, StructType
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, OnSchemaChange, Policy
 from dbt.adapters.deltawiden.config.table_properties import changed_properties
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
-from dbt.adapters.deltawiden.delta.conflicts import is_conflict, retry_conflicts
+from dbt.adapters.deltawiden.delta.conflicts import is_conflict, retry_same_commit
 from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
 from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
@@ -37,20 +37,24 @@ logger = AdapterLogger("DeltaWiden")
 
 
 class SchemaChangeRefused(CompilationError):
-    """The table can't take the model's output. Nothing was changed or written.
+    """The table can't take the model's output, or the requested types. Nothing was changed.
 
     It is a compilation error, as dbt's own refusal under ``on_schema_change: fail`` is.
     """
 
 
-def require_not_refused(plan: Plan) -> Plan:
+def require_not_refused(plan: Plan, wanted: str = "take the model's output") -> Plan:
     """Return a plan that is not refused.
+
+    Args:
+        plan: the plan.
+        wanted: what the table can't do if the plan is refused, for the message.
 
     Raises:
         SchemaChangeRefused: the plan is refused. All refusals are in the message.
     """
     if plan.refusals:
-        raise SchemaChangeRefused(report.refusals_text(plan))
+        raise SchemaChangeRefused(report.refusals_text(plan, wanted))
     return plan
 
 
@@ -201,7 +205,7 @@ class TableEvolution:
         for statement in plan.statements_after_write:
             with self._backend.tagged_commits(changed_by):
                 try:
-                    retry_conflicts(partial(self._backend.execute, statement))
+                    retry_same_commit(partial(self._backend.execute, statement))
                 except DbtRuntimeError as error:
                     raise SchemaChangeFailed(
                         f"The rows were written to {plan.table}, but this failed after it, and the "

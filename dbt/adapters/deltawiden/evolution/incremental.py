@@ -15,7 +15,7 @@ from pyspark.sql.types import StructType
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy
 from dbt.adapters.deltawiden.config.validation import columns_named, read_model_policy
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
-from dbt.adapters.deltawiden.evolution.attempts import Attempts, Turns, retry_on_conflict
+from dbt.adapters.deltawiden.evolution.attempts import Attempts, Turns, retry_with_new_plan
 from dbt.adapters.deltawiden.evolution.evolution import TableEvolution, require_not_refused
 from dbt.adapters.deltawiden.evolution.model_views import ModelViews
 from dbt.adapters.deltawiden.evolution.snapshots import SnapshotEvolution
@@ -106,7 +106,7 @@ class IncrementalWrites:
             run_write(prepared)
             _store_response(context, prepared.plan)
 
-        plan = retry_on_conflict(write_once, self._turns[target.render()])
+        plan = retry_with_new_plan(write_once, self._turns[target.render()])
         if plan is not None:
             self._evolution.run_after_write(plan, _unique_id(context))
 
@@ -146,7 +146,7 @@ class IncrementalWrites:
             run_write(plan)
             _store_response(context, plan)
 
-        retry_on_conflict(write_once, self._turns[target.render()])
+        retry_with_new_plan(write_once, self._turns[target.render()])
 
     def _prepare(
         self,
@@ -174,7 +174,7 @@ class IncrementalWrites:
         if strategy not in STRATEGIES:
             # The statements of a strategy of the project's own are not known: the first may have
             # written.
-            attempts.make_last()
+            attempts.forbid_retry()
         has_exact_text = batch is None or self._has_exact_text(batch)
         return PreparedWrite(plan, strategy, source, existing, target, batch, has_exact_text)
 

@@ -18,7 +18,7 @@ from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import StringType, StructField, StructType
 
-from dbt.adapters.deltawiden.delta.conflicts import retry_conflicts
+from dbt.adapters.deltawiden.delta.conflicts import retry_same_commit
 from dbt.adapters.deltawiden.delta.data_files import DataFile, StaleFile
 from dbt.adapters.deltawiden.delta.float_statistics import (
     BOUNDS,
@@ -122,7 +122,7 @@ class FilesByJvm:
         """
         with as_active(self.session):
             for batch in _batches(files):
-                retry_conflicts(partial(clear_errors()(self._correct), batch, leaves))
+                retry_same_commit(partial(clear_errors()(self._correct), batch, leaves))
 
     def correct_stale(self, stale: Sequence[StaleFile]) -> None:
         """Correct the statistics of stale leaves: float in the file, double in the schema.
@@ -138,19 +138,22 @@ class FilesByJvm:
 
         SQL's ``ALTER TABLE`` ignores files that other writers add while it runs, and their
         statistics would be wrong. This method makes the same commit, but fails if a file was added.
+        It does not retry a commit: the caller has to plan again, because another writer may have
+        changed the schema.
 
         Args:
             leaves: columns and fields of structs, in the schema's spelling.
 
         Raises:
-            DbtDatabaseError: Delta refused the change, or other writers added files during every
-                attempt.
+            DbtDatabaseError: Delta refused the change, or another writer changed the table at the
+                same time. Corrected statistics stay, and are right for both types.
         """
-        with as_active(self.session):
-            retry_conflicts(partial(clear_errors()(self._widen_floats), leaves))
+        with as_active(self.session), clear_errors():
+            self._widen_floats(leaves)
 
     def _widen_floats(self, leaves: Sequence[Path]) -> None:
-        self.correct(self.with_float_statistics(leaves), leaves)
+        for batch in _batches(self._with_float_statistics(self._snapshot(), leaves)):
+            self._correct(batch, leaves)
         transaction = self._transactions.start()
         if self._with_float_statistics(transaction.snapshot(), leaves):
             raise DbtDatabaseError(
