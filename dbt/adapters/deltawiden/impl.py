@@ -27,7 +27,7 @@ from dbt.adapters.deltawiden.config.validation import check_configuration
 from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager
 from dbt.adapters.deltawiden.credentials import ConnectionMethod
 from dbt.adapters.deltawiden.delta.backends import choose_backend
-from dbt.adapters.deltawiden.delta.protocol import ENABLED
+from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.docs_catalog import catalog_rows, catalog_table, statistics
 from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
 from dbt.adapters.deltawiden.evolution.incremental import IncrementalWrites
@@ -245,7 +245,7 @@ class DeltaWidenAdapter(SparkAdapter):
     @available
     def has_type_widening(self, table: SparkRelation) -> bool:
         """Return whether a table's property enables type widening."""
-        return self._backend.snapshot(table).has(ENABLED)
+        return self._backend.snapshot(table).has(TYPE_WIDENING_PROPERTY)
 
     @available.parse(lambda *_, **__: False)
     def has_spark(self, major: int) -> bool:

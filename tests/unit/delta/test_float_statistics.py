@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from pyspark.sql.types import StructField, StructType
 
 from dbt.adapters.deltawiden.delta.float_statistics import (
-    BEFORE,
     INDEXED_COLUMNS,
+    SAVED_SETTINGS_PROPERTY,
     STATISTICS_COLUMNS,
     corrected,
     guard_statements,
@@ -176,7 +176,7 @@ def test_by_sql_alone_a_person_has_the_table_written_anew():
     assert alter == "alter table `s`.`t` alter column `s`.`x` type double"
     assert restore == (
         "alter table `s`.`t` unset tblproperties if exists "
-        f"('{INDEXED_COLUMNS}', '{STATISTICS_COLUMNS}', '{BEFORE}')"
+        f"('{INDEXED_COLUMNS}', '{STATISTICS_COLUMNS}', '{SAVED_SETTINGS_PROPERTY}')"
     )
     assert made.undo_before_changes([]) == []
     assert made.undo_before_changes([guard]) == [restore]
@@ -210,10 +210,11 @@ def test_where_no_other_column_has_statistics_none_is_kept():
 
 def test_what_was_before_comes_back_even_after_another_was_stopped():
     before = json.dumps({INDEXED_COLUMNS: "5", STATISTICS_COLUMNS: None})
-    known = by_sql_alone({BEFORE: before, STATISTICS_COLUMNS: "`s`.`n`"})
+    known = by_sql_alone({SAVED_SETTINGS_PROPERTY: before, STATISTICS_COLUMNS: "`s`.`n`"})
     restore = (
         f"alter table `s`.`t` set tblproperties ('{INDEXED_COLUMNS}' = '5')",
-        f"alter table `s`.`t` unset tblproperties if exists ('{STATISTICS_COLUMNS}', '{BEFORE}')",
+        "alter table `s`.`t` unset tblproperties if exists "
+        f"('{STATISTICS_COLUMNS}', '{SAVED_SETTINGS_PROPERTY}')",
     )
     assert restore_statements("`s`.`t`", before) == restore
     assert by_hand(known, ("x",)).after_changes == restore

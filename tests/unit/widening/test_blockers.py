@@ -117,7 +117,7 @@ def test_a_check_constraint_is_seen_whatever_the_name_of_its_column(name: str):
 
 MADE = facts(
     {**ENABLED, **MAPPED},
-    generated={"Tenfold": "amount * 10", "day": "cast(s.at as date)"},
+    generation_expressions={"Tenfold": "amount * 10", "day": "cast(s.at as date)"},
     identity=frozenset({"Number"}),
 )
 MADE_TABLE = {
@@ -166,13 +166,13 @@ def test_a_person_may_not_widen_what_delta_makes_either(column, from_type, to_ty
 
 @pytest.mark.parametrize("field", ["Tenfold", "Number"])
 def test_a_nested_field_is_not_made_by_delta_because_a_column_of_its_name_is(field: str):
-    known = facts(generated={"Tenfold": "id * 10"}, identity=frozenset({"Number"}))
+    known = facts(generation_expressions={"Tenfold": "id * 10"}, identity=frozenset({"Number"}))
     assert not by_hand("int", "bigint", known, ("s", field)).refusals
     assert by_hand("int", "bigint", known, (field, "x")).refusals
 
 
 def test_a_generated_column_that_another_is_generated_from_has_both_refusals():
-    known = facts(generated={"a": "x + 1", "b": "a + 1"})
+    known = facts(generation_expressions={"a": "x + 1", "b": "a + 1"})
     made = by_hand("int", "bigint", known, ("a",))
     assert [each.reason for each in made.refusals] == [Reason.INPUT_OF_GENERATED, Reason.GENERATED]
 
@@ -217,7 +217,7 @@ def test_a_column_that_delta_makes_may_be_not_null_and_partition_the_table():
             StructField("day", spark.DateType(), nullable=False),
         ]
     )
-    known = facts(generated={"day": "cast(at as date)"}, partition_columns=("day",))
+    known = facts(generation_expressions={"day": "cast(at as date)"}, partition_columns=("day",))
     for mode in PLANNED_MODES:
         assert not plan(table, {"at": "date"}, policy(mode), known).refusals
 
@@ -547,7 +547,7 @@ GONE_FIELD = {"id": "int", "s": {"x": "int", "y": "int"}}, {"id": "int", "s": {"
         (checked("gone > 0"), [Reason.CONSTRAINT]),
         (checked("gone > 0", "id < GONE"), [Reason.CONSTRAINT, Reason.CONSTRAINT]),
         (checked("id > 0"), []),
-        (facts(MAPPED, generated={"made": "gone + 1"}), [Reason.INPUT_OF_GENERATED]),
+        (facts(MAPPED, generation_expressions={"made": "gone + 1"}), [Reason.INPUT_OF_GENERATED]),
         (facts(MAPPED, clustering_columns=("gONE",)), [Reason.GONE_AND_CLUSTERED_BY]),
         (facts(MAPPED, clustering_columns=("id",)), []),
         (facts({}), [Reason.DROP_NEEDS_COLUMN_MAPPING]),
@@ -555,7 +555,7 @@ GONE_FIELD = {"id": "int", "s": {"x": "int", "y": "int"}}, {"id": "int", "s": {"
             facts(
                 {"delta.constraints.c": "gone > 0"},
                 clustering_columns=("gone",),
-                generated={"made": "gone + 1"},
+                generation_expressions={"made": "gone + 1"},
             ),
             [
                 Reason.DROP_NEEDS_COLUMN_MAPPING,
@@ -580,7 +580,7 @@ def test_all_that_stands_in_the_way_of_a_drop_is_told(known: TableSnapshot, expe
         (facts(MAPPED, clustering_columns=("s",)), [Reason.GONE_AND_CLUSTERED_BY]),
         (facts(MAPPED, clustering_columns=("y",)), []),
         (facts(MAPPED, partition_columns=("y",)), []),
-        (facts(MAPPED, generated={"made": "s.y + 1"}), [Reason.INPUT_OF_GENERATED]),
+        (facts(MAPPED, generation_expressions={"made": "s.y + 1"}), [Reason.INPUT_OF_GENERATED]),
     ],
 )
 def test_a_nested_field_is_dropped_where_nothing_uses_it(known, expected: list[Reason]):
@@ -634,7 +634,7 @@ def test_whatever_a_table_has_against_one_change_is_told_at_once():
     known = facts(
         {"delta.constraints.c": "v is not null", "delta.enableIcebergWriterCompatV1": "true"},
         features=PREVIEW,
-        generated={"v": "w", "x": "cast(v as date)"},
+        generation_expressions={"v": "w", "x": "cast(v as date)"},
     )
     made = plan({"v": "date"}, {"v": "timestamp_ntz"}, known=known)
     assert details(made) == [

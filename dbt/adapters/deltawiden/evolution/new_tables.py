@@ -75,5 +75,5 @@ class NewTables:
         Returns:
             Properties that support table features. None if the schema would take a statement.
         """
-        schema = self._backend.free_query_schema(query)
+        schema = self._backend.query_schema_without_statement(query)
         return feature_properties([schema]) if schema is not None else {}

@@ -16,7 +16,10 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.data_files import StaleFile
-from dbt.adapters.deltawiden.delta.protocol import CHECKPOINT_PROTECTION_FEATURE, ENABLED
+from dbt.adapters.deltawiden.delta.protocol import (
+    CHECKPOINT_PROTECTION_FEATURE,
+    TYPE_WIDENING_PROPERTY,
+)
 from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.delta.stale_types import stale_leaves
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
@@ -181,9 +184,9 @@ def _look(table: MaintainedTable) -> _State:
 def _run_all(
     table: MaintainedTable, before: _State, truncate_history: bool | None, work: _Work
 ) -> None:
-    if before.snapshot.has(ENABLED):
+    if before.snapshot.has(TYPE_WIDENING_PROPERTY):
         # Disable it first, so that no other writer widens a type after the rewrite.
-        _run(table, unset_properties(before.snapshot.name, [ENABLED]), work)
+        _run(table, unset_properties(before.snapshot.name, [TYPE_WIDENING_PROPERTY]), work)
     if before.left_by_delta:
         _rewrite(table, before.left_by_delta, work)
     rewritten_by_delta = len(before.stale) - len(before.left_by_delta)
@@ -204,7 +207,7 @@ def _rewrite(table: MaintainedTable, stale: Sequence[StaleFile], work: _Work) ->
 
 def _rewrite_text(table: MaintainedTable, stale: Sequence[StaleFile]) -> str:
     size = size_text(sum(stale_file.file.size for stale_file in stale))
-    return f"rewrite {pluralize(len(stale), 'file')} ({size}) {table.files.how}"
+    return f"rewrite {pluralize(len(stale), 'file')} ({size}) {table.files.rewrite_text}"
 
 
 def _drop(
@@ -288,8 +291,8 @@ def _planned(
     table: MaintainedTable, before: _State, truncate_history: bool | None
 ) -> OperationResult:
     statements = []
-    if before.snapshot.has(ENABLED):
-        statements.append(unset_properties(before.snapshot.name, [ENABLED]))
+    if before.snapshot.has(TYPE_WIDENING_PROPERTY):
+        statements.append(unset_properties(before.snapshot.name, [TYPE_WIDENING_PROPERTY]))
     if before.left_by_delta:
         statements.append(_rewrite_text(table, before.left_by_delta))
     truncate = before.truncates(truncate_history)

@@ -20,7 +20,7 @@ from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 
 from dbt.adapters.deltawiden.spark.errors import error_text, start_failure_text
-from dbt.adapters.deltawiden.spark.jar_cache import JarCache, beside_own
+from dbt.adapters.deltawiden.spark.jar_cache import JarCache, without_bundled
 from dbt.adapters.deltawiden.spark.redaction import scrubbed, without_secrets
 from dbt.adapters.deltawiden.spark.settings import (
     adds_only_own_jars,
@@ -78,7 +78,7 @@ def _start(settings: Mapping[str, str], found: JarCache | None, log: TextIO) -> 
     if jars:
         settings = {
             **settings,
-            "spark.jars": ",".join(beside_own(jars, bundled_jars_dir(os.environ))),
+            "spark.jars": ",".join(without_bundled(jars, bundled_jars_dir(os.environ))),
         }
         del settings["spark.jars.packages"]
     # Every user of the machine can read the arguments of a process.

@@ -221,7 +221,7 @@ class SessionConnection(SparkConnectionWrapper):
         self._rows = None
         self._fetched = 0
         self._statement = statement
-        with clear_errors():
+        with errors_as_dbt_errors():
             self._frame = self.session.sql(statement)
 
     @contextlib.contextmanager
@@ -257,7 +257,7 @@ class SessionConnection(SparkConnectionWrapper):
             size: the maximum number of rows.
         """
         if self._rows is None and not self._fetched:
-            with clear_errors():
+            with errors_as_dbt_errors():
                 rows = self._frame.take(size) if self._frame is not None else []
             self._fetched = len(rows)
             return rows
@@ -272,7 +272,7 @@ class SessionConnection(SparkConnectionWrapper):
 
     def _remaining(self) -> list[Row]:
         if self._rows is None:
-            with clear_errors():
+            with errors_as_dbt_errors():
                 rows = self._frame.collect() if self._frame is not None else []
             self._rows = rows[self._fetched :]
         return self._rows
@@ -299,7 +299,7 @@ class SessionConnection(SparkConnectionWrapper):
         Raises:
             DbtDatabaseError: the relation does not exist, or it can't be read.
         """
-        with clear_errors():
+        with errors_as_dbt_errors():
             return self.session.table(relation).schema
 
     def comment(self, relation: str) -> str | None:
@@ -314,7 +314,7 @@ class SessionConnection(SparkConnectionWrapper):
         Raises:
             DbtDatabaseError: the relation does not exist.
         """
-        with clear_errors():
+        with errors_as_dbt_errors():
             return self.session.catalog.getTable(relation).description
 
     def query_schema(self, query: str) -> StructType:
@@ -332,7 +332,7 @@ class SessionConnection(SparkConnectionWrapper):
         analysed, self._analysed = self._analysed, None
         if analysed is not None and analysed[0] == query:
             return analysed[1].schema
-        with clear_errors():
+        with errors_as_dbt_errors():
             return self.session.sql(query).schema
 
     def analysed_plan(self, query: str) -> Any:
@@ -355,7 +355,7 @@ class SessionConnection(SparkConnectionWrapper):
             plan = analysed_plan(last._frame)
             if plan.nodeName() == "CreateViewCommand":
                 return plan.plan()
-        with clear_errors():
+        with errors_as_dbt_errors():
             frame = self.session.sql(query)
         self._analysed = query, frame
         return analysed_plan(frame)
@@ -376,7 +376,7 @@ def as_active(session: SparkSession) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def clear_errors() -> Iterator[None]:
+def errors_as_dbt_errors() -> Iterator[None]:
     """Convert an error that Spark or Delta raises inside to one clear error.
 
     Raises:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from dbt.adapters.deltawiden.delta.protocol import ENABLED
+from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql import statements as sql
 from dbt.adapters.deltawiden.widening.refusals import Refusal
@@ -95,9 +95,13 @@ class Plan:
             The statements. Empty if a type change was made, or if no property was set.
         """
         ran = set(done)
-        if not ran or ran & set(_alter_types(self)) or ENABLED not in dict(self.properties):
+        if (
+            not ran
+            or ran & set(_alter_types(self))
+            or TYPE_WIDENING_PROPERTY not in dict(self.properties)
+        ):
             return []
-        return [sql.unset_properties(self.table, [ENABLED])]
+        return [sql.unset_properties(self.table, [TYPE_WIDENING_PROPERTY])]
 
     def left_after(self, done: Iterable[str]) -> "Plan":
         """Return the rest of the plan after some of its statements before the write have run.

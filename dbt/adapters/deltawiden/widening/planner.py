@@ -8,7 +8,7 @@ from pyspark.sql.types import CharType, StructField, StructType
 from dbt.adapters.deltawiden.config.policy import OnSchemaChange, Policy
 from dbt.adapters.deltawiden.delta.engine import Capability
 from dbt.adapters.deltawiden.delta.float_statistics import (
-    BEFORE,
+    SAVED_SETTINGS_PROPERTY,
     guard_statements,
     is_float_to_double,
     leaves_with_statistics,
@@ -16,7 +16,7 @@ from dbt.adapters.deltawiden.delta.float_statistics import (
     rewrite_statement,
     settings_before,
 )
-from dbt.adapters.deltawiden.delta.protocol import ENABLED
+from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.identifiers import Path
@@ -69,7 +69,7 @@ def plan_changes(
     """
     # A default value does not keep a column that the configuration wants to drop.
     difference = difference.ignoring_missing(
-        snapshot.generated_columns if policy.drops else snapshot.computed_columns
+        snapshot.generated_or_identity_columns if policy.drops else snapshot.computed_columns
     )
     decided = [item for leaf in difference.types for item in _decide(leaf, policy, snapshot)]
     changes = tuple(item for item in decided if isinstance(item, TypeChange))
@@ -187,9 +187,9 @@ def plan_by_hand(requested: Iterable[TypeChange], snapshot: TableSnapshot) -> Pl
         refusals=tuple(item for item in decided if isinstance(item, Refusal)),
     )
     plan = _with_statistics(plan, snapshot)
-    if BEFORE in snapshot.properties and not plan.after_changes:
+    if SAVED_SETTINGS_PROPERTY in snapshot.properties and not plan.after_changes:
         # An earlier widening ended before it had restored the settings.
-        restore = restore_statements(snapshot.name, snapshot.properties[BEFORE])
+        restore = restore_statements(snapshot.name, snapshot.properties[SAVED_SETTINGS_PROPERTY])
         plan = replace(plan, after_changes=restore)
     return plan
 
@@ -299,7 +299,7 @@ def _settings_blockers(rule: Rule, policy: Policy, snapshot: TableSnapshot) -> I
         yield Blocker(Reason.INCOMPATIBLE, ", ".join(sorted(other.value for other in missing)))
     if rule.recorded and policy.type_widening is False:
         yield Blocker(Reason.TURNED_OFF)
-    elif rule.recorded and not policy.type_widening and not snapshot.has(ENABLED):
+    elif rule.recorded and not policy.type_widening and not snapshot.has(TYPE_WIDENING_PROPERTY):
         yield Blocker(Reason.NOT_ENABLED)
 
 
@@ -352,8 +352,8 @@ def _properties(
     properties: dict[str, str] = {}
     if not snapshot.is_delta:
         return ()
-    if not snapshot.has(ENABLED) and any(_is_recorded(change) for change in changes):
-        properties[ENABLED] = "true"
+    if not snapshot.has(TYPE_WIDENING_PROPERTY) and any(_is_recorded(change) for change in changes):
+        properties[TYPE_WIDENING_PROPERTY] = "true"
     types = [change.to_type for change in changes] + [added.field.dataType for added in new]
     properties.update(feature_properties(types, snapshot.features))
     return tuple(properties.items())

@@ -191,7 +191,7 @@ class SqlBackend:
         """
         return read_schema(self._describe(query), f"({query})", self._describe)
 
-    def free_query_schema(self, query: str) -> StructType | None:
+    def query_schema_without_statement(self, query: str) -> StructType | None:
         """Read the schema of a query's result, if that needs no statement.
 
         Args:
