@@ -221,14 +221,14 @@ class DeltaWidenAdapter(SparkAdapter):
         table: SparkRelation,
         columns: Mapping[str, str],
     ) -> str:
-        """Check the query that creates a snapshot, and make its times moments."""
-        with_moments = self._snapshots.with_moments(query, columns)
-        return self._new_tables.checked_query(context, with_moments, table)
+        """Check the query that creates a snapshot, and make its times timestamps."""
+        with_timestamps = self._snapshots.with_timestamps(query, columns)
+        return self._new_tables.checked_query(context, with_timestamps, table)
 
     @available.parse(lambda *_, **__: False)
-    def has_zoneless_times(self, unique_id: str) -> bool:
-        """Return whether the times in a snapshot's table have no time zone."""
-        return self._snapshots.has_zoneless_times(unique_id)
+    def has_timestamp_ntz(self, unique_id: str) -> bool:
+        """Return whether the times in a snapshot's table are of type timestamp_ntz."""
+        return self._snapshots.has_timestamp_ntz(unique_id)
 
     @available
     def features_for_query(self, query: str) -> dict[str, str]:

@@ -149,7 +149,7 @@ def test_a_session_changes_floats_in_a_commit_of_their_own():
         "alter table `s`.`t` alter column `n` type bigint, `a`.`element` type double",
         "alter table `s`.`t` alter column `x` type double /* with the statistics of its files */",
     ]
-    assert made.statement_with_statistics == made.statements[1]
+    assert made.float_statement == made.statements[1]
 
 
 def test_by_sql_alone_a_run_is_refused_unless_the_table_is_empty():

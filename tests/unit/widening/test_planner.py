@@ -174,7 +174,7 @@ def test_statements_run_in_an_order_in_which_what_can_be_refused_comes_first(sid
         next(i for i, kind in enumerate(kinds) if each.startswith(f"alter table `s`.`t` {kind}"))
         for each in made.statements
         # The change from float to double is a commit of its own.
-        if each != made.statement_with_statistics or made.changes == made.with_statistics
+        if each != made.float_statement or made.changes == made.float_changes
     ]
     assert order == sorted(set(order))
 

@@ -213,11 +213,11 @@ class TableEvolution:
                     ) from error
 
     def _run(self, statement: str, plan: Plan) -> None:
-        if statement != plan.statement_with_statistics:
+        if statement != plan.float_statement:
             self._backend.execute(statement)
             return
         logger.debug(f"In Delta's own transactions: {statement}")
-        self._backend.widen_floats(plan.table, [change.path for change in plan.with_statistics])
+        self._backend.widen_floats(plan.table, [change.path for change in plan.float_changes])
 
     def _undo(self, plan: Plan, done: Iterable[str]) -> None:
         statements = plan.undo(done)

@@ -198,7 +198,7 @@ def _with_statistics(plan: Plan, snapshot: TableSnapshot) -> Plan:
     """Add the steps that keep the statistics of the table's files right."""
     changes = tuple(change for change in plan.changes if _needs_statistics(change, snapshot))
     if snapshot.corrects_statistics or not changes:
-        return replace(plan, with_statistics=changes)
+        return replace(plan, float_changes=changes)
     leaves = [change.path for change in changes]
     # Also for an empty table: another writer may have added files meanwhile.
     rewrite = rewrite_statement(snapshot.name, leaves[0])
@@ -216,29 +216,29 @@ def _needs_statistics(change: TypeChange, snapshot: TableSnapshot) -> bool:
 def _decide(
     difference: TypeDifference, policy: Policy, snapshot: TableSnapshot
 ) -> list[TypeChange | Refusal]:
-    common = common_type(difference.table, difference.source)
+    common = common_type(difference.source, difference.table)
     if common is None or find_rule(difference.table, common) is None:
         return [_impossible(difference)]
     change = TypeChange(difference.path, difference.table, common)
     decided = _permit(change, policy, snapshot, by_hand=False)
     if policy.on_schema_change is not OnSchemaChange.FAIL:
         return decided
-    hard = [item for item in decided if _is_hard(item)]
-    return hard or [Refusal(Reason.MODE_IS_FAIL, change.path, change.from_type, change.to_type)]
+    final = [item for item in decided if _stays_refused(item)]
+    return final or [Refusal(Reason.MODE_IS_FAIL, change.path, change.from_type, change.to_type)]
 
 
-def _is_hard(decided: TypeChange | Refusal) -> bool:
-    return isinstance(decided, Refusal) and decided.reason not in _SETTINGS_AWAY
+def _stays_refused(decided: TypeChange | Refusal) -> bool:
+    return isinstance(decided, Refusal) and decided.reason not in _REMOVED_BY_A_SETTING
 
 
-_SETTINGS_AWAY = (Reason.NOT_ENABLED, Reason.TURNED_OFF)
+_REMOVED_BY_A_SETTING = (Reason.NOT_ENABLED, Reason.TURNED_OFF)
 """Refusals that another setting removes. Under ``fail``, the mode has to change first."""
 
 
 def _impossible(difference: TypeDifference) -> Refusal:
     reason, detail = Reason.IMPOSSIBLE, ""
     if is_decimal_number(difference.table) and is_decimal_number(difference.source):
-        digits, _ = common_decimal(difference.table, difference.source)
+        digits, _ = common_decimal(difference.source, difference.table)
         if digits > MAX_DECIMAL_PRECISION:
             reason, detail = Reason.TOO_MANY_DIGITS, str(digits)
     return Refusal(reason, difference.path, difference.table, difference.source, detail)
@@ -294,7 +294,7 @@ def _float_blockers(
 
 
 def _settings_blockers(rule: Rule, policy: Policy, snapshot: TableSnapshot) -> Iterator[Blocker]:
-    missing = (policy.compatible_with | snapshot.compatible_with) - rule.within
+    missing = (policy.compatible_with | snapshot.compatible_with) - rule.also_in_formats
     if missing:
         yield Blocker(Reason.INCOMPATIBLE, ", ".join(sorted(other.value for other in missing)))
     if rule.recorded and policy.type_widening is False:
