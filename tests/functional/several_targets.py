@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 from dbt.adapters.deltawiden.spark.embedded import start_spark
 
 ANSI, TIME_ZONE = "spark.sql.ansi.enabled", "spark.sql.session.timeZone"
+OVERWRITE = "spark.sql.sources.partitionOverwriteMode"
 
 
 def run(target: str) -> dict[str, Any]:
@@ -40,7 +41,7 @@ def foreign(targets: list[str]) -> list[dict[str, Any]]:
     done = []
     for target in targets:
         result = run(target)
-        result["after"] = [spark.conf.get(TIME_ZONE), spark.conf.get(ANSI)]
+        result["after"] = [spark.conf.get(key) for key in (TIME_ZONE, ANSI, OVERWRITE)]
         done.append(result)
     return done
 

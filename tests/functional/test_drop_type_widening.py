@@ -12,7 +12,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.delta.engine import DELTA_4_0, Engine
-from dbt.adapters.deltawiden.delta.protocol import ENABLED
+from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from tests.functional.parquet import stored_types
 from tests.functional.support import Table, dbt, needs_delta_4
 
@@ -207,7 +207,7 @@ class TestKindsOfTables:
         assert table.rows() == rows
         if engine.delta >= DELTA_4_0:
             assert not features(table)
-        assert ENABLED not in table.properties
+        assert TYPE_WIDENING_PROPERTY not in table.properties
         assert dropped[1][kind]["stale_files"] >= 1
 
     @pytest.mark.parametrize("kind", ["clustered", "row_tracking", "change_feed", "generated"])

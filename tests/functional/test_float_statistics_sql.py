@@ -5,8 +5,8 @@ import contextlib
 import pytest
 
 from dbt.adapters.deltawiden.delta.float_statistics import (
-    BEFORE,
     INDEXED_COLUMNS,
+    SAVED_SETTINGS_PROPERTY,
     STATISTICS_COLUMNS,
 )
 from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
@@ -52,7 +52,7 @@ class TestBySqlAlone:
         spark.sql(f"delete from {table('followed').quoted}")
         run = dbt("run", type="double", rows="(2, '0.3')")
         assert run.status("followed") == "success", run.message("followed")
-        assert BEFORE not in table("followed").properties
+        assert SAVED_SETTINGS_PROPERTY not in table("followed").properties
 
     @pytest.mark.parametrize(
         ("name", "given"),
@@ -76,7 +76,7 @@ class TestBySqlAlone:
         assert_found(busy, "x", "s.x")
         after = {key: value for key, value in busy.properties.items() if key in before}
         assert after == {**before, "delta.minReaderVersion": after["delta.minReaderVersion"]}
-        assert not {BEFORE, INDEXED_COLUMNS, STATISTICS_COLUMNS} & (
+        assert not {SAVED_SETTINGS_PROPERTY, INDEXED_COLUMNS, STATISTICS_COLUMNS} & (
             busy.properties.keys() - before.keys()
         )
 
@@ -104,7 +104,7 @@ class TestBySqlAlone:
             widen(dead)
         monkeypatch.setattr(TableEvolution, "_run", run_statement)
         append(dead, "-0.1")
-        assert BEFORE in dead.properties
+        assert SAVED_SETTINGS_PROPERTY in dead.properties
         assert_found(dead, "x", "s.x")
         text = document(operation("report_type_widening", dead, output="json"))["statistics"]
         assert "not kept of all columns since a widening stopped" in text
@@ -114,7 +114,7 @@ class TestBySqlAlone:
         else:
             widen(dead)
             assert dead.types["x"] == "double"
-        assert BEFORE not in dead.properties
+        assert SAVED_SETTINGS_PROPERTY not in dead.properties
         assert STATISTICS_COLUMNS not in dead.properties
         assert dead.properties[INDEXED_COLUMNS] == "5"
         assert_found(dead, "x", "s.x")
@@ -137,7 +137,11 @@ class TestBySqlAlone:
         widen(failed)
         spark.sql(f"alter table {failed.quoted} drop constraint c")
         assert failed.types["x"] == "float"
-        assert failed.properties.keys() & {BEFORE, STATISTICS_COLUMNS, INDEXED_COLUMNS} == set()
+        assert (
+            failed.properties.keys()
+            & {SAVED_SETTINGS_PROPERTY, STATISTICS_COLUMNS, INDEXED_COLUMNS}
+            == set()
+        )
         assert before["delta.enableTypeWidening"] == "true"
 
     def test_a_dry_run_shows_that_the_table_is_rewritten(self, project, table, by_sql_alone):

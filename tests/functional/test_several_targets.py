@@ -70,9 +70,13 @@ def test_a_notebook_gets_its_settings_back_after_dbt(project: Path):
         "{{ config(materialized='table') }}\n"
         "select current_timezone() as zone, n from of_the_notebook"
     )
+    (project / "models" / "days.sql").write_text(
+        "{{ config(materialized='incremental', incremental_strategy='insert_overwrite', "
+        "partition_by='day') }} select 1 as n, current_date() as day"
+    )
     results, _ = run(project, "foreign", "new_york", "no_zone", "elsewhere")
     assert [result["zone"] for result in results] == ["America/New_York", "UTC", None], results
-    assert [result["after"] for result in results] == [["UTC", "true"]] * 3
+    assert [result["after"] for result in results] == [["UTC", "true", "STATIC"]] * 3
     assert "a Spark, which was started by another program" in str(results[2]["error"])
 
 

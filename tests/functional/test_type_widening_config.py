@@ -4,7 +4,7 @@ import pytest
 from dbt_common.exceptions import DbtDatabaseError
 from pyspark.sql.types import IntegerType, StringType
 
-from dbt.adapters.deltawiden.delta.protocol import ENABLED
+from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.widening.plan import Plan
 from tests.functional.support import dbt, needs_delta_4
@@ -97,7 +97,9 @@ class TestTrueTurnsThePropertyOnWhenItIsFirstNeeded:
     def refused(self, project, table) -> str:
         # No plan has this change. It stands for a refusal that the planner does not expect.
         to_string = TypeChange(("amount",), IntegerType(), StringType())
-        plan = Plan(table("late").name, changes=(to_string,), properties=((ENABLED, "true"),))
+        plan = Plan(
+            table("late").name, changes=(to_string,), properties=((TYPE_WIDENING_PROPERTY, "true"),)
+        )
         with (
             project.adapter.connection_named("test"),
             pytest.raises(DbtDatabaseError, match="DELTA_UNSUPPORTED_ALTER_TABLE") as refused,
@@ -111,17 +113,17 @@ class TestTrueTurnsThePropertyOnWhenItIsFirstNeeded:
         assert "\tat " not in self.refused(project, table)
         operations = table("late").operations(since=version)
         assert operations == ["SET TBLPROPERTIES", "UNSET TBLPROPERTIES"]
-        assert table("late").properties.get(ENABLED) is None
+        assert table("late").properties.get(TYPE_WIDENING_PROPERTY) is None
         assert table("late").types["amount"] == "int"
         assert table("late").rows() == before
 
     def test_it_stays_on_if_another_run_has_widened_since_the_plan(self, project, spark, table):
         dbt("run", "--full-refresh", step=1, type="int")
         name = table("late").name
-        spark.sql(f"alter table {name} set tblproperties ('{ENABLED}' = 'true')")
+        spark.sql(f"alter table {name} set tblproperties ('{TYPE_WIDENING_PROPERTY}' = 'true')")
         spark.sql(f"alter table {name} alter column amount type bigint")
         self.refused(project, table)
-        assert table("late").properties[ENABLED] == "true"
+        assert table("late").properties[TYPE_WIDENING_PROPERTY] == "true"
 
 
 @needs_delta_4

@@ -57,6 +57,7 @@ select {{ var('step', 1) }} as id, cast(1 as int) as amount, cast(2 as smallint)
         ("arguments", "expected"),
         [
             ({"models": ["prices"], "columns": {"amount": "smallint"}}, "amount: int -> smallint"),
+            ({"models": ["prices"], "columns": {"amount": "tinyint"}}, "can't get the requested"),
             ({"models": ["prices"], "columns": {"amounts": "bigint"}}, "there are: id, amount, "),
             ({"models": ["prices"], "columns": {"amount": "big"}}, "'big' is not an atomic type"),
             ({"models": ["prices"], "columns": {"s": "bigint"}}, "name one of: s.x"),

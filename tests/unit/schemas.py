@@ -64,7 +64,7 @@ class KnownTable(TableSnapshot):
             "features": frozenset(),
             "partition_columns": (),
             "clustering_columns": (),
-            "generated": {},
+            "generation_expressions": {},
             "identity": frozenset(),
             "defaults": frozenset(),
             "changes": (),

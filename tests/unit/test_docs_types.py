@@ -35,15 +35,15 @@ def rows_of_rules() -> set[tuple[str, str, str, str]]:
 
 
 def _from(rule: Rule) -> str:
-    name = rule.source.typeName()
+    name = rule.from_type.typeName()
     if name in ("char", "varchar"):
         return "`char(n)`, `varchar(n)`"
     return "`decimal(p,s)`" if name == "decimal" else f"`{_spelled(name)}`"
 
 
 def _to(rule: Rule) -> str:
-    name = rule.target.typeName()
-    if rule.source.typeName() == "void":
+    name = rule.to_type.typeName()
+    if rule.from_type.typeName() == "void":
         return "any atomic type that a table can have"
     if rule.scale in (Scale.KEPT, Scale.GROWN):
         return "`decimal` of no fewer digits before and after the point"
@@ -115,7 +115,7 @@ WITHIN = {
 def test_the_page_shows_the_changes_that_each_format_supports():
     for change, *cells in table("decisions.md", "|`iceberg_v2`|`ducklake`"):
         if change not in WITHIN:
-            assert not any(rule.within for rule in RULES if rule.manual)
+            assert not any(rule.also_in_formats for rule in RULES if rule.manual)
             continue
         before, after = WITHIN[change]
         for cell, kept in zip(

@@ -12,7 +12,7 @@ from dbt_common.contracts.metadata import CatalogTable, ColumnMetadata, StatsIte
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
-from dbt.adapters.deltawiden.delta.protocol import ENABLED
+from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.delta.relations import relation_sql
 
 logger = AdapterLogger("DeltaWiden")
@@ -128,13 +128,13 @@ def statistics(backend: SqlBackend, table: SparkRelation) -> Statistics:
 def _statistics(backend: SqlBackend, table: SparkRelation) -> Statistics:
     snapshot = backend.snapshot(table)
     has_feature = bool(snapshot.widening_features)
-    on = snapshot.has(ENABLED)
+    on = snapshot.has(TYPE_WIDENING_PROPERTY)
     state = "on" if on else "off, with its table feature" if has_feature else "off"
     found = _statistic(
         "type_widening",
         "Type widening",
         state,
-        f"The table property {ENABLED} and its table feature",
+        f"The table property {TYPE_WIDENING_PROPERTY} and its table feature",
     )
     # Only the log contains the changes. It is read only if the table can have some.
     changes = snapshot.changes if has_feature else ()

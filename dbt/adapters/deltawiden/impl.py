@@ -25,7 +25,7 @@ from dbt.adapters.deltawiden.config.validation import check_configuration
 from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager
 from dbt.adapters.deltawiden.credentials import ConnectionMethod
 from dbt.adapters.deltawiden.delta.backends import choose_backend
-from dbt.adapters.deltawiden.delta.protocol import ENABLED
+from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.docs_catalog import catalog_rows, catalog_table, statistics
 from dbt.adapters.deltawiden.operations.operations import Operations
 from dbt.adapters.deltawiden.relation import DeltaWidenRelation
@@ -208,14 +208,14 @@ class DeltaWidenAdapter(SparkAdapter):
         table: SparkRelation,
         columns: Mapping[str, str],
     ) -> str:
-        """Check the query that creates a snapshot, and make its times moments."""
-        with_moments = self._services.snapshots.with_moments(query, columns)
-        return self._services.new_tables.checked_query(context, with_moments, table)
+        """Check the query that creates a snapshot, and make its times timestamps."""
+        with_timestamps = self._services.snapshots.with_timestamps(query, columns)
+        return self._services.new_tables.checked_query(context, with_timestamps, table)
 
     @available.parse(lambda *_, **__: False)
-    def has_zoneless_times(self, unique_id: str) -> bool:
-        """Return whether the times in a snapshot's table have no time zone."""
-        return self._services.snapshots.has_zoneless_times(unique_id)
+    def has_timestamp_ntz(self, unique_id: str) -> bool:
+        """Return whether the times in a snapshot's table are of type timestamp_ntz."""
+        return self._services.snapshots.has_timestamp_ntz(unique_id)
 
     @available
     def features_for_query(self, query: str) -> dict[str, str]:
@@ -237,7 +237,7 @@ class DeltaWidenAdapter(SparkAdapter):
     @available
     def has_type_widening(self, table: SparkRelation) -> bool:
         """Return whether a table's property enables type widening."""
-        return self._backend.snapshot(table).has(ENABLED)
+        return self._backend.snapshot(table).has(TYPE_WIDENING_PROPERTY)
 
     @available.parse(lambda *_, **__: False)
     def has_spark(self, major: int) -> bool:

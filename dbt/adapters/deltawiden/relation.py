@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from dbt.adapters.contracts.relation import ComponentName, RelationType
 from dbt.adapters.spark.relation import SparkRelation
 
+from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.sql.identifiers import quote, quote_once
+from dbt.adapters.deltawiden.sql.statements import set_properties
 
 _KIND = re.compile(r"^Type: (\w+)(?:\nProvider: (\w+))?$", re.MULTILINE)
 
@@ -44,6 +46,10 @@ class DeltaWidenRelation(SparkRelation):
             is_hudi=provider == "hudi",
             is_iceberg=provider == "iceberg",
         )
+
+    def enable_type_widening_sql(self) -> str:
+        """Return the statement that enables type widening on the table."""
+        return set_properties(self.render(), {TYPE_WIDENING_PROPERTY: "true"})
 
     def quoted(self, identifier: str) -> str:
         """Quote a part of the name, as the ``quoting`` of a project requests it."""

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from pyspark.sql.types import StructField, StructType
 
 from dbt.adapters.deltawiden.delta.float_statistics import (
-    BEFORE,
     INDEXED_COLUMNS,
+    SAVED_SETTINGS_PROPERTY,
     STATISTICS_COLUMNS,
     corrected,
     guard_statements,
@@ -149,7 +149,7 @@ def test_a_session_changes_floats_in_a_separate_commit():
         "alter table `s`.`t` alter column `n` type bigint, `a`.`element` type double",
         "alter table `s`.`t` alter column `x` type double /* with the statistics of its files */",
     ]
-    assert plan.statement_with_statistics == plan.statements[1]
+    assert plan.float_statement == plan.statements[1]
 
 
 def test_with_sql_alone_a_run_is_refused_unless_the_table_is_empty():
@@ -180,7 +180,7 @@ def test_with_sql_alone_a_change_by_hand_rewrites_the_table():
     assert alter == "alter table `s`.`t` alter column `s`.`x` type double"
     assert restore == (
         "alter table `s`.`t` unset tblproperties if exists "
-        f"('{INDEXED_COLUMNS}', '{STATISTICS_COLUMNS}', '{BEFORE}')"
+        f"('{INDEXED_COLUMNS}', '{STATISTICS_COLUMNS}', '{SAVED_SETTINGS_PROPERTY}')"
     )
     assert plan.undo_before_changes([]) == []
     assert plan.undo_before_changes([guard]) == [restore]
@@ -216,10 +216,11 @@ def test_without_other_indexed_columns_no_statistics_are_kept():
 
 def test_the_previous_properties_are_restored_after_a_stopped_widening_too():
     before = json.dumps({INDEXED_COLUMNS: "5", STATISTICS_COLUMNS: None})
-    snapshot = by_sql_alone({BEFORE: before, STATISTICS_COLUMNS: "`s`.`n`"})
+    snapshot = by_sql_alone({SAVED_SETTINGS_PROPERTY: before, STATISTICS_COLUMNS: "`s`.`n`"})
     restore = (
         f"alter table `s`.`t` set tblproperties ('{INDEXED_COLUMNS}' = '5')",
-        f"alter table `s`.`t` unset tblproperties if exists ('{STATISTICS_COLUMNS}', '{BEFORE}')",
+        "alter table `s`.`t` unset tblproperties if exists "
+        f"('{STATISTICS_COLUMNS}', '{SAVED_SETTINGS_PROPERTY}')",
     )
     assert restore_statements("`s`.`t`", before) == restore
     assert by_hand(snapshot, ("x",)).after_changes == restore

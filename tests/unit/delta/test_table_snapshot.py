@@ -37,7 +37,7 @@ def test_one_query_is_enough_for_a_table_without_computed_columns():
         "delta.minWriterVersion": "7",
     }
     assert table.features == {"typeWidening", "checkConstraints"}
-    assert (table.generated, table.identity, table.defaults) == ({}, set(), set())
+    assert (table.generation_expressions, table.identity, table.defaults) == ({}, set(), set())
     assert queries == [PROPERTIES]
     assert table.constraints == {"positive": "amount > 0"}
 
@@ -79,8 +79,11 @@ def test_the_log_is_read_if_the_table_can_have_computed_columns(listed):
         column("Number", **{"delta.identity.start": 1}),
     )
     table, queries = snapshot(listed, detail(partitionColumns='["day"]'), commit(schema))
-    assert (table.generated, table.identity) == ({"Tenfold": "amount * 10"}, {"Number"})
-    assert table.generated_columns == table.computed_columns == {"tenfold", "number"}
+    assert (table.generation_expressions, table.identity) == (
+        {"Tenfold": "amount * 10"},
+        {"Number"},
+    )
+    assert table.generated_or_identity_columns == table.computed_columns == {"tenfold", "number"}
     assert table.partition_columns == ("day",)
     assert queries == [PROPERTIES, DETAIL, COMMITS.format("/w/t")]
 

@@ -17,7 +17,7 @@ from dbt.adapters.deltawiden.evolution.attempts import (
     SchemaChangeFailed,
     Turns,
     WidensItsOwnInput,
-    retry_on_conflict,
+    retry_with_new_plan,
 )
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.schema_diff import TypeDifference
@@ -56,7 +56,7 @@ class Writer:
 
 def test_a_write_without_a_conflict_takes_one_attempt(waits):
     write = Writer((WIDENS, None))
-    retry_on_conflict(write)
+    retry_with_new_plan(write)
     assert write.plans == [WIDENS]
     assert waits == []
 
@@ -65,27 +65,27 @@ def test_a_write_without_a_conflict_takes_one_attempt(waits):
 @pytest.mark.parametrize("suffix", ["", ".WITHOUT_HINT"])
 def test_a_conflict_is_planned_and_tried_again(name, suffix, waits):
     write = Writer((UNCHANGED, DbtDatabaseError(f"[{name}{suffix}] Files")), (UNCHANGED, None))
-    retry_on_conflict(write)
+    retry_with_new_plan(write)
     assert len(write.plans) == 2
     assert len(waits) == 1
 
 
 def test_the_plan_records_the_changes_of_an_earlier_attempt():
     write = Writer((WIDENS, METADATA), (UNCHANGED, METADATA), (UNCHANGED, None))
-    retry_on_conflict(write)
+    retry_with_new_plan(write)
     assert write.plans[-1] == replace(UNCHANGED, applied_by_earlier_attempts=WIDENS.changes)
 
 
 def test_a_change_that_is_made_again_is_recorded_once():
     write = Writer((WIDENS, METADATA), (WIDENS, None))
-    retry_on_conflict(write)
+    retry_with_new_plan(write)
     assert write.plans[-1] == WIDENS
 
 
 @pytest.mark.parametrize("error", [ARITY, SchemaChangeFailed("[DELTA_CANNOT_CHANGE_DATA_TYPE] x")])
 def test_a_changed_schema_is_planned_again(error):
     write = Writer((WIDENS, error), (MOVED, None))
-    retry_on_conflict(write)
+    retry_with_new_plan(write)
     assert len(write.plans) == 2
 
 
@@ -99,7 +99,7 @@ def test_a_changed_schema_is_planned_again(error):
 def test_the_error_is_raised_if_the_schema_has_not_changed(error, left):
     write = Writer((WIDENS, error), (left, None))
     with pytest.raises(type(error)) as raised:
-        retry_on_conflict(write)
+        retry_with_new_plan(write)
     assert raised.value is error
 
 
@@ -109,11 +109,11 @@ def test_the_rest_of_a_plan_with_several_statements_is_not_a_changed_schema():
     error = SchemaChangeFailed("[DELTA_CANNOT_CHANGE_DATA_TYPE] x", done=whole.statements[:1])
     write = Writer((whole, error), (replace(whole, changes=changes[1:]), None))
     with pytest.raises(SchemaChangeFailed) as raised:
-        retry_on_conflict(write)
+        retry_with_new_plan(write)
     assert raised.value is error
     # Another writer has changed the second one.
     write = Writer((whole, error), (replace(whole, changes=changes[2:]), None))
-    retry_on_conflict(write)
+    retry_with_new_plan(write)
     assert len(write.plans) == 2
 
 
@@ -124,7 +124,7 @@ def test_the_rest_of_a_plan_with_several_statements_is_not_a_changed_schema():
 def test_any_other_error_ends_the_write(error):
     write = Writer((WIDENS, error), (UNCHANGED, None))
     with pytest.raises(type(error)) as raised:
-        retry_on_conflict(write)
+        retry_with_new_plan(write)
     assert raised.value is error
     assert len(write.plans) == 1
 
@@ -132,7 +132,7 @@ def test_any_other_error_ends_the_write(error):
 def test_the_last_attempt_raises_an_error_with_the_reason(waits):
     write = Writer((UNCHANGED, METADATA))
     with pytest.raises(DbtDatabaseError) as raised:
-        retry_on_conflict(write)
+        retry_with_new_plan(write)
     assert len(write.plans) == MAX_ATTEMPTS
     assert len(waits) == MAX_ATTEMPTS - 1
     assert f"each of {MAX_ATTEMPTS} attempts" in str(raised.value)
@@ -140,15 +140,30 @@ def test_the_last_attempt_raises_an_error_with_the_reason(waits):
     assert sum(waits) < 60
 
 
+@pytest.mark.parametrize(
+    ("error", "stays"),
+    [
+        (METADATA, True),
+        (SchemaChangeFailed(METADATA.msg, WIDENS.statements), True),
+        (SchemaChangeFailed(METADATA.msg), False),
+    ],
+)
+def test_it_gives_up_and_names_the_changes_that_stay(error, stays):
+    with pytest.raises(DbtDatabaseError, match="no row was written") as raised:
+        retry_with_new_plan(Writer((WIDENS, error)))
+    said = "Type changes already made stay: n: smallint -> bigint. Run"
+    assert (said in raised.value.msg) == stays
+
+
 def test_a_write_that_must_not_run_twice_is_not_retried(waits):
     write = Writer((UNCHANGED, METADATA))
 
     def once(attempts: Attempts) -> None:
-        attempts.make_last()
+        attempts.forbid_retry()
         write(attempts)
 
     with pytest.raises(DbtDatabaseError, match=r"the project's own, which is not\s+run again"):
-        retry_on_conflict(once)
+        retry_with_new_plan(once)
     assert len(write.plans) == 1
     assert waits == []
 
@@ -170,7 +185,7 @@ def test_writers_of_one_table_take_turns_once_they_have_collided():
 
     threads = [
         threading.Thread(
-            target=retry_on_conflict,
+            target=retry_with_new_plan,
             args=(functools.partial(write, first=[True]), turns),
         )
         for _ in range(2)
@@ -189,7 +204,7 @@ def test_an_error_that_quotes_a_conflict_is_not_a_conflict():
     text = "[CAST_INVALID_INPUT] The value 'x [DELTA_METADATA_CHANGED]' cannot be cast"
     write: Callable[[Attempts], None] = Writer((UNCHANGED, DbtDatabaseError(text)))
     with pytest.raises(DbtDatabaseError, match="CAST_INVALID_INPUT"):
-        retry_on_conflict(write)
+        retry_with_new_plan(write)
 
 
 def test_a_model_that_widens_its_own_input_is_stopped_after_one_change():
@@ -200,13 +215,13 @@ def test_a_model_that_widens_its_own_input_is_stopped_after_one_change():
         (replace(WIDENS, changes=(first,)), stale), (replace(WIDENS, changes=(second,)), None)
     )
     with pytest.raises(WidensItsOwnInput, match=r"cast\(\.\.\. as decimal\(20,2\)\) as n"):
-        retry_on_conflict(write)
+        retry_with_new_plan(write)
     assert len(write.plans) == 2
 
 
 def test_a_change_that_was_not_made_can_be_planned_again():
     write = Writer((WIDENS, METADATA), (WIDENS, None))
-    retry_on_conflict(write)
+    retry_with_new_plan(write)
     assert len(write.plans) == 2
 
 
@@ -215,7 +230,7 @@ def test_the_error_of_a_cast_names_the_columns_that_the_value_can_be_in():
     error = DbtDatabaseError("[CAST_OVERFLOW] The value 300\nSet spark.sql.ansi.enabled to false")
     for plan, more in ((UNCHANGED, ""), (replace(UNCHANGED, lossy=(lossy,)), "v (bigint into")):
         with pytest.raises(DbtDatabaseError) as raised:
-            retry_on_conflict(Writer((plan, error)))
+            retry_with_new_plan(Writer((plan, error)))
         assert more in raised.value.msg
         assert ("spark.sql" in raised.value.msg) == (not more)
 
@@ -224,5 +239,5 @@ def test_a_write_that_fails_for_another_reason_names_no_column():
     lossy = TypeDifference(("v",), ShortType(), LongType(), StoreAssignment.LOSSY)
     error = DbtDatabaseError("[TASK_WRITE_FAILED] Task failed: No space left on device")
     with pytest.raises(DbtDatabaseError) as raised:
-        retry_on_conflict(Writer((replace(UNCHANGED, lossy=(lossy,)), error)))
+        retry_with_new_plan(Writer((replace(UNCHANGED, lossy=(lossy,)), error)))
     assert raised.value is error

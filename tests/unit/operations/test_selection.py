@@ -32,7 +32,7 @@ def selection() -> Selection:
         "widen_columns",
         {"nodes": {node["name"]: node for node in NODES}},
         "shop",
-        lambda schema, name: by_name.get((schema, name)),
+        lambda schema, name: by_name.get((schema.lower(), name)),
         lambda schema: [table for table in TABLES if table.schema == schema],
     )
 
@@ -44,9 +44,10 @@ def selection() -> Selection:
         (["orders", "history"], None, None, ["shop.orders", "shop_past.h"]),
         (None, "orders", None, ["shop.orders"]),
         (None, ["shop_past.`h`"], None, ["shop_past.h"]),
+        (["orders", "orders"], ["SHOP.orders"], None, ["shop.orders"]),
         (None, ["shop.text"], None, ["shop.text"]),
         (None, None, "shop", ["shop.orders"]),
-        ("history", "orders", "shop", ["shop_past.h", "shop.orders", "shop.orders"]),
+        ("history", "orders", "shop", ["shop_past.h", "shop.orders"]),
     ],
 )
 def test_tables_are_selected_by_model_by_name_and_by_schema(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dbt.adapters.deltawiden.spark.jar_cache import JarCache, beside_own
+from dbt.adapters.deltawiden.spark.jar_cache import JarCache, without_bundled
 from dbt.adapters.deltawiden.spark.settings import adds_only_own_jars, start_settings
 
 PACKAGES = "io.delta:delta-spark_4.1_2.13:4.4.0"
@@ -95,8 +95,8 @@ def test_a_jar_that_spark_has_itself_is_left_out(jars: list[Path], tmp_path: Pat
     own.mkdir()
     (own / "own-1.0.jar").touch()
     (own / "delta-spark-4.3.0.jar").touch()
-    assert beside_own(uris(jars), own) == uris(jars[:1])
-    assert beside_own(uris(jars), tmp_path / "none") == uris(jars)
+    assert without_bundled(uris(jars), own) == uris(jars[:1])
+    assert without_bundled(uris(jars), tmp_path / "none") == uris(jars)
 
 
 # Whose packages they are

@@ -62,7 +62,7 @@ def test_all_blockers_of_one_change_are_refused_together():
     snapshot = table_snapshot(
         {"delta.constraints.c": "v is not null", "delta.enableIcebergWriterCompatV1": "true"},
         features=PREVIEW,
-        generated={"v": "w", "x": "cast(v as date)"},
+        generation_expressions={"v": "w", "x": "cast(v as date)"},
     )
     plan = make_plan({"v": "date"}, {"v": "timestamp_ntz"}, snapshot=snapshot)
     assert details(plan) == [

@@ -24,7 +24,10 @@ GONE_FIELD = {"id": "int", "s": {"x": "int", "y": "int"}}, {"id": "int", "s": {"
         (checked("gone > 0"), [Reason.CONSTRAINT]),
         (checked("gone > 0", "id < GONE"), [Reason.CONSTRAINT, Reason.CONSTRAINT]),
         (checked("id > 0"), []),
-        (table_snapshot(MAPPED, generated={"made": "gone + 1"}), [Reason.INPUT_OF_GENERATED]),
+        (
+            table_snapshot(MAPPED, generation_expressions={"made": "gone + 1"}),
+            [Reason.INPUT_OF_GENERATED],
+        ),
         (table_snapshot(MAPPED, clustering_columns=("gONE",)), [Reason.GONE_AND_CLUSTERED_BY]),
         (table_snapshot(MAPPED, clustering_columns=("id",)), []),
         (table_snapshot({}), [Reason.DROP_NEEDS_COLUMN_MAPPING]),
@@ -32,7 +35,7 @@ GONE_FIELD = {"id": "int", "s": {"x": "int", "y": "int"}}, {"id": "int", "s": {"
             table_snapshot(
                 {"delta.constraints.c": "gone > 0"},
                 clustering_columns=("gone",),
-                generated={"made": "gone + 1"},
+                generation_expressions={"made": "gone + 1"},
             ),
             [
                 Reason.DROP_NEEDS_COLUMN_MAPPING,
@@ -59,7 +62,10 @@ def test_all_blockers_of_a_drop_are_refused_together(
         (table_snapshot(MAPPED, clustering_columns=("s",)), [Reason.GONE_AND_CLUSTERED_BY]),
         (table_snapshot(MAPPED, clustering_columns=("y",)), []),
         (table_snapshot(MAPPED, partition_columns=("y",)), []),
-        (table_snapshot(MAPPED, generated={"made": "s.y + 1"}), [Reason.INPUT_OF_GENERATED]),
+        (
+            table_snapshot(MAPPED, generation_expressions={"made": "s.y + 1"}),
+            [Reason.INPUT_OF_GENERATED],
+        ),
     ],
 )
 def test_a_nested_field_is_dropped_if_nothing_uses_it(snapshot, expected: list[Reason]):

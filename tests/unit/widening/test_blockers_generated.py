@@ -21,7 +21,7 @@ from tests.unit.schemas import (
 
 MADE = table_snapshot(
     {**ENABLED, **MAPPED},
-    generated={"Tenfold": "amount * 10", "day": "cast(s.at as date)"},
+    generation_expressions={"Tenfold": "amount * 10", "day": "cast(s.at as date)"},
     identity=frozenset({"Number"}),
 )
 MADE_TABLE = {
@@ -72,13 +72,15 @@ def test_generated_and_identity_columns_are_not_widened_by_hand(column, from_typ
 
 @pytest.mark.parametrize("field", ["Tenfold", "Number"])
 def test_a_nested_field_with_the_name_of_a_generated_column_is_widened(field: str):
-    snapshot = table_snapshot(generated={"Tenfold": "id * 10"}, identity=frozenset({"Number"}))
+    snapshot = table_snapshot(
+        generation_expressions={"Tenfold": "id * 10"}, identity=frozenset({"Number"})
+    )
     assert not by_hand("int", "bigint", snapshot, ("s", field)).refusals
     assert by_hand("int", "bigint", snapshot, (field, "x")).refusals
 
 
 def test_a_generated_column_that_another_is_generated_from_has_both_refusals():
-    snapshot = table_snapshot(generated={"a": "x + 1", "b": "a + 1"})
+    snapshot = table_snapshot(generation_expressions={"a": "x + 1", "b": "a + 1"})
     plan = by_hand("int", "bigint", snapshot, ("a",))
     assert [refusal.reason for refusal in plan.refusals] == [
         Reason.INPUT_OF_GENERATED,
@@ -126,7 +128,9 @@ def test_a_computed_column_can_be_not_null_and_a_partition_column():
             StructField("day", spark.DateType(), nullable=False),
         ]
     )
-    snapshot = table_snapshot(generated={"day": "cast(at as date)"}, partition_columns=("day",))
+    snapshot = table_snapshot(
+        generation_expressions={"day": "cast(at as date)"}, partition_columns=("day",)
+    )
     for mode in PLANNED_MODES:
         assert not make_plan(table, {"at": "date"}, policy(mode), snapshot).refusals
 

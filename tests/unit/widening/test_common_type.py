@@ -22,7 +22,7 @@ def holds(column: DataType, source: DataType) -> bool:
 @settings(max_examples=300)
 @given(atoms, atoms)
 def test_the_type_for_both_holds_both(column: DataType, source: DataType):
-    target = common_type(column, source)
+    target = common_type(source, column)
     if target is not None:
         assert holds(target, column)
         assert holds(target, source)
@@ -31,7 +31,7 @@ def test_the_type_for_both_holds_both(column: DataType, source: DataType):
 @settings(max_examples=200)
 @given(decimals(), decimals())
 def test_two_decimals_get_the_smallest_decimal_that_holds_both(column, source):
-    target = common_type(column, source)
+    target = common_type(source, column)
     if target is None:
         assert not any(
             holds(candidate, column) and holds(candidate, source)
@@ -80,13 +80,13 @@ CASES = [
 
 @pytest.mark.parametrize(("column", "source", "target"), CASES)
 def test_the_smallest_type_for_both(column: str, source: str, target: str | None):
-    found = common_type(data_type(column), data_type(source))
+    found = common_type(data_type(source), data_type(column))
     assert found == (None if target is None else data_type(target))
 
 
 @given(decimals(), decimals())
 def test_the_decimal_for_both_may_need_more_digits_than_a_decimal_has(column, source):
-    precision, scale = common_decimal(column, source)
+    precision, scale = common_decimal(source, column)
     assert scale == max(column.scale, source.scale)
     whole = max(column.precision - column.scale, source.precision - source.scale)
     assert precision == whole + scale

@@ -90,6 +90,6 @@ def test_statements_that_delta_can_refuse_run_first(sides, model, snapshot):
         )
         for statement in plan.statements
         # The change from float to double is a commit of its own.
-        if statement != plan.statement_with_statistics or plan.changes == plan.with_statistics
+        if statement != plan.float_statement or plan.changes == plan.float_changes
     ]
     assert order == sorted(set(order))

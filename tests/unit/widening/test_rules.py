@@ -205,7 +205,7 @@ IN_DUCKLAKE = {
 
 def permitted_within(source: str, format: Compatibility) -> set[str]:
     rules = {target: find_rule(UNIVERSE[source], UNIVERSE[target]) for target in UNIVERSE}
-    return {target for target, rule in rules.items() if rule and format in rule.within}
+    return {target for target, rule in rules.items() if rule and format in rule.also_in_formats}
 
 
 @pytest.mark.parametrize("source", UNIVERSE)
@@ -299,5 +299,5 @@ def test_several_columns_are_altered_at_once_only_from_spark_4_and_delta_4_on(en
 
 
 def test_no_two_rules_say_the_same():
-    keys = [(rule.source, rule.target, rule.scale) for rule in RULES]
+    keys = [(rule.from_type, rule.to_type, rule.scale) for rule in RULES]
     assert len(keys) == len(set(keys))

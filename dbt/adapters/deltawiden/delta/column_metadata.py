@@ -5,9 +5,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from dbt_common.exceptions import DbtRuntimeError
+
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
-from dbt.adapters.deltawiden.sql.identifiers import Path
-from dbt.adapters.deltawiden.sql.types import parse_type
+from dbt.adapters.deltawiden.sql.identifiers import Path, path_text
+from dbt.adapters.deltawiden.sql.types import UnknownType, parse_type
 
 TYPE_CHANGES = "delta.typeChanges"
 GENERATION_EXPRESSION = "delta.generationExpression"
@@ -47,13 +49,17 @@ def read_metadata(schema_json: str) -> ColumnMetadata:
         The metadata.
 
     Raises:
-        ValueError: the text is not JSON, or a recorded type is unknown.
+        DbtRuntimeError: the text is not JSON, or a recorded type is unknown: a newer Delta has
+            written it.
 
     Source:
         Delta's protocol, "Schema Serialization Format", "Column Metadata", "Type Change Metadata"
         and "Default Columns"
     """
-    columns = json.loads(schema_json)["fields"]
+    try:
+        columns = json.loads(schema_json)["fields"]
+    except ValueError as error:
+        raise DbtRuntimeError(f"The schema in the table's log is not JSON: {error}") from error
     expressions = ((column, column["metadata"].get(GENERATION_EXPRESSION)) for column in columns)
     return ColumnMetadata(
         changes=tuple(change for column in columns for change in _of_field(column, ())),
@@ -74,9 +80,19 @@ def _of_field(field: dict[str, Any], parent: Path) -> Iterator[TypeChange]:
     for change in field["metadata"].get(TYPE_CHANGES, ()):
         # This path consists of element, key and value only. No part of it can contain a dot.
         inside = tuple(change["fieldPath"].split(".")) if change.get("fieldPath") else ()
-        from_type, to_type = parse_type(change["fromType"]), parse_type(change["toType"])
-        yield TypeChange((*path, *inside), from_type, to_type)
+        yield _recorded((*path, *inside), change["fromType"], change["toType"])
     yield from _inside(field["type"], path)
+
+
+def _recorded(path: Path, from_type: str, to_type: str) -> TypeChange:
+    try:
+        return TypeChange(path, parse_type(from_type), parse_type(to_type))
+    except UnknownType as error:
+        raise DbtRuntimeError(
+            f"The table's log records that {path_text(path)} was widened from {from_type} to "
+            f"{to_type}, and this version of dbt-deltawiden does not know one of these types. "
+            f"Install a newer version. {error}"
+        ) from error
 
 
 def _inside(data_type: Any, path: Path) -> Iterator[TypeChange]:

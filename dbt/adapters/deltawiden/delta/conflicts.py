@@ -37,7 +37,7 @@ CONFLICTS = frozenset(
 https://docs.delta.io/latest/concurrency-control.html#conflict-exceptions."""
 
 
-def retry_conflicts(commit: Callable[[], Any]) -> None:
+def retry_same_commit(commit: Callable[[], Any]) -> None:
     """Make a commit that needs no new plan, and retry it after each conflict.
 
     Args:
@@ -46,10 +46,10 @@ def retry_conflicts(commit: Callable[[], Any]) -> None:
     Raises:
         DbtRuntimeError: the engine refused the commit, or every attempt ended in a conflict.
     """
-    retrying(is_conflict)(commit)
+    retry_while(is_conflict)(commit)
 
 
-def retrying(may_retry: Callable[[BaseException], bool]) -> Retrying:
+def retry_while(may_retry: Callable[[BaseException], bool]) -> Retrying:
     """Return a callable that retries a function, with pauses, up to ``MAX_ATTEMPTS`` attempts.
 
     Args:
@@ -69,11 +69,11 @@ def retrying(may_retry: Callable[[BaseException], bool]) -> Retrying:
 
 def is_conflict(error: BaseException) -> bool:
     """Return whether an error says that another writer committed first."""
-    return error_class(error) in CONFLICTS
+    return main_condition(error) in CONFLICTS
 
 
-def error_class(error: BaseException) -> str:
-    """Return the main class of an error's condition. Empty if the error has no condition."""
+def main_condition(error: BaseException) -> str:
+    """Return an error's condition without its subcondition. Empty if the error has no condition."""
     found = condition(error.msg) if isinstance(error, DbtRuntimeError) else None
     return (found or "").partition(".")[0]
 
@@ -82,6 +82,6 @@ def _log_retry(state: RetryCallState) -> None:
     error = state.outcome.exception() if state.outcome else None
     if error is not None and is_conflict(error):
         logger.info(
-            f"Another writer came first ({error_class(error)}): reading the table again, "
+            f"Another writer came first ({main_condition(error)}): reading the table again, "
             f"attempt {state.attempt_number + 1} of {MAX_ATTEMPTS}"
         )

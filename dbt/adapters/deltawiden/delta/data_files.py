@@ -46,7 +46,7 @@ class DataFiles(Protocol):
     """The data files of one table, and the table's newest version."""
 
     @property
-    def how(self) -> str:
+    def rewrite_text(self) -> str:
         """How stale files are rewritten, as text for people."""
 
     def version(self) -> int:
@@ -65,10 +65,10 @@ class DataFiles(Protocol):
         """Rewrite files with the types of the table's schema."""
 
     @property
-    def how_corrected(self) -> str:
+    def correction_text(self) -> str:
         """How the statistics of files are corrected, as text for people."""
 
-    def with_float_statistics(self, leaves: Sequence[Path]) -> Sequence[DataFile]:
+    def may_have_float_statistics(self, leaves: Sequence[Path]) -> Sequence[DataFile]:
         """List the files whose statistics are wrong if the leaves are float in the file."""
 
     def correct_stale(self, stale: Sequence[StaleFile]) -> None:
@@ -99,7 +99,7 @@ class FilesBySql:
     partitioned_by: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def how(self) -> str:
+    def rewrite_text(self) -> str:
         """How stale files are rewritten, as text for people."""
         unit = "their whole partitions" if self.partitioned_by else "the whole table"
         return f"by UPDATE of {unit}"
@@ -146,11 +146,11 @@ class FilesBySql:
                 self.fetch_rows(f"{statement} where {condition}")
 
     @property
-    def how_corrected(self) -> str:
+    def correction_text(self) -> str:
         """How the statistics of files are corrected, as text for people."""
-        return self.how
+        return self.rewrite_text
 
-    def with_float_statistics(self, leaves: Sequence[Path]) -> Sequence[DataFile]:
+    def may_have_float_statistics(self, leaves: Sequence[Path]) -> Sequence[DataFile]:
         """List all files: SQL does not show the statistics."""
         return self.list()
 

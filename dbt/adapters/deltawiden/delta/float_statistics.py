@@ -27,7 +27,7 @@ BOUNDS = ("minValues", "maxValues")
 
 INDEXED_COLUMNS = "delta.dataSkippingNumIndexedCols"
 STATISTICS_COLUMNS = "delta.dataSkippingStatsColumns"
-BEFORE = "dbt_deltawiden.statisticsBefore"
+SAVED_SETTINGS_PROPERTY = "dbt_deltawiden.statisticsBefore"
 """The table property that keeps, as JSON, the values of the other two from before a widening."""
 
 _DEFAULT_INDEXED_COLUMNS = "32"
@@ -204,10 +204,17 @@ def guard_statements(snapshot: TableSnapshot, leaves: Iterable[Path]) -> tuple[s
     others = _others_with_statistics(snapshot, frozenset(leaves))
     if others:
         names = ",".join(path_sql(path) for path in others)
-        return (set_properties(snapshot.name, {BEFORE: before, STATISTICS_COLUMNS: names}),)
+        return (
+            set_properties(
+                snapshot.name, {SAVED_SETTINGS_PROPERTY: before, STATISTICS_COLUMNS: names}
+            ),
+        )
     is_named = STATISTICS_COLUMNS in snapshot.properties
     unset = (unset_properties(snapshot.name, [STATISTICS_COLUMNS]),) if is_named else ()
-    return (set_properties(snapshot.name, {BEFORE: before, INDEXED_COLUMNS: "0"}), *unset)
+    return (
+        set_properties(snapshot.name, {SAVED_SETTINGS_PROPERTY: before, INDEXED_COLUMNS: "0"}),
+        *unset,
+    )
 
 
 def _others_with_statistics(snapshot: TableSnapshot, leaves: frozenset[Path]) -> list[Path]:
@@ -226,7 +233,11 @@ def _others_with_statistics(snapshot: TableSnapshot, leaves: frozenset[Path]) ->
 
 
 def _with_statistics(leaves: list[Path], properties: Mapping[str, str]) -> list[Path]:
-    settings = json.loads(properties[BEFORE]) if BEFORE in properties else properties
+    settings = (
+        json.loads(properties[SAVED_SETTINGS_PROPERTY])
+        if SAVED_SETTINGS_PROPERTY in properties
+        else properties
+    )
     named = settings.get(STATISTICS_COLUMNS)
     if named is not None:
         prefixes = [_folded(parse_path(name)) for name in _names(named)]
@@ -262,24 +273,24 @@ def restore_statements(name: str, before: str) -> tuple[str, ...]:
 
     Args:
         name: the table's name, quoted for a statement.
-        before: the value of the property ``BEFORE``.
+        before: the value of the property ``SAVED_SETTINGS_PROPERTY``.
 
     Returns:
-        The statements. The last one also removes the property ``BEFORE``.
+        The statements. The last one also removes the property ``SAVED_SETTINGS_PROPERTY``.
     """
     values = json.loads(before)
     were_set = {key: text for key, text in values.items() if text is not None}
     were_unset = [key for key, text in values.items() if text is None]
     return (
         *([set_properties(name, were_set)] if were_set else []),
-        unset_properties(name, [*were_unset, BEFORE]),
+        unset_properties(name, [*were_unset, SAVED_SETTINGS_PROPERTY]),
     )
 
 
 def settings_before(snapshot: TableSnapshot) -> str:
-    """Return the value of ``BEFORE``. If it is not set, return the current settings in its form."""
+    """Return the saved settings, or in the same form the current ones if none are saved."""
     before = {key: snapshot.properties.get(key) for key in (INDEXED_COLUMNS, STATISTICS_COLUMNS)}
-    return snapshot.properties.get(BEFORE) or json.dumps(before)
+    return snapshot.properties.get(SAVED_SETTINGS_PROPERTY) or json.dumps(before)
 
 
 def rewrite_statement(name: str, leaf: Path) -> str:

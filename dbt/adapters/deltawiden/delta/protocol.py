@@ -11,10 +11,10 @@ class Compatibility(str, Enum):
     DUCKLAKE = "ducklake"
 
 
-FEATURE = "delta.feature."
+FEATURE_PREFIX = "delta.feature."
 """The prefix of the table property that marks a table feature as supported,
 https://docs.delta.io/latest/versioning.html."""
-ENABLED = "delta.enableTypeWidening"
+TYPE_WIDENING_PROPERTY = "delta.enableTypeWidening"
 ROW_TRACKING = "delta.enableRowTracking"
 COLUMN_MAPPING = "delta.columnMapping.mode"
 WRITER_COMPATIBILITY = "delta.enableIcebergWriterCompatV1"
@@ -32,4 +32,6 @@ def is_true(properties: Mapping[str, str], name: str) -> bool:
 
 def widening_feature(properties: Mapping[str, str]) -> str:
     """Return the table feature of type widening in properties. Empty if there is none."""
-    return next((feature for feature in WIDENING_FEATURES if FEATURE + feature in properties), "")
+    return next(
+        (feature for feature in WIDENING_FEATURES if FEATURE_PREFIX + feature in properties), ""
+    )

@@ -12,8 +12,8 @@ from dbt.adapters.deltawiden.delta.column_metadata import ColumnMetadata, read_m
 from dbt.adapters.deltawiden.delta.engine import Engine
 from dbt.adapters.deltawiden.delta.protocol import (
     COLUMN_MAPPING,
-    FEATURE,
     FEATURE_OF_WRITER_COMPATIBILITY,
+    FEATURE_PREFIX,
     WIDENING_FEATURES,
     WRITER_COMPATIBILITY,
     Compatibility,
@@ -108,14 +108,18 @@ class TableSnapshot:
     def properties(self) -> Mapping[str, str]:
         """The table properties."""
         return {
-            key: text for key, text in self.all_properties.items() if not key.startswith(FEATURE)
+            key: text
+            for key, text in self.all_properties.items()
+            if not key.startswith(FEATURE_PREFIX)
         }
 
     @cached_property
     def features(self) -> frozenset[str]:
         """The table features of its protocol."""
         return frozenset(
-            key.removeprefix(FEATURE) for key in self.all_properties if key.startswith(FEATURE)
+            key.removeprefix(FEATURE_PREFIX)
+            for key in self.all_properties
+            if key.startswith(FEATURE_PREFIX)
         )
 
     @cached_property
@@ -152,7 +156,7 @@ class TableSnapshot:
         return self.column_metadata.changes
 
     @cached_property
-    def generated(self) -> Mapping[str, str]:
+    def generation_expressions(self) -> Mapping[str, str]:
         """The generated columns, each with its expression."""
         return dict(self._computed.generated)
 
@@ -203,12 +207,16 @@ class TableSnapshot:
     @property
     def computed_columns(self) -> frozenset[str]:
         """The columns, in lower case, that Delta computes if a write leaves them out."""
-        return self.generated_columns | frozenset(column.lower() for column in self.defaults)
+        return self.generated_or_identity_columns | frozenset(
+            column.lower() for column in self.defaults
+        )
 
     @property
-    def generated_columns(self) -> frozenset[str]:
+    def generated_or_identity_columns(self) -> frozenset[str]:
         """The generated and identity columns, in lower case."""
-        return frozenset(column.lower() for column in (*self.generated, *self.identity))
+        return frozenset(
+            column.lower() for column in (*self.generation_expressions, *self.identity)
+        )
 
     @property
     def compatible_with(self) -> frozenset[Compatibility]:

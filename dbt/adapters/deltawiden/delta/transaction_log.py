@@ -50,7 +50,7 @@ def newest_schema(location: str, fetch_rows: FetchRows) -> str:
     return str(checkpoints[0][0])
 
 
-def metadata_removed_at(location: str, plus: str, fetch_rows: FetchRows) -> str:
+def history_expiry(location: str, plus: str, fetch_rows: FetchRows) -> str:
     """Return the time at which type changes were removed from a schema, plus an interval.
 
     Args:

@@ -9,7 +9,12 @@ from typing import Any
 
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
-from dbt.adapters.deltawiden.delta.conflicts import MAX_ATTEMPTS, error_class, is_conflict, retrying
+from dbt.adapters.deltawiden.delta.conflicts import (
+    MAX_ATTEMPTS,
+    is_conflict,
+    main_condition,
+    retry_while,
+)
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.report import not_castable_text
@@ -27,8 +32,8 @@ _SCHEMA_IS_ANOTHER = frozenset(
         "UNRESOLVED_COLUMN",
     }
 )
-"""The error classes of a statement that has not written, because the schema of its table, or of a
-table that it reads, has changed since the plan."""
+"""The error conditions of a statement that has not written, because the schema of its table, or of
+a table that it reads, has changed since the plan."""
 
 _NOT_CASTABLE = frozenset(
     {
@@ -46,7 +51,7 @@ _NOT_CASTABLE = frozenset(
         "NUMERIC_VALUE_OUT_OF_RANGE",
     }
 )
-"""The error classes of a value that the engine can't cast to the type of its column."""
+"""The error conditions of a value that the engine can't cast to the type of its column."""
 
 # The engine's advice would lose such a value silently.
 _ENGINES_ADVICE = re.compile(r"\s(?=If you want |If necessary|Use `try_cast`|To return NULL|Set )")
@@ -64,7 +69,7 @@ class SchemaChangeFailed(DbtDatabaseError):
         self.done = done
 
 
-class _NothingMoved(Exception):
+class _TableUnchanged(Exception):
     """The table has not changed since the write failed, so another attempt would fail too."""
 
     def __init__(self, error: BaseException) -> None:
@@ -85,11 +90,11 @@ class WidensItsOwnInput(DbtRuntimeError):
         )
 
 
-def _grows(made: TypeChange, more: TypeChange) -> bool:
+def _widened_further(made: TypeChange, more: TypeChange) -> bool:
     return made.path == more.path and made.to_type == more.from_type
 
 
-def _left(plan: Plan, error: BaseException) -> Plan:
+def _remaining_steps(plan: Plan, error: BaseException) -> Plan:
     """Return the steps of a plan that an attempt has not done, if no other writer was there."""
     if isinstance(error, SchemaChangeFailed):
         return plan.left_after(error.done)
@@ -97,20 +102,24 @@ def _left(plan: Plan, error: BaseException) -> Plan:
 
 
 class Attempts:
-    """The attempts of one write, each with a plan of its own."""
+    """The attempts of one write, each with a plan of its own.
+
+    Attributes:
+        previous_plan: the plan of the last attempt that has one.
+    """
 
     def __init__(self) -> None:
-        self.last: Plan | None = None
+        self.previous_plan: Plan | None = None
         self._stopped_by: BaseException | None = None
-        self.is_last = False
+        self._is_retry_forbidden = False
 
-    def make_last(self) -> None:
-        """Make this attempt the last one, because its next statement must not run twice."""
-        self.is_last = True
+    def forbid_retry(self) -> None:
+        """Let no other attempt follow this one, because its next statement must not run twice."""
+        self._is_retry_forbidden = True
 
     def may_follow(self, error: BaseException) -> bool:
         """Return whether another attempt may follow one that has ended with an error."""
-        return _may_be_conflict(error) and not self.is_last
+        return _is_worth_replanning(error) and not self._is_retry_forbidden
 
     def record_plan(self, plan: Plan) -> Plan:
         """Record the plan of an attempt.
@@ -124,13 +133,16 @@ class Attempts:
         Raises:
             WidensItsOwnInput: the plan widens a column again that an earlier attempt has widened.
         """
-        last, error = self.last, self._stopped_by
-        if last is not None and error is not None:
-            if not is_conflict(error) and plan.has_steps_of(_left(last, error)):
-                raise _NothingMoved(error)
-            changes = (*last.applied_by_earlier_attempts, *last.changes)
+        previous, error = self.previous_plan, self._stopped_by
+        if previous is not None and error is not None:
+            if not is_conflict(error) and plan.has_steps_of(_remaining_steps(previous, error)):
+                raise _TableUnchanged(error)
+            changes = (*previous.applied_by_earlier_attempts, *previous.changes)
             grown = [
-                (made, more) for made in changes for more in plan.changes if _grows(made, more)
+                (made, more)
+                for made in changes
+                for more in plan.changes
+                if _widened_further(made, more)
             ]
             if grown:
                 raise WidensItsOwnInput(plan.table, grown)
@@ -140,12 +152,47 @@ class Attempts:
                     change for change in changes if change not in plan.changes
                 ),
             )
-        self.last = plan
+        self.previous_plan = plan
         return plan
 
     def stop(self, error: BaseException) -> None:
         """Record the error that has ended an attempt."""
         self._stopped_by = error
+
+    def final_error(self, error: DbtDatabaseError) -> DbtDatabaseError:
+        """Return the error for users after the last attempt.
+
+        Args:
+            error: the error that has ended that attempt.
+
+        Returns:
+            An error that says more, or ``error`` itself if there is nothing to add.
+        """
+        plan = self.previous_plan
+        if plan is not None and plan.lossy and main_condition(error) in _NOT_CASTABLE:
+            why = _ENGINES_ADVICE.split(str(error.msg))[0]
+            return DbtDatabaseError(f"{why}\n{not_castable_text(plan)}")
+        if not is_conflict(error):
+            return error
+        if self._is_retry_forbidden:
+            return DbtDatabaseError(
+                "Another writer came first. The strategy is one of the project's own, which is not "
+                "run again by itself: it may have written something before. Look at the table, "
+                f"then run the model again. The conflict:\n{error.msg}"
+            )
+        changes = ", ".join(change.text for change in self._changes_made(error))
+        stay = f" Type changes already made stay: {changes}." if changes else ""
+        return DbtDatabaseError(
+            f"Other writers came first in each of {MAX_ATTEMPTS} attempts; no row was written."
+            f"{stay} Run the model again when they are done. The last conflict:\n{error.msg}"
+        )
+
+    def _changes_made(self, error: BaseException) -> list[TypeChange]:
+        if self.previous_plan is None:
+            return []
+        not_made = _remaining_steps(self.previous_plan, error).changes
+        made = [change for change in self.previous_plan.changes if change not in not_made]
+        return [*self.previous_plan.applied_by_earlier_attempts, *made]
 
 
 class Turns:
@@ -168,7 +215,9 @@ class Turns:
         return self._one if self._have_collided else contextlib.nullcontext()
 
 
-def retry_on_conflict(write: Callable[[Attempts], Any], turns: Turns | None = None) -> Plan | None:
+def retry_with_new_plan(
+    write: Callable[[Attempts], Any], turns: Turns | None = None
+) -> Plan | None:
     """Plan and write. If another writer has committed first, do it again, up to ``MAX_ATTEMPTS``.
 
     Nothing is written twice: the errors after which there is another attempt come before a commit.
@@ -198,35 +247,20 @@ def retry_on_conflict(write: Callable[[Attempts], Any], turns: Turns | None = No
             raise
 
     try:
-        retrying(attempts.may_follow)(attempt)
-    except _NothingMoved as unmoved:
-        raise unmoved.error from None
+        retry_while(attempts.may_follow)(attempt)
+    except _TableUnchanged as unchanged:
+        raise unchanged.error from None
     except DbtDatabaseError as error:
-        if (
-            error_class(error) in _NOT_CASTABLE
-            and attempts.last is not None
-            and attempts.last.lossy
-        ):
-            why = _ENGINES_ADVICE.split(str(error.msg))[0]
-            raise DbtDatabaseError(f"{why}\n{not_castable_text(attempts.last)}") from error
-        if not is_conflict(error):
+        final = attempts.final_error(error)
+        if final is error:
             raise
-        if attempts.is_last:
-            raise DbtDatabaseError(
-                "Another writer came first. The strategy is one of the project's own, which is not "
-                "run again by itself: it may have written something before. Look at the table, "
-                f"then run the model again. The conflict:\n{error.msg}"
-            ) from error
-        raise DbtDatabaseError(
-            f"Other writers came first in each of {MAX_ATTEMPTS} attempts; nothing was written. "
-            f"Run the model again when they are done. The last conflict:\n{error.msg}"
-        ) from error
-    return attempts.last
+        raise final from error
+    return attempts.previous_plan
 
 
-def _may_be_conflict(error: BaseException) -> bool:
+def _is_worth_replanning(error: BaseException) -> bool:
     return (
         is_conflict(error)
         or isinstance(error, SchemaChangeFailed)
-        or (isinstance(error, DbtDatabaseError) and error_class(error) in _SCHEMA_IS_ANOTHER)
+        or (isinstance(error, DbtDatabaseError) and main_condition(error) in _SCHEMA_IS_ANOTHER)
     )

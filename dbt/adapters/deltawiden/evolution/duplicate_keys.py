@@ -9,7 +9,7 @@ from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from dbt.adapters.deltawiden.config.validation import names_listed
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
-from dbt.adapters.deltawiden.delta.conflicts import error_class
+from dbt.adapters.deltawiden.delta.conflicts import main_condition
 from dbt.adapters.deltawiden.sql.identifiers import quote_once
 
 _CONDITION = "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE"
@@ -42,7 +42,7 @@ class DuplicateKeys:
             yield
         except DbtDatabaseError as error:
             keys = names_listed(config.get("unique_key"))
-            if error_class(error) != _CONDITION or not keys:
+            if main_condition(error) != _CONDITION or not keys:
                 raise
             raise DbtDatabaseError(self._text(source, target, config, keys)) from error
 

@@ -13,17 +13,17 @@ from pyspark.sql.types import StructField, StructType
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, OnSchemaChange, Policy
 from dbt.adapters.deltawiden.config.table_properties import changed_properties
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
-from dbt.adapters.deltawiden.delta.conflicts import is_conflict, retry_conflicts
+from dbt.adapters.deltawiden.delta.conflicts import is_conflict, retry_same_commit
 from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
 from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.evolution.attempts import SchemaChangeFailed
-from dbt.adapters.deltawiden.sql.identifiers import read_name
+from dbt.adapters.deltawiden.sql.identifiers import Path, read_name
 from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import plan_changes, plan_no_change
-from dbt.adapters.deltawiden.widening.request import InvalidRequest, find_leaf
+from dbt.adapters.deltawiden.widening.request import NoSuchLeaf, find_leaf
 from dbt.adapters.deltawiden.widening.schema_diff import compare
 from dbt.adapters.deltawiden.widening.self_reference import (
     grows_again,
@@ -37,20 +37,24 @@ logger = AdapterLogger("DeltaWiden")
 
 
 class SchemaChangeRefused(CompilationError):
-    """The table can't take the model's output. Nothing was changed or written.
+    """The table can't take the model's output, or the requested types. Nothing was changed.
 
     It is a compilation error, as dbt's own refusal under ``on_schema_change: fail`` is.
     """
 
 
-def require_not_refused(plan: Plan) -> Plan:
+def require_not_refused(plan: Plan, wanted: str = "take the model's output") -> Plan:
     """Return a plan that is not refused.
+
+    Args:
+        plan: the plan.
+        wanted: what the table can't do if the plan is refused, for the message.
 
     Raises:
         SchemaChangeRefused: the plan is refused. All refusals are in the message.
     """
     if plan.refusals:
-        raise SchemaChangeRefused(report.refusals_text(plan))
+        raise SchemaChangeRefused(report.refusals_text(plan, wanted))
     return plan
 
 
@@ -145,8 +149,7 @@ class TableEvolution:
         if not plan.changes:
             return
         types = {column.name: column.type for column in plan.write.columns}
-        name = (*read_name(table.schema or ""), *read_name(table.identifier or ""))
-        for widened in widened_queries(query, name, types):
+        for widened in widened_queries(query, _path(table), types):
             output = None
             # One of the two spellings is not valid, and both may not be.
             with contextlib.suppress(DbtRuntimeError):
@@ -157,6 +160,10 @@ class TableEvolution:
                 if growing:
                     raise SchemaChangeRefused(self_reference_text(plan.table, growing))
                 return
+
+    def reads(self, query: str, table: SparkRelation) -> bool:
+        """Return whether the text of a query contains the name of a table."""
+        return bool(widened_queries(query, _path(table), {}))
 
     def run_before_write(self, plan: Plan, changed_by: str) -> None:
         """Run the statements of a plan that come before the write.
@@ -198,7 +205,7 @@ class TableEvolution:
         for statement in plan.statements_after_write:
             with self._backend.tagged_commits(changed_by):
                 try:
-                    retry_conflicts(partial(self._backend.execute, statement))
+                    retry_same_commit(partial(self._backend.execute, statement))
                 except DbtRuntimeError as error:
                     raise SchemaChangeFailed(
                         f"The rows were written to {plan.table}, but this failed after it, and the "
@@ -206,11 +213,11 @@ class TableEvolution:
                     ) from error
 
     def _run(self, statement: str, plan: Plan) -> None:
-        if statement != plan.statement_with_statistics:
+        if statement != plan.float_statement:
             self._backend.execute(statement)
             return
         logger.debug(f"In Delta's own transactions: {statement}")
-        self._backend.widen_floats(plan.table, [change.path for change in plan.with_statistics])
+        self._backend.widen_floats(plan.table, [change.path for change in plan.float_changes])
 
     def _undo(self, plan: Plan, done: Iterable[str]) -> None:
         statements = plan.undo(done)
@@ -226,13 +233,19 @@ class TableEvolution:
                 logger.warning(f"Could not take back a change of {plan.table}: {error}")
 
     def _has_planned_types(self, plan: Plan) -> bool:
-        now = self._backend.query_schema(f"select * from {plan.table}")
+        """Return whether the table has the types that it had when it was planned."""
         try:
+            now = self._backend.query_schema(f"select * from {plan.table}")
             return all(
                 find_leaf(change.path, now)[1] == change.from_type for change in plan.changes
             )
-        except InvalidRequest:
+        except (DbtRuntimeError, NoSuchLeaf) as error:
+            logger.debug(f"The types of {plan.table} are not those of the plan: {error}")
             return False
+
+
+def _path(table: SparkRelation) -> Path:
+    return (*read_name(table.schema or ""), *read_name(table.identifier or ""))
 
 
 def _changed_properties(

@@ -1,8 +1,7 @@
 """The write of an incremental model or a snapshot: what comes before it and after it."""
 
-import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,26 +9,24 @@ from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import CompilationError, DbtDatabaseError
 from dbt_common.invocation import get_invocation_id
-from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.config.merge_clauses import read_merge_clauses
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy
-from dbt.adapters.deltawiden.config.strategies import DELETE_INSERT, REPLACE_WHERE, STRATEGIES
+from dbt.adapters.deltawiden.config.strategies import REPLACE_WHERE, STRATEGIES
 from dbt.adapters.deltawiden.config.validation import (
-    columns_named,
     names_listed,
     read_model_policy,
 )
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
-from dbt.adapters.deltawiden.evolution.attempts import Attempts, Turns, retry_on_conflict
+from dbt.adapters.deltawiden.evolution.attempts import Attempts, Turns, retry_with_new_plan
 from dbt.adapters.deltawiden.evolution.duplicate_keys import DuplicateKeys
-from dbt.adapters.deltawiden.evolution.evolution import TableEvolution, require_not_refused
+from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
+from dbt.adapters.deltawiden.evolution.incremental_plan import plan_incremental
 from dbt.adapters.deltawiden.evolution.model_views import ModelViews
 from dbt.adapters.deltawiden.evolution.snapshots import SnapshotEvolution
 from dbt.adapters.deltawiden.sql.identifiers import quote_once
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
-from dbt.adapters.deltawiden.widening.planner import refused_keys
 from dbt.adapters.deltawiden.writing.batch import Batch, NoBatch, read_batch
 from dbt.adapters.deltawiden.writing.replacement import ReplaceWhere, has_no_offset_changes
 
@@ -120,7 +117,7 @@ class IncrementalWrites:
                 _run(prepared, run_write)
             _store_response(context, prepared.plan)
 
-        plan = retry_on_conflict(write_once, self._turns[target.render()])
+        plan = retry_with_new_plan(write_once, self._turns[target.render()])
         if plan is not None:
             self._evolution.run_after_write(plan, _unique_id(context))
 
@@ -160,7 +157,7 @@ class IncrementalWrites:
             run_write(plan)
             _store_response(context, plan)
 
-        retry_on_conflict(write_once, self._turns[target.render()])
+        retry_with_new_plan(write_once, self._turns[target.render()])
 
     def _prepare(
         self,
@@ -175,7 +172,11 @@ class IncrementalWrites:
         table_schema = self._backend.prefetch_schema(existing)
         source, query = context["_deltawiden_create_source_view"]()
         self._views.check(context, query)
-        plan = self.plan(config, strategy, source, existing, table_schema, query)
+        schemas = self._backend.schema(source), table_schema()
+        policy = read_model_policy(config, config.model.unique_id)
+        plan = plan_incremental(
+            self._evolution, schemas, existing, policy, config, config.model.name, strategy, query
+        )
         plan = attempts.record_plan(plan)
         replaced = self._replaced(context, plan, strategy, source, target, existing)
         self._change_table(context, plan)
@@ -186,7 +187,7 @@ class IncrementalWrites:
         if is_custom:
             # The statements of a strategy of the project's own are not known: the first may have
             # written.
-            attempts.make_last()
+            attempts.forbid_retry()
         can_replace_where = not plan.write.leaves_out and self._has_exact_text(replaced)
         return PreparedWrite(
             plan=plan,
@@ -218,42 +219,6 @@ class IncrementalWrites:
             predicates = config.get("predicates") or config.get("incremental_predicates")
             return ReplaceWhere(names_listed(predicates), plan.write.columns)
         return None
-
-    def plan(
-        self,
-        config: Any,
-        strategy: str,
-        source: SparkRelation,
-        table: SparkRelation,
-        table_schema: Callable[[], StructType],
-        query: str,
-    ) -> Plan:
-        """Decide what an existing table needs before a model's output is written to it.
-
-        Args:
-            config: the model's configuration.
-            strategy: the incremental strategy.
-            source: the temporary view of the model's output.
-            table: the table.
-            table_schema: waits for the table's schema, and returns it.
-            query: the model's query.
-
-        Returns:
-            A plan that is not refused. Its statements have not run.
-
-        Raises:
-            SchemaChangeRefused: the plan is refused; all refusals are in the message.
-            DbtConfigError: a configuration value is not accepted.
-        """
-        policy = read_model_policy(config, config.model.unique_id)
-        schemas = self._backend.schema(source), table_schema()
-        keys = columns_named(config.get("unique_key"))
-        plan = self._evolution.plan(schemas, table, policy, config, config.model.name, keys)
-        if strategy in ("merge", DELETE_INSERT):
-            plan = require_not_refused(plan.refusing(refused_keys(plan.write)))
-            _check_unique_key(plan, config.get("unique_key"))
-        self._evolution.refuse_self_reference(plan, table, query)
-        return plan
 
     def _change_table(self, context: Context, plan: Plan) -> None:
         # Warn before the first change: under --warn-error a warning stops the run.
@@ -342,18 +307,6 @@ def _read_batch(plan: Plan, config: Any, limits: Mapping[str, Any]) -> Batch:
         return read_batch(plan.write.columns, config.get("event_time"), start, end)
     except NoBatch as error:
         raise CompilationError(str(error)) from error
-
-
-def _check_unique_key(plan: Plan, configured: str | Sequence[str] | None) -> None:
-    """Refuse a key that the model lacks: Delta's error is "Cannot find main error class"."""
-    names = [column.name for column in plan.write.columns if column.in_source]
-    folded = {name.lower() for name in names}
-    for key in [configured] if isinstance(configured, str) else configured or []:
-        # Only Delta can read what is not a plain name: a path, an expression, a quoted name.
-        if re.fullmatch(r"\w+", key) and key.lower() not in folded:
-            raise CompilationError(
-                f"unique_key: the model has no column {key}; it has {', '.join(names)}"
-            )
 
 
 def _store_response(context: Context, plan: Plan) -> None:

@@ -60,9 +60,9 @@ class ModelViews:
         views = self._finder.read_by(query)
         if not views:
             return ""
-        is_accepted = on_lossy_write == OnLossyWrite.WARN.value
-        text = read_text(views, view_models(graph.get("nodes", {}).values()), is_accepted)
-        if is_accepted:
+        accepts_loss = on_lossy_write == OnLossyWrite.WARN.value
+        text = read_text(views, view_models(graph.get("nodes", {}).values()), accepts_loss)
+        if accepts_loss:
             return text
         raise SchemaChangeRefused(text)
 

@@ -51,9 +51,9 @@ class NewTables:
     def _with_partitions_checked(self, query: str, table: SparkRelation, config: Any) -> str:
         columns = columns_named(config.get("partition_by"))
         policy = read_model_policy(config, config.model.unique_id)
-        is_accepted = policy.on_lossy_write is not OnLossyWrite.ERROR
+        accepts_loss = policy.on_lossy_write is not OnLossyWrite.ERROR
         file_format = config.get("file_format")
-        if is_accepted or not columns or not keeps_partitions_as_text(file_format):
+        if accepts_loss or not columns or not keeps_partitions_as_text(file_format):
             return query
         try:
             schema = self._backend.query_schema(query)
@@ -75,5 +75,5 @@ class NewTables:
         Returns:
             Properties that support table features. None if the schema would take a statement.
         """
-        schema = self._backend.free_query_schema(query)
+        schema = self._backend.query_schema_without_statement(query)
         return feature_properties([schema]) if schema is not None else {}

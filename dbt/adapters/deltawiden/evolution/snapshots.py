@@ -30,7 +30,7 @@ class SnapshotEvolution:
     def __init__(self, backend: SqlBackend, evolution: TableEvolution) -> None:
         self._backend = backend
         self._evolution = evolution
-        self._with_zoneless_times: set[str] = set()
+        self._with_timestamp_ntz: set[str] = set()
 
     def plan(
         self,
@@ -56,7 +56,7 @@ class SnapshotEvolution:
             A plan that is not refused. Its statements have not run.
 
         Raises:
-            SchemaChangeRefused: the plan is refused, or the table has dates for the moments at
+            SchemaChangeRefused: the plan is refused, or the table has dates for the times at
                 which rows are found deleted.
             DbtConfigError: a configuration value is not accepted.
 
@@ -79,23 +79,23 @@ class SnapshotEvolution:
         )
         written = [StructField(column.name, column.type) for column in plan.write.columns]
         if _times(written, columns, TimestampNTZType):
-            self._with_zoneless_times.add(config.model.unique_id)
+            self._with_timestamp_ntz.add(config.model.unique_id)
         dates = _times(written, columns, DateType)
-        is_accepted = policy.on_lossy_write is not OnLossyWrite.ERROR
-        if hard_deletes != "ignore" and dates and not is_accepted:
+        accepts_loss = policy.on_lossy_write is not OnLossyWrite.ERROR
+        if hard_deletes != "ignore" and dates and not accepts_loss:
             raise SchemaChangeRefused(report.dates_text(plan.table, hard_deletes, dates))
         return plan
 
-    def has_zoneless_times(self, unique_id: str) -> bool:
-        """Return whether the times in a snapshot's table have no time zone.
+    def has_timestamp_ntz(self, unique_id: str) -> bool:
+        """Return whether the times in a snapshot's table are of type timestamp_ntz.
 
         Args:
             unique_id: the snapshot, after ``plan``.
         """
-        return unique_id in self._with_zoneless_times
+        return unique_id in self._with_timestamp_ntz
 
-    def with_moments(self, query: str, columns: Mapping[str, str]) -> str:
-        """Let the times of a new snapshot's versions be moments, even if they come from dates.
+    def with_timestamps(self, query: str, columns: Mapping[str, str]) -> str:
+        """Let the times of a new snapshot's versions be timestamps, even if they come from dates.
 
         Args:
             query: the query for the snapshot's rows.

@@ -1,5 +1,6 @@
 """``check_type_widening``: show what a deployment will do to the tables of another schema."""
 
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -8,14 +9,22 @@ from typing import Any
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
+from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy
 from dbt.adapters.deltawiden.config.validation import read_model_policy
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
+from dbt.adapters.deltawiden.evolution.incremental_plan import plan_incremental
 from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults, run_on_each
-from dbt.adapters.deltawiden.operations.selection import Names, Node, Selection, as_list
+from dbt.adapters.deltawiden.operations.selection import (
+    Names,
+    Node,
+    Selection,
+    as_list,
+    full_name,
+)
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
 
@@ -25,6 +34,7 @@ def check_type_widening(
     evolution: TableEvolution,
     selection: Selection,
     schema_exists: Callable[[str], bool],
+    deployed_query: Callable[[Node, SparkRelation], str],
     against: str | None,
     models: Names,
 ) -> OperationResults:
@@ -35,6 +45,7 @@ def check_type_widening(
         evolution: plans the changes.
         selection: finds the models and their tables.
         schema_exists: returns whether there is a schema.
+        deployed_query: renders a model's query for its deployed table; empty if it can't.
         against: the schema to compare with.
         models: the names of models; None for all incremental models.
 
@@ -57,7 +68,7 @@ def check_type_widening(
             raise selection.error(
                 f"there is nothing to compare with: no schema {', '.join(schemas)}"
             )
-    check = partial(_check, backend, evolution)
+    check = partial(_check, backend, evolution, deployed_query)
     results = run_on_each(selection.operation, checked, lambda model: model.name, check)
     named = [_with_model(*pair) for pair in zip(results.each, checked, strict=True)]
     return replace(results, each=named)
@@ -69,14 +80,14 @@ class _Model:
 
     Attributes:
         name: its name.
-        config: its configuration.
+        node: its node in dbt's graph.
         schema: the schema that its deployment writes to.
         built: the relation that it built in the target's schema, or None.
         table: the table that its deployment writes to, or None.
     """
 
     name: str
-    config: Mapping[str, Any]
+    node: Node
     schema: str
     built: BaseRelation | None
     table: BaseRelation | None
@@ -84,10 +95,11 @@ class _Model:
 
 def _nodes(selection: Selection, models: Names) -> list[Node]:
     if models is not None:
-        return [selection.node(name) for name in as_list(models)]
+        named = [selection.node(name) for name in as_list(models)]
+        return list({full_name(node): node for node in named}.values())
     found = [node for node in selection.nodes() if node["config"]["materialized"] == "incremental"]
     # Sort them, so that two reports can be compared. dbt's own order can change.
-    return sorted(found, key=lambda node: str(node["name"]))
+    return sorted(found, key=full_name)
 
 
 def _find(selection: Selection, node: Node, against: str) -> _Model:
@@ -95,20 +107,25 @@ def _find(selection: Selection, node: Node, against: str) -> _Model:
     # dbt appends the name of a custom schema to the target's: ci_finance matches prod_finance.
     if schema != own_schema and not schema.startswith(f"{own_schema}_"):
         raise selection.error(
-            f"the schema of {node['name']}, {schema}, is not one of the target's ({own_schema}), "
-            "so there is none to compare with"
+            f"the schema of {full_name(node)}, {schema}, is not one of the target's "
+            f"({own_schema}), so there is none to compare with"
         )
     deployed = against + schema[len(own_schema) :]
     return _Model(
-        name=node["name"],
-        config=node["config"],
+        name=full_name(node),
+        node=node,
         schema=deployed,
         built=selection.get_relation(schema, node["alias"]),
         table=selection.get_relation(deployed, node["alias"]),
     )
 
 
-def _check(backend: SqlBackend, evolution: TableEvolution, model: _Model) -> OperationResult:
+def _check(
+    backend: SqlBackend,
+    evolution: TableEvolution,
+    deployed_query: Callable[[Node, SparkRelation], str],
+    model: _Model,
+) -> OperationResult:
     if model.built is None:
         raise DbtRuntimeError(
             "is not built in this target's schema: run it there first, for example with "
@@ -116,10 +133,30 @@ def _check(backend: SqlBackend, evolution: TableEvolution, model: _Model) -> Ope
         )
     if not isinstance(model.table, SparkRelation):
         return new_table_result(model.name)
-    policy = read_model_policy(model.config, model.name)
-    schemas = backend.schema(model.built), backend.table_schema(model.table)
-    plan = evolution.plan(schemas, model.table, policy, model.config, model.name)
+    config: Mapping[str, Any] = model.node["config"]
+    policy = read_model_policy(config, model.name)
+    query = deployed_query(model.node, model.table)
+    output = _output(backend, model.built, query if evolution.reads(query, model.table) else "")
+    plan = plan_incremental(
+        evolution,
+        (output, backend.table_schema(model.table)),
+        model.table,
+        policy,
+        config,
+        model.name,
+        config.get("incremental_strategy") or "append",
+        query,
+    )
     return check_result(model.name, plan, policy)
+
+
+def _output(backend: SqlBackend, built: BaseRelation, query: str) -> StructType:
+    """Return the schema of a model's output: its query's if that is given, or what was built."""
+    if query:
+        # A model that reads its own table has other types there than where it was built first.
+        with contextlib.suppress(DbtRuntimeError):
+            return backend.query_schema(query)
+    return backend.schema(built)
 
 
 def _with_model(result: OperationResult, model: _Model) -> OperationResult:

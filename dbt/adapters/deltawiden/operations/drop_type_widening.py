@@ -16,7 +16,10 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.data_files import StaleFile
-from dbt.adapters.deltawiden.delta.protocol import CHECKPOINT_PROTECTION_FEATURE, ENABLED
+from dbt.adapters.deltawiden.delta.protocol import (
+    CHECKPOINT_PROTECTION_FEATURE,
+    TYPE_WIDENING_PROPERTY,
+)
 from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.delta.stale_types import stale_leaves
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
@@ -181,9 +184,9 @@ def _look(table: MaintainedTable) -> _State:
 def _run_all(
     table: MaintainedTable, before: _State, truncate_history: bool | None, work: _Work
 ) -> None:
-    if before.snapshot.has(ENABLED):
+    if before.snapshot.has(TYPE_WIDENING_PROPERTY):
         # Disable it first, so that no other writer widens a type after the rewrite.
-        _run(table, unset_properties(before.snapshot.name, [ENABLED]), work)
+        _run(table, unset_properties(before.snapshot.name, [TYPE_WIDENING_PROPERTY]), work)
     if before.left_by_delta:
         _rewrite(table, before.left_by_delta, work)
     rewritten_by_delta = len(before.stale) - len(before.left_by_delta)
@@ -204,28 +207,42 @@ def _rewrite(table: MaintainedTable, stale: Sequence[StaleFile], work: _Work) ->
 
 def _rewrite_text(table: MaintainedTable, stale: Sequence[StaleFile]) -> str:
     size = size_text(sum(stale_file.file.size for stale_file in stale))
-    return f"rewrite {pluralize(len(stale), 'file')} ({size}) {table.files.how}"
+    return f"rewrite {pluralize(len(stale), 'file')} ({size}) {table.files.rewrite_text}"
 
 
 def _drop(
     table: MaintainedTable, before: _State, feature: str, truncate_history: bool | None, work: _Work
 ) -> None:
     truncate = before.truncates(truncate_history)
+    statement = drop_feature(before.snapshot.name, feature, truncate)
     try:
-        _run(table, drop_feature(before.snapshot.name, feature, truncate), work)
+        _run_drop(table, statement, work)
         work.truncated |= truncate
     except DbtRuntimeError as error:
-        if _FAILS_ON_CLUSTERS in str(error.msg):
-            _do_what_delta_does(table, work)
-            _drop(table, before, feature, truncate_history, work)
-            return
         if condition(str(error.msg)) not in _WAITING:
             raise
+        # Delta has rewritten the files all the same.
+        work.statements.append(statement)
         if truncate and truncate_history is None:
             # It was widened before its metadata was removed, and history still has the change.
             _drop(table, before, feature, False, work)
         else:
             work.waits_for = _TRUNCATING if truncate else _EXPIRING
+
+
+def _run_drop(table: MaintainedTable, statement: str, work: _Work) -> None:
+    """Run DROP FEATURE. If Delta can't rewrite files on a cluster, rewrite them, and run it again.
+
+    Raises:
+        DbtRuntimeError: Delta refused the statement, or refused it again.
+    """
+    try:
+        _run(table, statement, work)
+    except DbtRuntimeError as error:
+        if _FAILS_ON_CLUSTERS not in str(error.msg):
+            raise
+        _do_what_delta_does(table, work)
+        _run(table, statement, work)
 
 
 def _do_what_delta_does(table: MaintainedTable, work: _Work) -> None:
@@ -239,8 +256,8 @@ def _do_what_delta_does(table: MaintainedTable, work: _Work) -> None:
 
 def _run(table: MaintainedTable, statement: str, work: _Work) -> None:
     log_progress(statement)
-    work.statements.append(statement)
     table.run(statement)
+    work.statements.append(statement)
 
 
 def _check(table: MaintainedTable, before: _State, after: _State, work: _Work) -> None:
@@ -274,8 +291,8 @@ def _planned(
     table: MaintainedTable, before: _State, truncate_history: bool | None
 ) -> OperationResult:
     statements = []
-    if before.snapshot.has(ENABLED):
-        statements.append(unset_properties(before.snapshot.name, [ENABLED]))
+    if before.snapshot.has(TYPE_WIDENING_PROPERTY):
+        statements.append(unset_properties(before.snapshot.name, [TYPE_WIDENING_PROPERTY]))
     if before.left_by_delta:
         statements.append(_rewrite_text(table, before.left_by_delta))
     truncate = before.truncates(truncate_history)

@@ -13,9 +13,9 @@ from dbt.adapters.spark.relation import SparkRelation
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.engine import Capability
 from dbt.adapters.deltawiden.delta.protocol import (
-    ENABLED,
     PREVIEW_FEATURE,
     TYPE_WIDENING_FEATURE,
+    TYPE_WIDENING_PROPERTY,
 )
 from dbt.adapters.deltawiden.delta.relations import relation_sql, require_delta
 from dbt.adapters.deltawiden.operations.delta_clients import DELTA_CLIENTS, Access, State
@@ -58,7 +58,7 @@ class Switch:
         if self.on == self.is_on:
             return []
         value = "true" if self.on else "false"
-        return [set_properties(self.table, {ENABLED: value})]
+        return [set_properties(self.table, {TYPE_WIDENING_PROPERTY: value})]
 
     def result(self, dry_run: bool) -> OperationResult:
         """Return the result for the table.
@@ -196,7 +196,7 @@ def _read_switch(backend: SqlBackend, table: SparkRelation, on: bool) -> Switch:
     if on and not feature:
         is_stable = snapshot.engine.can(Capability.STABLE_TYPE_WIDENING)
         gains = TYPE_WIDENING_FEATURE if is_stable else PREVIEW_FEATURE
-    return Switch(snapshot.name, on, snapshot.has(ENABLED), feature, gains)
+    return Switch(snapshot.name, on, snapshot.has(TYPE_WIDENING_PROPERTY), feature, gains)
 
 
 def readers_text(switches: Iterable[Switch | OperationResult]) -> str:

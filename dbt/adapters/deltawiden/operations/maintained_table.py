@@ -13,7 +13,7 @@ from dbt.adapters.deltawiden.delta.column_metadata import read_metadata
 from dbt.adapters.deltawiden.delta.data_files import DataFiles
 from dbt.adapters.deltawiden.delta.relations import relation_sql, require_delta
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
-from dbt.adapters.deltawiden.delta.transaction_log import metadata_removed_at
+from dbt.adapters.deltawiden.delta.transaction_log import history_expiry
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 
 
@@ -82,7 +82,7 @@ class MaintainedTable:
             The time in the format of ISO 8601, in the connection's time zone.
         """
         location = self.snapshot().location
-        return metadata_removed_at(location, retention, self.backend.fetch_rows)
+        return history_expiry(location, retention, self.backend.fetch_rows)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from dbt.adapters.base.relation import BaseRelation
@@ -11,6 +12,7 @@ from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
 from dbt.adapters.deltawiden.evolution.model_views import ModelViews
 from dbt.adapters.deltawiden.operations.check_type_widening import check_type_widening
+from dbt.adapters.deltawiden.operations.deployed_query import deployed_query
 from dbt.adapters.deltawiden.operations.drop_type_widening import drop_type_widening
 from dbt.adapters.deltawiden.operations.enable_type_widening import (
     Switch,
@@ -66,9 +68,14 @@ class Operations:
 
     def check_type_widening(self, against: str | None, models: Names) -> OperationResults:
         """Compare what models build in one schema with their tables in another."""
-        selection = self._selection("check_type_widening")
         return check_type_widening(
-            self.backend, self.evolution, selection, self.schema_exists, against, models
+            self.backend,
+            self.evolution,
+            self._selection("check_type_widening"),
+            self.schema_exists,
+            partial(deployed_query, self.context),
+            against,
+            models,
         )
 
     def widen_columns(

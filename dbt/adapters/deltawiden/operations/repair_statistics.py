@@ -14,7 +14,7 @@ from pyspark.sql.types import StructType
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.data_files import DataFiles, StaleFile
 from dbt.adapters.deltawiden.delta.float_statistics import (
-    BEFORE,
+    SAVED_SETTINGS_PROPERTY,
     is_float_to_double,
     restore_statements,
     widened_floats,
@@ -97,7 +97,7 @@ def find_wrong(files: DataFiles, schema: StructType, leaves: Sequence[Path]) -> 
     if not leaves:
         return []
     found = []
-    for file, stored in files.schemas(files.with_float_statistics(leaves)):
+    for file, stored in files.schemas(files.may_have_float_statistics(leaves)):
         stale = tuple(leaf for leaf in stale_leaves(stored, schema) if leaf.path in leaves)
         if stale:
             found.append(StaleFile(file, stale))
@@ -119,7 +119,7 @@ def partitioned_by_float(snapshot: TableSnapshot, changes: Iterable[TypeChange])
 
 
 def _restore(snapshot: TableSnapshot) -> tuple[str, ...]:
-    before = snapshot.properties.get(BEFORE)
+    before = snapshot.properties.get(SAVED_SETTINGS_PROPERTY)
     return restore_statements(snapshot.name, before) if before else ()
 
 
@@ -128,7 +128,7 @@ def _correction_text(files: DataFiles, wrong: Sequence[StaleFile]) -> list[str]:
         return []
     size = size_text(sum(stale.file.size for stale in wrong))
     count = pluralize(len(wrong), "file")
-    return [f"correct the statistics of {count} ({size}) {files.how_corrected}"]
+    return [f"correct the statistics of {count} ({size}) {files.correction_text}"]
 
 
 def _result(

@@ -11,11 +11,11 @@ from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.float_statistics import (
-    BEFORE,
+    SAVED_SETTINGS_PROPERTY,
     is_float_to_double,
     widened_floats,
 )
-from dbt.adapters.deltawiden.delta.protocol import ENABLED
+from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.delta.relations import provider, relation_sql
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
@@ -97,7 +97,9 @@ def _read_statistics(
             schema = StructType.fromJson(json.loads(data_files.log_schema()))
             files = len(find_wrong(data_files, schema, columns))
     partition_columns = partitioned_by_float(snapshot, snapshot.changes)
-    return _Statistics(columns, files, BEFORE in snapshot.properties, partition_columns)
+    return _Statistics(
+        columns, files, SAVED_SETTINGS_PROPERTY in snapshot.properties, partition_columns
+    )
 
 
 def _report(snapshot: TableSnapshot, statistics: _Statistics) -> OperationResult:
@@ -111,7 +113,7 @@ def _report(snapshot: TableSnapshot, statistics: _Statistics) -> OperationResult
     return OperationResult(
         snapshot.name,
         shown={
-            "enabled": "yes" if snapshot.has(ENABLED) else "no",
+            "enabled": "yes" if snapshot.has(TYPE_WIDENING_PROPERTY) else "no",
             "feature": ", ".join(features) or "-",
             "reader, writer": ", ".join(protocol),
             "type changes": "; ".join(change.text for change in snapshot.changes) or "-",
@@ -120,7 +122,7 @@ def _report(snapshot: TableSnapshot, statistics: _Statistics) -> OperationResult
             "to drop the feature": needed,
         },
         values={
-            "enabled": snapshot.has(ENABLED),
+            "enabled": snapshot.has(TYPE_WIDENING_PROPERTY),
             "features": features,
             "reader_version": int(protocol[0] or 0),
             "writer_version": int(protocol[1] or 0),

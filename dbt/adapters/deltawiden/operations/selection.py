@@ -42,6 +42,9 @@ class Selection:
             relations: names of tables, as ``schema.table``, or ``table`` in the target's schema.
             schema: the name of a schema, to select all of its Delta tables.
 
+        Returns:
+            The tables, each once, even if several arguments select it.
+
         Raises:
             CompilationError: a table does not exist, or no table is named.
         """
@@ -54,22 +57,33 @@ class Selection:
                 "say which tables, as `models: [name]`, `relations: [schema.table]` or "
                 "`schema: name`"
             )
-        return found
+        by_name = {_folded(relation): relation for relation in reversed(found)}
+        return list(reversed(by_name.values()))
 
     def node(self, name: str) -> Node:
         """Return the node of a model, snapshot or seed.
 
+        Args:
+            name: its name. For a model with versions, ``name`` means the latest version, and
+                ``name.v1`` means version 1.
+
         Raises:
-            CompilationError: the project has no such node.
+            CompilationError: the project has no such node, or not the latest version of a model.
         """
         nodes = self.nodes()
-        for node in nodes:
-            if node["name"] == name:
-                return node
-        existing = ", ".join(sorted(node["name"] for node in nodes))
+        versions = [node for node in nodes if node["name"] == name]
+        latest = [node for node in versions if node.get("version") == node.get("latest_version")]
+        found = [node for node in nodes if full_name(node) == name] + latest
+        if found:
+            return found[0]
+        if versions:
+            raise self.error(
+                f"the latest version of '{name}' is not in this project; name one of its versions: "
+                f"{_listed(versions)}"
+            )
         raise self.error(
             f"there is no model, seed or snapshot named '{name}' in this project; there are: "
-            f"{existing}",
+            f"{_listed(nodes)}",
         )
 
     def nodes(self) -> list[Node]:
@@ -109,6 +123,24 @@ class Selection:
     def error(self, text: str) -> CompilationError:
         """Return the error for wrong arguments of the operation."""
         return CompilationError(f"{self.operation}: {text}")
+
+
+def full_name(node: Node) -> str:
+    """Return the name of a node as ``dbt ls --output name`` shows it: ``orders`` or ``orders.v2``.
+
+    Source:
+        https://docs.getdbt.com/docs/mesh/govern/model-versions
+    """
+    name, version = str(node["name"]), node.get("version")
+    return name if version is None else f"{name}.v{version}"
+
+
+def _listed(nodes: Iterable[Node]) -> str:
+    return ", ".join(sorted(map(full_name, nodes)))
+
+
+def _folded(relation: SparkRelation) -> tuple[str, str]:
+    return (relation.schema or "").lower(), (relation.identifier or "").lower()
 
 
 def as_list(names: Names) -> list[str]:

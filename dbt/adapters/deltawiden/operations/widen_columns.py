@@ -6,7 +6,7 @@ from dbt.adapters.spark.relation import SparkRelation
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_sql
-from dbt.adapters.deltawiden.evolution.attempts import Attempts, retry_on_conflict
+from dbt.adapters.deltawiden.evolution.attempts import Attempts, retry_with_new_plan
 from dbt.adapters.deltawiden.evolution.evolution import (
     SchemaChangeRefused,
     TableEvolution,
@@ -50,7 +50,7 @@ def widen_columns(
             evolution.run_before_write(plan, _NAME)
             results.append(widen_result(plan, dry_run))
 
-        retry_on_conflict(widen_once)
+        retry_with_new_plan(widen_once)
         return results[-1]
 
     return run_on_each(_NAME, tables, relation_sql, widen)
@@ -62,7 +62,8 @@ def _plan(backend: SqlBackend, table: SparkRelation, columns: Mapping[str, str])
         requested = read_request(columns, schema)
     except InvalidRequest as error:
         raise SchemaChangeRefused(str(error)) from error
-    return require_not_refused(plan_by_hand(requested, backend.snapshot(table, schema)))
+    plan = plan_by_hand(requested, backend.snapshot(table, schema))
+    return require_not_refused(plan, wanted="get the requested types")
 
 
 def widen_result(plan: Plan, dry_run: bool) -> OperationResult:

@@ -11,7 +11,7 @@ from dbt_common.exceptions import DbtConfigError
 from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
-from dbt.adapters.deltawiden.spark.session import SessionConnection, clear_errors
+from dbt.adapters.deltawiden.spark.session import SessionConnection, errors_as_dbt_errors
 from dbt.adapters.deltawiden.spark.settings import SAFE_WRITES
 
 DEFAULT_PORT = 15002
@@ -73,7 +73,7 @@ def open_connect(
     builder = builder.remote(f"sc://{host}:{port}/{given}")
     for key, value in {**SAFE_WRITES, **parameters}.items():
         builder = builder.config(key, value)
-    with clear_errors():
+    with errors_as_dbt_errors():
         session: SparkSession = builder.create()
         # Creating the session sends no request to the server. This is the first one.
         session.sql("select 1").collect()

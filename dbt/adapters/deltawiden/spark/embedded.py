@@ -20,13 +20,14 @@ from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 
 from dbt.adapters.deltawiden.spark.errors import error_text, start_failure_text
-from dbt.adapters.deltawiden.spark.jar_cache import JarCache, beside_own
+from dbt.adapters.deltawiden.spark.jar_cache import JarCache, without_bundled
 from dbt.adapters.deltawiden.spark.redaction import scrubbed, without_secrets
 from dbt.adapters.deltawiden.spark.settings import (
     adds_only_own_jars,
     bundled_jars_dir,
     start_settings,
 )
+from dbt.adapters.deltawiden.sql.versions import read_version
 
 logger = AdapterLogger("DeltaWiden")
 
@@ -77,7 +78,7 @@ def _start(settings: Mapping[str, str], found: JarCache | None, log: TextIO) -> 
     if jars:
         settings = {
             **settings,
-            "spark.jars": ",".join(beside_own(jars, bundled_jars_dir(os.environ))),
+            "spark.jars": ",".join(without_bundled(jars, bundled_jars_dir(os.environ))),
         }
         del settings["spark.jars.packages"]
     # Every user of the machine can read the arguments of a process.
@@ -152,7 +153,7 @@ def _read(log_file: Path) -> str:
 def _why_not_started(error: Exception, log_file: Path) -> str:
     if isinstance(error, SPARK_ERRORS) and "JAVA_GATEWAY_EXITED" not in str(error):
         return f"Spark did not start: {error_text(error)}"
-    minimum_java = 17 if pyspark.__version__ >= "4" else 8
+    minimum_java = 17 if read_version(pyspark.__version__) >= (4,) else 8
     why = start_failure_text(_read(log_file), _java_version(), minimum_java)
     return f"{why} (Spark's own lines are in {log_file})"
 

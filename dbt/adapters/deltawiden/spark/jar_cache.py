@@ -58,7 +58,7 @@ class JarCache:
             self._file.unlink()
 
 
-def beside_own(jars: Iterable[str], own: Path) -> list[str]:
+def without_bundled(jars: Iterable[str], own: Path) -> list[str]:
     """Return the jars that Spark does not contain itself.
 
     Of two classes of the same name, Spark loads its own, so a second copy of a file is never read.

@@ -179,6 +179,7 @@ class SessionConnection(SparkConnectionWrapper):
         self.session = session
         self._frame: DataFrame | None = None
         self._rows: list[Row] | None = None
+        self._fetched = 0
         self._statement = ""
         self._last_cursor: SessionConnection | None = None
         self._analysed: tuple[str, DataFrame] | None = None
@@ -218,8 +219,9 @@ class SessionConnection(SparkConnectionWrapper):
         if bindings is not None:
             statement = statement % tuple(literal(value) for value in bindings)
         self._rows = None
+        self._fetched = 0
         self._statement = statement
-        with clear_errors():
+        with errors_as_dbt_errors():
             self._frame = self.session.sql(statement)
 
     @contextlib.contextmanager
@@ -243,25 +245,37 @@ class SessionConnection(SparkConnectionWrapper):
 
     def fetchall(self) -> list[Row]:
         """Fetch all remaining rows of the last result."""
-        if self._rows is None:
-            with clear_errors():
-                self._rows = self._frame.collect() if self._frame is not None else []
-        rows, self._rows = self._rows, []
+        rows, self._rows = self._remaining(), []
         return rows
 
     def fetchmany(self, size: int) -> list[Row]:
-        """Fetch the first rows of the last result, and read only those."""
-        if self._rows is None:
-            with clear_errors():
-                self._rows = self._frame.take(size) if self._frame is not None else []
-        rows, self._rows = self._rows[:size], self._rows[size:]
+        """Fetch the next rows of the last result. The first call reads only those.
+
+        To fetch more rows after that, Spark runs the query again.
+
+        Args:
+            size: the maximum number of rows.
+        """
+        if self._rows is None and not self._fetched:
+            with errors_as_dbt_errors():
+                rows = self._frame.take(size) if self._frame is not None else []
+            self._fetched = len(rows)
+            return rows
+        remaining = self._remaining()
+        rows, self._rows = remaining[:size], remaining[size:]
         return rows
 
     def fetchone(self) -> Row | None:
         """Fetch the next row of the last result."""
+        remaining = self._remaining()
+        return remaining.pop(0) if remaining else None
+
+    def _remaining(self) -> list[Row]:
         if self._rows is None:
-            self._rows = self.fetchall()
-        return self._rows.pop(0) if self._rows else None
+            with errors_as_dbt_errors():
+                rows = self._frame.collect() if self._frame is not None else []
+            self._rows = rows[self._fetched :]
+        return self._rows
 
     @property
     def description(self) -> Sequence[tuple[str, Any, None, None, None, None, bool]]:
@@ -285,7 +299,7 @@ class SessionConnection(SparkConnectionWrapper):
         Raises:
             DbtDatabaseError: the relation does not exist, or it can't be read.
         """
-        with clear_errors():
+        with errors_as_dbt_errors():
             return self.session.table(relation).schema
 
     def comment(self, relation: str) -> str | None:
@@ -300,7 +314,7 @@ class SessionConnection(SparkConnectionWrapper):
         Raises:
             DbtDatabaseError: the relation does not exist.
         """
-        with clear_errors():
+        with errors_as_dbt_errors():
             return self.session.catalog.getTable(relation).description
 
     def query_schema(self, query: str) -> StructType:
@@ -318,7 +332,7 @@ class SessionConnection(SparkConnectionWrapper):
         analysed, self._analysed = self._analysed, None
         if analysed is not None and analysed[0] == query:
             return analysed[1].schema
-        with clear_errors():
+        with errors_as_dbt_errors():
             return self.session.sql(query).schema
 
     def analysed_plan(self, query: str) -> Any:
@@ -341,7 +355,7 @@ class SessionConnection(SparkConnectionWrapper):
             plan = analysed_plan(last._frame)
             if plan.nodeName() == "CreateViewCommand":
                 return plan.plan()
-        with clear_errors():
+        with errors_as_dbt_errors():
             frame = self.session.sql(query)
         self._analysed = query, frame
         return analysed_plan(frame)
@@ -362,7 +376,7 @@ def as_active(session: SparkSession) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def clear_errors() -> Iterator[None]:
+def errors_as_dbt_errors() -> Iterator[None]:
     """Convert an error that Spark or Delta raises inside to one clear error.
 
     Raises:

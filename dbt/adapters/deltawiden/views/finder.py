@@ -30,13 +30,10 @@ logger = AdapterLogger("DeltaWiden")
 UP_CAST = "CANNOT_UP_CAST_DATATYPE"
 """The error condition when a view's types are narrower than those of a widened table."""
 
-_SEPARATOR = "\n"
 _WORD = re.compile(r"\w+")
 _READS = re.compile(r"\b(?:from|join|table)\b", re.IGNORECASE)
-_QUOTED_NAME = re.compile(r"`(?:[^`]|``)*`")
 _VIEW_TEXT = re.compile(r"^View Text: (.*?)(?=^View [A-Z][\w ]*: |\Z)", re.MULTILINE | re.DOTALL)
 _VIEW_MODE = re.compile(r"^View Schema Mode: (.*)$", re.MULTILINE)
-_DETAILS = "# Detailed Table Information"
 
 
 class ViewRefused(DbtDatabaseError):

@@ -57,8 +57,8 @@ def type_change_blockers(
         the error conditions in the comments, and the requirements of IcebergWriterCompatV1
     """
     yield from _any_change_blockers(path, snapshot)
-    if path[0] in snapshot.generated:  # DELTA_GENERATED_COLUMNS_EXPR_TYPE_MISMATCH
-        yield Blocker(Reason.GENERATED, snapshot.generated[path[0]])
+    if path[0] in snapshot.generation_expressions:  # DELTA_GENERATED_COLUMNS_EXPR_TYPE_MISMATCH
+        yield Blocker(Reason.GENERATED, snapshot.generation_expressions[path[0]])
     if path[0] in snapshot.identity:  # DELTA_IDENTITY_COLUMNS_ALTER_COLUMN_NOT_SUPPORTED
         yield Blocker(Reason.IDENTITY)
     if rule.recorded and rule.since > DELTA_3_2 and _is_preview_only(snapshot):
@@ -120,7 +120,7 @@ def _any_change_blockers(path: Path, snapshot: TableSnapshot) -> Iterator[Blocke
     for name, expression in snapshot.constraints.items():
         if uses(expression, path):  # DELTA_CONSTRAINT_DEPENDENT_COLUMN_CHANGE
             yield Blocker(Reason.CONSTRAINT, expression, quote(name))
-    for name, expression in snapshot.generated.items():
+    for name, expression in snapshot.generation_expressions.items():
         if uses(expression, path):  # DELTA_GENERATED_COLUMNS_DEPENDENT_COLUMN_CHANGE
             yield Blocker(Reason.INPUT_OF_GENERATED, expression, quote(name))
 

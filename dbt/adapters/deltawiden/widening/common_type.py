@@ -17,12 +17,12 @@ MAX_DECIMAL_PRECISION = 38
 https://spark.apache.org/docs/latest/sql-ref-datatypes.html."""
 
 
-def common_type(column: DataType, source: DataType) -> DataType | None:
+def common_type(source: DataType, column: DataType) -> DataType | None:
     """Find the smallest type that holds every value of the column and of the source.
 
     Args:
-        column: the type of the existing column.
-        source: the type of the values to write to it.
+        source: the type of the written values.
+        column: the type of the column that they are written to.
 
     Returns:
         The candidates are the source's type, the smallest decimal that fits, and double, in this
@@ -32,39 +32,39 @@ def common_type(column: DataType, source: DataType) -> DataType | None:
     """
     holding = [
         candidate
-        for candidate in _candidates(column, source)
-        if _holds_both(candidate, column, source)
+        for candidate in _candidates(source, column)
+        if _holds_both(candidate, source, column)
     ]
     reachable = [candidate for candidate in holding if find_rule(column, candidate) is not None]
     return next(iter(reachable + holding), None)
 
 
-def _holds_both(candidate: DataType, column: DataType, source: DataType) -> bool:
+def _holds_both(candidate: DataType, source: DataType, column: DataType) -> bool:
     return all(
         store_assignment(data_type, candidate) is StoreAssignment.EXACT
-        for data_type in (column, source)
+        for data_type in (source, column)
     )
 
 
-def _candidates(column: DataType, source: DataType) -> Iterator[DataType]:
+def _candidates(source: DataType, column: DataType) -> Iterator[DataType]:
     # A write never changes an integer column to string, even though a string can hold it.
     if not isinstance(source, spark.StringType) or isinstance(column, spark.NullType):
         yield source
     if is_decimal_number(column) and is_decimal_number(source):
-        precision, scale = common_decimal(column, source)
+        precision, scale = common_decimal(source, column)
         if precision <= MAX_DECIMAL_PRECISION:
             yield spark.DecimalType(precision, scale)
     if isinstance(column, spark.NumericType) and isinstance(source, spark.NumericType):
         yield spark.DoubleType()
 
 
-def common_decimal(column: DataType, source: DataType) -> tuple[int, int]:
+def common_decimal(source: DataType, column: DataType) -> tuple[int, int]:
     """Return the precision and scale of the smallest decimal for a column and a source.
 
     Args:
+        source: a decimal or integer type. An integer needs the digits of its largest value.
         column: a decimal or integer type. For an integer, Delta requires 10 digits before the
             point, or 20 for bigint.
-        source: a decimal or integer type. An integer needs the digits of its largest value.
 
     Returns:
         The precision and scale, in digits. The precision can be greater than a decimal's maximum.

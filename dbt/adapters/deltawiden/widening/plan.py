@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from dbt.adapters.deltawiden.delta.protocol import ENABLED
+from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql import statements as sql
 from dbt.adapters.deltawiden.widening.refusals import Refusal
@@ -22,8 +22,8 @@ class Plan:
         table: the table's name, quoted for a statement.
         in_one_statement: whether one statement can change the types of several columns.
         changes: the type changes, in one commit if the engine supports that.
-        with_statistics: those of the changes that also need corrected statistics of the table's
-            files. They are made in a commit of their own.
+        float_changes: those of the changes, from float to double, that also need corrected
+            statistics of the table's files. They are made in a commit of their own.
         before_changes: the statements that make the statistics right where they can't be corrected.
         after_changes: the statements that restore the settings changed by ``before_changes``.
         applied_by_earlier_attempts: the type changes that an earlier attempt at the same write has
@@ -41,7 +41,7 @@ class Plan:
     table: str
     in_one_statement: bool = True
     changes: tuple[TypeChange, ...] = ()
-    with_statistics: tuple[TypeChange, ...] = ()
+    float_changes: tuple[TypeChange, ...] = ()
     before_changes: tuple[str, ...] = ()
     after_changes: tuple[str, ...] = ()
     applied_by_earlier_attempts: tuple[TypeChange, ...] = ()
@@ -71,11 +71,11 @@ class Plan:
         return [sql.drop_columns(self.table, (field.path for field in self.dropped))]
 
     @property
-    def statement_with_statistics(self) -> str:
-        """The statement for ``with_statistics``. To run only this statement is not enough."""
-        if not self.with_statistics:
+    def float_statement(self) -> str:
+        """The statement for ``float_changes``. To run only this statement is not enough."""
+        if not self.float_changes:
             return ""
-        return f"{_alter(self, self.with_statistics)} {sql.WITH_STATISTICS}"
+        return f"{_alter(self, self.float_changes)} {sql.WITH_STATISTICS}"
 
     def with_properties(self, properties: Mapping[str, str]) -> "Plan":
         """Return a plan that also sets these properties, before all other steps."""
@@ -95,9 +95,13 @@ class Plan:
             The statements. Empty if a type change was made, or if no property was set.
         """
         ran = set(done)
-        if not ran or ran & set(_alter_types(self)) or ENABLED not in dict(self.properties):
+        if (
+            not ran
+            or ran & set(_alter_types(self))
+            or TYPE_WIDENING_PROPERTY not in dict(self.properties)
+        ):
             return []
-        return [sql.unset_properties(self.table, [ENABLED])]
+        return [sql.unset_properties(self.table, [TYPE_WIDENING_PROPERTY])]
 
     def left_after(self, done: Iterable[str]) -> "Plan":
         """Return the rest of the plan after some of its statements before the write have run.
@@ -120,13 +124,13 @@ class Plan:
             self,
             properties=() if are_set else self.properties,
             changes=tuple(change for change in self.changes if change not in made),
-            with_statistics=tuple(change for change in self.with_statistics if change not in made),
+            float_changes=tuple(change for change in self.float_changes if change not in made),
             new=() if _add_statement(self) in ran else self.new,
         )
 
     def has_steps_of(self, other: "Plan") -> bool:
         """Return whether two plans make the same changes and the same write."""
-        steps = ("properties", "changes", "with_statistics", "new", "dropped", "write")
+        steps = ("properties", "changes", "float_changes", "new", "dropped", "write")
         return all(getattr(self, step) == getattr(other, step) for step in steps)
 
     def undo_before_changes(self, done: Iterable[str]) -> list[str]:
@@ -168,13 +172,13 @@ def _alter_types(plan: Plan) -> list[str]:
 
 def _type_statements(plan: Plan) -> Iterator[tuple[str, tuple[TypeChange, ...]]]:
     """Yield each statement that changes types, with the changes that it makes."""
-    plain = tuple(change for change in plan.changes if change not in plan.with_statistics)
+    plain = tuple(change for change in plan.changes if change not in plan.float_changes)
     if plain and plan.in_one_statement:
         yield _alter(plan, plain), plain
     else:
         yield from ((_alter(plan, [change]), (change,)) for change in plain)
-    if plan.with_statistics:
-        yield plan.statement_with_statistics, plan.with_statistics
+    if plan.float_changes:
+        yield plan.float_statement, plan.float_changes
 
 
 def _alter(plan: Plan, changes: Iterable[TypeChange]) -> str:

@@ -8,7 +8,7 @@ from pyspark.sql.types import CharType, StructField, StructType
 from dbt.adapters.deltawiden.config.policy import OnSchemaChange, Policy
 from dbt.adapters.deltawiden.delta.engine import Capability
 from dbt.adapters.deltawiden.delta.float_statistics import (
-    BEFORE,
+    SAVED_SETTINGS_PROPERTY,
     guard_statements,
     is_float_to_double,
     leaves_with_statistics,
@@ -16,7 +16,7 @@ from dbt.adapters.deltawiden.delta.float_statistics import (
     rewrite_statement,
     settings_before,
 )
-from dbt.adapters.deltawiden.delta.protocol import ENABLED
+from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.identifiers import Path
@@ -69,7 +69,7 @@ def plan_changes(
     """
     # A default value does not keep a column that the configuration wants to drop.
     difference = difference.ignoring_missing(
-        snapshot.generated_columns if policy.drops else snapshot.computed_columns
+        snapshot.generated_or_identity_columns if policy.drops else snapshot.computed_columns
     )
     decided = [item for leaf in difference.types for item in _decide(leaf, policy, snapshot)]
     changes = tuple(item for item in decided if isinstance(item, TypeChange))
@@ -187,9 +187,9 @@ def plan_by_hand(requested: Iterable[TypeChange], snapshot: TableSnapshot) -> Pl
         refusals=tuple(item for item in decided if isinstance(item, Refusal)),
     )
     plan = _with_statistics(plan, snapshot)
-    if BEFORE in snapshot.properties and not plan.after_changes:
+    if SAVED_SETTINGS_PROPERTY in snapshot.properties and not plan.after_changes:
         # An earlier widening ended before it had restored the settings.
-        restore = restore_statements(snapshot.name, snapshot.properties[BEFORE])
+        restore = restore_statements(snapshot.name, snapshot.properties[SAVED_SETTINGS_PROPERTY])
         plan = replace(plan, after_changes=restore)
     return plan
 
@@ -198,7 +198,7 @@ def _with_statistics(plan: Plan, snapshot: TableSnapshot) -> Plan:
     """Add the steps that keep the statistics of the table's files right."""
     changes = tuple(change for change in plan.changes if _needs_statistics(change, snapshot))
     if snapshot.corrects_statistics or not changes:
-        return replace(plan, with_statistics=changes)
+        return replace(plan, float_changes=changes)
     leaves = [change.path for change in changes]
     # Also for an empty table: another writer may have added files meanwhile.
     rewrite = rewrite_statement(snapshot.name, leaves[0])
@@ -216,29 +216,29 @@ def _needs_statistics(change: TypeChange, snapshot: TableSnapshot) -> bool:
 def _decide(
     difference: TypeDifference, policy: Policy, snapshot: TableSnapshot
 ) -> list[TypeChange | Refusal]:
-    common = common_type(difference.table, difference.source)
+    common = common_type(difference.source, difference.table)
     if common is None or find_rule(difference.table, common) is None:
         return [_impossible(difference)]
     change = TypeChange(difference.path, difference.table, common)
     decided = _permit(change, policy, snapshot, by_hand=False)
     if policy.on_schema_change is not OnSchemaChange.FAIL:
         return decided
-    hard = [item for item in decided if _is_hard(item)]
-    return hard or [Refusal(Reason.MODE_IS_FAIL, change.path, change.from_type, change.to_type)]
+    final = [item for item in decided if _stays_refused(item)]
+    return final or [Refusal(Reason.MODE_IS_FAIL, change.path, change.from_type, change.to_type)]
 
 
-def _is_hard(decided: TypeChange | Refusal) -> bool:
-    return isinstance(decided, Refusal) and decided.reason not in _SETTINGS_AWAY
+def _stays_refused(decided: TypeChange | Refusal) -> bool:
+    return isinstance(decided, Refusal) and decided.reason not in _REMOVED_BY_A_SETTING
 
 
-_SETTINGS_AWAY = (Reason.NOT_ENABLED, Reason.TURNED_OFF)
+_REMOVED_BY_A_SETTING = (Reason.NOT_ENABLED, Reason.TURNED_OFF)
 """Refusals that another setting removes. Under ``fail``, the mode has to change first."""
 
 
 def _impossible(difference: TypeDifference) -> Refusal:
     reason, detail = Reason.IMPOSSIBLE, ""
     if is_decimal_number(difference.table) and is_decimal_number(difference.source):
-        digits, _ = common_decimal(difference.table, difference.source)
+        digits, _ = common_decimal(difference.source, difference.table)
         if digits > MAX_DECIMAL_PRECISION:
             reason, detail = Reason.TOO_MANY_DIGITS, str(digits)
     return Refusal(reason, difference.path, difference.table, difference.source, detail)
@@ -294,12 +294,12 @@ def _float_blockers(
 
 
 def _settings_blockers(rule: Rule, policy: Policy, snapshot: TableSnapshot) -> Iterator[Blocker]:
-    missing = (policy.compatible_with | snapshot.compatible_with) - rule.within
+    missing = (policy.compatible_with | snapshot.compatible_with) - rule.also_in_formats
     if missing:
         yield Blocker(Reason.INCOMPATIBLE, ", ".join(sorted(other.value for other in missing)))
     if rule.recorded and policy.type_widening is False:
         yield Blocker(Reason.TURNED_OFF)
-    elif rule.recorded and not policy.type_widening and not snapshot.has(ENABLED):
+    elif rule.recorded and not policy.type_widening and not snapshot.has(TYPE_WIDENING_PROPERTY):
         yield Blocker(Reason.NOT_ENABLED)
 
 
@@ -352,8 +352,8 @@ def _properties(
     properties: dict[str, str] = {}
     if not snapshot.is_delta:
         return ()
-    if not snapshot.has(ENABLED) and any(_is_recorded(change) for change in changes):
-        properties[ENABLED] = "true"
+    if not snapshot.has(TYPE_WIDENING_PROPERTY) and any(_is_recorded(change) for change in changes):
+        properties[TYPE_WIDENING_PROPERTY] = "true"
     types = [change.to_type for change in changes] + [added.field.dataType for added in new]
     properties.update(feature_properties(types, snapshot.features))
     return tuple(properties.items())

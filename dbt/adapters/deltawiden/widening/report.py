@@ -31,11 +31,12 @@ def changes_text(plan: Plan) -> str:
     return f"{plan.table}: {'; '.join(parts)}" if parts else ""
 
 
-def refusals_text(plan: Plan) -> str:
+def refusals_text(plan: Plan, wanted: str = "take the model's output") -> str:
     """Render the refusals of a plan: why it is refused, and what to do about each refusal.
 
     Args:
         plan: a plan with refusals.
+        wanted: what the table can't do.
 
     Returns:
         One text with all refusals. Refusals with the same cause are in one block.
@@ -44,7 +45,7 @@ def refusals_text(plan: Plan) -> str:
     blocks: dict[tuple[str, str], list[str]] = {}
     for refusal in plan.refusals:
         blocks.setdefault(refusal.words(plan.table, by_hand), []).append(refusal.subject)
-    lines = [f"{plan.table} can't take the model's output; nothing was changed or written."]
+    lines = [f"{plan.table} can't {wanted}; nothing was changed or written."]
     for (meaning, remedy), subjects in blocks.items():
         lines += ["", *(f"  {subject}" for subject in subjects)]
         lines += [f"    Why: {meaning}.", f"    Do:  {remedy}"]

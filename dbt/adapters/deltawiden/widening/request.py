@@ -15,6 +15,10 @@ class InvalidRequest(ValueError):
     """A column or type in the request does not exist. The message lists every problem."""
 
 
+class NoSuchLeaf(ValueError):
+    """A schema has no leaf with a path. The message says what it has."""
+
+
 def read_request(columns: Mapping[str, str], table: StructType) -> tuple[TypeChange, ...]:
     """Read the type changes that a person requests.
 
@@ -54,7 +58,7 @@ def find_leaf(path: Path, table: StructType) -> tuple[Path, DataType]:
         The path in the schema's spelling, and the leaf's type.
 
     Raises:
-        ValueError: there is no such column or field, or it is not a leaf.
+        NoSuchLeaf: there is no such column or field, or it is not a leaf.
     """
     declared = [StructField(column.name, declared_type(column)) for column in table.fields]
     found: list[str] = []
@@ -64,7 +68,7 @@ def find_leaf(path: Path, table: StructType) -> tuple[Path, DataType]:
         found.append(name)
     inside = [name for name, _ in _children(current)]
     if inside:
-        raise ValueError(f"is not a leaf; name one of: {_paths(tuple(found), inside)}")
+        raise NoSuchLeaf(f"is not a leaf; name one of: {_paths(tuple(found), inside)}")
     return tuple(found), current
 
 
@@ -73,8 +77,8 @@ def _step(part: str, current: DataType, found: Path) -> tuple[str, DataType]:
     if part.lower() not in children:
         names = [name for name, _ in _children(current)]
         if not names:
-            raise ValueError(f"there is nothing inside {path_text(found)}, it is a leaf")
-        raise ValueError(f"no such column or field; there are: {_paths(found, names)}")
+            raise NoSuchLeaf(f"there is nothing inside {path_text(found)}, it is a leaf")
+        raise NoSuchLeaf(f"no such column or field; there are: {_paths(found, names)}")
     return children[part.lower()]
 
 

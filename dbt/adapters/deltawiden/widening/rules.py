@@ -8,7 +8,7 @@ from pyspark.sql import types as spark
 from pyspark.sql.types import DataType
 
 from dbt.adapters.deltawiden.delta.engine import DELTA_3_2, DELTA_4_0, Capability
-from dbt.adapters.deltawiden.delta.protocol import FEATURE, Compatibility
+from dbt.adapters.deltawiden.delta.protocol import FEATURE_PREFIX, Compatibility
 from dbt.adapters.deltawiden.sql.types import leaves
 from dbt.adapters.deltawiden.sql.versions import Version
 
@@ -25,23 +25,23 @@ class Rule:
     """One permitted type change.
 
     Attributes:
-        source: the class of the column's type.
-        target: the class of the new type.
+        from_type: the class of the column's type.
+        to_type: the class of the new type.
         since: the first Delta version that makes the change.
         manual: whether only a person may request the change, and never a write.
-        integer_digits: for a decimal target, the minimum number of digits before the decimal point
-            that Delta requires.
+        integer_digits: if the new type is decimal, the minimum number of digits before the decimal
+            point that Delta requires.
         scale: for two decimals, how the scale changes.
-        feature: a table feature that the target type needs in the protocol.
+        feature: a table feature that the new type needs in the protocol.
         recorded: whether Delta treats it as a type change, which needs the table property and is
             recorded in the schema. Delta does not record a longer varchar.
         nested: whether the change is also possible inside a struct, array or map. The length of a
             nested char or varchar does not change, even if the statement succeeds.
-        within: the other formats that make the same change.
+        also_in_formats: the other formats that make the same change.
     """
 
-    source: type[DataType]
-    target: type[DataType]
+    from_type: type[DataType]
+    to_type: type[DataType]
     since: Version
     manual: bool = False
     integer_digits: int = 0
@@ -49,7 +49,7 @@ class Rule:
     feature: str | None = None
     recorded: bool = True
     nested: bool = True
-    within: frozenset[Compatibility] = frozenset()
+    also_in_formats: frozenset[Compatibility] = frozenset()
 
 
 _BOTH = frozenset({Compatibility.ICEBERG_V2, Compatibility.DUCKLAKE})
@@ -58,9 +58,11 @@ _ICEBERG = frozenset({Compatibility.ICEBERG_V2})
 
 def _rules_for_text() -> Iterator[Rule]:
     """Yield the rules for a longer varchar or a string: only the check of the length changes."""
-    for source in (spark.CharType, spark.VarcharType):
-        for target in (spark.VarcharType, spark.StringType):
-            yield Rule(source, target, DELTA_3_2, recorded=False, nested=False, within=_BOTH)
+    for from_type in (spark.CharType, spark.VarcharType):
+        for to_type in (spark.VarcharType, spark.StringType):
+            yield Rule(
+                from_type, to_type, DELTA_3_2, recorded=False, nested=False, also_in_formats=_BOTH
+            )
 
 
 def _rules_for_void() -> Iterator[Rule]:
@@ -86,9 +88,11 @@ def _rules_for_void() -> Iterator[Rule]:
         storable.append(spark.VariantType)
     since = Capability.TYPE_A_VOID_COLUMN.value.delta
     with_length = (spark.CharType, spark.VarcharType)
-    for target in storable:
-        nested = target not in with_length
-        yield Rule(spark.NullType, target, since, recorded=False, nested=nested, within=_BOTH)
+    for to_type in storable:
+        nested = to_type not in with_length
+        yield Rule(
+            spark.NullType, to_type, since, recorded=False, nested=nested, also_in_formats=_BOTH
+        )
 
 
 # Delta's protocol, section "Type Widening", lists the changes. Its section "Writer Requirements for
@@ -97,13 +101,13 @@ def _rules_for_void() -> Iterator[Rule]:
 # hand. DuckLake's documentation, "Schema Evolution", section "Type Promotion", lists its changes.
 # tests/conformance checks each row with the engine.
 RULES: tuple[Rule, ...] = (
-    Rule(spark.ByteType, spark.ShortType, DELTA_3_2, within=_BOTH),
-    Rule(spark.ByteType, spark.IntegerType, DELTA_3_2, within=_BOTH),
-    Rule(spark.ByteType, spark.LongType, DELTA_4_0, within=_BOTH),
-    Rule(spark.ShortType, spark.IntegerType, DELTA_3_2, within=_BOTH),
-    Rule(spark.ShortType, spark.LongType, DELTA_4_0, within=_BOTH),
-    Rule(spark.IntegerType, spark.LongType, DELTA_4_0, within=_BOTH),
-    Rule(spark.FloatType, spark.DoubleType, DELTA_4_0, within=_BOTH),
+    Rule(spark.ByteType, spark.ShortType, DELTA_3_2, also_in_formats=_BOTH),
+    Rule(spark.ByteType, spark.IntegerType, DELTA_3_2, also_in_formats=_BOTH),
+    Rule(spark.ByteType, spark.LongType, DELTA_4_0, also_in_formats=_BOTH),
+    Rule(spark.ShortType, spark.IntegerType, DELTA_3_2, also_in_formats=_BOTH),
+    Rule(spark.ShortType, spark.LongType, DELTA_4_0, also_in_formats=_BOTH),
+    Rule(spark.IntegerType, spark.LongType, DELTA_4_0, also_in_formats=_BOTH),
+    Rule(spark.FloatType, spark.DoubleType, DELTA_4_0, also_in_formats=_BOTH),
     Rule(spark.ByteType, spark.DoubleType, DELTA_4_0, manual=True),
     Rule(spark.ShortType, spark.DoubleType, DELTA_4_0, manual=True),
     Rule(spark.IntegerType, spark.DoubleType, DELTA_4_0, manual=True),
@@ -111,7 +115,9 @@ RULES: tuple[Rule, ...] = (
     Rule(spark.ShortType, spark.DecimalType, DELTA_4_0, manual=True, integer_digits=10),
     Rule(spark.IntegerType, spark.DecimalType, DELTA_4_0, manual=True, integer_digits=10),
     Rule(spark.LongType, spark.DecimalType, DELTA_4_0, manual=True, integer_digits=20),
-    Rule(spark.DecimalType, spark.DecimalType, DELTA_4_0, scale=Scale.KEPT, within=_ICEBERG),
+    Rule(
+        spark.DecimalType, spark.DecimalType, DELTA_4_0, scale=Scale.KEPT, also_in_formats=_ICEBERG
+    ),
     Rule(spark.DecimalType, spark.DecimalType, DELTA_4_0, scale=Scale.GROWN),
     Rule(spark.DateType, spark.TimestampNTZType, DELTA_4_0, feature="timestampNtz"),
     *_rules_for_text(),
@@ -120,7 +126,7 @@ RULES: tuple[Rule, ...] = (
 
 
 # Delta does not add these to an existing table (DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT).
-_FEATURES: dict[type[DataType], str] = {spark.TimestampNTZType: "timestampNtz"}
+_FEATURES = {rule.to_type: rule.feature for rule in RULES if rule.feature is not None}
 
 
 def feature_properties(types: Iterable[DataType], supported: Iterable[str] = ()) -> dict[str, str]:
@@ -135,52 +141,52 @@ def feature_properties(types: Iterable[DataType], supported: Iterable[str] = ())
     """
     found = {_FEATURES.get(type(leaf)) for data_type in types for leaf in leaves(data_type)}
     needed = {feature for feature in found if feature} - set(supported)
-    return {f"{FEATURE}{feature}": "supported" for feature in sorted(needed)}
+    return {f"{FEATURE_PREFIX}{feature}": "supported" for feature in sorted(needed)}
 
 
-def find_rule(source: DataType, target: DataType) -> Rule | None:
+def find_rule(from_type: DataType, to_type: DataType) -> Rule | None:
     """Find the rule that allows a type change in some Delta version.
 
     Args:
-        source: the column's type.
-        target: the column's new type.
+        from_type: the column's type.
+        to_type: the column's new type.
 
     Returns:
         The rule. None if no Delta version makes the change, or if the types are equal.
     """
-    if source == target:
+    if from_type == to_type:
         return None
     for rule in RULES:
-        classes_match = type(source) is rule.source and type(target) is rule.target
-        if classes_match and _parameters_fit(rule, source, target):
+        classes_match = type(from_type) is rule.from_type and type(to_type) is rule.to_type
+        if classes_match and _parameters_fit(rule, from_type, to_type):
             return rule
     return None
 
 
-def _parameters_fit(rule: Rule, source: DataType, target: DataType) -> bool:
-    if isinstance(source, spark.NullType):
-        return not isinstance(target, spark.StringType) or target == spark.StringType()
-    if isinstance(target, spark.DecimalType):
-        if isinstance(source, spark.DecimalType):
-            return _decimal_fits(rule, source, target)
-        return target.precision - target.scale >= rule.integer_digits
-    if isinstance(target, spark.VarcharType):
-        return bool(target.length >= source.length)  # type: ignore[attr-defined]
-    if isinstance(target, spark.StringType):
+def _parameters_fit(rule: Rule, from_type: DataType, to_type: DataType) -> bool:
+    if isinstance(from_type, spark.NullType):
+        return not isinstance(to_type, spark.StringType) or to_type == spark.StringType()
+    if isinstance(to_type, spark.DecimalType):
+        if isinstance(from_type, spark.DecimalType):
+            return _decimal_fits(rule, from_type, to_type)
+        return to_type.precision - to_type.scale >= rule.integer_digits
+    if isinstance(to_type, spark.VarcharType):
+        return bool(to_type.length >= from_type.length)  # type: ignore[attr-defined]
+    if isinstance(to_type, spark.StringType):
         # A collation is not a length. Delta refuses to change it.
-        return target == spark.StringType()
+        return to_type == spark.StringType()
     return True
 
 
-def _decimal_fits(rule: Rule, source: spark.DecimalType, target: spark.DecimalType) -> bool:
-    more_precision = target.precision - source.precision
-    more_scale = target.scale - source.scale
+def _decimal_fits(rule: Rule, from_type: spark.DecimalType, to_type: spark.DecimalType) -> bool:
+    more_precision = to_type.precision - from_type.precision
+    more_scale = to_type.scale - from_type.scale
     if rule.scale is Scale.KEPT:
         return more_scale == 0 and more_precision > 0
     return more_precision >= more_scale > 0
 
 
-def manual_integer_digits(source: DataType) -> int:
+def manual_integer_digits(from_type: DataType) -> int:
     """Return the digits before the point that Delta requires if an integer becomes a decimal."""
-    digits = (rule.integer_digits for rule in RULES if rule.source is type(source))
+    digits = (rule.integer_digits for rule in RULES if rule.from_type is type(from_type))
     return max(digits, default=0)

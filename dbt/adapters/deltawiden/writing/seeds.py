@@ -27,7 +27,7 @@ _MOST_SHOWN = 10
 
 _INTEGER = re.compile(r"[+-]?\d+(\.0*)?")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
-_NO_NUMBER = re.compile(r"nan|[+-]?inf(inity)?", re.IGNORECASE)
+_NAN_OR_INFINITY = re.compile(r"nan|[+-]?inf(inity)?", re.IGNORECASE)
 _DATE = re.compile(r"(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})")
 _TIME = re.compile(
     r"(?P<hour>\d{1,2}):(?P<minute>\d{1,2})(:(?P<second>\d{1,2})(\.\d{1,6}0*)?)?"
@@ -217,7 +217,7 @@ def _is_decimal(text: str, precision: int, scale: int) -> bool:
 
 def _is_floating(text: str, as_stored: Callable[[str], float]) -> bool:
     """Return whether a floating-point number has the digits of a text, or equals it exactly."""
-    if _NO_NUMBER.fullmatch(text):
+    if _NAN_OR_INFINITY.fullmatch(text):
         return True
     if not _NUMBER.fullmatch(text):
         return False

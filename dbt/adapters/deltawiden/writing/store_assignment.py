@@ -54,7 +54,7 @@ _IN_TABLES = _NUMBERS | _DATETIMES | {"boolean", "string", "binary", "variant"}
 # The kinds of column that accept each kind of value: Spark's casts under ANSI rules,
 # https://spark.apache.org/docs/latest/sql-ref-ansi-compliance.html#cast, regardless of
 # spark.sql.storeAssignmentPolicy. tests/conformance compares them with the engine.
-_TAKEN_BY: dict[str, frozenset[str]] = {
+_ACCEPTED_BY: dict[str, frozenset[str]] = {
     **dict.fromkeys(_NUMBERS, _NUMBERS | {"boolean", "timestamp", "string", "variant"}),
     "boolean": _NUMBERS | {"boolean", "string", "variant"},
     "string": _IN_TABLES,
@@ -127,7 +127,7 @@ def store_assignment(source: DataType, column: DataType) -> StoreAssignment:
     if source == column or isinstance(source, spark.NullType):
         return StoreAssignment.EXACT
     source_kind, column_kind = kind_of(source), kind_of(column)
-    if source_kind is None or column_kind not in _TAKEN_BY[source_kind]:
+    if source_kind is None or column_kind not in _ACCEPTED_BY[source_kind]:
         return StoreAssignment.IMPOSSIBLE
     return (
         StoreAssignment.EXACT
@@ -138,22 +138,22 @@ def store_assignment(source: DataType, column: DataType) -> StoreAssignment:
 
 def _is_exact(source: DataType, source_kind: str, column: DataType, column_kind: str) -> bool:
     if source_kind in _NUMBERS and column_kind in _NUMBERS:
-        return _holds_numbers(column, source)
+        return _holds_numbers(source, column)
     if isinstance(column, spark.CharType):
         return False  # A shorter text is padded with spaces.
     # Strings with different collations, and varchar strings, store the same characters.
     return source_kind == column_kind or (source_kind, column_kind) in _EXACT
 
 
-def _holds_numbers(column: DataType, source: DataType) -> bool:
+def _holds_numbers(source: DataType, column: DataType) -> bool:
     if isinstance(source, spark.DecimalType):
-        return _holds_decimal(column, source)
+        return _holds_decimal(source, column)
     if type(source) in INTEGER_BITS:
         return _holds_integers(column, 2 ** INTEGER_BITS[type(source)])
     return SIGNIFICAND_BITS.get(type(column), 0) >= SIGNIFICAND_BITS[type(source)]
 
 
-def _holds_decimal(column: DataType, source: spark.DecimalType) -> bool:
+def _holds_decimal(source: spark.DecimalType, column: DataType) -> bool:
     if isinstance(column, spark.DecimalType):
         enough_digits = column.precision - column.scale >= source.precision - source.scale
         return bool(enough_digits and column.scale >= source.scale)

@@ -29,7 +29,7 @@ class ConnectBackend(SqlBackend):
         schema: StructType = self._handle().query_schema(query)
         return schema
 
-    def free_query_schema(self, query: str) -> StructType | None:
+    def query_schema_without_statement(self, query: str) -> StructType | None:
         """Read the schema of a query's result; None if the query is not valid."""
         try:
             return self.query_schema(query)

@@ -18,7 +18,7 @@ from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import StringType, StructField, StructType
 
-from dbt.adapters.deltawiden.delta.conflicts import retry_conflicts
+from dbt.adapters.deltawiden.delta.conflicts import retry_same_commit
 from dbt.adapters.deltawiden.delta.data_files import DataFile, StaleFile
 from dbt.adapters.deltawiden.delta.float_statistics import (
     BOUNDS,
@@ -27,7 +27,7 @@ from dbt.adapters.deltawiden.delta.float_statistics import (
     schema_with_doubles,
 )
 from dbt.adapters.deltawiden.spark.scala import DeltaTransactions
-from dbt.adapters.deltawiden.spark.session import as_active, clear_errors
+from dbt.adapters.deltawiden.spark.session import as_active, errors_as_dbt_errors
 from dbt.adapters.deltawiden.sql.identifiers import Path
 from dbt.adapters.deltawiden.sql.literals import literal
 
@@ -51,26 +51,26 @@ class FilesByJvm:
 
     session: SparkSession
     table: str
-    how: str = field(default="one by one", init=False)
-    how_corrected: str = field(default="in the transaction log", init=False)
+    rewrite_text: str = field(default="one by one", init=False)
+    correction_text: str = field(default="in the transaction log", init=False)
 
     def __post_init__(self) -> None:
-        with clear_errors():
+        with errors_as_dbt_errors():
             self._transactions = DeltaTransactions(self.session, self.table)
 
     def version(self) -> int:
         """Read the number of the newest version."""
-        with as_active(self.session), clear_errors():
+        with as_active(self.session), errors_as_dbt_errors():
             return int(self._snapshot().version())
 
     def log_schema(self) -> str:
         """Read the schema from the log."""
-        with as_active(self.session), clear_errors():
+        with as_active(self.session), errors_as_dbt_errors():
             return str(self._snapshot().metadata().schemaString())
 
     def list(self) -> Sequence[DataFile]:
         """List the files of the newest version."""
-        with as_active(self.session), clear_errors():
+        with as_active(self.session), errors_as_dbt_errors():
             rows = self._transactions.files(self._snapshot()).select("path", "size").collect()
         return [DataFile(row.path, row.size) for row in rows]
 
@@ -80,7 +80,7 @@ class FilesByJvm:
         Raises:
             DbtDatabaseError: a file can't be read.
         """
-        with ThreadPoolExecutor(_READERS) as readers, clear_errors():
+        with ThreadPoolExecutor(_READERS) as readers, errors_as_dbt_errors():
             for file, text in zip(files, readers.map(self._footer_schema, files), strict=True):
                 yield file, _read_schema(text)
 
@@ -91,11 +91,11 @@ class FilesByJvm:
             DbtDatabaseError: Delta refused a commit, because another writer changed the files at
                 the same time. Earlier commits are complete.
         """
-        with as_active(self.session), clear_errors():
+        with as_active(self.session), errors_as_dbt_errors():
             for batch in _batches([stale_file.file for stale_file in stale]):
                 self._rewrite(batch)
 
-    def with_float_statistics(self, leaves: Sequence[Path]) -> Sequence[DataFile]:
+    def may_have_float_statistics(self, leaves: Sequence[Path]) -> Sequence[DataFile]:
         """List the files whose statistics would be wrong for some leaves once these are double.
 
         Args:
@@ -104,8 +104,8 @@ class FilesByJvm:
         Returns:
             The files. A file that holds a leaf as double can be among them, with right statistics.
         """
-        with as_active(self.session), clear_errors():
-            return self._with_float_statistics(self._snapshot(), leaves)
+        with as_active(self.session), errors_as_dbt_errors():
+            return self._may_have_float_statistics(self._snapshot(), leaves)
 
     def correct(self, files: Sequence[DataFile], leaves: Sequence[Path]) -> None:
         """Correct the statistics of files that hold leaves as float, in one commit for each batch.
@@ -122,7 +122,7 @@ class FilesByJvm:
         """
         with as_active(self.session):
             for batch in _batches(files):
-                retry_conflicts(partial(clear_errors()(self._correct), batch, leaves))
+                retry_same_commit(partial(errors_as_dbt_errors()(self._correct), batch, leaves))
 
     def correct_stale(self, stale: Sequence[StaleFile]) -> None:
         """Correct the statistics of stale leaves: float in the file, double in the schema.
@@ -138,21 +138,24 @@ class FilesByJvm:
 
         SQL's ``ALTER TABLE`` ignores files that other writers add while it runs, and their
         statistics would be wrong. This method makes the same commit, but fails if a file was added.
+        It does not retry a commit: the caller has to plan again, because another writer may have
+        changed the schema.
 
         Args:
             leaves: columns and fields of structs, in the schema's spelling.
 
         Raises:
-            DbtDatabaseError: Delta refused the change, or other writers added files during every
-                attempt.
+            DbtDatabaseError: Delta refused the change, or another writer changed the table at the
+                same time. Corrected statistics stay, and are right for both types.
         """
-        with as_active(self.session):
-            retry_conflicts(partial(clear_errors()(self._widen_floats), leaves))
+        with as_active(self.session), errors_as_dbt_errors():
+            self._widen_floats(leaves)
 
     def _widen_floats(self, leaves: Sequence[Path]) -> None:
-        self.correct(self.with_float_statistics(leaves), leaves)
+        for batch in _batches(self._may_have_float_statistics(self._snapshot(), leaves)):
+            self._correct(batch, leaves)
         transaction = self._transactions.start()
-        if self._with_float_statistics(transaction.snapshot(), leaves):
+        if self._may_have_float_statistics(transaction.snapshot(), leaves):
             raise DbtDatabaseError(
                 "[DELTA_CONCURRENT_APPEND] Others added files while the statistics of the files "
                 f"of {self.table} were being corrected."
@@ -175,7 +178,9 @@ class FilesByJvm:
         for leaf in leaves:
             self._transactions.check_dependent_expressions(transaction, leaf)
 
-    def _with_float_statistics(self, snapshot: Any, leaves: Sequence[Path]) -> Sequence[DataFile]:
+    def _may_have_float_statistics(
+        self, snapshot: Any, leaves: Sequence[Path]
+    ) -> Sequence[DataFile]:
         names = self._physical(snapshot, leaves)
         rows = (
             self._transactions.files(snapshot)
@@ -218,7 +223,7 @@ class FilesByJvm:
             DbtDatabaseError: Delta refused the commit, because another writer changed the table at
                 the same time.
         """
-        with as_active(self.session), clear_errors():
+        with as_active(self.session), errors_as_dbt_errors():
             transaction = self._transactions.start()
             self._transactions.commit_without_recorded_changes(transaction)
 

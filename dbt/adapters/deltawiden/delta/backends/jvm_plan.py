@@ -8,7 +8,7 @@ from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.analysed_plan import FOLLOWING_MODES, ViewTypes
 from dbt.adapters.deltawiden.spark.scala import analysed_plan
-from dbt.adapters.deltawiden.spark.session import clear_errors
+from dbt.adapters.deltawiden.spark.session import errors_as_dbt_errors
 from dbt.adapters.deltawiden.sql.identifiers import Path, parse_path, path_sql
 
 _SEPARATOR = "\n"
@@ -29,7 +29,7 @@ class JvmPlan:
 
     def view_types(self, name: Path, line: int) -> ViewTypes:
         """Return the types of a view and of its query. See ``AnalysedPlan``."""
-        with clear_errors():
+        with errors_as_dbt_errors():
             node = self._node(name, line)
             described = node.desc()
             if str(described.viewSchemaMode().toString()) in FOLLOWING_MODES:

@@ -28,7 +28,7 @@ from dbt.adapters.deltawiden.sql.describe_parser import (
     partition_names,
     read_schema,
 )
-from dbt.adapters.deltawiden.sql.identifiers import Path
+from dbt.adapters.deltawiden.sql.identifiers import Path, quote
 from dbt.adapters.deltawiden.sql.types import leaves, type_sql
 from dbt.adapters.deltawiden.sql.versions import Version
 
@@ -100,11 +100,19 @@ class SqlBackend:
     @contextmanager
     def _setting(self, key: str, value: str) -> Iterator[None]:
         # A server has one session for each connection, and each thread has its own connection.
+        before = self._read_setting(key)
         self.execute(f"set {key}={value}")
         try:
             yield
         finally:
-            self.execute(f"reset {key}")
+            # With quotes, the value may have any characters.
+            restore = f"reset {key}" if before is None else f"set {quote(key)}={quote(before)}"
+            self.execute(restore)
+
+    def _read_setting(self, key: str) -> str | None:
+        ((_, value),) = self.fetch_rows(f"set {key}")
+        # dbt reads an empty text in a result as None.
+        return None if value == "<undefined>" else str(value or "")
 
     def schema(self, relation: BaseRelation) -> StructType:
         """Read the schema of a table or view.
@@ -183,7 +191,7 @@ class SqlBackend:
         """
         return read_schema(self._describe(query), f"({query})", self._describe)
 
-    def free_query_schema(self, query: str) -> StructType | None:
+    def query_schema_without_statement(self, query: str) -> StructType | None:
         """Read the schema of a query's result, if that needs no statement.
 
         Args:

@@ -16,8 +16,8 @@
     {%- endif -%}
     {%- if conditions %}
       case
-        {%- for condition, told in conditions %}
-        when ({{ condition }}) is not true then raise_error({{ adapter.literal_sql(told) }})
+        {%- for condition, message in conditions %}
+        when ({{ condition }}) is not true then raise_error({{ adapter.literal_sql(message) }})
         {%- endfor %}
         else {{ name }} end as {{ name }}
     {%- else -%}
@@ -32,7 +32,7 @@
   {%- set conditions = [] -%}
   {%- for constraint in column['constraints'] -%}
     {%- if constraint.type == 'not_null' -%}
-      {%- do conditions.append((name ~ ' is not null', 'the model has a null in ' ~ column['name'] ~ ', which is not_null in its contract')) -%}
+      {%- do conditions.append(_deltawiden_not_null_condition(name, column['name'])) -%}
     {%- elif constraint.type == 'check' -%}
       {%- do conditions.append(_deltawiden_check_condition(constraint)) -%}
     {%- endif -%}
@@ -48,11 +48,16 @@
       {%- do conditions.append(_deltawiden_check_condition(constraint)) -%}
     {%- elif constraint.type == 'not_null' -%}
       {%- for name in constraint.columns -%}
-        {%- do conditions.append((adapter.quote_once(name) ~ ' is not null', 'the model has a null in ' ~ name ~ ', which is not_null in its contract')) -%}
+        {%- do conditions.append(_deltawiden_not_null_condition(adapter.quote_once(name), name)) -%}
       {%- endfor -%}
     {%- endif -%}
   {%- endfor -%}
   {% do return(conditions) %}
+{% endmacro %}
+
+
+{% macro _deltawiden_not_null_condition(quoted, name) %}
+  {% do return((quoted ~ ' is not null', 'the model has a null in ' ~ name ~ ', which is not_null in its contract')) %}
 {% endmacro %}
 
 

@@ -1,12 +1,16 @@
 {#- Check the values before the table is dropped: the seed fails if a column would change one of them. -#}
 {% macro deltawiden__reset_csv_table(model, full_refresh, old_relation, agate_table) %}
   {%- do adapter.check_seed(model, agate_table, _deltawiden_seed_types(model, agate_table)) -%}
-  {% do return(spark__reset_csv_table(model, full_refresh, old_relation, agate_table)) %}
+  {#- It creates the table by `create_csv_table`, which need not check the values again. -#}
+  {%- set checked = dict(model, _deltawiden_is_checked=true) -%}
+  {% do return(spark__reset_csv_table(checked, full_refresh, old_relation, agate_table)) %}
 {% endmacro %}
 
 
 {% macro deltawiden__create_csv_table(model, agate_table) %}
-  {%- do adapter.check_seed(model, agate_table, _deltawiden_seed_types(model, agate_table)) -%}
+  {%- if not model.get('_deltawiden_is_checked') -%}
+    {%- do adapter.check_seed(model, agate_table, _deltawiden_seed_types(model, agate_table)) -%}
+  {%- endif -%}
   {% do return(spark__create_csv_table(model, agate_table)) %}
 {% endmacro %}
 

@@ -3,7 +3,7 @@
   would cast a timestamp_ntz to timestamp, which changes times in the hour that daylight saving time skips.
 -#}
 {% macro deltawiden__snapshot_get_time() -%}
-  {%- if model.resource_type == 'snapshot' and adapter.has_zoneless_times(model.unique_id) -%}
+  {%- if model.resource_type == 'snapshot' and adapter.has_timestamp_ntz(model.unique_id) -%}
     cast({{ current_timestamp() }} as timestamp_ntz)
   {%- else -%}
     {{ current_timestamp() }}

@@ -1,4 +1,4 @@
-{#- Render the statement that turns a table's type widening on or off. -#}
+{#- Return the statement that enables type widening on a table. -#}
 {% macro _deltawiden_set_type_widening_sql(relation, enabled) %}
-    alter table {{ relation }} set tblproperties ('delta.enableTypeWidening' = '{{ 'true' if enabled else 'false' }}')
+    {{ relation.enable_type_widening_sql() }}
 {% endmacro %}

@@ -1,0 +1,59 @@
+"""A drop that Delta can't make on a cluster is made in another way, once."""
+
+from dataclasses import dataclass, field
+
+import pytest
+from dbt.adapters.spark.relation import SparkRelation
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.deltawiden.operations.drop_type_widening import drop_from_table
+from dbt.adapters.deltawiden.operations.maintained_table import MaintainedTable
+from tests.functional.support import Table, needs_delta_4
+from tests.functional.test_drop_type_widening import FIELDS, create, features
+
+ERROR = "No active or default Spark session found"
+
+
+@dataclass(frozen=True)
+class OnCluster(MaintainedTable):
+    """A table whose DROP FEATURE ends with the error that Delta has on a cluster."""
+
+    errors: list[str] = field(default_factory=list)
+
+    def run(self, statement: str) -> None:
+        if "drop feature" in statement and self.errors:
+            raise DbtRuntimeError(self.errors.pop())
+        super().run(statement)
+
+
+@pytest.fixture
+def drop(project):
+    def run(table: Table, *errors: str):
+        schema, name = table.name.split(".")
+        relation = SparkRelation.create(schema=schema, identifier=name, type="table", is_delta=True)
+        with project.adapter.connection_named("drop"):
+            backend = project.adapter._backend
+            files = backend.data_files(relation)
+            opened = OnCluster(relation, backend, files, "no commit has this", list(errors))
+            return drop_from_table(opened, None, dry_run=False)
+
+    return run
+
+
+@needs_delta_4
+def test_the_document_has_the_statements_that_ran(drop, table, spark):
+    create(spark, table("once").name, FIELDS)
+    done = drop(table("once"), ERROR)
+    assert done.values["state"] == "dropped"
+    assert features(table("once")) == set()
+    ran = done.values["statements"]
+    assert sum("drop feature" in statement for statement in ran) == 1
+    assert [statement.split(" ")[0] for statement in ran] == ["alter", "rewrite", "remove", "alter"]
+
+
+@needs_delta_4
+def test_a_drop_that_fails_again_ends_with_that_error(drop, table, spark):
+    create(spark, table("twice").name, FIELDS)
+    with pytest.raises(DbtRuntimeError, match=ERROR):
+        drop(table("twice"), ERROR, ERROR)
+    assert features(table("twice")) != set()

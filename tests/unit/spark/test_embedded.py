@@ -1,0 +1,21 @@
+"""Which Java a Spark needs that did not start."""
+
+from pathlib import Path
+
+import pyspark
+import pytest
+
+from dbt.adapters.deltawiden.spark import embedded
+
+
+@pytest.mark.parametrize(
+    ("spark", "said"), [("3.5.3", False), ("4.1.4", True), ("10.0.0", True), ("4.2.0.dev1", True)]
+)
+def test_the_java_that_is_needed_is_that_of_the_version_as_numbers(
+    spark: str, said: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    log = tmp_path / "spark.log"
+    log.write_text("")
+    monkeypatch.setattr(pyspark, "__version__", spark)
+    monkeypatch.setattr(embedded, "_java_version", lambda: "11.0.2")
+    assert ("17" in embedded._why_not_started(OSError("no JVM"), log)) == said
