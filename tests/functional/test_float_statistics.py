@@ -375,7 +375,7 @@ class TestBySqlAlone:
         assert SAVED_SETTINGS_PROPERTY in dead.properties
         assert_found(dead, "x", "s.x")
         said = document(operation("report_type_widening", dead, output="json"))["statistics"]
-        assert "not kept of all columns since a widening stopped" in said
+        assert "not collected for all columns since a widening stopped" in said
         if ran == 2:
             operation("repair_statistics", dead)
             assert dead.types["x"] == "float"
@@ -473,7 +473,7 @@ class TestTablesOfOthers:
     def test_are_repaired_by_sql_alone(self, project, table, by_sql_alone):
         wrong = self.altered(table("wrong_by_sql"))
         said = document(operation("report_type_widening", wrong, output="json"))["statistics"]
-        assert "which SQL alone can't see" in said
+        assert "SQL can't tell" in said
         done = document(operation("repair_statistics", wrong, output="json"))
         assert "by UPDATE of the whole table" in done["statements"][0]
         assert_found(wrong, "x", "s.x")
