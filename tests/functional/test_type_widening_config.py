@@ -162,7 +162,7 @@ class TestCompatibleWith:
             if name in refused:
                 assert run.status(name) == "error"
                 assert f"amount: {before} -> {after}" in run.message(name)
-                assert "is to stay compatible with" in run.message(name)
+                assert "has to stay compatible with" in run.message(name)
                 assert table(name).version == version
             else:
                 assert run.status(name) == "success", run.output

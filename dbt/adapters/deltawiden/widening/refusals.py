@@ -22,7 +22,7 @@ class Reason(Enum):
         "to widen it by hand, run: {by_hand}",
     )
     IMPOSSIBLE = (
-        "no type that this column can become in place holds the values of both",
+        "Delta can't change this column to a type that holds both its values and the new ones",
         "cast the column in the model to {from_type}, or rebuild the table: dbt run --full-refresh",
     )
     NESTED_LENGTH = (
@@ -52,8 +52,9 @@ class Reason(Enum):
         "('delta.enableTypeWidening' = 'true')",
     )
     INCOMPATIBLE = (
-        "the table is to stay compatible with {detail}, which can't make this change",
-        "cast the column in the model, or drop the compatibility",
+        "the table has to stay compatible with {detail}, which does not allow this type change",
+        "cast the column in the model, remove the format from type_widening_compatible_with, or "
+        "turn off the table's properties for Iceberg",
     )
     ENGINE_TOO_OLD = (
         "this change needs Delta {detail} or newer",
@@ -107,7 +108,7 @@ class Reason(Enum):
         "'false')",
     )
     NOT_IN_ICEBERG = (
-        "the table is to stay compatible with Iceberg, which has no such type ({detail})",
+        "the table has to stay compatible with Iceberg, which has no such type ({detail})",
         "cast the column in the model, or remove it",
     )
     NOT_STORABLE = (
