@@ -49,7 +49,7 @@ class TestTablesOfOthers:
     def test_are_repaired_by_sql_alone(self, project, table, by_sql_alone):
         wrong = self.altered(table("wrong_by_sql"))
         text = document(operation("report_type_widening", wrong, output="json"))["statistics"]
-        assert "which SQL alone can't see" in text
+        assert "SQL can't tell" in text
         done = document(operation("repair_statistics", wrong, output="json"))
         assert "by UPDATE of the whole table" in done["statements"][0]
         assert_found(wrong, "x", "s.x")

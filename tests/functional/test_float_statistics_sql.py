@@ -107,7 +107,7 @@ class TestBySqlAlone:
         assert SAVED_SETTINGS_PROPERTY in dead.properties
         assert_found(dead, "x", "s.x")
         text = document(operation("report_type_widening", dead, output="json"))["statistics"]
-        assert "not kept of all columns since a widening stopped" in text
+        assert "not collected for all columns since a widening stopped" in text
         if ran == 2:
             operation("repair_statistics", dead)
             assert dead.types["x"] == "float"

@@ -18,8 +18,8 @@ from dbt.adapters.deltawiden.operations.enable_type_widening import (
 )
 from dbt.adapters.deltawiden.operations.result import OperationResult
 
-GAINS = Switch("`s`.`gains`", on=True, is_on=False, gains="typeWidening")
-HAS = Switch("`s`.`has`", on=True, is_on=False, feature="typeWidening")
+GAINS = Switch("`s`.`gains`", enables=True, is_enabled=False, new_feature="typeWidening")
+HAS = Switch("`s`.`has`", enables=True, is_enabled=False, feature="typeWidening")
 
 
 @pytest.mark.parametrize(
@@ -74,10 +74,13 @@ def test_the_text_names_only_the_tables_that_gain_the_feature():
 
 
 def test_many_tables_are_counted():
-    several = [Switch(f"t{n}", on=True, is_on=False, gains="typeWidening") for n in range(5)]
+    several = [
+        Switch(f"t{n}", enables=True, is_enabled=False, new_feature="typeWidening")
+        for n in range(5)
+    ]
     assert "is new to t0, t1, t2 and 2 more, and" in readers_text(several)
 
 
 def test_the_text_says_that_the_preview_was_not_measured():
-    preview = Switch("t", on=True, is_on=False, gains="typeWidening-preview")
+    preview = Switch("t", enables=True, is_enabled=False, new_feature="typeWidening-preview")
     assert "This is known of typeWidening, not of its preview." in readers_text([preview])

@@ -9,9 +9,9 @@ from dbt.adapters.deltawiden.views.stale_views import (
     LossyCast,
     View,
     lossy_casts,
-    mending,
     reads_table,
     stale_views,
+    update_commands,
     views_in,
 )
 
@@ -104,4 +104,4 @@ def test_a_cast_that_loses_nothing_is_not_reported():
 def test_the_command_that_repairs_a_view_is_named(
     can_alter: bool, models: dict[Path, str], commands: list[str]
 ):
-    assert mending(View(OUTER), models, can_alter) == commands
+    assert update_commands(View(OUTER), models, can_alter) == commands

@@ -108,7 +108,7 @@ class TableEvolution:
             known = snapshot.with_properties(properties) if properties else snapshot
             plan = plan_changes(difference, source_schema, policy, known, check, keys)
         else:
-            # Only if the write would fail without it, the question is asked.
+            # Reading which columns Delta computes can take statements: only if one may be missing.
             computed = snapshot.computed_columns if difference.missing_columns else frozenset()
             plan = plan_no_change(
                 difference, source_schema, table_schema, snapshot.name, computed, check, keys
@@ -151,7 +151,7 @@ class TableEvolution:
         types = {column.name: column.type for column in plan.write.columns}
         for widened in widened_queries(query, _path(table), types):
             output = None
-            # One of the two spellings is not valid, and both may not be.
+            # At most one of the two queries is valid: with an alias for the table, or without.
             with contextlib.suppress(DbtRuntimeError):
                 output = self._backend.query_schema(widened)
             if output is not None:

@@ -10,13 +10,13 @@ from dbt.adapters.deltawiden.config.policy import OnLossyWrite
 from dbt.adapters.deltawiden.evolution.evolution import SchemaChangeRefused
 from dbt.adapters.deltawiden.sql.identifiers import parse_path, path_text
 from dbt.adapters.deltawiden.views.finder import ViewFinder, view_models
-from dbt.adapters.deltawiden.views.stale_views import read_text, widened_text
+from dbt.adapters.deltawiden.views.stale_views import changed_values_text, widened_text
 
 logger = AdapterLogger("DeltaWiden")
 
 
 class ModelViews:
-    """Refuses models that read through views that change values, and names stale views.
+    """Finds the views that a model reads and that change values, and the views to update.
 
     Args:
         finder: finds the views.
@@ -26,7 +26,9 @@ class ModelViews:
         self._finder = finder
 
     def check(self, context: Mapping[str, Any], query: str) -> None:
-        """Refuse a model that reads through a view that changes values, before anything is written.
+        """Refuse a model, or warn, if a view that it reads changes values. Nothing is written yet.
+
+        Under ``on_lossy_write: warn`` it is a warning, and under ``ignore`` nothing is checked.
 
         Args:
             context: dbt's context of the model.
@@ -61,7 +63,9 @@ class ModelViews:
         if not views:
             return ""
         accepts_loss = on_lossy_write == OnLossyWrite.WARN.value
-        text = read_text(views, view_models(graph.get("nodes", {}).values()), accepts_loss)
+        text = changed_values_text(
+            views, view_models(graph.get("nodes", {}).values()), accepts_loss
+        )
         if accepts_loss:
             return text
         raise SchemaChangeRefused(text)

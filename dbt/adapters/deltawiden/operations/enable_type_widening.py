@@ -40,24 +40,24 @@ class Switch:
 
     Attributes:
         table: the table's name, quoted for a statement.
-        on: whether type widening is turned on.
-        is_on: whether it is already on.
+        enables: whether type widening is turned on, not off.
+        is_enabled: whether it is on now.
         feature: the table feature of type widening that the table has, or an empty text.
-        gains: the table feature that the table gains, or an empty text.
+        new_feature: the table feature that is added to the table, or an empty text.
     """
 
     table: str
-    on: bool
-    is_on: bool
+    enables: bool
+    is_enabled: bool
     feature: str = ""
-    gains: str = ""
+    new_feature: str = ""
 
     @property
     def statements(self) -> list[str]:
         """The statement that sets the property. Empty if the property already has the value."""
-        if self.on == self.is_on:
+        if self.enables == self.is_enabled:
             return []
-        value = "true" if self.on else "false"
+        value = "true" if self.enables else "false"
         return [set_properties(self.table, {TYPE_WIDENING_PROPERTY: value})]
 
     def result(self, dry_run: bool) -> OperationResult:
@@ -69,7 +69,7 @@ class Switch:
         Returns:
             The result.
         """
-        result = self._enabled() if self.on else self._disabled()
+        result = self._enabled() if self.enables else self._disabled()
         if self.statements and dry_run:
             result = "dry run: " + "; ".join(self.statements)
         return OperationResult(
@@ -79,23 +79,24 @@ class Switch:
                 "result": result,
                 "statements": self.statements,
                 "dry_run": dry_run,
-                "feature": self.gains or self.feature,
-                "gains_feature": bool(self.gains),
+                "feature": self.new_feature or self.feature,
+                "gains_feature": bool(self.new_feature),
             },
         )
 
     def _enabled(self) -> str:
-        return "is enabled already" if self.is_on else "enabled"
+        return "is enabled already" if self.is_enabled else "enabled"
 
     def _disabled(self) -> str:
-        return "disabled" if self.is_on else "is not enabled"
+        return "disabled" if self.is_enabled else "is not enabled"
 
     def _readers(self) -> str:
-        if self.gains:
-            return f"{len(_LOST)} known readers lose access: the table feature {self.gains} is new"
+        if self.new_feature:
+            lost = f"{len(_LOST)} known readers lose access"
+            return f"{lost}: the table feature {self.new_feature} is new"
         if not self.feature:
             return "loses none"
-        if self.on:
+        if self.enables:
             return f"loses none: it has the table feature {self.feature} already"
         return (
             f"still lost: the table feature {self.feature} stays, and locks readers out, until "
@@ -116,7 +117,7 @@ def plan_enable(
         The effect on each table, or the reason why type widening can't be enabled on it.
     """
     return [
-        attempt(relation_sql(table), partial(_read_switch, backend, table, on=True))
+        attempt(relation_sql(table), partial(_read_switch, backend, table, enables=True))
         for table in tables
     ]
 
@@ -159,7 +160,7 @@ def disable_type_widening(
     """
 
     def disable(table: SparkRelation) -> OperationResult:
-        switch = _read_switch(backend, table, on=False)
+        switch = _read_switch(backend, table, enables=False)
         return _apply(backend, switch, "disable_type_widening", dry_run)
 
     return run_on_each("disable_type_widening", tables, relation_sql, disable)
@@ -177,7 +178,7 @@ def _apply(
     return switch.result(dry_run)
 
 
-def _read_switch(backend: SqlBackend, table: SparkRelation, on: bool) -> Switch:
+def _read_switch(backend: SqlBackend, table: SparkRelation, enables: bool) -> Switch:
     """Return the effect of enabling or disabling type widening on a table.
 
     Raises:
@@ -192,11 +193,13 @@ def _read_switch(backend: SqlBackend, table: SparkRelation, on: bool) -> Switch:
     require_delta(table)
     snapshot = backend.snapshot(table)
     feature = next(iter(snapshot.widening_features), "")
-    gains = ""
-    if on and not feature:
+    new_feature = ""
+    if enables and not feature:
         is_stable = snapshot.engine.can(Capability.STABLE_TYPE_WIDENING)
-        gains = TYPE_WIDENING_FEATURE if is_stable else PREVIEW_FEATURE
-    return Switch(snapshot.name, on, snapshot.has(TYPE_WIDENING_PROPERTY), feature, gains)
+        new_feature = TYPE_WIDENING_FEATURE if is_stable else PREVIEW_FEATURE
+    return Switch(
+        snapshot.name, enables, snapshot.has(TYPE_WIDENING_PROPERTY), feature, new_feature
+    )
 
 
 def readers_text(switches: Iterable[Switch | OperationResult]) -> str:
@@ -211,7 +214,7 @@ def readers_text(switches: Iterable[Switch | OperationResult]) -> str:
     gaining = _gaining(switches)
     if not gaining:
         return ""
-    feature = gaining[0].gains
+    feature = gaining[0].new_feature
     lost = [
         {
             "reader": f"{reader.name} {reader.version}",
@@ -247,7 +250,7 @@ def readers_lost(switches: Iterable[Switch | OperationResult]) -> list[dict[str,
 
 
 def _gaining(switches: Iterable[Switch | OperationResult]) -> list[Switch]:
-    return [switch for switch in switches if isinstance(switch, Switch) and switch.gains]
+    return [switch for switch in switches if isinstance(switch, Switch) and switch.new_feature]
 
 
 def _tables(switches: list[Switch]) -> str:

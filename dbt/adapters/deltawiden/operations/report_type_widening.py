@@ -57,13 +57,14 @@ class _Statistics:
     Attributes:
         columns: the columns that were float and are double now.
         files: how many files have wrong statistics, or None if only SQL can be used.
-        is_set_aside: whether a widening ended before it turned statistics of columns on again.
+        has_saved_settings: whether a widening ended before it turned statistics of columns on
+            again.
         partition_columns: the partition columns with different values since the change.
     """
 
     columns: tuple[Path, ...]
     files: int | None
-    is_set_aside: bool
+    has_saved_settings: bool
     partition_columns: tuple[str, ...]
 
     @property
@@ -72,13 +73,11 @@ class _Statistics:
         found = []
         names = ", ".join(path_text(path) for path in self.columns)
         if self.columns and self.files is None:
-            found.append(
-                f"of {names} perhaps wrong, which SQL alone can't see: {_REPAIR} finds out"
-            )
+            found.append(f"may be wrong for {names}; SQL can't tell; run {_REPAIR} to find out")
         elif self.files:
-            found.append(f"of {names} wrong in {pluralize(self.files, 'file')}: {_REPAIR}")
-        if self.is_set_aside:
-            found.append(f"not kept of all columns since a widening stopped: {_REPAIR}")
+            found.append(f"wrong for {names} in {pluralize(self.files, 'file')}; run {_REPAIR}")
+        if self.has_saved_settings:
+            found.append(f"not collected for all columns since a widening stopped; run {_REPAIR}")
         return "; ".join([*found, *filter(None, [partition_text(self.partition_columns)])])
 
 
@@ -117,7 +116,7 @@ def _report(snapshot: TableSnapshot, statistics: _Statistics) -> OperationResult
             "feature": ", ".join(features) or "-",
             "reader, writer": ", ".join(protocol),
             "type changes": "; ".join(change.text for change in snapshot.changes) or "-",
-            "keeps to": ", ".join(compatible) or "-",
+            "compatible with": ", ".join(compatible) or "-",
             "statistics": statistics.text or "-",
             "to drop the feature": needed,
         },
@@ -135,7 +134,7 @@ def _report(snapshot: TableSnapshot, statistics: _Statistics) -> OperationResult
     )
 
 
-_COLUMNS = ("enabled", "feature", "reader, writer", "type changes", "keeps to", "statistics")
+_COLUMNS = ("enabled", "feature", "reader, writer", "type changes", "compatible with", "statistics")
 
 
 def _not_delta(name: str, format: str) -> OperationResult:

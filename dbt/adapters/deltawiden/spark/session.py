@@ -155,8 +155,8 @@ def _open_session(parameters: Mapping[str, str]) -> _Current:
         start_spark(parameters)
     session = SparkSession.builder.getOrCreate()
     started_with = {**SAFE_WRITES, **parameters} if is_own else {}
-    otherwise = given_settings({}, os.environ) if is_own else {}
-    return _Current(session, TargetSettings(session, started_with, otherwise), is_own)
+    without_target = given_settings({}, os.environ) if is_own else {}
+    return _Current(session, TargetSettings(session, started_with, without_target), is_own)
 
 
 def _hush_pyspark() -> None:

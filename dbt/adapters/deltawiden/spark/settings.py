@@ -16,7 +16,8 @@ SESSION_CATALOG = "spark.sql.catalog.spark_catalog"
 CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 AUTOMATIC_WIDENING = "spark.databricks.delta.typeWidening.allowAutomaticWidening"
 
-# By default, a write can change an integer column to decimal or double in Delta 4.1 and newer.
+# In Delta 4.1 and newer, a write that evolves the schema can by default change an integer column to
+# decimal or double. With this value it makes only the other type changes.
 SAFE_WRITES = {AUTOMATIC_WIDENING: "same_family_type"}
 
 _CLASS_PATH_SETTINGS = ("spark.jars", "spark.driver.extraClassPath", "spark.submit.pyFiles")

@@ -29,19 +29,19 @@ class TargetSettings:
         session: the session.
         started_with: the settings of the target that started Spark; empty if another program
             started it.
-        otherwise: the values of these settings without a target. A setting that is not in it has
-            Spark's default.
+        without_target: the values of these settings without a target. A setting that is not in it
+            has Spark's default.
     """
 
     def __init__(
         self,
         session: SparkSession,
         started_with: Mapping[str, str],
-        otherwise: Mapping[str, str],
+        without_target: Mapping[str, str],
     ) -> None:
         self._session = session
         self._started_with = started_with
-        self._before: dict[str, str | None] = {key: otherwise.get(key) for key in started_with}
+        self._before: dict[str, str | None] = {key: without_target.get(key) for key in started_with}
         self._warned: set[str] = set()
 
     def apply(self, settings: Mapping[str, str]) -> None:
@@ -117,9 +117,9 @@ class TargetSettings:
             )
 
     def _listed(self, keys: Iterable[str], settings: Mapping[str, str]) -> str:
-        return "; ".join(self._told(key, settings.get(key)) for key in sorted(keys))
+        return "; ".join(self._difference_text(key, settings.get(key)) for key in sorted(keys))
 
-    def _told(self, key: str, asked: str | None) -> str:
+    def _difference_text(self, key: str, asked: str | None) -> str:
         if is_secret(key):
             return key
         running = self._started_with.get(key, self._session.conf.get(key, None))

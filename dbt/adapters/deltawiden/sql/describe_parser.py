@@ -194,14 +194,19 @@ def read_schema(
     Returns:
         The schema. A type that can't be read is an ``UnreadableType``.
     """
-    resolver = _Asking(relation, describe)
+    resolver = _TypeResolver(relation, describe)
     return StructType(
         [StructField(name, resolver.type_of(quote(name), text)) for name, text in columns]
     )
 
 
-class _Asking:
-    """Asks the server for the parts of a type whose text is ambiguous."""
+class _TypeResolver:
+    """Reads types from their texts. If a text is ambiguous, it describes each part on the server.
+
+    Args:
+        relation: the relation's name, quoted for a statement, or a subquery.
+        describe: describes a query on the server.
+    """
 
     def __init__(self, relation: str, describe: Describe) -> None:
         self._relation = relation

@@ -71,7 +71,7 @@ class ViewFinder:
         return self._backend.spark_version() >= (4,)
 
     def read_by(self, query: str) -> list[View]:
-        """Find the views that change values which a query reads.
+        """Find the views in a query, directly or inside other views, that change a table's values.
 
         Args:
             query: a SELECT, which may just have been analysed for a temporary view.

@@ -135,8 +135,8 @@ def stale_views(planned: Iterable[PlannedView], views: Mapping[Path, View]) -> l
     for view in planned:
         if views[view.name].is_stale:
             readers = (views[name] for name in view.outer)
-            mended = [views[view.name], *(reader for reader in readers if not reader.follows)]
-            found.update({stale.name: stale for stale in mended})
+            updated = [views[view.name], *(reader for reader in readers if not reader.follows)]
+            found.update({stale.name: stale for stale in updated})
     return list(found.values())
 
 
@@ -183,7 +183,7 @@ def _lossy(path: Path, query: DataType, view: DataType) -> Iterator[LossyCast]:
             yield LossyCast(pair.path, query_type, view_type)
 
 
-def mending(view: View, models: Mapping[Path, str], can_alter: bool) -> list[str]:
+def update_commands(view: View, models: Mapping[Path, str], can_alter: bool) -> list[str]:
     """Return the alternative commands that update a view to the types of its query.
 
     Args:
@@ -203,12 +203,12 @@ def mending(view: View, models: Mapping[Path, str], can_alter: bool) -> list[str
     ]
 
 
-def read_text(views: Iterable[View], models: Mapping[Path, str], warn: bool) -> str:
+def changed_values_text(views: Iterable[View], models: Mapping[Path, str], warn: bool) -> str:
     """Render the message that a model reads views which change values.
 
     Args:
         views: the views to update, from ``stale_views``.
-        models: as for ``mending``.
+        models: as for ``update_commands``.
         warn: whether the model runs nevertheless.
 
     Returns:
@@ -235,8 +235,8 @@ def failing_text(views: Iterable[View], models: Mapping[Path, str], can_alter: b
 
     Args:
         views: the views.
-        models: as for ``mending``.
-        can_alter: as for ``mending``.
+        models: as for ``update_commands``.
+        can_alter: as for ``update_commands``.
 
     Returns:
         A text with each view and the commands that update it.
@@ -257,8 +257,8 @@ def widened_text(
     Args:
         table: the table's schema and name.
         views: the views to update, from ``stale_views``; at least one.
-        models: as for ``mending``.
-        can_alter: as for ``mending``.
+        models: as for ``update_commands``.
+        can_alter: as for ``update_commands``.
 
     Returns:
         A text with each view, its casts and the commands that update it.
@@ -280,4 +280,4 @@ def _blocks(views: Iterable[View], models: Mapping[Path, str], can_alter: bool) 
             yield "    Spark refuses to read it: CANNOT_UP_CAST_DATATYPE"
         elif not view.casts:
             yield "    It reads another view of these, and does not follow its types"
-        yield "    Do: " + "\n    Or: ".join(mending(view, models, can_alter))
+        yield "    Do: " + "\n    Or: ".join(update_commands(view, models, can_alter))

@@ -22,7 +22,7 @@ class Reason(Enum):
         "to widen it by hand, run: {by_hand}",
     )
     IMPOSSIBLE = (
-        "this column can't be changed in place to a type that holds the values of both types",
+        "Delta can't change this column to a type that holds both its values and the new ones",
         "cast the column in the model to {from_type}, or rebuild the table: dbt run --full-refresh",
     )
     NESTED_LENGTH = (
@@ -53,8 +53,9 @@ class Reason(Enum):
         "('delta.enableTypeWidening' = 'true')",
     )
     INCOMPATIBLE = (
-        "the table must stay compatible with {detail}, which does not support this change",
-        "cast the column in the model, or remove the compatibility",
+        "the table must stay compatible with {detail}, which does not support this type change",
+        "cast the column in the model, remove the format from type_widening_compatible_with, or "
+        "turn off the table's properties for Iceberg",
     )
     ENGINE_TOO_OLD = (
         "this change needs Delta {detail} or newer",
