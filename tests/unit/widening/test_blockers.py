@@ -548,13 +548,13 @@ GONE_FIELD = {"id": "int", "s": {"x": "int", "y": "int"}}, {"id": "int", "s": {"
         (checked("gone > 0", "id < GONE"), [Reason.CONSTRAINT, Reason.CONSTRAINT]),
         (checked("id > 0"), []),
         (facts(MAPPED, generated={"made": "gone + 1"}), [Reason.INPUT_OF_GENERATED]),
-        (facts(MAPPED, clustering_columns=("gONE",)), [Reason.GONE_AND_CLUSTERED_BY]),
-        (facts(MAPPED, clustering_columns=("id",)), []),
+        (facts(MAPPED, clustering_columns=(("gONE",),)), [Reason.GONE_AND_CLUSTERED_BY]),
+        (facts(MAPPED, clustering_columns=(("id",), ("s", "gone"))), []),
         (facts({}), [Reason.DROP_NEEDS_COLUMN_MAPPING]),
         (
             facts(
                 {"delta.constraints.c": "gone > 0"},
-                clustering_columns=("gone",),
+                clustering_columns=(("gone",),),
                 generated={"made": "gone + 1"},
             ),
             [
@@ -577,14 +577,21 @@ def test_all_that_stands_in_the_way_of_a_drop_is_told(known: TableSnapshot, expe
         (checked("s.y > 0"), [Reason.CONSTRAINT]),
         (checked("s is not null"), [Reason.CONSTRAINT]),
         (checked("s.x > 0"), []),
-        (facts(MAPPED, clustering_columns=("s",)), [Reason.GONE_AND_CLUSTERED_BY]),
-        (facts(MAPPED, clustering_columns=("y",)), []),
+        (facts(MAPPED, clustering_columns=(("id",), ("S", "Y"))), [Reason.GONE_AND_CLUSTERED_BY]),
+        (facts(MAPPED, clustering_columns=(("s", "x"),)), []),
+        (facts(MAPPED, clustering_columns=(("y",),)), []),
         (facts(MAPPED, partition_columns=("y",)), []),
         (facts(MAPPED, generated={"made": "s.y + 1"}), [Reason.INPUT_OF_GENERATED]),
     ],
 )
 def test_a_nested_field_is_dropped_where_nothing_uses_it(known, expected: list[Reason]):
     assert dropping(*GONE_FIELD, known) == [(("s", "y"), reason) for reason in expected]
+
+
+def test_a_struct_is_not_dropped_if_a_field_in_it_is_a_clustering_column():
+    known = facts(MAPPED, clustering_columns=(("s", "x"),))
+    refused = dropping({"id": "int", "s": {"x": "int"}}, {"id": "int"}, known)
+    assert refused == [(("s",), Reason.GONE_AND_CLUSTERED_BY)]
 
 
 def test_no_column_is_dropped_from_a_table_of_another_format():
@@ -605,7 +612,7 @@ def test_a_refused_drop_names_the_constraint_and_the_column():
 
 
 def test_what_stands_in_the_way_of_a_drop_is_nothing_to_a_column_that_is_kept():
-    known = checked("gone > 0", clustering_columns=("gone",))
+    known = checked("gone > 0", clustering_columns=(("gone",),))
     assert not plan({"id": "int", "gone": "int"}, {"id": "int"}, known=known).refusals
 
 
