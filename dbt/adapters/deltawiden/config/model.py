@@ -13,3 +13,4 @@ class DeltaWidenConfig(SparkConfig):
     type_widening: bool | None = None
     type_widening_compatible_with: list[str] | None = None
     on_lossy_write: str | None = None
+    liquid_clustered_by: str | list[str] | None = None
