@@ -51,3 +51,69 @@ class TestGainedProperties:
         run = dbt("run", mode="fail", grown=True, properties={"steward": "x"})
         assert run.status("model") == "error"
         assert table("model").version == version
+
+
+SNAPSHOT = """
+{% snapshot versions %}
+{{ config(target_schema=target.schema, unique_key='id', strategy='check', check_cols='all',
+          type_widening=true, tblproperties=var('properties', {})) }}
+select 1 as id, cast({{ var('n', 1) }} as {{ var('type', 'int') }}) as n
+{% endsnapshot %}
+"""
+FEATURES = {
+    "delta.enableRowTracking": True,
+    "delta.enableDeletionVectors": True,
+    "delta.enableChangeDataFeed": True,
+    "delta.logRetentionDuration": "interval 40 days",
+}
+
+
+class TestChangedValues:
+    """Row tracking has commits of its own: for the protocol, and for the rows that are there."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"model.sql": MODEL}
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {"versions.sql": SNAPSHOT}
+
+    @pytest.fixture(scope="class")
+    def built(self, project):
+        first = {"delta.logRetentionDuration": "interval 50 days", "delta.enableRowTracking": False}
+        dbt("build", properties=first)
+        dbt("build", properties=FEATURES, n=2)
+
+    @pytest.mark.parametrize(("name", "write"), [("model", "WRITE"), ("versions", "MERGE")])
+    def test_are_set_once_before_the_write(self, built, table, name, write):
+        assert table(name).operations(since=0) == [
+            "UPGRADE PROTOCOL",
+            "ROW TRACKING BACKFILL",
+            "SET TBLPROPERTIES",
+            write,
+        ]
+        has = table(name).properties
+        assert [has[key] for key in FEATURES] == ["true", "true", "true", "interval 40 days"]
+        rows = table(name).rows("_metadata.row_id")
+        assert len(set(rows)) == 2
+        assert (None,) not in rows
+
+    def test_another_value_is_set_with_a_widening_in_the_same_run(self, built, table):
+        versions = {name: table(name).version for name in ("model", "versions")}
+        changed = {**FEATURES, "delta.enableChangeDataFeed": False}
+        wide = {"n": 5_000_000_000, "type": "bigint"}
+        for run in (dbt("build", properties=changed, **wide), dbt("build", properties=changed)):
+            assert run.status("model") == run.status("versions") == "success", run.output
+        assert table("model").operations(versions["model"]) == [
+            "SET TBLPROPERTIES",
+            "WRITE",
+            "WRITE",
+        ]
+        changes = table("versions").operations(versions["versions"])
+        assert changes[:3] == ["SET TBLPROPERTIES", "CHANGE COLUMN", "MERGE"]
+        assert "SET TBLPROPERTIES" not in changes[3:]
+        for name in versions:
+            assert table(name).properties["delta.enableChangeDataFeed"] == "false"
+            assert table(name).properties["delta.enableRowTracking"] == "true"
+        assert 5_000_000_000 in [n for (n,) in table("versions").rows("n")]

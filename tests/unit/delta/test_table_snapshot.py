@@ -18,7 +18,7 @@ def snapshot(*answers: Rows) -> tuple[TableSnapshot, list[str]]:
 
 
 def detail(**values: Any) -> Rows:
-    return [{"location": "/w/t", "partitionColumns": "[]", "clusteringColumns": "[]", **values}]
+    return [{"location": "/w/t", "partitionColumns": "[]", **values}]
 
 
 def test_one_query_is_enough_for_a_table_without_computed_columns():
@@ -43,24 +43,40 @@ def test_one_query_is_enough_for_a_table_without_computed_columns():
 
 
 @pytest.mark.parametrize(
-    ("partition", "clustering", "expected"),
-    [
-        ('["day", "my col"]', "[]", (("day", "my col"), ())),
-        (["day"], ["a"], (("day",), ("a",))),
-        (None, None, ((), ())),
-        ("", '["s"]', ((), ("s",))),
-    ],
+    ("listed", "expected"),
+    [('["day", "my col"]', ("day", "my col")), (["day"], ("day",)), (None, ()), ("", ())],
 )
-def test_the_layout_is_read_when_it_is_used(partition, clustering, expected):
-    of_table = detail(partitionColumns=partition, clusteringColumns=clustering)
-    table, queries = snapshot(of_table)
-    assert (table.partition_columns, table.clustering_columns) == expected
+def test_the_partition_columns_are_asked_for_where_they_are_wanted(listed, expected):
+    table, queries = snapshot(detail(partitionColumns=listed))
+    assert table.partition_columns == expected
     assert queries == [DETAIL]
 
 
-def test_the_layout_is_read_from_a_delta_without_clustering():
-    table, _ = snapshot([{"location": "/w/t", "partitionColumns": '["day"]'}])
-    assert (table.partition_columns, table.clustering_columns) == (("day",), ())
+@pytest.mark.parametrize(
+    ("listed", "expected"),
+    [
+        ([], ()),
+        ([("clusteringColumns", "[]")], ()),
+        (
+            [("clusteringColumns", '[["a"],["s","x"],["my.col"]]')],
+            (("a",), ("s", "x"), ("my.col",)),
+        ),
+    ],
+)
+def test_the_clustering_columns_are_among_the_properties(listed, expected):
+    table, queries = snapshot(listed)
+    assert table.clustering_columns == expected
+    assert table.properties == dict(listed)
+    assert queries == [PROPERTIES]
+
+
+def test_a_snapshot_with_other_clustering_columns_keeps_its_answers():
+    table, queries = snapshot([("clusteringColumns", '[["a"]]')])
+    assert table.clustering_columns == (("a",),)
+    changed = table.with_clustering((("b",),))
+    assert (table.clustering_columns, changed.clustering_columns) == ((("a",),), (("b",),))
+    assert changed.properties == table.properties
+    assert queries == [PROPERTIES]
 
 
 @pytest.mark.parametrize(

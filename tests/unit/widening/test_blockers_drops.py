@@ -28,13 +28,13 @@ GONE_FIELD = {"id": "int", "s": {"x": "int", "y": "int"}}, {"id": "int", "s": {"
             table_snapshot(MAPPED, generation_expressions={"made": "gone + 1"}),
             [Reason.INPUT_OF_GENERATED],
         ),
-        (table_snapshot(MAPPED, clustering_columns=("gONE",)), [Reason.GONE_AND_CLUSTERED_BY]),
-        (table_snapshot(MAPPED, clustering_columns=("id",)), []),
+        (table_snapshot(MAPPED, clustering_columns=(("gONE",),)), [Reason.GONE_AND_CLUSTERED_BY]),
+        (table_snapshot(MAPPED, clustering_columns=(("id",), ("s", "gone"))), []),
         (table_snapshot({}), [Reason.DROP_NEEDS_COLUMN_MAPPING]),
         (
             table_snapshot(
                 {"delta.constraints.c": "gone > 0"},
-                clustering_columns=("gone",),
+                clustering_columns=(("gone",),),
                 generation_expressions={"made": "gone + 1"},
             ),
             [
@@ -59,8 +59,12 @@ def test_all_blockers_of_a_drop_are_refused_together(
         (checked("s.y > 0"), [Reason.CONSTRAINT]),
         (checked("s is not null"), [Reason.CONSTRAINT]),
         (checked("s.x > 0"), []),
-        (table_snapshot(MAPPED, clustering_columns=("s",)), [Reason.GONE_AND_CLUSTERED_BY]),
-        (table_snapshot(MAPPED, clustering_columns=("y",)), []),
+        (
+            table_snapshot(MAPPED, clustering_columns=(("id",), ("S", "Y"))),
+            [Reason.GONE_AND_CLUSTERED_BY],
+        ),
+        (table_snapshot(MAPPED, clustering_columns=(("s", "x"),)), []),
+        (table_snapshot(MAPPED, clustering_columns=(("y",),)), []),
         (table_snapshot(MAPPED, partition_columns=("y",)), []),
         (
             table_snapshot(MAPPED, generation_expressions={"made": "s.y + 1"}),
@@ -70,6 +74,12 @@ def test_all_blockers_of_a_drop_are_refused_together(
 )
 def test_a_nested_field_is_dropped_if_nothing_uses_it(snapshot, expected: list[Reason]):
     assert dropping(*GONE_FIELD, snapshot) == [(("s", "y"), reason) for reason in expected]
+
+
+def test_a_struct_is_not_dropped_if_a_field_in_it_is_a_clustering_column():
+    snapshot = table_snapshot(MAPPED, clustering_columns=(("s", "x"),))
+    refused = dropping({"id": "int", "s": {"x": "int"}}, {"id": "int"}, snapshot)
+    assert refused == [(("s",), Reason.GONE_AND_CLUSTERED_BY)]
 
 
 def test_no_column_is_dropped_from_a_table_of_another_format():
@@ -92,5 +102,5 @@ def test_a_refused_drop_names_the_constraint_and_the_column():
 
 
 def test_the_blockers_of_a_drop_do_not_block_a_column_that_is_kept():
-    snapshot = checked("gone > 0", clustering_columns=("gone",))
+    snapshot = checked("gone > 0", clustering_columns=(("gone",),))
     assert not make_plan({"id": "int", "gone": "int"}, {"id": "int"}, snapshot=snapshot).refusals

@@ -13,6 +13,7 @@ class DeltaWidenConfig(SparkConfig):
     type_widening: bool | None = None
     type_widening_compatible_with: list[str] | None = None
     on_lossy_write: str | None = None
+    liquid_clustered_by: str | list[str] | None = None
     # The clauses of a MERGE, with the names of dbt-databricks.
     target_alias: str | None = None
     source_alias: str | None = None

@@ -6,6 +6,7 @@ from typing import Any
 
 from dbt_common.exceptions import DbtConfigError
 
+from dbt.adapters.deltawiden.config.clustering import clustering_problems, warn_without_effect
 from dbt.adapters.deltawiden.config.merge_clauses import is_action, is_flag
 from dbt.adapters.deltawiden.config.policy import (
     CONFIGURATION_KEYS,
@@ -81,6 +82,7 @@ CHECKS: Mapping[str, Check] = {
     "location_root": (_is_text, "a folder's path or URI"),
     "partition_by": _NAMES,
     "clustered_by": _NAMES,
+    "liquid_clustered_by": _NAMES,
     "buckets": (_is_count, "a number of buckets"),
     "options": _PROPERTIES,
     "tblproperties": _PROPERTIES,
@@ -157,7 +159,7 @@ def read_model_policy(config: Mapping[str, Any], name: str) -> Policy:
 
 
 def check_configuration(config: Mapping[str, Any], name: str) -> None:
-    """Check a node's configuration.
+    """Check a node's configuration, and warn of the keys that have no effect on Delta.
 
     Args:
         config: the configuration.
@@ -165,15 +167,20 @@ def check_configuration(config: Mapping[str, Any], name: str) -> None:
 
     Raises:
         DbtConfigError: a value is not accepted. The message names all such values.
+        EventCompilationError: there is a warning, and ``--warn-error`` makes errors of warnings.
     """
     found = problems({key: config.get(key) for key in CHECKS})
     try:
         read_policy({key: config.get(key) for key in CONFIGURATION_KEYS})
     except InvalidConfiguration as error:
         found = [str(error), *found]
-    found = found or strategy_problems({key: config.get(key) for key in STRATEGY_KEYS})
+    found = found or [
+        *clustering_problems(config),
+        *strategy_problems({key: config.get(key) for key in STRATEGY_KEYS}),
+    ]
     if found:
         raise invalid_configuration(name, found)
+    warn_without_effect(config, name)
 
 
 def invalid_configuration(name: str, problems: Iterable[str]) -> DbtConfigError:

@@ -21,8 +21,10 @@ from dbt.adapters.deltawiden.delta.protocol import (
 )
 from dbt.adapters.deltawiden.delta.transaction_log import FetchRows, newest_schema
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.sql.identifiers import Path
 
 _CONSTRAINT = "delta.constraints."
+_CLUSTERING = "clusteringColumns"
 _UNIFORM = "delta.universalFormat.enabledFormats"
 _ICEBERG_PROPERTIES = (
     "delta.enableIcebergCompatV1",
@@ -79,6 +81,12 @@ class TableSnapshot:
         changed.properties = {**self.properties, **properties}
         return changed
 
+    def with_clustering(self, columns: tuple[Path, ...]) -> "TableSnapshot":
+        """Return a snapshot of the same table with other clustering columns."""
+        changed = copy(self)
+        changed.clustering_columns = columns
+        return changed
+
     def read_now(self) -> "TableSnapshot":
         """Read the properties and features now, before they can change."""
         _ = self.all_properties
@@ -133,9 +141,14 @@ class TableSnapshot:
         return _names(self._detail, "partitionColumns")
 
     @cached_property
-    def clustering_columns(self) -> tuple[str, ...]:
-        """The names of the clustering columns. For a nested field, the first part of its name."""
-        return _names(self._detail, "clusteringColumns")
+    def clustering_columns(self) -> tuple[Path, ...]:
+        """The paths of the columns and nested fields that the table is clustered by.
+
+        Source:
+            Delta's ``DeltaTableV2.properties``, which lists them from the transaction log, in the
+            names of the schema. DESCRIBE DETAIL has the same, as text, and also counts the files.
+        """
+        return tuple(map(tuple, json.loads(self.all_properties.get(_CLUSTERING, "[]"))))
 
     @cached_property
     def files(self) -> int | None:

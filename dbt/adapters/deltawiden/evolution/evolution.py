@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Container, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -10,6 +11,7 @@ from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 from pyspark.sql.types import StructField, StructType
 
+from dbt.adapters.deltawiden.config.clustering import changed_clustering, clustering_to_restore
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, OnSchemaChange, Policy
 from dbt.adapters.deltawiden.config.table_properties import changed_properties
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
@@ -21,6 +23,7 @@ from dbt.adapters.deltawiden.evolution.attempts import SchemaChangeFailed
 from dbt.adapters.deltawiden.sql.identifiers import Path, read_name
 from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName
 from dbt.adapters.deltawiden.widening import report
+from dbt.adapters.deltawiden.widening.clustering import plan_clustering
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import plan_changes, plan_no_change
 from dbt.adapters.deltawiden.widening.request import NoSuchLeaf, find_leaf
@@ -83,7 +86,7 @@ class TableEvolution:
             schemas: the schema of the model's output, and the table's.
             table: the table.
             policy: the model's configuration.
-            config: all of it, for ``tblproperties``.
+            config: all of it, for ``tblproperties`` and ``liquid_clustered_by``.
             model: the model's name.
             keys: the columns, in lower case, by which the write finds rows.
 
@@ -104,8 +107,10 @@ class TableEvolution:
             check = self.value_check(model, table, table_schema, partitioned_by)
         snapshot = self._backend.snapshot(table, table_schema)
         properties = _changed_properties(table, config, snapshot)
+        clustering = changed_clustering(config, snapshot)
         if difference and policy.on_schema_change is not OnSchemaChange.IGNORE:
             known = snapshot.with_properties(properties) if properties else snapshot
+            known = known if clustering is None else known.with_clustering(clustering)
             plan = plan_changes(difference, source_schema, policy, known, check, keys)
         else:
             # Reading which columns Delta computes can take statements: only if one may be missing.
@@ -113,7 +118,11 @@ class TableEvolution:
             plan = plan_no_change(
                 difference, source_schema, table_schema, snapshot.name, computed, check, keys
             )
-        return require_not_refused(plan.with_properties(properties))
+        plan = plan.with_properties(properties)
+        if clustering is not None:
+            plan = plan_clustering(plan, clustering, snapshot)
+        plan = replace(plan, clustering_after_write=clustering_to_restore(config, snapshot))
+        return require_not_refused(plan)
 
     def value_check(
         self,

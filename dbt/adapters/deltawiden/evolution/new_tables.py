@@ -6,11 +6,18 @@ from typing import Any
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.deltawiden.config.clustering import bucket_problems, read_clustering
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite
-from dbt.adapters.deltawiden.config.validation import columns_named, read_model_policy
+from dbt.adapters.deltawiden.config.validation import (
+    columns_named,
+    invalid_configuration,
+    read_model_policy,
+)
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
 from dbt.adapters.deltawiden.evolution.model_views import ModelViews
+from dbt.adapters.deltawiden.sql.identifiers import path_sql, path_text
+from dbt.adapters.deltawiden.widening.clustering import find_columns
 from dbt.adapters.deltawiden.widening.rules import feature_properties
 from dbt.adapters.deltawiden.writing.columns import partitions_checked_sql
 from dbt.adapters.deltawiden.writing.partition_values import keeps_partitions_as_text
@@ -44,9 +51,30 @@ class NewTables:
 
         Raises:
             SchemaChangeRefused: the query reads through a view that changes values.
+            DbtConfigError: ``liquid_clustered_by`` has a name that is not a column of the query, or
+                the table would have buckets, which Delta does not have.
         """
         self._views.check(context, query)
+        self._check_clustering(query, context["config"])
         return self._with_partitions_checked(query, table, context["config"])
+
+    def _check_clustering(self, query: str, config: Any) -> None:
+        name = config.model.unique_id
+        buckets = bucket_problems(config)
+        if buckets:
+            raise invalid_configuration(name, buckets)
+        if not read_clustering(config):
+            return
+        try:
+            schema = self._backend.query_schema(query)
+        except DbtRuntimeError:
+            return  # The statement itself will say what is wrong.
+        paths, problems = find_columns(read_clustering(config) or (), schema)
+        if problems:
+            texts = (f"liquid_clustered_by: {path_text(path)}: {why}" for path, why in problems)
+            raise invalid_configuration(name, texts)
+        # CREATE TABLE has to have the names in the case of the query, which ALTER TABLE has not.
+        config.model.config["liquid_clustered_by"] = [path_sql(path) for path in paths]
 
     def _with_partitions_checked(self, query: str, table: SparkRelation, config: Any) -> str:
         columns = columns_named(config.get("partition_by"))

@@ -31,6 +31,15 @@ _ADVICE: Mapping[str, str] = {
         "A view that is read here was created before a table became wider: create the view again, "
         "for a dbt model by dbt run --select NAME."
     ),
+    "DELTA_CLUSTERING_REPLACE_TABLE_WITH_PARTITIONED_TABLE": (
+        "Delta never gives partitions to a table that is clustered, or that was clustered before: "
+        "drop the table, then run again; or use liquid_clustered_by instead of partition_by."
+    ),
+    "DELTA_CLUSTERING_COLUMN_MISSING_STATS": (
+        "Delta collects statistics for the first 32 columns of a table: select the column earlier "
+        "in the model, or list all columns that need statistics in the table property "
+        "delta.dataSkippingStatsColumns (tblproperties)."
+    ),
     "DATA_SOURCE_NOT_FOUND": (
         "If it is Delta that is missing, put the Delta jars on the driver's class path."
     ),

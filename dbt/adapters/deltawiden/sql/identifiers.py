@@ -40,6 +40,11 @@ def path_text(path: Path) -> str:
     return ".".join(part if _PLAIN_NAME.fullmatch(part) else quote(part) for part in path)
 
 
+def folded(path: Path) -> Path:
+    """Return a path in lower case, to compare it as Spark does."""
+    return tuple(part.lower() for part in path)
+
+
 def parse_path(text: str) -> Path:
     """Parse a path as a person writes it: ``amount``, ``s.x``, ``m.value.`my col```.
 
@@ -114,6 +119,18 @@ def name_sql(*parts: str) -> str:
     return ".".join(path_sql(read_name(part)) for part in parts)
 
 
+def read_names(given: str | Sequence[str]) -> tuple[Path, ...]:
+    """Parse the columns that a configuration lists, such as those of ``liquid_clustered_by``.
+
+    Args:
+        given: names as for ``names_sql``.
+
+    Returns:
+        The path of each column or nested field.
+    """
+    return tuple(read_name(name) for name in _listed(given))
+
+
 def names_sql(given: str | Sequence[str]) -> str:
     """Render the columns that a configuration lists, such as those of ``partition_by``.
 
@@ -129,6 +146,10 @@ def names_sql(given: str | Sequence[str]) -> str:
         (PARTITIONED BY, CLUSTERED BY); transforms:
         https://iceberg.apache.org/docs/latest/spark-ddl/#partitioned-by
     """
+    return ", ".join(name if _COLUMN.fullmatch(name) else quote(name) for name in _listed(given))
+
+
+def _listed(given: str | Sequence[str]) -> Sequence[str]:
     if isinstance(given, str):
-        given = _COLUMN.findall(given) if _COLUMNS.fullmatch(given) else [given]
-    return ", ".join(name if _COLUMN.fullmatch(name) else quote(name) for name in given)
+        return _COLUMN.findall(given) if _COLUMNS.fullmatch(given) else [given]
+    return given

@@ -1,6 +1,6 @@
 """Render the statements that change a table. Other modules only use their text."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from pyspark.sql.types import DataType
 
@@ -39,6 +39,12 @@ def add_columns(table_name: str, types: Iterable[tuple[Path, DataType]]) -> str:
 def drop_columns(table_name: str, paths: Iterable[Path]) -> str:
     """Return the statement that drops columns or nested fields."""
     return f"alter table {table_name} drop columns ({', '.join(map(path_sql, paths))})"
+
+
+def cluster_by(table_name: str, paths: Sequence[Path]) -> str:
+    """Return the statement that changes the clustering columns. Without any, it removes them."""
+    columns = f"({', '.join(map(path_sql, paths))})" if paths else "none"
+    return f"alter table {table_name} cluster by {columns}"
 
 
 def drop_feature(table_name: str, feature: str, truncate_history: bool) -> str:

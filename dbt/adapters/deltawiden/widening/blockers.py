@@ -8,7 +8,7 @@ from pyspark.sql.types import DataType
 from dbt.adapters.deltawiden.delta.engine import DELTA_3_2, DELTA_4_0, Capability
 from dbt.adapters.deltawiden.delta.protocol import PREVIEW_FEATURE, TYPE_WIDENING_FEATURE
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
-from dbt.adapters.deltawiden.sql.identifiers import Path, quote
+from dbt.adapters.deltawiden.sql.identifiers import Path, folded, quote
 from dbt.adapters.deltawiden.sql.references import uses
 from dbt.adapters.deltawiden.sql.types import every_type, leaves, type_text
 from dbt.adapters.deltawiden.widening.refusals import Blocker, Reason
@@ -111,8 +111,9 @@ def drop_blockers(path: Path, snapshot: TableSnapshot) -> Iterator[Blocker]:
         The blockers. Each of them makes a separate refusal.
     """
     yield from _any_change_blockers(path, snapshot)
-    folded = [column.lower() for column in snapshot.clustering_columns]
-    if path[0].lower() in folded:  # DELTA_UNSUPPORTED_DROP_CLUSTERING_COLUMN
+    # DELTA_UNSUPPORTED_DROP_CLUSTERING_COLUMN. Delta drops a struct with a clustering column in it,
+    # and then can't read the table's clustering any more.
+    if any(folded(column[: len(path)]) == folded(path) for column in snapshot.clustering_columns):
         yield Blocker(Reason.GONE_AND_CLUSTERED_BY)
 
 

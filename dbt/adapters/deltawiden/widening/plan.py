@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql import statements as sql
+from dbt.adapters.deltawiden.sql.identifiers import Path, folded
 from dbt.adapters.deltawiden.widening.refusals import Refusal
 from dbt.adapters.deltawiden.widening.schema_diff import (
     FieldDifference,
@@ -30,6 +31,10 @@ class Plan:
             made.
         new: the columns and nested fields to add.
         dropped: the columns and nested fields to drop after the write has succeeded.
+        clustering: the columns to cluster the table by before the write. None if the clustering
+            stays as it is.
+        clustering_after_write: the columns to cluster the table by again, because the write removes
+            its clustering.
         properties: the table properties to set first: new properties of the model, the type
             widening property if it is requested, and the table features that a new type needs.
         write: the values to write to each column afterwards.
@@ -47,6 +52,8 @@ class Plan:
     applied_by_earlier_attempts: tuple[TypeChange, ...] = ()
     new: tuple[FieldDifference, ...] = ()
     dropped: tuple[FieldDifference, ...] = ()
+    clustering: tuple[Path, ...] | None = None
+    clustering_after_write: tuple[Path, ...] = ()
     properties: tuple[tuple[str, str], ...] = ()
     write: Write = field(default_factory=Write)
     refusals: tuple[Refusal, ...] = ()
@@ -65,10 +72,8 @@ class Plan:
 
     @property
     def statements_after_write(self) -> list[str]:
-        """The statements that drop the columns and fields that the model lacks."""
-        if self.refusals or not self.dropped:
-            return []
-        return [sql.drop_columns(self.table, (field.path for field in self.dropped))]
+        """The statements that restore the clustering, and drop what the model lacks."""
+        return [] if self.refusals else list(_statements_after_write(self))
 
     @property
     def float_statement(self) -> str:
@@ -126,11 +131,15 @@ class Plan:
             changes=tuple(change for change in self.changes if change not in made),
             float_changes=tuple(change for change in self.float_changes if change not in made),
             new=() if _add_statement(self) in ran else self.new,
+            clustering=None if ran & set(_cluster_statements(self)) else self.clustering,
         )
 
     def has_steps_of(self, other: "Plan") -> bool:
         """Return whether two plans make the same changes and the same write."""
-        steps = ("properties", "changes", "float_changes", "new", "dropped", "write")
+        steps = (
+            *("properties", "changes", "float_changes", "new", "dropped", "write"),
+            *("clustering", "clustering_after_write"),
+        )
         return all(getattr(self, step) == getattr(other, step) for step in steps)
 
     def undo_before_changes(self, done: Iterable[str]) -> list[str]:
@@ -151,11 +160,35 @@ class Plan:
 def _statements_before_write(plan: Plan) -> Iterator[str]:
     if plan.properties:
         yield _properties_statement(plan)
+    # Before the other changes, if possible: the engine alone knows which types it can cluster by.
+    if not _clusters_by_new(plan):
+        yield from _cluster_statements(plan)
     yield from plan.before_changes
     yield from _alter_types(plan)
     yield from plan.after_changes
     if plan.new:
         yield _add_statement(plan)
+    if _clusters_by_new(plan):
+        yield from _cluster_statements(plan)
+
+
+def _statements_after_write(plan: Plan) -> Iterator[str]:
+    if plan.clustering_after_write:
+        yield sql.cluster_by(plan.table, plan.clustering_after_write)
+    if plan.dropped:
+        yield sql.drop_columns(plan.table, (field.path for field in plan.dropped))
+
+
+def _clusters_by_new(plan: Plan) -> bool:
+    return any(
+        folded(column[: len(new.path)]) == folded(new.path)
+        for column in plan.clustering or ()
+        for new in plan.new
+    )
+
+
+def _cluster_statements(plan: Plan) -> list[str]:
+    return [] if plan.clustering is None else [sql.cluster_by(plan.table, plan.clustering)]
 
 
 def _properties_statement(plan: Plan) -> str:

@@ -86,7 +86,7 @@ def plan_changes(
         properties=_properties(changes, new, snapshot),
         write=match_columns(
             source,
-            _schema_at_write(snapshot.schema, changes, new),
+            schema_at_write(snapshot.schema, changes, new),
             left_out=snapshot.computed_columns,
             check=check,
             keys=keys,
@@ -364,9 +364,10 @@ def _is_recorded(change: TypeChange) -> bool:
     return rule is not None and rule.recorded
 
 
-def _schema_at_write(
+def schema_at_write(
     table: StructType, changes: tuple[TypeChange, ...], new: tuple[FieldDifference, ...]
 ) -> StructType:
+    """Return a table's schema after the type changes and the new columns of a plan."""
     added: dict[Path, tuple[StructField, ...]] = {}
     for field in new:
         parent = field.path[:-1]

@@ -132,6 +132,16 @@ class Reason(Enum):
         "the model lacks this column, and the table is clustered by it",
         "select the column in the model, or run: alter table {table} cluster by none",
     )
+    NOT_A_CLUSTERING_COLUMN = (
+        "liquid_clustered_by has this name, which the table does not have: {detail}",
+        "correct liquid_clustered_by; a new column of the model is added only if on_schema_change "
+        "is append_new_columns or sync_all_columns",
+    )
+    CLUSTERED_AND_PARTITIONED = (
+        "liquid_clustered_by has this name, and the table is partitioned by {detail}: Delta "
+        "clusters only tables without partitions",
+        "remove liquid_clustered_by, or rebuild the table: dbt run --full-refresh",
+    )
     MODE_IS_FAIL = (
         "on_schema_change is fail; the column could be widened in place",
         "set on_schema_change to append_new_columns or sync_all_columns",
@@ -230,7 +240,7 @@ class Refusal:
     def subject(self) -> str:
         """The column and its types: ``amount: int -> decimal(12,2)``."""
         types = [type_text(data_type) for data_type in (self.from_type, self.to_type) if data_type]
-        return f"{path_text(self.path)}: {' -> '.join(types)}"
+        return ": ".join([path_text(self.path), *([" -> ".join(types)] if types else [])])
 
     def words(self, table: str, by_hand: str) -> tuple[str, str]:
         """Render the reason's texts.

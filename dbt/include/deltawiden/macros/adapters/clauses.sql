@@ -43,10 +43,14 @@
 {%- endmacro %}
 
 
+{#- Liquid clustering takes the place of buckets, which Delta does not have. -#}
 {% macro deltawiden__clustered_cols(label, required=false) %}
+  {%- set liquid = config.get('liquid_clustered_by') -%}
   {%- set columns = config.get('clustered_by', validator=validation.any[list, basestring]) -%}
   {%- set buckets = config.get('buckets', validator=validation.any[int]) -%}
-  {%- if columns and buckets is not none %}
+  {%- if liquid %}
+    cluster by ({{ adapter.names_sql(liquid) }})
+  {%- elif columns and buckets is not none %}
     {{ label }} ({{ adapter.names_sql(columns) }}) into {{ buckets }} buckets
   {%- endif %}
 {%- endmacro %}

@@ -21,8 +21,21 @@
 {% endmacro %}
 
 
+{#-
+  A CREATE TABLE AS SELECT can't have comments on columns: Spark's "Schema may not be specified". So the comments are
+  set after it. Spark 4 sets those of a Delta table in one statement, which is one commit.
+  https://spark.apache.org/docs/latest/sql-ref-syntax-ddl-alter-table.html#alter-or-change-column
+-#}
 {% macro deltawiden__alter_column_comment(relation, column_dict) %}
-  {%- if config.get('file_format', validator=validation.any[basestring]) in ['delta', 'hudi', 'iceberg'] -%}
+  {%- set file_format = config.get('file_format', validator=validation.any[basestring]) -%}
+  {%- if file_format == 'delta' and column_dict | length > 1 and adapter.has_spark(4) -%}
+    {#- Names that differ in case only are one column, and one statement can't change a column twice. -#}
+    {%- set comments = {} -%}
+    {%- for name, column in column_dict.items() -%}
+      {%- do comments.update({name | lower: adapter.quote(name) ~ ' comment ' ~ adapter.literal_sql(column['description'])}) -%}
+    {%- endfor -%}
+    {% do run_query('alter table ' ~ relation ~ ' alter column ' ~ comments.values() | join(', ')) %}
+  {%- elif file_format in ['delta', 'hudi', 'iceberg'] -%}
     {%- for name, column in column_dict.items() -%}
       {% do run_query('alter table ' ~ relation ~ (' alter' if relation.is_iceberg else ' change') ~ ' column '
         ~ adapter.quote(name) ~ ' comment ' ~ adapter.literal_sql(column['description'])) %}

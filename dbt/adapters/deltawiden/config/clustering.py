@@ -1,0 +1,154 @@
+"""Read and check the part of a model's configuration that decides how a table is clustered."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dbt.adapters.events.types import AdapterEventWarning
+from dbt_common.events.functions import warn_or_error
+from dbt_common.invocation import get_invocation_id
+
+from dbt.adapters.deltawiden.config.policy import problem
+from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
+from dbt.adapters.deltawiden.sql.identifiers import Path, folded, read_names
+
+_TABLES = ("table", "incremental", "snapshot", "seed")
+_INSTEAD = "use liquid_clustered_by: [columns], or remove clustered_by"
+
+_warned: set[tuple[str, str]] = set()
+
+
+def read_clustering(config: Mapping[str, Any]) -> tuple[Path, ...] | None:
+    """Read the columns that a table is to be clustered by.
+
+    Args:
+        config: the configuration of a model, seed or snapshot.
+
+    Returns:
+        The columns of ``liquid_clustered_by``. An empty list means that the table must not be
+        clustered. None if the key is not set, so that a table keeps the clustering that it has.
+
+    Source:
+        https://docs.delta.io/latest/delta-clustering.html; the key is that of dbt-databricks
+    """
+    given = config.get("liquid_clustered_by")
+    if given is None or given == "":
+        return None
+    return read_names(given)
+
+
+def changed_clustering(
+    config: Mapping[str, Any], snapshot: TableSnapshot
+) -> tuple[Path, ...] | None:
+    """Return the columns that an existing table has to be clustered by, if that is a change.
+
+    Args:
+        config: the model's configuration.
+        snapshot: the table.
+
+    Returns:
+        The columns. None if the table is clustered as the model wants it.
+    """
+    wanted = read_clustering(config)
+    if wanted is None or not snapshot.is_delta:
+        return None
+    is_met = list(map(folded, wanted)) == list(map(folded, snapshot.clustering_columns))
+    return None if is_met else wanted
+
+
+def clustering_to_restore(config: Mapping[str, Any], snapshot: TableSnapshot) -> tuple[Path, ...]:
+    """Return the columns that a table has to be clustered by again after each write of a model.
+
+    Args:
+        config: the model's configuration.
+        snapshot: the table.
+
+    Returns:
+        The columns. None of them if the writes keep the clustering.
+
+    Source:
+        Delta's ``WriteIntoDelta``: an overwrite of a whole table replaces its clustering columns by
+        those of the statement, and INSERT OVERWRITE can't have any.
+    """
+    is_incremental = config.get("materialized") == "incremental"
+    overwrites = is_incremental and config.get("incremental_strategy") == "insert_overwrite"
+    return read_clustering(config) or () if overwrites and snapshot.is_delta else ()
+
+
+def clustering_problems(config: Mapping[str, Any]) -> list[str]:
+    """Find the other keys that ``liquid_clustered_by`` can't be combined with.
+
+    Args:
+        config: the configuration of a model, seed or snapshot, each value of which is accepted.
+
+    Returns:
+        One line for each such key.
+
+    Source:
+        Delta's errors DELTA_CLUSTER_BY_WITH_PARTITIONED_BY and DELTA_CLUSTER_BY_WITH_BUCKETING;
+        Spark's UNSUPPORTED_PARTITION_TRANSFORM for the other formats
+    """
+    is_table = config.get("materialized") in _TABLES
+    return list(_clustering_problems(config)) if is_table and read_clustering(config) else []
+
+
+def _clustering_problems(config: Mapping[str, Any]) -> Iterator[str]:
+    for key in ("partition_by", "clustered_by"):
+        if config.get(key):
+            yield (
+                f"liquid_clustered_by and {key}: got both; accepted: one of the two. A Delta table "
+                "with liquid clustering has neither partitions nor buckets"
+            )
+    if not _is_delta(config):
+        yield problem("file_format", config.get("file_format"), "delta with liquid_clustered_by")
+
+
+def bucket_problems(config: Mapping[str, Any]) -> list[str]:
+    """Find the configuration for buckets in the model of a new Delta table.
+
+    Args:
+        config: the model's configuration.
+
+    Returns:
+        One line if the model sets ``clustered_by`` and ``buckets``.
+
+    Source:
+        Delta's error DELTA_OPERATION_NOT_ALLOWED_DETAIL: `Bucketing` is not supported
+    """
+    if not _is_delta(config) or not config.get("clustered_by") or not config.get("buckets"):
+        return []
+    return [f"clustered_by and buckets: Delta has no tables with buckets; {_INSTEAD} and buckets"]
+
+
+def warn_without_effect(config: Mapping[str, Any], name: str) -> None:
+    """Warn once a run of the keys for clustering that have no effect on Delta.
+
+    It is no error, because dbt-spark ignores ``clustered_by`` without ``buckets``, and because no
+    statement on an existing table has buckets in it.
+
+    Args:
+        config: the configuration of a node.
+        name: the node's unique id, for the warning.
+
+    Raises:
+        EventCompilationError: ``--warn-error`` makes errors of warnings.
+    """
+    if config.get("materialized") not in _TABLES or not _is_delta(config):
+        return
+    texts = []
+    if config.get("clustered_by"):
+        texts.append(f"clustered_by has no effect on a Delta table: {_INSTEAD}")
+    if config.get("auto_liquid_cluster"):
+        texts.append(
+            "auto_liquid_cluster has no effect: Delta without Databricks has no CLUSTER BY AUTO; "
+            "use liquid_clustered_by: [columns]"
+        )
+    for text in texts:
+        warning = (get_invocation_id(), text)
+        if warning not in _warned:
+            _warned.add(warning)
+            where = f"The configuration of {name} (the first node with it in this run)"
+            warn_or_error(AdapterEventWarning(name="DeltaWiden", base_msg=f"{where}: {text}"))
+
+
+def _is_delta(config: Mapping[str, Any]) -> bool:
+    return (config.get("file_format") or "delta") == "delta"

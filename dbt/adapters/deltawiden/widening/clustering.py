@@ -1,0 +1,63 @@
+"""Plan a change of the columns that a table is clustered by."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from pyspark.sql.types import StructType
+
+from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
+from dbt.adapters.deltawiden.sql.identifiers import Path
+from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.widening.planner import schema_at_write
+from dbt.adapters.deltawiden.widening.refusals import Reason, Refusal
+from dbt.adapters.deltawiden.widening.request import find_leaf
+
+
+def plan_clustering(plan: Plan, wanted: tuple[Path, ...], snapshot: TableSnapshot) -> Plan:
+    """Add a change of the clustering columns to a plan.
+
+    Args:
+        plan: the plan for the model's output.
+        wanted: the columns to cluster the table by. None of them is left if it is empty.
+        snapshot: the table as it is.
+
+    Returns:
+        The plan. It is refused if a name is not that of a column or nested field of the table as
+        it is at the write, or if the table has partitions.
+
+    Source:
+        https://docs.delta.io/latest/delta-clustering.html;
+        DELTA_ALTER_TABLE_CLUSTER_BY_ON_PARTITIONED_TABLE_NOT_ALLOWED
+    """
+    schema = schema_at_write(snapshot.schema, plan.changes, plan.new)
+    paths, problems = find_columns(wanted, schema)
+    refusals = [Refusal(Reason.NOT_A_CLUSTERING_COLUMN, path, detail=why) for path, why in problems]
+    # A clustered table has no partitions, so this is not asked of one.
+    if wanted and not snapshot.clustering_columns and snapshot.partition_columns:
+        columns = ", ".join(snapshot.partition_columns)
+        refusals += [
+            Refusal(Reason.CLUSTERED_AND_PARTITIONED, path, detail=columns) for path in paths
+        ]
+    return replace(plan, clustering=paths).refusing(refusals)
+
+
+def find_columns(
+    wanted: Iterable[Path], schema: StructType
+) -> tuple[tuple[Path, ...], list[tuple[Path, str]]]:
+    """Find the columns that a configuration names, in any case.
+
+    Args:
+        wanted: the paths of columns and nested fields.
+        schema: the schema of a table or query.
+
+    Returns:
+        The paths that are there, in the schema's spelling, and the others, each with the reason.
+    """
+    paths: list[Path] = []
+    problems: list[tuple[Path, str]] = []
+    for path in wanted:
+        try:
+            paths.append(find_leaf(path, schema)[0])
+        except ValueError as error:
+            problems.append((path, str(error)))
+    return tuple(paths), problems
