@@ -37,6 +37,12 @@ class JvmBackend(ConnectBackend):
         with self._handle().with_setting(key, value):
             yield
 
+    @contextmanager
+    def with_setting(self, key: str, value: str) -> Iterator[None]:
+        """Run the statements in the block with a setting, in a copy of the session."""
+        with self._setting(key, value):
+            yield
+
     def schema(self, relation: BaseRelation) -> StructType:
         """Read the exact schema of a table or view."""
         return _schema_in_jvm(relation, self._handle()) or super().schema(relation)
@@ -73,6 +79,10 @@ class JvmBackend(ConnectBackend):
     def widen_floats(self, table_name: str, leaves: Sequence[Path]) -> None:
         """Correct the statistics of float leaves, then change the leaves to double."""
         self._files(table_name).widen_floats(leaves)
+
+    def collect_statistics(self, table: SparkRelation) -> None:
+        """Collect the statistics of all data files of a table, in one commit."""
+        self._files(relation_sql(table)).collect_statistics()
 
     def remove_recorded_changes(self, table: SparkRelation) -> None:
         """Remove the recorded type changes from a table's schema."""
