@@ -29,6 +29,7 @@ from dbt.adapters.deltawiden.credentials import ConnectionMethod
 from dbt.adapters.deltawiden.delta.backends import choose_backend
 from dbt.adapters.deltawiden.delta.protocol import ENABLED
 from dbt.adapters.deltawiden.docs_catalog import catalog_rows, catalog_table, statistics
+from dbt.adapters.deltawiden.evolution.after_run import optimize_after_run
 from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
 from dbt.adapters.deltawiden.evolution.incremental import IncrementalWrites
 from dbt.adapters.deltawiden.evolution.model_views import ModelViews
@@ -261,6 +262,11 @@ class DeltaWidenAdapter(SparkAdapter):
     def temporary_view(self, model: Mapping[str, Any], of_data_frame: bool = False) -> str:
         """Return the name of the temporary view of a model's rows, or of its data frame."""
         return python_view(model) if of_data_frame else session_view(model)
+
+    @available
+    def optimize_after_run(self, context: Mapping[str, Any], table: SparkRelation) -> None:
+        """Run OPTIMIZE if the model's configuration asks for it: ``optimize_after_run``."""
+        optimize_after_run(self._backend, context, table)
 
     # Seeds
 

@@ -13,3 +13,7 @@ class DeltaWidenConfig(SparkConfig):
     type_widening: bool | None = None
     type_widening_compatible_with: list[str] | None = None
     on_lossy_write: str | None = None
+    optimize: str | None = None
+    zorder: list[str] | str | None = None
+    zorder_by: list[str] | str | None = None
+    skip_optimize: bool | None = None

@@ -6,6 +6,7 @@ from typing import Any
 
 from dbt_common.exceptions import DbtConfigError
 
+from dbt.adapters.deltawiden.config.after_run import AFTER_RUN, OPTIMIZE_KEYS, optimize_problems
 from dbt.adapters.deltawiden.config.policy import (
     CONFIGURATION_KEYS,
     InvalidConfiguration,
@@ -81,6 +82,10 @@ CHECKS: Mapping[str, Check] = {
     "incremental_predicates": _PREDICATES,
     "incremental_strategy": (_is_text, "the name of a strategy, such as merge"),
     "column_types": (_is_types, "Spark types by column"),
+    "optimize": (lambda value: value == AFTER_RUN, AFTER_RUN),
+    "zorder": _NAMES,
+    "zorder_by": _NAMES,
+    "skip_optimize": (lambda value: isinstance(value, bool), "true, false"),
 }
 """The check of each key's value, and the accepted values for the error message. The keys are from
 https://docs.getdbt.com/reference/resource-configs/spark-configs"""
@@ -143,6 +148,7 @@ def check_configuration(config: Mapping[str, Any], name: str) -> None:
         DbtConfigError: a value is not accepted. The message names all such values.
     """
     found = problems({key: config.get(key) for key in CHECKS})
+    found += optimize_problems({key: config.get(key) for key in OPTIMIZE_KEYS})
     try:
         read_policy({key: config.get(key) for key in CONFIGURATION_KEYS})
     except InvalidConfiguration as error:
