@@ -19,16 +19,19 @@ from tests.functional.test_lossy_values import (
 )
 from tests.functional.test_microbatch import TestBatches
 from tests.functional.test_nested import TestOddNames, TestReorderedFieldsThatWiden, TestWideStruct
+from tests.functional.test_optimize import TestOptimize
 from tests.functional.test_partition_columns import TestPartitionColumns
 from tests.functional.test_report_type_widening import TestReport
 from tests.functional.test_seeds import TestSeeds
 from tests.functional.test_self_reference import TestAModelThatReadsItsOwnTable
 from tests.functional.test_snapshots import TestGrowth, TestTimesWithoutZone
+from tests.functional.test_source_freshness import TestSourceFreshness
 from tests.functional.test_table_features import TestColumnsWithDefault
 from tests.functional.test_tblproperties import TestGainedProperties
 from tests.functional.test_type_widening_config import (
     TestTrueTurnsThePropertyOnWhenItIsFirstNeeded,
 )
+from tests.functional.test_vacuum import TestVacuum
 from tests.functional.test_views import TestOurViewsFollow, TestViewOverStaleView
 from tests.functional.test_widen_columns import TestWidenColumns
 
@@ -53,14 +56,17 @@ __all__ = [
     "TestOddNames",
     "TestOneRefusalStopsAllChanges",
     "TestOurViewsFollow",
+    "TestOptimize",
     "TestPartitionColumns",
     "TestReorderedFieldsThatWiden",
     "TestReport",
     "TestSeeds",
     "TestSnapshotsOfCharSources",
+    "TestSourceFreshness",
     "TestStrategyOfTheProject",
     "TestTimesWithoutZone",
     "TestTrueTurnsThePropertyOnWhenItIsFirstNeeded",
+    "TestVacuum",
     "TestViewOverStaleView",
     "TestWideStruct",
     "TestWidenColumns",
