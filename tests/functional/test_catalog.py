@@ -1,9 +1,11 @@
 """`dbt docs generate` shows the effects of type widening on a table."""
 
 import json
+from pathlib import Path
 
 import pytest
-from dbt.tests.util import run_dbt
+from dbt.adapters.capability import Capability
+from dbt.tests.util import run_dbt, run_dbt_and_capture
 
 from tests.functional.support import dbt, needs_delta_4
 
@@ -68,3 +70,31 @@ class TestCatalog:
         }
         assert [column["index"] for column in columns.values()] == [1, 2]
         assert list(catalog["turned_off"]["columns"]) == ["n", "text"]
+
+    def test_the_relations_that_are_not_selected_are_not_read(self, catalog, table):
+        (detail,) = (
+            table("turned_off").spark.sql(f"describe detail {table('turned_off').name}").collect()
+        )
+        log = Path(detail.location.removeprefix("file:")) / "_delta_log"
+        log.rename(log.with_name("_moved"))
+        try:
+            _, whole = run_dbt_and_capture(["docs", "generate"])
+            _, some = run_dbt_and_capture(["docs", "generate", "--select", "plain", "a_view"])
+        finally:
+            log.with_name("_moved").rename(log)
+        assert "The catalog has no" in whole
+        assert "The catalog has no" not in some
+        with open("target/catalog.json") as file:
+            found = json.load(file)
+        assert found["errors"] is None
+        assert {name.rsplit(".", 1)[1] for name in found["nodes"]} == {"plain", "a_view"}
+
+
+def test_the_capabilities_are_declared(project):
+    supported = {each for each in Capability if project.adapter.supports(each)}
+    assert supported == {
+        Capability.GetCatalogForSingleRelation,
+        Capability.MicrobatchConcurrency,
+        Capability.SchemaMetadataByRelations,
+        Capability.TableLastModifiedMetadata,
+    }

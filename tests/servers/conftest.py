@@ -13,7 +13,7 @@ from tests.functional.conftest import table, wheel  # noqa: F401 (fixtures)
 from tests.servers.server import LOOPBACK, Server, running
 
 JARS = """
-from dbt.adapters.deltawiden.session import get_session
+from dbt.adapters.deltawiden.spark.session import get_session
 print(get_session({"spark.sql.catalogImplementation": "in-memory"}).conf.get("spark.jars"))
 """
 

@@ -20,6 +20,7 @@ from tests.functional.test_lossy_values import (
 from tests.functional.test_merge_clauses import TestClauses, TestUpdateSet
 from tests.functional.test_microbatch import TestBatches
 from tests.functional.test_nested import TestOddNames, TestReorderedFieldsThatWiden, TestWideStruct
+from tests.functional.test_optimize import TestOptimize
 from tests.functional.test_partition_columns import TestPartitionColumns
 from tests.functional.test_replace_where import (
     TestConditionsThatSparkCanNotTranslate,
@@ -30,12 +31,14 @@ from tests.functional.test_report_type_widening import TestReport
 from tests.functional.test_seeds import TestSeeds
 from tests.functional.test_self_reference import TestAModelThatReadsItsOwnTable
 from tests.functional.test_snapshots import TestGrowth, TestTimesWithoutZone
+from tests.functional.test_source_freshness import TestSourceFreshness
 from tests.functional.test_stale_views import TestViewOverStaleView
 from tests.functional.test_table_features import TestColumnsWithDefault
 from tests.functional.test_tblproperties import TestGainedProperties
 from tests.functional.test_type_widening_config import (
     TestTrueTurnsThePropertyOnWhenItIsFirstNeeded,
 )
+from tests.functional.test_vacuum import TestVacuum
 from tests.functional.test_views import TestOurViewsFollow
 from tests.functional.test_widen_columns import TestWidenColumns
 
@@ -62,6 +65,7 @@ __all__ = [
     "TestNonDeterministicModels",
     "TestOddNames",
     "TestOneRefusalStopsAllChanges",
+    "TestOptimize",
     "TestOurViewsFollow",
     "TestPartitionColumns",
     "TestReorderedFieldsThatWiden",
@@ -69,10 +73,12 @@ __all__ = [
     "TestReport",
     "TestSeeds",
     "TestSnapshotsOfCharSources",
+    "TestSourceFreshness",
     "TestStrategyOfTheProject",
     "TestTimesWithoutZone",
     "TestTrueTurnsThePropertyOnWhenItIsFirstNeeded",
     "TestUpdateSet",
+    "TestVacuum",
     "TestViewOverStaleView",
     "TestWideStruct",
     "TestWidenColumns",

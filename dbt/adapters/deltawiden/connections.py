@@ -1,5 +1,6 @@
 """Open connections to the Spark of a profile, and run statements on them."""
 
+import contextlib
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -11,6 +12,7 @@ from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from dbt.adapters.deltawiden.credentials import ConnectionMethod, DeltaWidenCredentials
 from dbt.adapters.deltawiden.spark.connect import open_connect
+from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
 from dbt.adapters.deltawiden.spark.errors import error_text, has_java_stack
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
 from dbt.adapters.deltawiden.spark.session import SessionConnection, get_session, release_session
@@ -99,7 +101,30 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
             return _open_server(super().open, connection)
         connection.handle = _open_session(credentials)
         connection.state = ConnectionState.OPEN
+        _describe_jobs(connection, connection.name)
         return connection
+
+    def set_connection_name(self, name: str | None = None) -> Connection:
+        """Name the thread's connection after the node that uses it now, and its jobs in Spark's UI.
+
+        Args:
+            name: the node's unique id.
+
+        Returns:
+            The thread's connection.
+        """
+        connection: Connection = super().set_connection_name(name)
+        if connection.state == ConnectionState.OPEN:
+            _describe_jobs(connection, connection.name)
+        return connection
+
+    @classmethod
+    def close(cls, connection: Connection) -> Connection:
+        """Close a connection. What the thread runs after it is not the node's any more."""
+        if connection.state == ConnectionState.OPEN:
+            _describe_jobs(connection, None)
+        closed: Connection = super().close(connection)
+        return closed
 
     def cleanup_all(self) -> None:
         """Close all connections. dbt calls this at the end of a command."""
@@ -113,6 +138,16 @@ def _open_server(open_it: Callable[[Connection], Connection], connection: Connec
     except DbtRuntimeError as error:
         error.msg = scrubbed(error.msg)  # A driver's error can contain its whole configuration.
         raise
+
+
+def _describe_jobs(connection: Connection, name: str | None) -> None:
+    """Show a node's name as the description of the jobs of a connection, if it has a session."""
+    # A Thrift server describes a job by its statement, and dbt's comment in it has the node's name.
+    handle = connection.handle
+    if isinstance(handle, SessionConnection):
+        # What Spark's UI shows must not stop a run. A Spark that was stopped has no context.
+        with contextlib.suppress(*SPARK_ERRORS, AttributeError):
+            handle.describe_jobs(name)
 
 
 def _open_session(credentials: DeltaWidenCredentials) -> SessionConnection:

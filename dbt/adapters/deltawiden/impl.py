@@ -9,13 +9,11 @@ import agate
 from dbt.adapters.base import available
 from dbt.adapters.base.impl import PythonJobHelper
 from dbt.adapters.base.relation import BaseRelation
-from dbt.adapters.capability import Capability, CapabilityDict, CapabilitySupport, Support
 from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.spark.column import SparkColumn
-from dbt.adapters.spark.impl import TABLE_OR_VIEW_NOT_FOUND_MESSAGES, SparkAdapter
+from dbt.adapters.spark.impl import TABLE_OR_VIEW_NOT_FOUND_MESSAGES
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.clients.agate_helper import empty_table
-from dbt_common.contracts.metadata import CatalogTable
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from dbt.adapters.deltawiden.column import DeltaWidenColumn, columns_of
@@ -26,10 +24,11 @@ from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager
 from dbt.adapters.deltawiden.credentials import ConnectionMethod
 from dbt.adapters.deltawiden.delta.backends import choose_backend
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
-from dbt.adapters.deltawiden.docs_catalog import catalog_rows, catalog_table, statistics
+from dbt.adapters.deltawiden.evolution.after_run import optimize_after_run
 from dbt.adapters.deltawiden.operations.operations import Operations
 from dbt.adapters.deltawiden.relation import DeltaWidenRelation
 from dbt.adapters.deltawiden.relation_listing import describe_one_by_one, without_temporary
+from dbt.adapters.deltawiden.relation_metadata import RelationMetadata
 from dbt.adapters.deltawiden.services import Services
 from dbt.adapters.deltawiden.spark.errors import condition
 from dbt.adapters.deltawiden.spark.prestart import prestart
@@ -45,20 +44,13 @@ from dbt.adapters.deltawiden.writing.merge_columns import Names, merge_update_co
 from dbt.adapters.deltawiden.writing.seeds import check_seed, quote_seed_column, seed_values
 
 
-class DeltaWidenAdapter(SparkAdapter):
+class DeltaWidenAdapter(RelationMetadata):
     """dbt-spark's adapter, with a plan before every write to an existing table."""
 
     ConnectionManager = DeltaWidenConnectionManager
     Column = DeltaWidenColumn
     Relation = DeltaWidenRelation
     AdapterSpecificConfigs = DeltaWidenConfig
-    # Batches that run at once replace their own rows each, and are tried again after a conflict.
-    _capabilities = CapabilityDict(
-        {
-            **SparkAdapter._capabilities,
-            Capability.MicrobatchConcurrency: CapabilitySupport(support=Support.Full),
-        }
-    )
 
     def __init__(self, config: Any, mp_context: SpawnContext) -> None:
         super().__init__(config, mp_context)
@@ -254,6 +246,11 @@ class DeltaWidenAdapter(SparkAdapter):
         """Return the name of the temporary view of a model's rows, or of its data frame."""
         return python_view(model) if of_data_frame else session_view(model)
 
+    @available
+    def optimize_after_run(self, context: Mapping[str, Any], table: SparkRelation) -> None:
+        """Run OPTIMIZE if the model's configuration asks for it: ``optimize_after_run``."""
+        optimize_after_run(self._backend, context, table)
+
     # Seeds
 
     def quote_seed_column(self, column: str, quote_config: bool | None) -> str:
@@ -374,20 +371,3 @@ class DeltaWidenAdapter(SparkAdapter):
                 return []
             raise
         return columns_of(schema, relation, exclude=self.HUDI_METADATA_COLUMNS)
-
-    # The pages of dbt docs
-
-    def _get_columns_for_catalog(self, relation: BaseRelation) -> Iterable[dict[str, Any]]:
-        if isinstance(relation, SparkRelation) and self._backend.has_session:
-            return catalog_rows(self._backend, relation)
-        rows = list(super()._get_columns_for_catalog(relation))
-        found = statistics(self._backend, relation) if isinstance(relation, SparkRelation) else {}
-        return [{**row, **found} for row in rows]
-
-    def get_catalog_for_single_relation(self, relation: BaseRelation) -> CatalogTable | None:
-        """Return what ``dbt docs generate`` shows of a relation; None if it can't be read."""
-        # dbt's cache knows a relation that this process has made by its name only.
-        listed = self.list_relations_without_caching(relation.without_identifier())
-        found = next((each for each in listed if each.identifier == relation.identifier), relation)
-        rows = list(self._get_columns_for_catalog(found))
-        return catalog_table(rows) if rows else None

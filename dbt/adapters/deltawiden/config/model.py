@@ -24,3 +24,7 @@ class DeltaWidenConfig(SparkConfig):
     not_matched_by_source_action: str | None = None
     not_matched_by_source_condition: str | None = None
     merge_with_schema_evolution: bool | str | None = None
+    optimize: str | None = None
+    zorder: list[str] | str | None = None
+    zorder_by: list[str] | str | None = None
+    skip_optimize: bool | None = None

@@ -6,6 +6,7 @@ from typing import Any
 
 from dbt_common.exceptions import DbtConfigError
 
+from dbt.adapters.deltawiden.config.after_run import AFTER_RUN, OPTIMIZE_KEYS, optimize_problems
 from dbt.adapters.deltawiden.config.clustering import clustering_problems, warn_without_effect
 from dbt.adapters.deltawiden.config.merge_clauses import is_action, is_flag
 from dbt.adapters.deltawiden.config.policy import (
@@ -102,6 +103,10 @@ CHECKS: Mapping[str, Check] = {
     "not_matched_by_source_condition": _CONDITION,
     "merge_with_schema_evolution": _FLAG,
     "column_types": (_is_types, "Spark types by column"),
+    "optimize": (lambda value: value == AFTER_RUN, AFTER_RUN),
+    "zorder": _NAMES,
+    "zorder_by": _NAMES,
+    "skip_optimize": (lambda value: isinstance(value, bool), "true, false"),
 }
 """The check of each key's value, and the accepted values for the error message. The keys are from
 https://docs.getdbt.com/reference/resource-configs/spark-configs and from
@@ -170,6 +175,7 @@ def check_configuration(config: Mapping[str, Any], name: str) -> None:
         EventCompilationError: there is a warning, and ``--warn-error`` makes errors of warnings.
     """
     found = problems({key: config.get(key) for key in CHECKS})
+    found += optimize_problems({key: config.get(key) for key in OPTIMIZE_KEYS})
     try:
         read_policy({key: config.get(key) for key in CONFIGURATION_KEYS})
     except InvalidConfiguration as error:

@@ -28,6 +28,27 @@ def require_delta(relation: SparkRelation) -> None:
         raise DbtRuntimeError(f"This is not a Delta table ({provider(relation)}).")
 
 
+def require_table(relation: SparkRelation, statement: str) -> None:
+    """Check that a statement of Delta's can run on a relation.
+
+    Args:
+        relation: the relation.
+        statement: the statement's name, for the error.
+
+    Raises:
+        DbtRuntimeError: the relation is not a Delta table. The message says what it is.
+    """
+    if relation.is_view:
+        raise DbtRuntimeError(
+            f"This is a view, which has no files. Run {statement} on the table that it selects "
+            "from."
+        )
+    if not relation.is_delta:
+        raise DbtRuntimeError(
+            f"This is not a Delta table ({provider(relation)}): {statement} needs one."
+        )
+
+
 def provider(relation: SparkRelation) -> str:
     """Return the format of a relation that is not a Delta table, or ``view``."""
     if relation.is_view:

@@ -76,6 +76,18 @@ def history_expiry(location: str, plus: str, fetch_rows: FetchRows) -> str:
     return str(rows[0][0])
 
 
+def log_files(location: str) -> str:
+    """Render the JSON files of a table's log as a table of lines, for a query.
+
+    Args:
+        location: the table's location, as DESCRIBE DETAIL shows it.
+
+    Returns:
+        The name, for a statement. Its column is ``value``.
+    """
+    return _files("text", location, "*.json")
+
+
 def file_sql(source: str, path: str) -> str:
     """Render a file as a table of a data source, for a query.
 

@@ -11,6 +11,7 @@ from pyspark.sql.types import StructType
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.column_metadata import read_metadata
 from dbt.adapters.deltawiden.delta.data_files import DataFiles
+from dbt.adapters.deltawiden.delta.history import Commit, read_history
 from dbt.adapters.deltawiden.delta.relations import relation_sql, require_delta
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.transaction_log import history_expiry
@@ -71,6 +72,14 @@ class MaintainedTable:
             for row in rows
             if self.commit_tag not in str(row["userMetadata"] or "")
         ]
+
+    def own_commits_since(self, version: int) -> Sequence[Commit]:
+        """Return the commits that the operation made after a version, the newest first."""
+        newer = self.files.version() - version
+        if not newer:
+            return []
+        commits = read_history(self.name, self.backend.fetch_rows, newer)
+        return [commit for commit in commits if self.commit_tag in commit.user_metadata]
 
     def history_expires_at(self, retention: str) -> str:
         """Return when the last removed type changes will be gone from the table's history.

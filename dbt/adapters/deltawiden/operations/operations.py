@@ -11,6 +11,8 @@ from dbt.adapters.spark.relation import SparkRelation
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
 from dbt.adapters.deltawiden.evolution.model_views import ModelViews
+from dbt.adapters.deltawiden.operations.analyze import analyze
+from dbt.adapters.deltawiden.operations.arguments import column_names, condition, whole_hours
 from dbt.adapters.deltawiden.operations.check_type_widening import check_type_widening
 from dbt.adapters.deltawiden.operations.deployed_query import deployed_query
 from dbt.adapters.deltawiden.operations.drop_type_widening import drop_type_widening
@@ -21,10 +23,12 @@ from dbt.adapters.deltawiden.operations.enable_type_widening import (
     plan_enable,
     readers_text,
 )
+from dbt.adapters.deltawiden.operations.optimize import optimize
 from dbt.adapters.deltawiden.operations.repair_statistics import repair_statistics
 from dbt.adapters.deltawiden.operations.report_type_widening import report_type_widening
 from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults
 from dbt.adapters.deltawiden.operations.selection import Names, Selection
+from dbt.adapters.deltawiden.operations.vacuum import Vacuum, vacuum
 from dbt.adapters.deltawiden.operations.widen_columns import widen_columns
 
 Tables = Iterable[SparkRelation]
@@ -110,6 +114,26 @@ class Operations:
     ) -> OperationResults:
         """Remove the table feature from tables, and rewrite the files that need it."""
         return drop_type_widening(self.backend, tables, truncate_history, dry_run)
+
+    def optimize(
+        self, tables: Tables, zorder_by: Names, where: str | None, dry_run: bool
+    ) -> OperationResults:
+        """Compact the files of tables. The arguments are as a user gives them."""
+        columns = column_names("optimize", "zorder_by", zorder_by)
+        return optimize(
+            self.backend, tables, columns, condition("optimize", "where", where), dry_run
+        )
+
+    def vacuum(
+        self, tables: Tables, retention_hours: int | None, force: bool, dry_run: bool
+    ) -> OperationResults:
+        """Delete the files that tables no longer need. The arguments are as a user gives them."""
+        hours = whole_hours("vacuum", "retention_hours", retention_hours)
+        return vacuum(self.backend, tables, Vacuum(hours, force, dry_run))
+
+    def analyze(self, tables: Tables, dry_run: bool) -> OperationResults:
+        """Collect the statistics of tables' files again."""
+        return analyze(self.backend, tables, dry_run)
 
     def repair_statistics(self, tables: Tables, dry_run: bool) -> OperationResults:
         """Correct the statistics of files in which a double column is still float."""

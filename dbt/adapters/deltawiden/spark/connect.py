@@ -20,6 +20,22 @@ DEFAULT_PORT = 15002
 class ConnectConnection(SessionConnection):
     """A connection that has its own session on the server."""
 
+    def describe_jobs(self, name: str | None) -> None:
+        """Tag the jobs that this thread starts with a name, which Spark's UI shows.
+
+        A server of Spark Connect describes a job by the request, and nobody else can.
+
+        Args:
+            name: the name, or None to remove the tag.
+
+        Source:
+            https://spark.apache.org/docs/latest/api/python/reference/pyspark.sql/api/pyspark.sql.SparkSession.addTag.html
+        """
+        session: Any = self.session
+        session.clearTags()
+        if name is not None:
+            session.addTag(name.replace(",", " "))  # A tag can't contain a comma.
+
     def cancel(self) -> None:
         """Cancel the statements that are running in this session."""
         session: Any = self.session

@@ -167,6 +167,15 @@ class DeltaTransactions:
         operation = getattr(self._delta, "DeltaOperations$ComputeStats")
         transaction.commit(self._seq(actions), operation(self._seq([])))
 
+    def collect_statistics(self) -> None:
+        """Collect and commit the statistics of all files. Tried on Spark 4.1.4 with Delta 4.4.0."""
+        name = "org.apache.spark.sql.delta.stats.StatisticsCollection$"
+        collection = getattr(java_class(self._session, name), "MODULE$")
+        every_row, every_file = (
+            getattr(collection, f"recompute$default${position}")() for position in (4, 5)
+        )
+        collection.recompute(self._spark, self._log, self._option(None), every_row, every_file)
+
     def commit_schema(
         self, transaction: Java, schema_json: str, leaves: Sequence[Sequence[str]]
     ) -> None:

@@ -18,6 +18,7 @@ from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS, start_spark
 from dbt.adapters.deltawiden.spark.errors import error_text, whole_text
+from dbt.adapters.deltawiden.spark.job_description import JobDescription
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
 from dbt.adapters.deltawiden.spark.scala import (
     analysed_plan,
@@ -183,6 +184,15 @@ class SessionConnection(SparkConnectionWrapper):
         self._statement = ""
         self._last_cursor: SessionConnection | None = None
         self._analysed: tuple[str, DataFrame] | None = None
+        self._job_description = JobDescription()
+
+    def describe_jobs(self, name: str | None) -> None:
+        """Show a name as the description of the jobs that this thread starts in Spark's UI.
+
+        Args:
+            name: the name, or None to show what was shown before the first name.
+        """
+        self._job_description.show(self.session.sparkContext, name)
 
     def cursor(self) -> "SessionConnection":
         """Return a new cursor, so that statements can be nested."""

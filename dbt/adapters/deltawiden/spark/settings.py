@@ -174,6 +174,8 @@ def _one_machine() -> dict[str, str]:
         # The default of 200, like that of 50 below, is made for clusters. A small statement would
         # spend most of its time on starting empty tasks.
         "spark.sql.shuffle.partitions": str(max(cores, 2)),
+        # VACUUM starts as many tasks to list a table's folders. The default is 10,000.
+        "spark.sql.sources.parallelPartitionDiscovery.parallelism": str(max(cores, 2)),
         # Each of these tasks generates the code for the log's rows again. Two tasks are not faster
         # than one for a table of 20,000 files.
         "spark.databricks.delta.snapshotPartitions": "1",

@@ -1,6 +1,7 @@
 """Read tables with a Spark Connect session: exact schemas, and no JVM in this process."""
 
 from collections.abc import Callable
+from datetime import datetime, timezone
 
 from dbt.adapters.base.relation import BaseRelation
 from dbt_common.exceptions import DbtRuntimeError
@@ -40,6 +41,12 @@ class ConnectBackend(SqlBackend):
         """Read the comment on a table or view."""
         comment: str | None = self._handle().comment(relation.render())
         return comment
+
+    def instant(self, value: datetime | str) -> datetime:
+        """Convert a timestamp in a result to a moment."""
+        # PySpark returns timestamps in the time zone of this machine, without saying so.
+        assert isinstance(value, datetime)
+        return value.astimezone(timezone.utc)
 
     def _read_spark_version(self) -> Version:
         return read_version(self._handle().session.version)

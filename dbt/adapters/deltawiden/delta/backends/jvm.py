@@ -33,7 +33,8 @@ class JvmBackend(ConnectBackend):
     corrects_statistics = True
 
     @contextmanager
-    def _setting(self, key: str, value: str) -> Iterator[None]:
+    def with_setting(self, key: str, value: str) -> Iterator[None]:
+        """Run the statements in the block with a setting, in a copy of the session."""
         with self._handle().with_setting(key, value):
             yield
 
@@ -73,6 +74,10 @@ class JvmBackend(ConnectBackend):
     def widen_floats(self, table_name: str, leaves: Sequence[Path]) -> None:
         """Correct the statistics of float leaves, then change the leaves to double."""
         self._files(table_name).widen_floats(leaves)
+
+    def collect_statistics(self, table: SparkRelation) -> None:
+        """Collect the statistics of all data files of a table, in one commit."""
+        self._files(relation_sql(table)).collect_statistics()
 
     def remove_recorded_changes(self, table: SparkRelation) -> None:
         """Remove the recorded type changes from a table's schema."""

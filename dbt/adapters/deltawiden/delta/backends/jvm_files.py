@@ -133,6 +133,15 @@ class FilesByJvm:
         for leaves, files in _by_leaves(stale).items():
             self.correct(files, leaves)
 
+    def collect_statistics(self) -> None:
+        """Collect the statistics of all files, in one commit. No file is written.
+
+        Raises:
+            DbtDatabaseError: Delta refused it, or other writers came first each time.
+        """
+        with as_active(self.session):
+            retry_same_commit(errors_as_dbt_errors()(self._transactions.collect_statistics))
+
     def widen_floats(self, leaves: Sequence[Path]) -> None:
         """Correct the statistics of float leaves, then change the leaves to double.
 

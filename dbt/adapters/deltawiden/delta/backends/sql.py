@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from dbt.adapters.base.relation import BaseRelation
@@ -29,12 +30,15 @@ from dbt.adapters.deltawiden.sql.describe_parser import (
     read_schema,
 )
 from dbt.adapters.deltawiden.sql.identifiers import Path, quote
+from dbt.adapters.deltawiden.sql.properties import property_text
 from dbt.adapters.deltawiden.sql.types import leaves, type_sql
 from dbt.adapters.deltawiden.sql.versions import Version
 
 USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
 """The setting with the user metadata that Delta stores in each commit,
 https://docs.delta.io/latest/delta-batch.html#set-user-defined-commit-metadata."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 Execute = Callable[..., tuple[Any, Any]]
 """The adapter's ``execute``. It runs a statement, and with ``fetch=True`` returns its rows."""
@@ -82,6 +86,19 @@ class SqlBackend:
         """Return the session's time zone."""
         return str(self.fetch_rows("select current_timezone()")[0][0])
 
+    def instant(self, value: datetime | str) -> datetime:
+        """Convert a timestamp in a result to a moment.
+
+        Args:
+            value: the timestamp as a query on this connection returned it.
+
+        Returns:
+            The moment, in UTC.
+        """
+        # A server returns timestamps without their time zone, in that of its session.
+        microseconds = self.fetch_rows(f"select unix_micros(cast('{value}' as timestamp))")[0][0]
+        return _EPOCH + timedelta(microseconds=int(microseconds))
+
     @contextmanager
     def tagged_commits(self, changed_by: str) -> Iterator[str]:
         """Record in the tables' history which model or operation makes the commits in the block.
@@ -94,11 +111,17 @@ class SqlBackend:
         """
         values = {"changed_by": changed_by, "invocation_id": get_invocation_id()}
         text = json.dumps({**values, "dbt_deltawiden": version})
-        with self._setting(USER_METADATA, text):
+        with self.with_setting(USER_METADATA, text):
             yield text
 
     @contextmanager
-    def _setting(self, key: str, value: str) -> Iterator[None]:
+    def with_setting(self, key: str, value: str) -> Iterator[None]:
+        """Run the statements in the block with a setting, then restore its value.
+
+        Args:
+            key: the setting.
+            value: its value in the block.
+        """
         # A server has one session for each connection, and each thread has its own connection.
         before = self._read_setting(key)
         self.execute(f"set {key}={value}")
@@ -111,8 +134,8 @@ class SqlBackend:
 
     def _read_setting(self, key: str) -> str | None:
         ((_, value),) = self.fetch_rows(f"set {key}")
-        # dbt reads an empty text in a result as None.
-        return None if value == "<undefined>" else str(value or "")
+        # dbt reads an empty text in a result as None, and the text `true` as a boolean.
+        return None if value == "<undefined>" else property_text(value or "")
 
     def schema(self, relation: BaseRelation) -> StructType:
         """Read the schema of a table or view.
@@ -305,6 +328,30 @@ class SqlBackend:
             DbtRuntimeError: SQL has no statement for it.
         """
         raise DbtRuntimeError(f"The statistics of {table_name} can't be corrected by SQL alone.")
+
+    def require_statistics(self) -> None:
+        """Check that this connection can collect the statistics of data files.
+
+        Raises:
+            DbtRuntimeError: SQL has no statement for it.
+        """
+        if not self.corrects_statistics:
+            raise DbtRuntimeError(
+                "Open-source Delta has no statement that collects the statistics of files, and "
+                "ANALYZE TABLE does not support Delta tables. Run the operation with "
+                "`method: session` on the same metastore, which does it with Delta's own class."
+            )
+
+    def collect_statistics(self, table: SparkRelation) -> None:
+        """Collect the statistics of all data files of a table, in one commit.
+
+        Args:
+            table: a Delta table.
+
+        Raises:
+            DbtRuntimeError: SQL has no statement for it, or Delta refused it.
+        """
+        self.require_statistics()
 
     def remove_recorded_changes(self, table: SparkRelation) -> None:
         """Remove the recorded type changes from a table's schema.

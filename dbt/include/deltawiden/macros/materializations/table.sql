@@ -39,6 +39,8 @@
 
   {% do persist_constraints(target_relation, model) %}
 
+  {% do adapter.optimize_after_run(context, target_relation) %}
+
   {{ run_hooks(post_hooks) }}
 
   {{ return({'relations': [target_relation]}) }}

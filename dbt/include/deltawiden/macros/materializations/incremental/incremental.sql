@@ -43,6 +43,8 @@
 
   {% do persist_docs(target_relation, model) %}
 
+  {% do adapter.optimize_after_run(context, target_relation) %}
+
   {{ run_hooks(post_hooks) }}
 
   {{ return({'relations': [target_relation]}) }}

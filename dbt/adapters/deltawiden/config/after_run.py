@@ -1,0 +1,81 @@
+"""Read the part of a model's configuration that asks for OPTIMIZE after each run."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dbt.adapters.deltawiden.config.policy import problem
+
+AFTER_RUN = "after_run"
+"""The value of ``optimize``."""
+
+OPTIMIZE_KEYS = (
+    "optimize",
+    "zorder",
+    "zorder_by",
+    "skip_optimize",
+    "liquid_clustered_by",
+    "file_format",
+    "materialized",
+)
+"""The configuration keys that decide about OPTIMIZE. ``zorder`` and ``skip_optimize`` are those of
+https://docs.getdbt.com/reference/resource-configs/databricks-configs."""
+
+SKIP_VARIABLES = ("DATABRICKS_SKIP_OPTIMIZE", "databricks_skip_optimize")
+"""The variables with which dbt-databricks skips OPTIMIZE in a whole run,
+https://docs.getdbt.com/reference/resource-configs/databricks-configs."""
+
+_TABLES = ("table", "incremental", "snapshot")
+
+
+def zorder_columns(config: Mapping[str, Any]) -> str | Sequence[str]:
+    """Return the columns that OPTIMIZE orders the rows by; empty if there are none."""
+    columns: str | Sequence[str] = config.get("zorder") or config.get("zorder_by") or ""
+    return columns
+
+
+def is_optimized(config: Mapping[str, Any], variables: Mapping[str, Any]) -> bool:
+    """Return whether OPTIMIZE runs after a model was written.
+
+    Args:
+        config: the model's configuration.
+        variables: dbt's variables (``--vars``).
+
+    Returns:
+        True if ``optimize`` or the columns of a Z-order are configured, and nothing skips it.
+    """
+    if config.get("optimize") != AFTER_RUN and not zorder_columns(config):
+        return False
+    skips = (str(variables.get(name, "false")).lower() == "true" for name in SKIP_VARIABLES)
+    return not config.get("skip_optimize") and not any(skips)
+
+
+def optimize_problems(config: Mapping[str, Any]) -> list[str]:
+    """Find configuration values about OPTIMIZE that contradict each other.
+
+    Args:
+        config: the values of ``OPTIMIZE_KEYS``.
+
+    Returns:
+        One line for each problem: the key, the value and what is accepted.
+    """
+    if config.get("materialized") not in _TABLES:
+        return []  # Views of a folder can have the configuration of its tables.
+    found = []
+    zorder, zorder_by = config.get("zorder"), config.get("zorder_by")
+    if zorder and zorder_by:
+        found.append(problem("zorder_by", zorder_by, f"leave it out, because zorder is {zorder!r}"))
+    clustered = config.get("liquid_clustered_by")
+    if clustered and zorder_columns(config):
+        key = "zorder" if zorder else "zorder_by"
+        found.append(
+            problem(
+                key, zorder_columns(config), f"leave it out: liquid_clustered_by is {clustered!r}"
+            )
+        )
+    file_format = config.get("file_format") or "delta"
+    asks = [key for key in ("optimize", "zorder", "zorder_by") if config.get(key)]
+    if asks and file_format != "delta":
+        found.append(
+            problem(asks[0], config[asks[0]], f"file_format: delta (this model has {file_format})")
+        )
+    return found

@@ -1,0 +1,172 @@
+"""Read the history of a Delta table: what its commits did, and when its data last changed.
+
+DESCRIBE HISTORY lists a commit for every change of a table. Many of them change no data: new
+properties, wider types, compaction, VACUUM.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from dbt.adapters.deltawiden.delta.transaction_log import FetchRows
+
+_WITHOUT_DATA = frozenset(
+    {
+        "ADD COLUMNS",
+        "ADD CONSTRAINT",
+        "CHANGE COLUMN",
+        "CHANGE COLUMNS",
+        "CLUSTER BY",
+        "COMPUTE STATS",
+        "CREATE TABLE",
+        "DOMAIN METADATA CLEANUP",
+        "DROP COLUMNS",
+        "DROP CONSTRAINT",
+        "DROP FEATURE",
+        "Deletion Vector Tombstones",
+        "Empty Commit",
+        "FSCK",
+        "OPTIMIZE",
+        "OPTIMIZE CHECKPOINT",
+        "REMOVE COLUMN MAPPING",
+        "RENAME COLUMN",
+        "REORG",
+        "REORG TABLE UPGRADE UNIFORM",
+        "REPLACE COLUMNS",
+        "ROW TRACKING BACKFILL",
+        "ROW TRACKING UNBACKFILL",
+        "SET TBLPROPERTIES",
+        "UNSET TBLPROPERTIES",
+        "UPDATE COLUMN METADATA",
+        "UPDATE SCHEMA",
+        "UPGRADE PROTOCOL",
+        "VACUUM END",
+        "VACUUM START",
+    }
+)
+"""The operations that change no value of any row. An operation that is not listed counts as one
+that does. The names are those of Delta's ``DeltaOperations``."""
+
+_COUNTS: Mapping[str, tuple[str, ...]] = {
+    "DELETE": ("numDeletedRows", "numRemovedFiles", "numAddedFiles", "numDeletionVectorsAdded"),
+    "MERGE": ("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRowsDeleted"),
+    "STREAMING UPDATE": ("numOutputRows", "numRemovedFiles"),
+    "UPDATE": ("numUpdatedRows",),
+    "WRITE": ("numOutputRows", "numRemovedFiles", "numDeletedRows"),
+}
+"""For an operation, the metrics that say whether it changed anything. A metric that is missing
+counts as zero if another one of them is there."""
+
+
+@dataclass(frozen=True)
+class Commit:
+    """A commit in a table's history.
+
+    Attributes:
+        version: the version that it made.
+        timestamp: when it was made, as the connection returns it.
+        operation: the operation's name.
+        metrics: the operation's metrics; empty if Delta did not record them.
+        user_metadata: the text that the writer stored with it.
+    """
+
+    version: int
+    timestamp: datetime | str
+    operation: str
+    metrics: Mapping[str, str]
+    user_metadata: str
+
+    @property
+    def changes_data(self) -> bool:
+        """Whether it added, removed or changed a row.
+
+        Source:
+            https://docs.delta.io/latest/delta-utility.html#operation-metrics-keys
+        """
+        if self.operation in _WITHOUT_DATA or self._is_of_operation:
+            return False
+        counts = [
+            self.metrics[name] for name in _COUNTS.get(self.operation, ()) if name in self.metrics
+        ]
+        return not counts or any(count != "0" for count in counts)
+
+    @property
+    def _is_of_operation(self) -> bool:
+        """Whether an operation of this adapter made it. Those rewrite rows, but change no value."""
+        return _changed_by(self.user_metadata) in ("drop_type_widening", "repair_statistics")
+
+
+def _changed_by(user_metadata: str) -> str | None:
+    try:
+        values = json.loads(user_metadata)
+    except ValueError:
+        return None
+    is_own = isinstance(values, dict) and "dbt_deltawiden" in values
+    return str(values.get("changed_by")) if is_own else None
+
+
+def read_history(
+    table_name: str, fetch_rows: FetchRows, limit: int | None = None
+) -> Iterator[Commit]:
+    """Read the commits of a table, the newest first.
+
+    Args:
+        table_name: the table's name, quoted for a statement.
+        fetch_rows: runs a query.
+        limit: the number of commits to read. None for all that are left.
+
+    Yields:
+        The commits.
+
+    Raises:
+        DbtDatabaseError: the table does not exist, or it is not a Delta table.
+
+    Source:
+        https://docs.delta.io/latest/delta-utility.html#retrieve-delta-table-history
+    """
+    suffix = f" limit {limit}" if limit is not None else ""
+    for row in fetch_rows(f"describe history {table_name}{suffix}"):
+        yield Commit(
+            int(row["version"]),
+            row["timestamp"],
+            str(row["operation"]),
+            _metrics(row["operationMetrics"]),
+            str(row["userMetadata"] or ""),
+        )
+
+
+def _metrics(value: Any) -> Mapping[str, str]:
+    # dbt shows a map in a result as JSON text.
+    found = json.loads(value) if isinstance(value, str) and value else value
+    return {str(name): str(count) for name, count in (found or {}).items()}
+
+
+_FIRST_COMMITS = 50
+
+
+def last_data_change(table_name: str, fetch_rows: FetchRows) -> Commit:
+    """Return the last commit of a table that changed its data.
+
+    Args:
+        table_name: the table's name, quoted for a statement.
+        fetch_rows: runs a query.
+
+    Returns:
+        The commit. If no commit that is left in the history changed data, the oldest one: the data
+        is at least as old as that.
+
+    Raises:
+        DbtDatabaseError: the table does not exist, or it is not a Delta table.
+    """
+    commits = list(read_history(table_name, fetch_rows, _FIRST_COMMITS))
+    found = _newest_change(commits)
+    if found is None and len(commits) == _FIRST_COMMITS:
+        commits = list(read_history(table_name, fetch_rows))
+        found = _newest_change(commits)
+    return found or commits[-1]
+
+
+def _newest_change(commits: list[Commit]) -> Commit | None:
+    return next((commit for commit in commits if commit.changes_data), None)

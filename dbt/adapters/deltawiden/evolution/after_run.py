@@ -1,0 +1,59 @@
+"""What a model's configuration asks for after its rows are written: OPTIMIZE."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from dbt.adapters.spark.relation import SparkRelation
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.deltawiden.config.after_run import (
+    SKIP_VARIABLES,
+    is_optimized,
+    zorder_columns,
+)
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.conflicts import retry_same_commit
+from dbt.adapters.deltawiden.delta.relations import relation_sql
+from dbt.adapters.deltawiden.sql import statements
+from dbt.adapters.deltawiden.sql.identifiers import names_sql
+
+
+class OptimizeFailed(DbtRuntimeError):
+    """OPTIMIZE failed after the rows of a model were written."""
+
+    def __init__(self, table: str, statement: str, error: DbtRuntimeError) -> None:
+        super().__init__(
+            f"The rows of {table} are written and committed. OPTIMIZE, which the model's "
+            f"configuration asks for, failed after that: {statement}\n{error.msg}\n"
+            "Do not repeat the run for the rows' sake: an `append` model would write them twice. "
+            "Correct the configuration, or run `dbt run-operation optimize` later."
+        )
+
+
+def optimize_after_run(
+    backend: SqlBackend, context: Mapping[str, Any], table: SparkRelation
+) -> None:
+    """Run OPTIMIZE if the model's configuration asks for it.
+
+    Args:
+        backend: runs the statement.
+        context: dbt's context of the model.
+        table: the table that the model has written.
+
+    Raises:
+        OptimizeFailed: Delta refused the statement, or other writers came first each time.
+
+    Source:
+        https://docs.delta.io/latest/optimizations-oss.html
+    """
+    config = context["config"]
+    variables = {name: context["var"](name, "false") for name in SKIP_VARIABLES}
+    if not is_optimized(config, variables):
+        return
+    columns = zorder_columns(config)
+    statement = statements.optimize(relation_sql(table), names_sql(columns) if columns else "")
+    try:
+        retry_same_commit(partial(backend.execute, statement))
+    except DbtRuntimeError as error:
+        raise OptimizeFailed(relation_sql(table), statement, error) from error

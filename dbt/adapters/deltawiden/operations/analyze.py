@@ -1,0 +1,74 @@
+"""``analyze``: collect the statistics of a table's files again.
+
+Spark's ``ANALYZE TABLE`` does not support Delta tables. Delta collects the statistics of a file
+when it writes the file, and uses them to leave out files that a filter does not need. A file has
+none if its writer did not collect them: another program, a conversion from Parquet, or Delta before
+``delta.dataSkippingStatsColumns`` or ``delta.dataSkippingNumIndexedCols`` was changed.
+"""
+
+from collections.abc import Iterable
+
+from dbt.adapters.spark.relation import SparkRelation
+from dbt_common.events.format import pluralize
+
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.relations import relation_sql, require_table
+from dbt.adapters.deltawiden.operations.maintained_table import MaintainedTable, opened
+from dbt.adapters.deltawiden.operations.progress import log_progress, size_text
+from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults, run_on_each
+
+_NAME = "analyze"
+
+
+def analyze(
+    backend: SqlBackend, tables: Iterable[SparkRelation], dry_run: bool
+) -> OperationResults:
+    """Collect the statistics of the files of tables again.
+
+    Args:
+        backend: reads and changes the tables.
+        tables: the tables.
+        dry_run: as for ``analyze_table``.
+
+    Returns:
+        The result for each table.
+    """
+
+    def analyze_one(table: SparkRelation) -> OperationResult:
+        require_table(table, "analyze")
+        backend.require_statistics()
+        with opened(backend, table, _NAME, writes_rows=False) as maintained:
+            return analyze_table(maintained, dry_run)
+
+    return run_on_each(_NAME, tables, relation_sql, analyze_one)
+
+
+def analyze_table(table: MaintainedTable, dry_run: bool) -> OperationResult:
+    """Collect the statistics of a table's files again, in one commit. It changes no row.
+
+    Args:
+        table: the table.
+        dry_run: whether to change nothing, and count the files.
+
+    Returns:
+        The result, with the number of files.
+
+    Raises:
+        DbtDatabaseError: Delta refused it. It can't do this for tables with deletion vectors.
+
+    Source:
+        Delta's ``StatisticsCollection.recompute``
+    """
+    files = table.files.list()
+    size = size_text(sum(file.size for file in files))
+    step = f"collect the statistics of {pluralize(len(files), 'file')} ({size})"
+    if files and not dry_run:
+        log_progress(f"{table.name}: {step}")
+        table.backend.collect_statistics(table.relation)
+    state = "dry_run" if dry_run else "analyzed" if files else "nothing_to_do"
+    done = step if files else "nothing to do"
+    return OperationResult(
+        table.name,
+        shown={"result": f"dry run: {done}" if dry_run else done},
+        values={"state": state, "statements": [step] if files else [], "files": len(files)},
+    )

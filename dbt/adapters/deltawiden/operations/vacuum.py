@@ -1,0 +1,156 @@
+"""``vacuum``: delete the files that tables no longer need, and say which time travel this ends."""
+
+import contextlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from dbt.adapters.spark.relation import SparkRelation
+from dbt_common.events.format import pluralize
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.relations import relation_sql, require_table
+from dbt.adapters.deltawiden.delta.retention import (
+    CHECK_SETTING,
+    PROPERTY,
+    oldest_readable_version,
+    retention,
+)
+from dbt.adapters.deltawiden.operations.maintained_table import MaintainedTable, opened
+from dbt.adapters.deltawiden.operations.progress import log_progress
+from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults, run_on_each
+from dbt.adapters.deltawiden.sql import statements
+
+_NAME = "vacuum"
+
+
+@dataclass(frozen=True)
+class Vacuum:
+    """What a user asks of the operation.
+
+    Attributes:
+        retention_hours: how long files are kept after they were removed from the table. None for
+            the table's own retention.
+        force: whether it may be less than the table's own retention.
+        dry_run: whether to delete nothing, and count the files.
+    """
+
+    retention_hours: int | None
+    force: bool
+    dry_run: bool
+
+
+def vacuum(
+    backend: SqlBackend, tables: Iterable[SparkRelation], request: Vacuum
+) -> OperationResults:
+    """Delete the files that tables no longer need.
+
+    Args:
+        backend: reads and changes the tables.
+        tables: the tables.
+        request: what the user asks for.
+
+    Returns:
+        The result for each table.
+    """
+
+    def vacuum_one(table: SparkRelation) -> OperationResult:
+        require_table(table, "VACUUM")
+        with opened(backend, table, _NAME, writes_rows=False) as maintained:
+            return vacuum_table(maintained, request)
+
+    return run_on_each(_NAME, tables, relation_sql, vacuum_one)
+
+
+def vacuum_table(table: MaintainedTable, request: Vacuum) -> OperationResult:
+    """Delete the files that a table no longer needs.
+
+    Args:
+        table: the table.
+        request: what the user asks for.
+
+    Returns:
+        The result, with the number of files and the oldest version that stays readable.
+
+    Raises:
+        DbtRuntimeError: ``retention_hours`` is less than the table's retention, without ``force``.
+        DbtDatabaseError: Delta refused the statement.
+
+    Source:
+        https://docs.delta.io/latest/delta-utility.html#remove-files-no-longer-referenced-by-a-delta-table
+    """
+    snapshot = table.snapshot()
+    of_table = retention(snapshot.properties)
+    hours = request.retention_hours
+    kept = of_table if hours is None else timedelta(hours=hours)
+    is_less = kept < of_table
+    if is_less and not request.force:
+        raise DbtRuntimeError(_too_short_text(kept, of_table))
+    statement = statements.vacuum(table.name, hours, request.dry_run)
+    oldest = oldest_readable_version(snapshot.location, kept, table.backend.fetch_rows)
+    log_progress(f"{statement}: {_time_travel_text(oldest)}")
+    unchecked = table.backend.with_setting(CHECK_SETTING, "false")
+    with unchecked if is_less else contextlib.nullcontext():
+        files = _run(table, statement, request.dry_run)
+    return _result(table, statement, request.dry_run, kept, files, oldest)
+
+
+def _run(table: MaintainedTable, statement: str, dry_run: bool) -> int | None:
+    """Run VACUUM, and return the number of files. None if Delta did not record it."""
+    if dry_run:
+        return len(table.backend.fetch_rows(statement))
+    before = table.files.version()
+    table.run(statement)
+    ended = [
+        commit for commit in table.own_commits_since(before) if commit.operation == "VACUUM END"
+    ]
+    count = ended[0].metrics.get("numDeletedFiles") if ended else None
+    return None if count is None else int(count)
+
+
+def _too_short_text(kept: timedelta, of_table: timedelta) -> str:
+    return (
+        f"retention_hours: {_hours_text(kept)} is less than the table's retention of "
+        f"{_hours_text(of_table)} ({PROPERTY}). Queries and writers that run now may still need "
+        "the files, and older versions could no longer be read. Leave `retention_hours` out or "
+        f"give at least {_hours_text(of_table)}. If nothing else uses the table, give "
+        "`force: true`."
+    )
+
+
+def _hours_text(time: timedelta) -> str:
+    return f"{time / timedelta(hours=1):g} hours"
+
+
+def _time_travel_text(oldest: int | None) -> str:
+    if oldest is None:
+        return "every version that can be read now stays readable"
+    return f"version {oldest} and newer stay readable, time travel to older versions ends"
+
+
+def _result(
+    table: MaintainedTable,
+    statement: str,
+    dry_run: bool,
+    kept: timedelta,
+    files: int | None,
+    oldest: int | None,
+) -> OperationResult:
+    count = "files" if files is None else pluralize(files, "file")
+    done = f"dry run: it would delete {count}" if dry_run else f"deleted {count}"
+    return OperationResult(
+        table.name,
+        shown={"result": done, "kept": _hours_text(kept), "time travel": _readable_text(oldest)},
+        values={
+            "state": "dry_run" if dry_run else "vacuumed",
+            "statements": [statement],
+            "retention_hours": kept / timedelta(hours=1),
+            "files": files,
+            "oldest_readable_version": oldest,
+        },
+    )
+
+
+def _readable_text(oldest: int | None) -> str:
+    return "as before" if oldest is None else f"version {oldest} and newer"

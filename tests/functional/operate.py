@@ -1,0 +1,29 @@
+"""Run an operation as users do, and read its document."""
+
+import json
+from typing import Any
+
+from dbt.tests.util import run_dbt_and_capture
+
+from tests.functional.support import dbt
+
+
+def operate(name: str, **arguments: object) -> str:
+    """Run an operation; what dbt printed."""
+    return dbt("run-operation", name, "--args", json.dumps(arguments)).output
+
+
+def document(name: str, **arguments: object) -> dict[str, Any]:
+    """Run an operation; its JSON document."""
+    given = json.dumps({**arguments, "output": "json"})
+    printed = dbt("--quiet", "run-operation", name, "--args", given).output
+    (line,) = [line for line in printed.splitlines() if line.startswith("{")]
+    found: dict[str, Any] = json.loads(line)
+    return found
+
+
+def succeeds(name: str, **arguments: object) -> bool:
+    """Run an operation; whether dbt's exit code says success."""
+    command = ["run-operation", name, "--args", json.dumps(arguments)]
+    results, _ = run_dbt_and_capture(command, expect_pass=None)
+    return all(str(result.status) == "success" for result in results)

@@ -1,0 +1,34 @@
+"""The arguments of operations."""
+
+import pytest
+from dbt_common.exceptions import CompilationError
+
+from dbt.adapters.deltawiden.operations.arguments import column_names, condition, whole_hours
+
+
+def test_columns_are_one_name_or_a_list():
+    assert column_names("optimize", "zorder_by", None) == ()
+    assert column_names("optimize", "zorder_by", "id") == ("id",)
+    assert column_names("optimize", "zorder_by", ["id", "a b"]) == ("id", "a b")
+
+
+@pytest.mark.parametrize("given", [[], "", " ", 3, ["id", 3], ["id", ""], {"id": 1}, True])
+def test_anything_else_is_an_error(given: object):
+    with pytest.raises(CompilationError, match=r"optimize: zorder_by: got .*; accepted: a column"):
+        column_names("optimize", "zorder_by", given)
+
+
+def test_a_condition_is_a_text_that_is_not_empty():
+    assert condition("optimize", "where", None) is None
+    assert condition("optimize", "where", "day = 1") == "day = 1"
+    for given in ("", " ", 1, ["a"]):
+        with pytest.raises(CompilationError, match=r"optimize: where: got .*; accepted: a cond"):
+            condition("optimize", "where", given)
+
+
+def test_hours_are_a_whole_number():
+    assert whole_hours("vacuum", "retention_hours", None) is None
+    assert whole_hours("vacuum", "retention_hours", 0) == 0
+    for given in (-1, 0.5, "24", True, [1]):
+        with pytest.raises(CompilationError, match=r"vacuum: retention_hours: got .*; accepted"):
+            whole_hours("vacuum", "retention_hours", given)
