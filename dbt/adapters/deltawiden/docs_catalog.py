@@ -1,15 +1,22 @@
 """Make the catalog entries of `dbt docs generate`."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from functools import partial
 from typing import Any
 
+import agate
+from dbt.adapters.base.impl import catch_as_completed
+from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.column import SparkColumn
 from dbt.adapters.spark.impl import SparkAdapter
 from dbt.adapters.spark.relation import SparkRelation
+from dbt_common.clients.agate_helper import DEFAULT_TYPE_TESTER
 from dbt_common.contracts.metadata import CatalogTable, ColumnMetadata, StatsItem, TableMetadata
 from dbt_common.exceptions import DbtRuntimeError
+from dbt_common.utils import executor
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
@@ -152,3 +159,71 @@ def _statistic(name: str, label: str, value: str, description: str) -> Statistic
         f"{key}:description": description,
         f"{key}:include": True,
     }
+
+
+def columns_for_catalog(
+    backend: SqlBackend,
+    relation: BaseRelation,
+    described: Callable[[BaseRelation], Iterable[dict[str, Any]]],
+) -> Iterable[dict[str, Any]]:
+    """Return the catalog rows of a relation, on any connection.
+
+    Args:
+        backend: reads the relation.
+        relation: a table or view.
+        described: returns the rows that dbt-spark makes of DESCRIBE, for a connection that has no
+            session.
+    """
+    if not isinstance(relation, SparkRelation):
+        return described(relation)
+    if backend.has_session:
+        return catalog_rows(backend, relation)
+    rows = list(described(relation))
+    found = statistics(backend, relation)
+    return [{**row, **found} for row in rows]
+
+
+def catalog_of_relation(adapter: SparkAdapter, relation: BaseRelation) -> CatalogTable | None:
+    """Return the catalog entry of a relation; None if it can't be read.
+
+    Args:
+        adapter: reads the relation.
+        relation: a table or view.
+    """
+    # dbt's cache knows a relation that this process has made by its name only.
+    listed = adapter.list_relations_without_caching(relation.without_identifier())
+    same = (other for other in listed if other.identifier == relation.identifier)
+    rows = list(adapter._get_columns_for_catalog(next(same, relation)))
+    return catalog_table(rows) if rows else None
+
+
+def catalog_of_relations(
+    adapter: SparkAdapter, relations: Iterable[BaseRelation]
+) -> tuple[agate.Table, list[Exception]]:
+    """Return the catalog of some relations. The other relations of a schema are not read.
+
+    Args:
+        adapter: reads the relations. Each schema has a thread with a connection of its own.
+        relations: the relations.
+
+    Returns:
+        A row for each column, and the errors of the schemas that could not be read.
+    """
+    names: dict[str, set[str]] = {}
+    for relation in relations:
+        names.setdefault(relation.schema or "", set()).add((relation.identifier or "").lower())
+    with executor(adapter.config) as threads:
+        tables: list[Future[agate.Table]] = [
+            threads.submit_connected(adapter, schema, partial(_catalog_of, adapter, schema, found))
+            for schema, found in names.items()
+        ]
+        merged: tuple[agate.Table, list[Exception]] = catch_as_completed(tables)
+    return merged
+
+
+def _catalog_of(adapter: SparkAdapter, schema: str, names: set[str]) -> agate.Table:
+    rows: list[dict[str, Any]] = []
+    for relation in adapter.list_relations(None, schema):
+        if (relation.identifier or "").lower() in names:
+            rows.extend(adapter._get_columns_for_catalog(relation))
+    return agate.Table.from_object(rows, column_types=DEFAULT_TYPE_TESTER)

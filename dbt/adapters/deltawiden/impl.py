@@ -11,11 +11,13 @@ from dbt.adapters.base.impl import PythonJobHelper
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.spark.column import SparkColumn
-from dbt.adapters.spark.impl import TABLE_OR_VIEW_NOT_FOUND_MESSAGES
+from dbt.adapters.spark.impl import TABLE_OR_VIEW_NOT_FOUND_MESSAGES, SparkAdapter
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.clients.agate_helper import empty_table
+from dbt_common.contracts.metadata import CatalogTable
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
+from dbt.adapters.deltawiden.capabilities import CAPABILITIES
 from dbt.adapters.deltawiden.column import DeltaWidenColumn, columns_of
 from dbt.adapters.deltawiden.config.merge_clauses import MergeClauses
 from dbt.adapters.deltawiden.config.model import DeltaWidenConfig
@@ -24,11 +26,16 @@ from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager
 from dbt.adapters.deltawiden.credentials import ConnectionMethod
 from dbt.adapters.deltawiden.delta.backends import choose_backend
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
+from dbt.adapters.deltawiden.docs_catalog import (
+    catalog_of_relation,
+    catalog_of_relations,
+    columns_for_catalog,
+)
 from dbt.adapters.deltawiden.evolution.after_run import optimize_after_run
+from dbt.adapters.deltawiden.freshness import LastModified, last_modified
 from dbt.adapters.deltawiden.operations.operations import Operations
 from dbt.adapters.deltawiden.relation import DeltaWidenRelation
 from dbt.adapters.deltawiden.relation_listing import describe_one_by_one, without_temporary
-from dbt.adapters.deltawiden.relation_metadata import RelationMetadata
 from dbt.adapters.deltawiden.services import Services
 from dbt.adapters.deltawiden.spark.errors import condition
 from dbt.adapters.deltawiden.spark.prestart import prestart
@@ -44,13 +51,14 @@ from dbt.adapters.deltawiden.writing.merge_columns import Names, merge_update_co
 from dbt.adapters.deltawiden.writing.seeds import check_seed, quote_seed_column, seed_values
 
 
-class DeltaWidenAdapter(RelationMetadata):
+class DeltaWidenAdapter(SparkAdapter):
     """dbt-spark's adapter, with a plan before every write to an existing table."""
 
     ConnectionManager = DeltaWidenConnectionManager
     Column = DeltaWidenColumn
     Relation = DeltaWidenRelation
     AdapterSpecificConfigs = DeltaWidenConfig
+    _capabilities = CAPABILITIES
 
     def __init__(self, config: Any, mp_context: SpawnContext) -> None:
         super().__init__(config, mp_context)
@@ -326,9 +334,8 @@ class DeltaWidenAdapter(RelationMetadata):
     def _list_by_statement(self, schema_relation: BaseRelation) -> list[BaseRelation]:
         """List a schema by SHOW TABLE EXTENDED.
 
-        The statement fails if a table is dropped while it runs (TABLE_OR_VIEW_NOT_FOUND).
-        dbt-spark then takes the schema to be empty, and dbt replaces every incremental table in it.
-        So the tables are then described one by one, and one that is gone by then is left out.
+        It fails if a table is dropped while it runs. dbt-spark then takes the schema to be empty,
+        and dbt replaces every incremental table in it. So the tables are described one by one.
         """
         relations: list[BaseRelation] = super().list_relations_without_caching(schema_relation)
         if relations:
@@ -371,3 +378,23 @@ class DeltaWidenAdapter(RelationMetadata):
                 return []
             raise
         return columns_of(schema, relation, exclude=self.HUDI_METADATA_COLUMNS)
+
+    # Metadata: the pages of dbt docs, and freshness
+
+    def get_catalog_by_relations(
+        self, used_schemas: frozenset[tuple[str, str]], relations: set[BaseRelation]
+    ) -> tuple[agate.Table, list[Exception]]:
+        """Return the catalog of some relations: ``catalog_of_relations``."""
+        return catalog_of_relations(self, relations)
+
+    def _get_columns_for_catalog(self, relation: BaseRelation) -> Iterable[dict[str, Any]]:
+        return columns_for_catalog(self._backend, relation, super()._get_columns_for_catalog)
+
+    def get_catalog_for_single_relation(self, relation: BaseRelation) -> CatalogTable | None:
+        """Return what ``dbt docs generate`` shows of a relation; None if it can't be read."""
+        return catalog_of_relation(self, relation)
+
+    @available.parse(lambda *_, **__: None)
+    def last_modified(self, relations: Iterable[BaseRelation]) -> LastModified:
+        """Return when the data of tables last changed: ``last_modified``."""
+        return last_modified(self._backend, relations)

@@ -81,7 +81,7 @@
   {%- endcall -%}
 
   {%- if follows_table -%}
-    {% do run_query(_deltawiden_set_type_widening_sql(target_relation, true)) %}
+    {% do run_query(target_relation.enable_type_widening_sql()) %}
   {%- endif -%}
 
   {% do persist_constraints(target_relation, model) %}
