@@ -48,10 +48,34 @@ class TestStrategyOfTheProject:
         ("strategy", "expected"),
         [
             ("upsrt", "Invalid incremental strategy provided: upsrt"),
-            ("delete+insert", "Invalid incremental strategy provided: delete+insert"),
+            ("delete_insert", "Invalid incremental strategy provided: delete_insert"),
         ],
     )
     def test_a_missing_strategy_is_named(self, project, strategy, expected):
         message = dbt("run", strategy=strategy).message("orders")
         assert expected in message
         assert "Compilation Error" in message
+
+
+class TestMacroOfTheProjectForAKnownStrategy:
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {
+            "own.sql": "{% macro get_incremental_replace_where_sql(arg_dict) %}"
+            "insert into {{ arg_dict['target_relation'] }} select 7 as id"
+            "{% endmacro %}"
+        }
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "own.sql": "{{ config(materialized='incremental', "
+            "incremental_strategy='replace_where', incremental_predicates='id > 0') }} "
+            "select 1 as id"
+        }
+
+    def test_is_used_instead_of_the_adapters_own(self, project, table):
+        dbt("run")
+        run = dbt("run")
+        assert run.status("own") == "success", run.message("own")
+        assert table("own").rows() == [(1,), (7,)]

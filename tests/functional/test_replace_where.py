@@ -66,7 +66,12 @@ class TestReplaceWhere:
     def models(self):
         return {
             "plain.sql": REPLACED.replace("PLACE", ""),
-            "partitioned.sql": REPLACED.replace("PLACE", "partition_by='day'"),
+            # As a model with `insert_overwrite` leaves the session.
+            "partitioned.sql": REPLACED.replace(
+                "PLACE",
+                "partition_by='day', "
+                "pre_hook='set spark.sql.sources.partitionOverwriteMode = DYNAMIC'",
+            ),
         }
 
     @pytest.mark.parametrize("model", ["plain", "partitioned"])

@@ -12,7 +12,7 @@ from dbt_common.invocation import get_invocation_id
 
 from dbt.adapters.deltawiden.config.merge_clauses import read_merge_clauses
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy
-from dbt.adapters.deltawiden.config.strategies import REPLACE_WHERE, STRATEGIES
+from dbt.adapters.deltawiden.config.strategies import DELETE_INSERT, REPLACE_WHERE, STRATEGIES
 from dbt.adapters.deltawiden.config.validation import (
     names_listed,
     read_model_policy,
@@ -293,8 +293,10 @@ def _run(prepared: PreparedWrite, run_write: Callable[[PreparedWrite], Any]) -> 
 
 def _is_custom(strategy: str, context: Context) -> bool:
     """Return whether a macro of the project makes the statement of a strategy."""
-    own = "get_incremental_replace_where_sql" in context
-    return strategy not in STRATEGIES or (strategy == REPLACE_WHERE and own)
+    if strategy not in (REPLACE_WHERE, DELETE_INSERT):
+        return strategy not in STRATEGIES
+    macro = context.get(f"get_incremental_{strategy.replace('+', '_')}_sql")
+    return macro is not None and macro.macro.package_name != "dbt"
 
 
 def _unique_id(context: Context) -> str:

@@ -52,11 +52,13 @@
 {%- endmaterialization %}
 
 
-{#- Check the strategy: it must be a valid one of dbt-spark's, or the project must have a macro for it. -#}
+{#- Check the strategy: it must be a valid one of dbt-spark's or ours, or the project must have a macro for it. -#}
 {% macro _deltawiden_strategy(strategy, file_format) %}
-  {%- set has_macro = ('get_incremental_' ~ strategy | replace('+', '_') ~ '_sql') in context -%}
+  {%- set name = 'get_incremental_' ~ strategy | replace('+', '_') ~ '_sql' -%}
+  {#- dbt has macros for strategies that its adapters need not support. -#}
+  {%- set is_own = name in context and context[name].macro.package_name not in ['dbt', 'dbt_spark'] -%}
   {%- if strategy in ['replace_where', 'delete+insert']
-      or (has_macro and strategy not in ['append', 'merge', 'insert_overwrite', 'microbatch']) -%}
+      or (is_own and strategy not in ['append', 'merge', 'insert_overwrite', 'microbatch']) -%}
     {% do return(strategy) %}
   {%- endif -%}
   {% do return(dbt_spark_validate_get_incremental_strategy(strategy, file_format)) %}
