@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+import agate
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from pyspark.errors import AnalysisException
@@ -35,12 +36,17 @@ class RealTable:
     def schema(self) -> StructType:
         return self.spark.table("planned.t").schema
 
+    def fetch_rows(self, query: str) -> list[agate.Row]:
+        """Run a query, and return its rows as dbt does."""
+        rows = self.spark.sql(query).collect()
+        return [agate.Row(tuple(row), row.__fields__) for row in rows]
+
     def plan(self, source: StructType, model: Policy) -> Plan:
         schema = self.schema
         snapshot = TableSnapshot(
             "planned.t",
             lambda: self.engine,
-            lambda query: self.spark.sql(query).collect(),
+            self.fetch_rows,
             schema=schema,
             # Statistics of files have other tests.
             corrects_statistics=True,
