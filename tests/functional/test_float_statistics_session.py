@@ -55,8 +55,8 @@ class TestBySession:
     @pytest.mark.parametrize(
         ("owner", "step"),
         [
-            (FilesByJvm, "with_float_statistics"),
-            (FilesByJvm, "correct"),
+            (FilesByJvm, "_may_have_float_statistics"),
+            (FilesByJvm, "_correct"),
             (DeltaTransactions, "start"),
             (FilesByJvm, "_change_to_double"),
             (DeltaTransactions, "_change_operation"),
@@ -116,7 +116,7 @@ class TestBySession:
             transaction.commit(added, getattr(manual, "MODULE$"))
         assert_found(late, "x", "s.x")
 
-    @pytest.mark.parametrize("step", ["correct", "_change_to_double"])
+    @pytest.mark.parametrize("step", ["_correct", "_change_to_double"])
     def test_a_run_that_dies_leaves_correct_statistics(self, project, table, monkeypatch, step):
         dead = create(table(f"dead{step}"))
         append(dead, "0.7", "1.1")

@@ -104,7 +104,7 @@ class TestTrueTurnsThePropertyOnWhenItIsFirstNeeded:
             project.adapter.connection_named("test"),
             pytest.raises(DbtDatabaseError, match="DELTA_UNSUPPORTED_ALTER_TABLE") as refused,
         ):
-            project.adapter._evolution.run_before_write(plan, "test")
+            project.adapter._services.evolution.run_before_write(plan, "test")
         return str(refused.value)
 
     def test_it_is_turned_off_again_when_the_engine_refuses_the_change(self, project, table):
