@@ -13,10 +13,7 @@ from dbt_common.invocation import get_invocation_id
 from dbt.adapters.deltawiden.config.merge_clauses import read_merge_clauses
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy
 from dbt.adapters.deltawiden.config.strategies import DELETE_INSERT, REPLACE_WHERE, STRATEGIES
-from dbt.adapters.deltawiden.config.validation import (
-    names_listed,
-    read_model_policy,
-)
+from dbt.adapters.deltawiden.config.validation import names_listed, read_model_policy
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.evolution.attempts import Attempts, Turns, retry_with_new_plan
 from dbt.adapters.deltawiden.evolution.duplicate_keys import DuplicateKeys
@@ -263,8 +260,7 @@ class IncrementalWrites:
         # Iceberg's partitions can be functions of columns, which no query can name.
         if existing.is_delta or existing.is_iceberg:
             return
-        configured = config.get("partition_by")
-        names = [configured] if isinstance(configured, str) else list(configured)
+        names = names_listed(config.get("partition_by"))
         quoted = [quote_once(name) for name in names]
         same = " and ".join(f"s.{name} <=> t.{name}" for name in quoted)
         found = self._backend.fetch_rows(
