@@ -185,7 +185,7 @@ class IncrementalWrites:
             # The statements of a strategy of the project's own are not known: the first may have
             # written.
             attempts.forbid_retry()
-        can_replace_where = not plan.write.leaves_out and self._has_exact_text(replaced)
+        can_replace_where = not plan.write.omits_computed_columns and self._has_exact_text(replaced)
         return PreparedWrite(
             plan=plan,
             strategy=strategy,
@@ -232,8 +232,8 @@ class IncrementalWrites:
     def _warnings(self, plan: Plan, policy: Policy) -> list[str]:
         """Return what to warn of; each text once a run, however many batches a model has."""
         texts = []
-        if plan.left_out:
-            texts.append(report.left_out_text(plan))
+        if plan.ignored_columns:
+            texts.append(report.ignored_columns_text(plan))
         if plan.lossy and policy.on_lossy_write is OnLossyWrite.WARN:
             texts.append(report.lossy_text(plan, OnLossyWrite.WARN))
         run = get_invocation_id()

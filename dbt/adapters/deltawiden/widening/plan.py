@@ -40,7 +40,8 @@ class Plan:
         write: the values to write to each column afterwards.
         refusals: the reasons to refuse the plan. If there is one, no step of the plan runs.
         lossy: under ``on_schema_change: ignore``, the leaves that do not store every value exactly.
-        left_out: under ``on_schema_change: ignore``, the columns of the model that are not written.
+        ignored_columns: under ``on_schema_change: ignore``, the columns of the model that are not
+            written.
     """
 
     table: str
@@ -58,7 +59,7 @@ class Plan:
     write: Write = field(default_factory=Write)
     refusals: tuple[Refusal, ...] = ()
     lossy: tuple[TypeDifference, ...] = ()
-    left_out: tuple[FieldDifference, ...] = ()
+    ignored_columns: tuple[FieldDifference, ...] = ()
 
     @property
     def statements(self) -> list[str]:

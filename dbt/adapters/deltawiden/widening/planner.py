@@ -87,7 +87,7 @@ def plan_changes(
         write=match_columns(
             source,
             schema_at_write(snapshot.schema, changes, new),
-            left_out=snapshot.computed_columns,
+            computed_columns=snapshot.computed_columns,
             check=check,
             keys=keys,
         ),
@@ -125,11 +125,11 @@ def plan_no_change(
     return Plan(
         table=name,
         write=match_columns(
-            source, table, fills=False, left_out=computed_columns, check=check, keys=keys
+            source, table, fills=False, computed_columns=computed_columns, check=check, keys=keys
         ),
         refusals=tuple(_refused_under_ignore(difference)),
         lossy=tuple(leaf for leaf in difference.types if leaf.assignment is StoreAssignment.LOSSY),
-        left_out=tuple(column for column in difference.new if len(column.path) == 1),
+        ignored_columns=tuple(column for column in difference.new if len(column.path) == 1),
     )
 
 

@@ -136,16 +136,16 @@ def _lossy_columns(plan: Plan) -> str:
     )
 
 
-def left_out_text(plan: Plan) -> str:
-    """Render the warning about columns that a write leaves out (``on_schema_change: ignore``).
+def ignored_columns_text(plan: Plan) -> str:
+    """Render the warning about columns that a write ignores (``on_schema_change: ignore``).
 
     Args:
-        plan: a plan that leaves columns out.
+        plan: a plan of a write that ignores columns.
 
     Returns:
         One text with the columns and the possible remedies.
     """
-    columns = ", ".join(path_text(column.path) for column in plan.left_out)
+    columns = ", ".join(path_text(column.path) for column in plan.ignored_columns)
     return (
         f"{plan.table} lacks these columns of the model, and on_schema_change is ignore: "
         f"{columns}. They are not stored. Set on_schema_change to append_new_columns or "

@@ -129,13 +129,13 @@ class Write:
     Attributes:
         columns: the table's columns that are written, in the table's order.
         unused: the columns of the model's output that the table does not have.
-        leaves_out: whether the table has columns that are not written, because Delta generates
-            their values.
+        omits_computed_columns: whether the table has columns that are not written, because Delta
+            computes their values.
     """
 
     columns: tuple[WrittenColumn, ...] = ()
     unused: tuple[str, ...] = ()
-    leaves_out: bool = False
+    omits_computed_columns: bool = False
 
     @property
     def can_merge_all(self) -> bool:
@@ -145,7 +145,7 @@ class Write:
         contains a backtick, which Delta does not quote when it expands the star
         (INVALID_ATTRIBUTE_NAME_SYNTAX).
         """
-        return not self.leaves_out and all(
+        return not self.omits_computed_columns and all(
             column.in_source and "`" not in column.name and not column.is_checked_in_clause
             for column in self.columns
         )
@@ -245,7 +245,7 @@ def match_columns(
     source: StructType,
     table: StructType,
     fills: bool = True,
-    left_out: Container[str] = (),
+    computed_columns: Container[str] = (),
     check: ValueCheck | None = None,
     keys: Container[str] = (),
 ) -> Write:
@@ -256,7 +256,7 @@ def match_columns(
         table: the table's schema at the time of the write.
         fills: whether a column that the source lacks is filled with null. Otherwise it is selected
             from the source nevertheless, so that the engine refuses the write.
-        left_out: the columns, in lower case, that Delta generates if the source lacks them.
+        computed_columns: the columns, in lower case, that Delta computes if the source lacks them.
         check: the check of values that a column's type alone does not store exactly, or None.
         keys: the columns, in lower case, by which the write finds rows.
 
@@ -273,8 +273,10 @@ def match_columns(
             field.name.lower() in keys,
         )
         for field in with_char_types(table).fields
-        if field.name.lower() in in_source or field.name.lower() not in left_out
+        if field.name.lower() in in_source or field.name.lower() not in computed_columns
     ]
     in_table = by_folded_name(table)
     unused = [field.name for field in source.fields if field.name.lower() not in in_table]
-    return Write(tuple(columns), tuple(unused), leaves_out=len(columns) < len(table.fields))
+    return Write(
+        tuple(columns), tuple(unused), omits_computed_columns=len(columns) < len(table.fields)
+    )
