@@ -9,7 +9,7 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructT
 
 from tests.walk.drift import OWN
 from tests.walk.exact import always_exact, same
-from tests.walk.model import NOON, PARTITIONED, Output, Settings
+from tests.walk.model import NOON, REPLACES_PARTS, Output, Settings
 from tests.walk.stored import Contents
 
 # Texts that no user should have to read.
@@ -169,7 +169,7 @@ def expected_rows(step: Step) -> dict[int, dict[str, Expected]]:
         number: {name: Expected(value, types[name], False) for name, value in row.items()}
         for number, row in step.before.rows.items()
     }
-    if step.settings.strategy in PARTITIONED:
+    if step.settings.strategy in REPLACES_PARTS:
         replaced = {row["part"] for row in step.output.rows}
         rows = {number: row for number, row in rows.items() if row["part"].value not in replaced}
     elif step.settings.strategy == "microbatch":
@@ -213,8 +213,8 @@ def without_dropped(value: Any, source: DataType, column: DataType) -> tuple[Any
 def reproduction(step: Step, columns: list[str]) -> str:
     """Write the text that reproduces a violation: the table's columns and rows, and the model."""
     shown = [c for c in columns if c in {*step.before.schema.names, *step.output.schema.names}]
-    own = {"insert_overwrite": ["part"], "microbatch": ["at"]}.get(step.settings.strategy, [])
-    wanted = {"id", *own, *shown}
+    own = {"microbatch": ["at"], **{strategy: ["part"] for strategy in REPLACES_PARTS}}
+    wanted = {"id", *own.get(step.settings.strategy, ()), *shown}
     table = ", ".join(
         f"{f.name} {f.dataType.simpleString()}"
         for f in step.before.schema.fields
@@ -226,6 +226,6 @@ def reproduction(step: Step, columns: list[str]) -> str:
     ]
     return (
         f"  table ({table}), with rows {rows}\n"
-        f"  model {{{{ config({step.settings.config(step.output.update_columns)}) }}}}\n"
+        f"  model {{{{ config({step.output.config(step.settings)}) }}}}\n"
         + "\n".join(f"    {line}" for line in step.output.select(sorted(wanted)).splitlines())
     )

@@ -12,12 +12,17 @@ from tests.literals import literal
 from tests.walk.exact import ZONE
 from tests.walk.values import random_value
 
-STRATEGIES = ("append", "merge", "merge_update_columns", "insert_overwrite", "microbatch")
+STRATEGIES = (
+    *("append", "merge", "merge_update_columns", "insert_overwrite"),
+    *("microbatch", "replace_where", "delete+insert"),
+)
 MODES = (
     *(("ignore", lossy) for lossy in ("error", "warn", "ignore")),
     *((mode, "error") for mode in ("append_new_columns", "sync_all_columns", "fail")),
 )
 PARTITIONED = ("insert_overwrite",)
+REPLACES_PARTS = ("insert_overwrite", "replace_where", "delete+insert")
+"""The strategies whose write replaces all rows with the values of ``part`` that the output has."""
 NOON = int(datetime(2024, 1, 1, 12, tzinfo=ZONE).timestamp()) * 1_000_000
 
 Row = dict[str, Any]
@@ -56,7 +61,13 @@ class Settings:
     def is_merge(self) -> bool:
         return self.strategy.startswith("merge")
 
-    def config(self, update_columns: list[str]) -> str:
+    def config(self, update_columns: list[str], parts: set[int]) -> str:
+        """Write the configuration of a model.
+
+        Args:
+            update_columns: the columns that a merge updates.
+            parts: the values of ``part`` in the model's output.
+        """
         values: dict[str, Any] = {
             "materialized": "incremental",
             "incremental_strategy": "merge" if self.is_merge else self.strategy,
@@ -73,6 +84,10 @@ class Settings:
             values["merge_update_columns"] = update_columns
         if self.strategy in PARTITIONED:
             values["partition_by"] = "part"
+        if self.strategy == "replace_where":
+            values["incremental_predicates"] = [f"part in ({str(sorted(parts))[1:-1]})"]
+        if self.strategy == "delete+insert":
+            values["unique_key"] = "part"
         if self.strategy == "microbatch":
             values |= {"event_time": "at", "batch_size": "day", "begin": "2024-01-01"}
         return ", ".join(f"{key}={value!r}" for key, value in values.items())
@@ -108,6 +123,10 @@ class Output:
     schema: StructType
     rows: list[Row]
     update_columns: list[str]
+
+    def config(self, settings: Settings) -> str:
+        """Write the configuration of the model that has this output."""
+        return settings.config(self.update_columns, {row["part"] for row in self.rows})
 
     def select(self, columns: list[str] | None = None) -> str:
         """Write the output as a query, of some columns only if they are named."""
@@ -147,4 +166,4 @@ def random_output(
 
 
 def model_text(settings: Settings, output: Output) -> str:
-    return f"{{{{ config({settings.config(output.update_columns)}) }}}}\n{output.select()}\n"
+    return f"{{{{ config({output.config(settings)}) }}}}\n{output.select()}\n"

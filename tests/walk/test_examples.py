@@ -39,7 +39,11 @@ class TestExamples:
         walk = Walk(spark, project.test_schema, Path(project.project_root) / "models", findings)
         starts: dict[str, tuple[Settings, Output]] = {}
         steps: list[dict[str, Output]] = [{} for _ in range(1 + MOST)]
-        turns = cycle(("append", "merge", "insert_overwrite", "merge"))
+        # Seven strategies and three modes: each strategy takes its turn in each mode.
+        turns = cycle(
+            ("append", "merge", "insert_overwrite", "merge")
+            + ("replace_where", "merge", "delete+insert")
+        )
         for (name, example), (mode, lossy) in product(EXAMPLES.items(), MODES):
             model = f"{name}__{mode}__{lossy}"
             settings = settings_for(example, next(turns), mode, lossy)
