@@ -40,10 +40,8 @@ class TestExamples:
         starts: dict[str, tuple[Settings, Output]] = {}
         steps: list[dict[str, Output]] = [{} for _ in range(1 + MOST)]
         # Seven strategies and three modes: each strategy takes its turn in each mode.
-        turns = cycle(
-            ("append", "merge", "insert_overwrite", "merge")
-            + ("replace_where", "merge", "delete+insert")
-        )
+        rewrites = ("insert_overwrite", "merge", "replace_where", "merge", "delete+insert")
+        turns = cycle(("append", "merge", *rewrites))
         for (name, example), (mode, lossy) in product(EXAMPLES.items(), MODES):
             model = f"{name}__{mode}__{lossy}"
             settings = settings_for(example, next(turns), mode, lossy)
