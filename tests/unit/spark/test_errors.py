@@ -194,3 +194,17 @@ def test_the_error_of_a_checked_value_is_shown_without_the_text_around_it():
     first, *rest = error_text(raw).rsplit("\n", 1)
     assert first == sentence
     assert rest[0].startswith("Cast the column in the model")
+
+
+def test_the_error_of_a_text_that_is_too_long_says_that_nothing_was_written():
+    too_long = (
+        '[DELTA_EXCEED_CHAR_VARCHAR_LIMIT] Value "a\nbcdef" exceeds char/varchar type length '
+        "limitation. Failed check: ((c IS NULL) OR (length(c) <= 5))."
+    )
+    raw = (
+        "[DELTA_REPLACE_WHERE_MISMATCH] Written data does not conform to partial table overwrite "
+        f"condition or constraint '(id > 0)'.\n{too_long}\n\tat x.Y.z(W.java:2)"
+    )
+    first, rest = error_text(raw).rsplit("\n", 1)
+    assert first == f"{too_long} Nothing was written."
+    assert "a greater length" in rest

@@ -58,6 +58,16 @@ _CHAR_IN_MERGE_TEXT = (
     "the column = rtrim(the column)."
 )
 
+# Delta writes no row of such a statement. An INSERT with REPLACE WHERE has another condition before
+# this one, which is about the rows to replace.
+_TOO_LONG = re.compile(
+    r"\[DELTA_EXCEED_CHAR_VARCHAR_LIMIT\] Value .*? Failed check: [^\n]*", re.DOTALL
+)
+_TOO_LONG_ADVICE = (
+    "Select a shorter value in the model, or give the column a greater length: dbt run-operation "
+    "widen_columns."
+)
+
 # Matches any condition of Delta that Spark looks up among its own, and then can't show.
 _WITHOUT_MESSAGE = re.compile(r"Cannot find main error class '([A-Z0-9_.]+)'")
 # Conditions that only wrap the one that explains the failure.
@@ -95,6 +105,9 @@ def error_text(error: BaseException | str) -> str:
     refused = _REFUSED_VALUE.search(raw)
     if refused:
         return f"{refused[2]}\n{REMEDIES[refused[1]]}"
+    too_long = _TOO_LONG.search(raw)
+    if too_long:
+        return f"{too_long[0]} {END_OF_MESSAGE}\n{_TOO_LONG_ADVICE}"
     if _CHAR_IN_MERGE in raw:
         return _CHAR_IN_MERGE_TEXT
     causes = [_message(cause) for cause in _CAUSED_BY.findall(raw)]

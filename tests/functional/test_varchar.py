@@ -1,0 +1,45 @@
+"""A text that is too long for a varchar column is not stored, and the error says so."""
+
+import pytest
+
+from tests.functional.support import dbt
+
+MODEL = """
+{{{{ config(materialized='incremental', on_schema_change='append_new_columns', {config}) }}}}
+select 1 as id, {{{{ var('text') }}}} as c, 2 as added
+"""
+STRATEGIES = {
+    "append": "incremental_strategy='append'",
+    "merge": "incremental_strategy='merge', unique_key='id'",
+    "replace_where": "incremental_strategy='replace_where', incremental_predicates='id > 0'",
+    "delete_and_insert": "incremental_strategy='delete+insert', unique_key='id'",
+}
+
+
+class TestVarcharColumns:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {f"{name}.sql": MODEL.format(config=c) for name, c in STRATEGIES.items()}
+
+    @pytest.fixture(scope="class", autouse=True)
+    def _tables(self, project):
+        for name in STRATEGIES:
+            project.run_sql(f"create table {{schema}}.{name} (id int, c varchar(5)) using delta")
+            project.run_sql(f"insert into {{schema}}.{name} values (1, 'old')")
+
+    def test_a_longer_text_is_not_stored_and_the_rows_stay(self, table):
+        run = dbt("run", text="'abcdef'")
+        for name in STRATEGIES:
+            assert run.status(name) == "error"
+            message = run.message(name)
+            assert 'Value "abcdef" exceeds' in message, message
+            assert "length(c) <= 5" in message
+            assert "Nothing was written.\n" in message
+            assert "REPLACE_WHERE_MISMATCH" not in message
+            assert table(name).rows("id", "c", "added") == [(1, "old", None)]
+
+    def test_a_text_that_fits_is_stored_afterwards(self, table):
+        run = dbt("run", text="'gr\u00f6\u00dfe'")
+        for name in STRATEGIES:
+            assert run.status(name) == "success", run.message(name)
+            assert (1, "gr\u00f6\u00dfe", 2) in table(name).rows("id", "c", "added")
