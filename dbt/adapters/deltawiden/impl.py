@@ -22,6 +22,7 @@ from dbt.adapters.deltawiden.column import DeltaWidenColumn, columns_of
 from dbt.adapters.deltawiden.config.merge_clauses import MergeClauses
 from dbt.adapters.deltawiden.config.model import DeltaWidenConfig
 from dbt.adapters.deltawiden.config.validation import check_configuration
+from dbt.adapters.deltawiden.config.strategies import has_own_macro
 from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager
 from dbt.adapters.deltawiden.credentials import ConnectionMethod
 from dbt.adapters.deltawiden.delta.backends import choose_backend
@@ -87,7 +88,8 @@ class DeltaWidenAdapter(SparkAdapter):
         Raises:
             DbtConfigError: a value is not accepted, or the session has no Delta.
         """
-        check_configuration(config, config.model.unique_id)
+        is_own = partial(has_own_macro, self.get_macro_resolver(), self.config.project_name)
+        check_configuration(config, config.model.unique_id, is_own)
         if config.get("file_format") is None:
             config.model.config["file_format"] = DeltaWidenConfig.file_format
         is_table = config.get("materialized") in ("table", "incremental", "snapshot", "seed")
