@@ -11,6 +11,15 @@ from tests.functional.test_incremental import (
     TestOneRefusalStopsAllChanges,
 )
 from tests.functional.test_keys import TestKeysOfAnotherType, TestKeysThatWidenInTheSameRun
+from tests.functional.test_liquid_clustering import (
+    TestExistingTables as TestClusteringOfExistingTables,
+)
+from tests.functional.test_liquid_clustering import (
+    TestNewTables as TestClusteringOfNewTables,
+)
+from tests.functional.test_liquid_clustering import (
+    TestStrategies as TestStrategiesOnClusteredTables,
+)
 from tests.functional.test_lossy_values import (
     TestColumnsThatAMergeDoesNotUpdate,
     TestEveryKindOfValue,
@@ -48,6 +57,8 @@ __all__ = [
     "TestCharColumns",
     "TestCheck",
     "TestClauses",
+    "TestClusteringOfExistingTables",
+    "TestClusteringOfNewTables",
     "TestColumnsThatAMergeDoesNotUpdate",
     "TestColumnsWithDefault",
     "TestConditionsThatSparkCanNotTranslate",
@@ -74,6 +85,7 @@ __all__ = [
     "TestSeeds",
     "TestSnapshotsOfCharSources",
     "TestSourceFreshness",
+    "TestStrategiesOnClusteredTables",
     "TestStrategyOfTheProject",
     "TestTimesWithoutZone",
     "TestTrueTurnsThePropertyOnWhenItIsFirstNeeded",
