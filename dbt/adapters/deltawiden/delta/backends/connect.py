@@ -5,7 +5,6 @@ from datetime import datetime, timezone
 
 from dbt.adapters.base.relation import BaseRelation
 from dbt_common.exceptions import DbtRuntimeError
-from pyspark.sql import functions
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
@@ -44,14 +43,17 @@ class ConnectBackend(SqlBackend):
         """Create a temporary view of a query, with metadata on its columns."""
         with errors_as_dbt_errors():
             frame = self._handle().session.sql(query)
+            fields = frame.schema.fields
+            # By names of our own, because a column's name can have dots and backticks.
+            numbered = frame.toDF(*(f"c{number}" for number in range(len(fields))))
             columns = [
-                functions.col(quote(field.name)).alias(
+                numbered[f"c{number}"].alias(
                     field.name,
                     metadata={**field.metadata, **metadata.get(field.name.lower(), {})},
                 )
-                for field in frame.schema.fields
+                for number, field in enumerate(fields)
             ]
-            frame.select(columns).createOrReplaceTempView(quote(name))
+            numbered.select(columns).createOrReplaceTempView(quote(name))
 
     def drop_views(self, names: Iterable[str]) -> None:
         """Drop temporary views that were made from data frames, if they exist."""
