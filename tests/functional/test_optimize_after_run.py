@@ -33,6 +33,7 @@ class TestOptimizeAfterRun:
             "skipped.sql": INCREMENTAL.format(config="optimize='after_run', skip_optimize=true"),
             "built.sql": TABLE.format(config="zorder=['id', 'n']"),
             "nameless.sql": INCREMENTAL.format(config="zorder='missing'"),
+            "clustered.sql": INCREMENTAL.format(config="liquid_clustered_by=['n', 'id']"),
             "in_python.py": PYTHON,
             "a_view.sql": "{{ config(optimize='after_run', zorder='id') }} select 1 as id",
         }
@@ -74,6 +75,15 @@ class TestOptimizeAfterRun:
         assert second.status(name) == "success"
         assert table(name).history[-1].operation == "OPTIMIZE"
         assert table(name).history[-1].operationParameters["zOrderBy"] == columns
+
+    def test_the_rows_of_a_clustered_table_are_clustered(self, second, table):
+        assert second.status("clustered") == "success"
+        clustered = table("clustered")
+        assert clustered.operations(since=0) == ["OPTIMIZE", "WRITE", "OPTIMIZE"]
+        for commit in clustered.history:
+            if commit.operation == "OPTIMIZE":
+                assert commit.operationParameters["clusterBy"] == '["n","id"]'
+        assert len(clustered.rows()) == 20
 
     def test_it_runs_after_a_python_model(self, second, table):
         assert second.status("in_python") == "success"

@@ -11,6 +11,15 @@ from tests.functional.test_incremental import (
     TestOneRefusalStopsAllChanges,
 )
 from tests.functional.test_keys import TestKeysOfAnotherType, TestKeysThatWidenInTheSameRun
+from tests.functional.test_liquid_clustering import (
+    TestExistingTables,
+)
+from tests.functional.test_liquid_clustering import (
+    TestNewTables as TestClusteringOfNewTables,
+)
+from tests.functional.test_liquid_clustering import (
+    TestStrategies as TestStrategiesOnClusteredTables,
+)
 from tests.functional.test_lossy_values import (
     TestColumnsThatAMergeDoesNotUpdate,
     TestEveryKindOfValue,
@@ -42,12 +51,20 @@ from tests.functional.test_vacuum import TestVacuum
 from tests.functional.test_views import TestOurViewsFollow
 from tests.functional.test_widen_columns import TestWidenColumns
 
+
+class TestClusteringOfExistingTables(TestExistingTables):
+    # Only a session's JVM corrects the statistics of a column that becomes double.
+    wider_real = "float"
+
+
 __all__ = [
     "TestAModelThatReadsItsOwnTable",
     "TestBatches",
     "TestCharColumns",
     "TestCheck",
     "TestClauses",
+    "TestClusteringOfExistingTables",
+    "TestClusteringOfNewTables",
     "TestColumnsThatAMergeDoesNotUpdate",
     "TestColumnsWithDefault",
     "TestConditionsThatSparkCanNotTranslate",
@@ -74,6 +91,7 @@ __all__ = [
     "TestSeeds",
     "TestSnapshotsOfCharSources",
     "TestSourceFreshness",
+    "TestStrategiesOnClusteredTables",
     "TestStrategyOfTheProject",
     "TestTimesWithoutZone",
     "TestTrueTurnsThePropertyOnWhenItIsFirstNeeded",

@@ -17,31 +17,28 @@ from dbt_common.clients.agate_helper import empty_table
 from dbt_common.contracts.metadata import CatalogTable
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
+from dbt.adapters.deltawiden import docs_catalog
 from dbt.adapters.deltawiden.capabilities import CAPABILITIES
 from dbt.adapters.deltawiden.column import DeltaWidenColumn, columns_of
 from dbt.adapters.deltawiden.config.merge_clauses import MergeClauses
 from dbt.adapters.deltawiden.config.model import DeltaWidenConfig
+from dbt.adapters.deltawiden.config.strategies import has_own_macro
 from dbt.adapters.deltawiden.config.validation import check_configuration
 from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager
 from dbt.adapters.deltawiden.credentials import ConnectionMethod
 from dbt.adapters.deltawiden.delta.backends import choose_backend
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
-from dbt.adapters.deltawiden.docs_catalog import (
-    catalog_of_relation,
-    catalog_of_relations,
-    columns_for_catalog,
-)
 from dbt.adapters.deltawiden.evolution.after_run import optimize_after_run
 from dbt.adapters.deltawiden.freshness import LastModified, last_modified
 from dbt.adapters.deltawiden.operations.operations import Operations
 from dbt.adapters.deltawiden.relation import DeltaWidenRelation
 from dbt.adapters.deltawiden.relation_listing import describe_one_by_one, without_temporary
 from dbt.adapters.deltawiden.services import Services
+from dbt.adapters.deltawiden.spark import temporary_views as views
 from dbt.adapters.deltawiden.spark.errors import condition
 from dbt.adapters.deltawiden.spark.prestart import prestart
 from dbt.adapters.deltawiden.spark.python_models import SESSION, SessionJob, check_submission
 from dbt.adapters.deltawiden.spark.session import check_has_delta
-from dbt.adapters.deltawiden.spark.temporary_views import python_view, session_view
 from dbt.adapters.deltawiden.sql.identifiers import names_sql, quote, quote_once
 from dbt.adapters.deltawiden.sql.literals import literal
 from dbt.adapters.deltawiden.sql.properties import properties_sql
@@ -87,7 +84,8 @@ class DeltaWidenAdapter(SparkAdapter):
         Raises:
             DbtConfigError: a value is not accepted, or the session has no Delta.
         """
-        check_configuration(config, config.model.unique_id)
+        is_own = partial(has_own_macro, self.get_macro_resolver(), self.config.project_name)
+        check_configuration(config, config.model.unique_id, is_own)
         if config.get("file_format") is None:
             config.model.config["file_format"] = DeltaWidenConfig.file_format
         is_table = config.get("materialized") in ("table", "incremental", "snapshot", "seed")
@@ -96,13 +94,9 @@ class DeltaWidenAdapter(SparkAdapter):
         return super().pre_model_hook(config)
 
     def post_model_hook(self, config: Any, context: Any) -> None:
-        """Drop the view of a Python model's data frame. dbt calls this if a model failed, too."""
-        # For a unit test, which is never in Python, dbt passes the whole context of its macros.
-        node = getattr(config, "model", None)
-        if getattr(node, "language", None) == "python" and self._backend.has_session:
-            assert node is not None
-            view = python_view(node.to_dict(omit_none=True))
-            self._handle().session.catalog.dropTempView(view)
+        """Drop the views of a model's data frames. dbt calls this if a model failed, too."""
+        # For a unit test, which has no such view, dbt passes the whole context of its macros.
+        self._backend.drop_views(views.data_frame_views(getattr(config, "model", None)))
         super().post_model_hook(config, context)
 
     @available.parse(lambda *_, **__: ("", empty_table()))
@@ -200,6 +194,11 @@ class DeltaWidenAdapter(SparkAdapter):
         """Check the query that creates or replaces a table: ``NewTables.checked_query``."""
         return self._services.new_tables.checked_query(context, query, table)
 
+    @available.parse(lambda _, query: query)
+    def declared_query(self, model: Mapping[str, Any], query: str) -> str:
+        """Add the declarations of a contract to a query: ``NewTables.declared_query``."""
+        return self._services.new_tables.declared_query(model, query)
+
     @available
     def new_snapshot_query(
         self,
@@ -252,7 +251,7 @@ class DeltaWidenAdapter(SparkAdapter):
     @available
     def temporary_view(self, model: Mapping[str, Any], of_data_frame: bool = False) -> str:
         """Return the name of the temporary view of a model's rows, or of its data frame."""
-        return python_view(model) if of_data_frame else session_view(model)
+        return views.python_view(model) if of_data_frame else views.session_view(model)
 
     @available
     def optimize_after_run(self, context: Mapping[str, Any], table: SparkRelation) -> None:
@@ -385,14 +384,15 @@ class DeltaWidenAdapter(SparkAdapter):
         self, used_schemas: frozenset[tuple[str, str]], relations: set[BaseRelation]
     ) -> tuple[agate.Table, list[Exception]]:
         """Return the catalog of some relations: ``catalog_of_relations``."""
-        return catalog_of_relations(self, relations)
+        return docs_catalog.catalog_of_relations(self, relations)
 
     def _get_columns_for_catalog(self, relation: BaseRelation) -> Iterable[dict[str, Any]]:
-        return columns_for_catalog(self._backend, relation, super()._get_columns_for_catalog)
+        of_view = super()._get_columns_for_catalog
+        return docs_catalog.columns_for_catalog(self._backend, relation, of_view)
 
     def get_catalog_for_single_relation(self, relation: BaseRelation) -> CatalogTable | None:
         """Return what ``dbt docs generate`` shows of a relation; None if it can't be read."""
-        return catalog_of_relation(self, relation)
+        return docs_catalog.catalog_of_relation(self, relation)
 
     @available.parse(lambda *_, **__: None)
     def last_modified(self, relations: Iterable[BaseRelation]) -> LastModified:

@@ -1,4 +1,6 @@
 """Spark Connect: every feature of the embedded session, with no JVM in dbt's process."""
 
+from tests.functional.test_declared_columns import TestDeclaredColumns  # noqa: F401
+from tests.functional.test_liquid_clustering import TestNewTablesOfPythonModels  # noqa: F401
 from tests.functional.test_python_models import TestPythonModels  # noqa: F401
 from tests.servers.features import *  # noqa: F403

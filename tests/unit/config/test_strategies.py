@@ -1,10 +1,12 @@
 """The configuration that an incremental strategy needs, and the one that it excludes."""
 
+from types import SimpleNamespace
+
 import pytest
 from dbt_common.exceptions import DbtConfigError
 
 from dbt.adapters.deltawiden.config.merge_clauses import MergeClauses, read_merge_clauses
-from dbt.adapters.deltawiden.config.strategies import strategy_problems
+from dbt.adapters.deltawiden.config.strategies import has_own_macro, strategy_problems
 from dbt.adapters.deltawiden.config.validation import check_configuration
 
 MERGE = {"materialized": "incremental", "incremental_strategy": "merge", "unique_key": "id"}
@@ -114,3 +116,24 @@ def test_the_clauses_are_read_as_they_are_written():
 def test_without_configuration_a_merge_writes_every_row():
     assert read_merge_clauses({}) == MergeClauses()
     assert MergeClauses().writes_every_row
+
+
+@pytest.mark.parametrize("config", [REPLACE, DELETE_INSERT])
+def test_a_macro_of_the_project_says_itself_what_it_needs(config: dict[str, object]):
+    assert strategy_problems(config)
+    assert strategy_problems(config, lambda strategy: True) == []
+    assert strategy_problems(config, lambda strategy: strategy == "merge")
+
+
+@pytest.mark.parametrize(
+    ("package", "is_own"),
+    [("shop", True), ("a_package", True), ("dbt", False), ("dbt_spark", False)],
+)
+def test_only_a_macro_from_outside_dbt_is_the_projects_own(package: str, is_own: bool):
+    class Macros:
+        def find_macro_by_name(self, name: str, project: str, within: object) -> object:
+            assert (name, project) == ("get_incremental_delete_insert_sql", "shop")
+            return SimpleNamespace(package_name=package)
+
+    assert has_own_macro(Macros(), "shop", "delete+insert") is is_own
+    assert not has_own_macro(None, "shop", "delete+insert")

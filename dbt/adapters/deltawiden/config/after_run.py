@@ -41,9 +41,15 @@ def is_optimized(config: Mapping[str, Any], variables: Mapping[str, Any]) -> boo
         variables: dbt's variables (``--vars``).
 
     Returns:
-        True if ``optimize`` or the columns of a Z-order are configured, and nothing skips it.
+        True if ``optimize``, the columns of a Z-order or clustering columns are configured, and
+        nothing skips it.
+
+    Source:
+        https://docs.delta.io/latest/delta-clustering.html: OPTIMIZE is what clusters the rows. As
+        in dbt-databricks, clustering columns ask for it.
     """
-    if config.get("optimize") != AFTER_RUN and not zorder_columns(config):
+    has_columns = zorder_columns(config) or config.get("liquid_clustered_by")
+    if config.get("optimize") != AFTER_RUN and not has_columns:
         return False
     skips = (str(variables.get(name, "false")).lower() == "true" for name in SKIP_VARIABLES)
     return not config.get("skip_optimize") and not any(skips)

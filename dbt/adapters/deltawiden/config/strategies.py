@@ -1,7 +1,9 @@
 """Check the configuration of an incremental strategy: keys that need or exclude each other."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
+
+from dbt.adapters.contracts.macros import MacroResolverProtocol
 
 from dbt.adapters.deltawiden.config.merge_clauses import (
     CLAUSE_KEYS,
@@ -14,6 +16,8 @@ DELETE_INSERT = "delete+insert"
 
 STRATEGIES = ("append", "merge", "insert_overwrite", "microbatch", REPLACE_WHERE, DELETE_INSERT)
 """The incremental strategies whose statements the adapter makes."""
+
+_INTERNAL_PACKAGES = ("dbt", "dbt_spark", "dbt_deltawiden")
 
 STRATEGY_KEYS = (
     "materialized",
@@ -28,11 +32,15 @@ STRATEGY_KEYS = (
 """The configuration keys that ``strategy_problems`` reads."""
 
 
-def strategy_problems(config: Mapping[str, Any]) -> list[str]:
+def strategy_problems(
+    config: Mapping[str, Any], is_own: Callable[[str], bool] = lambda _: False
+) -> list[str]:
     """Find the configuration of an incremental model that its strategy can't follow.
 
     Args:
         config: the model's configuration, of which each value has been checked alone.
+        is_own: returns whether a strategy is a macro of the project. What such a macro needs is
+            not known.
 
     Returns:
         One line for each problem: the key, what is wrong and what to do. Empty for a node that is
@@ -42,9 +50,40 @@ def strategy_problems(config: Mapping[str, Any]) -> list[str]:
         return []
     strategy = str(config.get("incremental_strategy") or "append")
     problems = [*_merge_problems(config, strategy)]
-    if strategy in (REPLACE_WHERE, DELETE_INSERT):
+    if strategy in (REPLACE_WHERE, DELETE_INSERT) and not is_own(strategy):
         problems += _replacement_problems(config, strategy)
     return problems
+
+
+def strategy_macro(strategy: str) -> str:
+    """Return the name of the macro that makes the statement of a strategy.
+
+    Args:
+        strategy: the name of the strategy.
+
+    Source:
+        https://docs.getdbt.com/docs/build/incremental-strategy#custom-strategies
+    """
+    return f"get_incremental_{strategy.replace('+', '_')}_sql"
+
+
+def is_macro_of_project(macro: Any) -> bool:
+    """Return whether a macro is not one of dbt, dbt-spark or this adapter. None is not."""
+    return macro is not None and macro.package_name not in _INTERNAL_PACKAGES
+
+
+def has_own_macro(macros: MacroResolverProtocol | None, project: str, strategy: str) -> bool:
+    """Return whether the project has a macro of its own for a strategy.
+
+    Args:
+        macros: finds the macros that a run can call, if there are any.
+        project: the name of the project.
+        strategy: the name of the strategy.
+    """
+    name = strategy_macro(strategy)
+    return macros is not None and is_macro_of_project(
+        macros.find_macro_by_name(name, project, None)
+    )
 
 
 def _merge_problems(config: Mapping[str, Any], strategy: str) -> Iterator[str]:

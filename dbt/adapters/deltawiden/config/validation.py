@@ -163,12 +163,15 @@ def read_model_policy(config: Mapping[str, Any], name: str) -> Policy:
         raise invalid_configuration(name, [str(error)]) from error
 
 
-def check_configuration(config: Mapping[str, Any], name: str) -> None:
+def check_configuration(
+    config: Mapping[str, Any], name: str, is_own: Callable[[str], bool] = lambda _: False
+) -> None:
     """Check a node's configuration, and warn of the keys that have no effect on Delta.
 
     Args:
         config: the configuration.
         name: the node's unique id, for the error.
+        is_own: as for ``strategy_problems``.
 
     Raises:
         DbtConfigError: a value is not accepted. The message names all such values.
@@ -182,7 +185,7 @@ def check_configuration(config: Mapping[str, Any], name: str) -> None:
         found = [str(error), *found]
     found = found or [
         *clustering_problems(config),
-        *strategy_problems({key: config.get(key) for key in STRATEGY_KEYS}),
+        *strategy_problems({key: config.get(key) for key in STRATEGY_KEYS}, is_own),
     ]
     if found:
         raise invalid_configuration(name, found)

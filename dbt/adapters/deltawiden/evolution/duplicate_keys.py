@@ -65,9 +65,10 @@ class DuplicateKeys:
         matches = " and ".join(f"s.{name} = t.{name}" for name in names)
         values = ", ".join(f"s.{name}" for name in names)
         query = (
-            f"select {values}, count(*) from {source} as s "
-            f"where exists (select 1 from {target} as t where {matches}) "
-            f"group by {values} having count(*) > 1 order by count(*) desc limit {_SHOWN_KEYS}"
+            f"select {values}, count(*) as DBT_INTERNAL_COUNT from {source} as s "
+            f"where exists (select 1 from {target} as t where {matches}) group by {values} "
+            # Spark 3.5 can't sort by an aggregate of the filter.
+            f"having count(*) > 1 order by DBT_INTERNAL_COUNT desc limit {_SHOWN_KEYS}"
         )
         try:
             rows = self._backend.fetch_rows(query)

@@ -12,7 +12,13 @@ from dbt_common.invocation import get_invocation_id
 
 from dbt.adapters.deltawiden.config.merge_clauses import read_merge_clauses
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy
-from dbt.adapters.deltawiden.config.strategies import DELETE_INSERT, REPLACE_WHERE, STRATEGIES
+from dbt.adapters.deltawiden.config.strategies import (
+    DELETE_INSERT,
+    REPLACE_WHERE,
+    STRATEGIES,
+    is_macro_of_project,
+    strategy_macro,
+)
 from dbt.adapters.deltawiden.config.validation import names_listed, read_model_policy
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.evolution.attempts import Attempts, Turns, retry_with_new_plan
@@ -291,8 +297,8 @@ def _is_custom(strategy: str, context: Context) -> bool:
     """Return whether a macro of the project makes the statement of a strategy."""
     if strategy not in (REPLACE_WHERE, DELETE_INSERT):
         return strategy not in STRATEGIES
-    macro = context.get(f"get_incremental_{strategy.replace('+', '_')}_sql")
-    return macro is not None and macro.macro.package_name != "dbt"
+    macro = context.get(strategy_macro(strategy))
+    return macro is not None and is_macro_of_project(macro.macro)
 
 
 def _unique_id(context: Context) -> str:

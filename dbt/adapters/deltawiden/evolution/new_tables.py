@@ -7,6 +7,12 @@ from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.config.clustering import bucket_problems, read_clustering
+from dbt.adapters.deltawiden.config.declared_columns import (
+    DEFAULTS_PROPERTY,
+    declaration_problems,
+    metadata,
+    read_declarations,
+)
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite
 from dbt.adapters.deltawiden.config.validation import (
     columns_named,
@@ -14,9 +20,11 @@ from dbt.adapters.deltawiden.config.validation import (
     read_model_policy,
 )
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.column_metadata import CURRENT_DEFAULT
 from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
 from dbt.adapters.deltawiden.evolution.model_views import ModelViews
-from dbt.adapters.deltawiden.sql.identifiers import path_sql, path_text
+from dbt.adapters.deltawiden.spark.temporary_views import declared_view
+from dbt.adapters.deltawiden.sql.identifiers import path_sql, path_text, quote
 from dbt.adapters.deltawiden.widening.clustering import find_columns
 from dbt.adapters.deltawiden.widening.rules import feature_properties
 from dbt.adapters.deltawiden.writing.columns import partitions_checked_sql
@@ -36,6 +44,7 @@ class NewTables:
         self._backend = backend
         self._evolution = evolution
         self._views = views
+        self._declared: dict[str, dict[str, dict[str, str]]] = {}
 
     def checked_query(self, context: Mapping[str, Any], query: str, table: SparkRelation) -> str:
         """Check the query that creates or replaces a table, before anything is dropped.
@@ -52,10 +61,12 @@ class NewTables:
         Raises:
             SchemaChangeRefused: the query reads through a view that changes values.
             DbtConfigError: ``liquid_clustered_by`` has a name that is not a column of the query, or
-                the table would have buckets, which Delta does not have.
+                the table would have buckets, which Delta does not have; or the contract declares a
+                column that the table can't have.
         """
         self._views.check(context, query)
         self._check_clustering(query, context["config"])
+        self._check_declarations(context["model"], context["config"])
         return self._with_partitions_checked(query, table, context["config"])
 
     def _check_clustering(self, query: str, config: Any) -> None:
@@ -75,6 +86,44 @@ class NewTables:
             raise invalid_configuration(name, texts)
         # CREATE TABLE has to have the names in the case of the query, which ALTER TABLE has not.
         config.model.config["liquid_clustered_by"] = [path_sql(path) for path in paths]
+
+    def declared_query(self, model: Mapping[str, Any], query: str) -> str:
+        """Add what a contract declares of the columns of a new table to the query for its rows.
+
+        A CREATE TABLE AS SELECT can't declare columns. Delta takes generation expressions and
+        default values from the metadata of the query's columns, as a data frame has it.
+
+        Args:
+            model: the model's node.
+            query: the query for the columns of the contract.
+
+        Returns:
+            A query of a temporary view that has the metadata. ``query`` itself if the contract
+            declares nothing, or if ``checked_query`` has not checked it: then no table is created.
+
+        Raises:
+            DbtDatabaseError: the query is not valid.
+        """
+        declared = self._declared.pop(str(model["unique_id"]), None)
+        if not declared:
+            return query
+        view = declared_view(model)
+        self._backend.create_view(view, query, declared)
+        return f"select * from {quote(view)}"
+
+    def _check_declarations(self, model: Mapping[str, Any], config: Any) -> None:
+        declarations = read_declarations(model.get("columns") or {})
+        contract = config.get("contract")
+        if not declarations or not contract or not contract.enforced:
+            return
+        file_format = str(config.get("file_format"))
+        problems = declaration_problems(declarations, file_format, self._backend.has_session)
+        if problems:
+            raise invalid_configuration(config.model.unique_id, problems)
+        self._declared[config.model.unique_id] = metadata(declarations)
+        if any(declaration.key == CURRENT_DEFAULT for declaration in declarations):
+            properties = {DEFAULTS_PROPERTY: "supported", **(config.get("tblproperties") or {})}
+            config.model.config["tblproperties"] = properties
 
     def _with_partitions_checked(self, query: str, table: SparkRelation, config: Any) -> str:
         columns = columns_named(config.get("partition_by"))

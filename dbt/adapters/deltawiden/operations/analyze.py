@@ -12,10 +12,9 @@ from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.events.format import pluralize
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
-from dbt.adapters.deltawiden.delta.relations import relation_sql, require_table
-from dbt.adapters.deltawiden.operations.maintained_table import MaintainedTable, opened
+from dbt.adapters.deltawiden.operations.maintained_table import MaintainedTable, run_on_each_table
 from dbt.adapters.deltawiden.operations.progress import log_progress, size_text
-from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults, run_on_each
+from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults
 
 _NAME = "analyze"
 
@@ -34,13 +33,11 @@ def analyze(
         The result for each table.
     """
 
-    def analyze_one(table: SparkRelation) -> OperationResult:
-        require_table(table, "analyze")
+    def analyze_one(table: MaintainedTable) -> OperationResult:
         backend.require_statistics()
-        with opened(backend, table, _NAME, writes_rows=False) as maintained:
-            return analyze_table(maintained, dry_run)
+        return analyze_table(table, dry_run)
 
-    return run_on_each(_NAME, tables, relation_sql, analyze_one)
+    return run_on_each_table(backend, _NAME, tables, analyze_one, "analyze")
 
 
 def analyze_table(table: MaintainedTable, dry_run: bool) -> OperationResult:

@@ -1,7 +1,7 @@
 """Read and change one Delta table for a maintenance operation."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -12,10 +12,11 @@ from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.column_metadata import read_metadata
 from dbt.adapters.deltawiden.delta.data_files import DataFiles
 from dbt.adapters.deltawiden.delta.history import Commit, read_history
-from dbt.adapters.deltawiden.delta.relations import relation_sql, require_delta
+from dbt.adapters.deltawiden.delta.relations import relation_sql, require_delta, require_table
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.transaction_log import history_expiry
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults, run_on_each
 
 
 @dataclass(frozen=True)
@@ -116,3 +117,33 @@ def opened(
     with backend.tagged_commits(operation) as commit_tag:
         files = backend.data_files(table, writes_rows)
         yield MaintainedTable(table, backend, files, commit_tag)
+
+
+def run_on_each_table(
+    backend: SqlBackend,
+    operation: str,
+    tables: Iterable[SparkRelation],
+    work: Callable[[MaintainedTable], OperationResult],
+    statement: str | None = None,
+) -> OperationResults:
+    """Open one table after the other, and run an operation that rewrites no rows on it.
+
+    Args:
+        backend: reads and changes the tables.
+        operation: the operation's name.
+        tables: the tables.
+        work: runs the operation on a table. If it raises a dbt error, the table has failed.
+        statement: the statement that the operation runs on any Delta table, for the error of a
+            relation that is none. None for an operation on type widening.
+
+    Returns:
+        The result for each table, in the order of the tables.
+    """
+
+    def work_on(table: SparkRelation) -> OperationResult:
+        if statement is not None:
+            require_table(table, statement)
+        with opened(backend, table, operation, writes_rows=False) as maintained:
+            return work(maintained)
+
+    return run_on_each(operation, tables, relation_sql, work_on)

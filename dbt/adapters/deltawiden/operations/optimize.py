@@ -9,11 +9,10 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.conflicts import retry_same_commit
-from dbt.adapters.deltawiden.delta.relations import relation_sql, require_table
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
-from dbt.adapters.deltawiden.operations.maintained_table import MaintainedTable, opened
+from dbt.adapters.deltawiden.operations.maintained_table import MaintainedTable, run_on_each_table
 from dbt.adapters.deltawiden.operations.progress import log_progress, size_text
-from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults, run_on_each
+from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults
 from dbt.adapters.deltawiden.sql import statements
 from dbt.adapters.deltawiden.sql.identifiers import names_sql, path_text
 
@@ -49,12 +48,10 @@ def optimize(
         The result for each table.
     """
 
-    def optimize_one(table: SparkRelation) -> OperationResult:
-        require_table(table, "OPTIMIZE")
-        with opened(backend, table, _NAME, writes_rows=False) as maintained:
-            return optimize_table(maintained, zorder_by, where, dry_run)
+    def optimize_one(table: MaintainedTable) -> OperationResult:
+        return optimize_table(table, zorder_by, where, dry_run)
 
-    return run_on_each(_NAME, tables, relation_sql, optimize_one)
+    return run_on_each_table(backend, _NAME, tables, optimize_one, "OPTIMIZE")
 
 
 def optimize_table(

@@ -19,13 +19,12 @@ from dbt.adapters.deltawiden.delta.float_statistics import (
     restore_statements,
     widened_floats,
 )
-from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.delta.stale_types import stale_leaves
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
-from dbt.adapters.deltawiden.operations.maintained_table import MaintainedTable, opened
+from dbt.adapters.deltawiden.operations.maintained_table import MaintainedTable, run_on_each_table
 from dbt.adapters.deltawiden.operations.progress import log_progress, size_text
-from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults, run_on_each
+from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text
 
 _NAME = "repair_statistics"
@@ -45,11 +44,7 @@ def repair_statistics(
         The result for each table.
     """
 
-    def repair(table: SparkRelation) -> OperationResult:
-        with opened(backend, table, _NAME, writes_rows=False) as maintained:
-            return repair_table(maintained, dry_run)
-
-    return run_on_each(_NAME, tables, relation_sql, repair)
+    return run_on_each_table(backend, _NAME, tables, lambda table: repair_table(table, dry_run))
 
 
 def repair_table(table: MaintainedTable, dry_run: bool) -> OperationResult:

@@ -10,16 +10,15 @@ from dbt_common.events.format import pluralize
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
-from dbt.adapters.deltawiden.delta.relations import relation_sql, require_table
 from dbt.adapters.deltawiden.delta.retention import (
     CHECK_SETTING,
     PROPERTY,
     oldest_readable_version,
     retention,
 )
-from dbt.adapters.deltawiden.operations.maintained_table import MaintainedTable, opened
+from dbt.adapters.deltawiden.operations.maintained_table import MaintainedTable, run_on_each_table
 from dbt.adapters.deltawiden.operations.progress import log_progress
-from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults, run_on_each
+from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults
 from dbt.adapters.deltawiden.sql import statements
 
 _NAME = "vacuum"
@@ -55,12 +54,9 @@ def vacuum(
         The result for each table.
     """
 
-    def vacuum_one(table: SparkRelation) -> OperationResult:
-        require_table(table, "VACUUM")
-        with opened(backend, table, _NAME, writes_rows=False) as maintained:
-            return vacuum_table(maintained, request)
-
-    return run_on_each(_NAME, tables, relation_sql, vacuum_one)
+    return run_on_each_table(
+        backend, _NAME, tables, lambda table: vacuum_table(table, request), "VACUUM"
+    )
 
 
 def vacuum_table(table: MaintainedTable, request: Vacuum) -> OperationResult:

@@ -4,7 +4,7 @@ All threads share one session, and batches of a model can run at the same time. 
 unique to the model, its schema and the batch.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dbt_common.utils import md5
@@ -32,6 +32,30 @@ def python_view(model: Mapping[str, Any]) -> str:
         The name, without backticks.
     """
     return _name(model, "__dbt_py")
+
+
+def declared_view(model: Mapping[str, Any]) -> str:
+    """Return the name of the view whose columns have the declarations of a model's contract.
+
+    Args:
+        model: the model's node.
+
+    Returns:
+        The name, without backticks.
+    """
+    return _name(model, "__dbt_new")
+
+
+def data_frame_views(node: Any) -> Iterator[str]:
+    """Yield the names of the views that the adapter can have made from a node's data frames.
+
+    Args:
+        node: the node. None for a unit test.
+    """
+    if getattr(node, "language", None) == "python":
+        yield python_view(node.to_dict(omit_none=True))
+    if any(column.constraints for column in getattr(node, "columns", {}).values()):
+        yield declared_view(node.to_dict(omit_none=True))
 
 
 def _name(model: Mapping[str, Any], suffix: str) -> str:

@@ -56,3 +56,17 @@ def failure_sql(before: str, shown: str, after: str) -> str:
         USER_RAISED_EXCEPTION
     """
     return f"raise_error(concat({literal(before)}, {shown}, {literal(after)}))"
+
+
+def value_or_failure_sql(condition: str, name: str, failure: str) -> str:
+    """Render a column that stops the statement if its row does not meet a condition.
+
+    It is a selected expression and not a filter, because Spark could evaluate a filter before the
+    filters of the model.
+
+    Args:
+        condition: the condition.
+        name: the column, quoted.
+        failure: what ``failure_sql`` returns.
+    """
+    return f"case when {condition} then {name} else {failure} end as {name}"

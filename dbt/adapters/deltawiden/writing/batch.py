@@ -8,7 +8,12 @@ from pyspark.sql import types as spark
 from pyspark.sql.types import DataType
 
 from dbt.adapters.deltawiden.sql.identifiers import path_text, quote, read_name
-from dbt.adapters.deltawiden.sql.raised_errors import END_OF_MESSAGE, ROW_OUTSIDE_BATCH, failure_sql
+from dbt.adapters.deltawiden.sql.raised_errors import (
+    END_OF_MESSAGE,
+    ROW_OUTSIDE_BATCH,
+    failure_sql,
+    value_or_failure_sql,
+)
 from dbt.adapters.deltawiden.sql.types import type_text
 from dbt.adapters.deltawiden.writing.columns import WrittenColumn
 
@@ -42,9 +47,6 @@ class Batch:
     def checked_sql(self, model: str) -> str:
         """Render the batch's column for the SELECT, failing if a row is outside of the batch.
 
-        It is a selected expression and not a filter, because Spark could evaluate a filter before
-        the filters of the model.
-
         Args:
             model: the name of the model.
         """
@@ -56,7 +58,7 @@ class Batch:
         after = f", and the batch is from {self.start} to {self.end}. {END_OF_MESSAGE}"
         shown = f"coalesce(cast({name} as string), 'null')"
         failed = failure_sql(before, shown, after)
-        return f"case when {self.condition} then {name} else {failed} end as {name}"
+        return value_or_failure_sql(self.condition, name, failed)
 
     @property
     def text_check_query(self) -> str:

@@ -7,7 +7,12 @@ from dataclasses import dataclass
 from pyspark.sql.types import TimestampType
 
 from dbt.adapters.deltawiden.sql.identifiers import path_text, quote
-from dbt.adapters.deltawiden.sql.raised_errors import END_OF_MESSAGE, ROW_NOT_REPLACED, failure_sql
+from dbt.adapters.deltawiden.sql.raised_errors import (
+    END_OF_MESSAGE,
+    ROW_NOT_REPLACED,
+    failure_sql,
+    value_or_failure_sql,
+)
 from dbt.adapters.deltawiden.sql.references import uses
 from dbt.adapters.deltawiden.sql.types import every_type
 from dbt.adapters.deltawiden.writing.columns import WrittenColumn
@@ -61,7 +66,7 @@ class ReplaceWhere:
         )
         shown = f"coalesce(left(cast({name} as string), 200), 'null')"
         failed = failure_sql(before, shown, f". {END_OF_MESSAGE}")
-        return f"case when {self.condition} then {name} else {failed} end as {name}"
+        return value_or_failure_sql(self.condition, name, failed)
 
 
 def has_no_offset_changes(time_zone: str) -> bool:

@@ -1,6 +1,6 @@
 """Read tables with a Spark Connect session: exact schemas, and no JVM in this process."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timezone
 
 from dbt.adapters.base.relation import BaseRelation
@@ -8,6 +8,8 @@ from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.spark.session import errors_as_dbt_errors
+from dbt.adapters.deltawiden.sql.identifiers import quote
 from dbt.adapters.deltawiden.sql.versions import Version, read_version
 
 
@@ -36,6 +38,27 @@ class ConnectBackend(SqlBackend):
             return self.query_schema(query)
         except DbtRuntimeError:
             return None
+
+    def create_view(self, name: str, query: str, metadata: Mapping[str, Mapping[str, str]]) -> None:
+        """Create a temporary view of a query, with metadata on its columns."""
+        with errors_as_dbt_errors():
+            frame = self._handle().session.sql(query)
+            fields = frame.schema.fields
+            # By names of our own, because a column's name can have dots and backticks.
+            numbered = frame.toDF(*(f"c{number}" for number in range(len(fields))))
+            columns = [
+                numbered[f"c{number}"].alias(
+                    field.name,
+                    metadata={**field.metadata, **metadata.get(field.name.lower(), {})},
+                )
+                for number, field in enumerate(fields)
+            ]
+            numbered.select(columns).createOrReplaceTempView(quote(name))
+
+    def drop_views(self, names: Iterable[str]) -> None:
+        """Drop temporary views that were made from data frames, if they exist."""
+        for name in names:
+            self._handle().session.catalog.dropTempView(name)
 
     def comment(self, relation: BaseRelation) -> str | None:
         """Read the comment on a table or view."""

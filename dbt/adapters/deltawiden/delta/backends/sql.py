@@ -1,7 +1,7 @@
 """Read and change tables with SQL alone, for Thrift, HTTP and ODBC connections."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
 from typing import Any
@@ -224,6 +224,23 @@ class SqlBackend:
             The schema. None if it would need a statement, or the query is not valid.
         """
         return None
+
+    def create_view(self, name: str, query: str, metadata: Mapping[str, Mapping[str, str]]) -> None:
+        """Create a temporary view of a query, with metadata on its columns.
+
+        Args:
+            name: the view's name.
+            query: a SELECT.
+            metadata: what is added to the metadata of columns, by their names in lower case.
+
+        Raises:
+            DbtDatabaseError: the query is not valid.
+            NotImplementedError: SQL alone can't do it.
+        """
+        raise NotImplementedError
+
+    def drop_views(self, names: Iterable[str]) -> None:
+        """Drop views that ``create_view`` or Python models made, which need a session."""
 
     def _describe(self, query: str) -> list[tuple[str, str]]:
         rows = self.fetch_rows(f"describe query {query}")

@@ -28,6 +28,14 @@
 {% endmacro %}
 
 
+{#-
+  For a new table, the adapter adds the generated columns and default values that the contract declares.
+-#}
+{% macro deltawiden__get_select_subquery(sql) %}
+  {% do return(adapter.declared_query(model, default__get_select_subquery(sql))) %}
+{% endmacro %}
+
+
 {% macro _deltawiden_column_conditions(column, name) %}
   {%- set conditions = [] -%}
   {%- for constraint in column['constraints'] -%}
@@ -91,7 +99,10 @@
 
 
 {% macro _deltawiden_warn_unsupported(constraint, of) %}
-  {%- if constraint.type not in ['check', 'not_null'] and constraint.get('warn_unsupported', true) -%}
+  {#- A new table has been created with what a custom constraint declares, or not at all. -#}
+  {%- set is_declared = constraint.type == 'custom'
+      and ((constraint.expression or '') ~ ' ').split()[0] | lower in ['generated', 'default'] -%}
+  {%- if constraint.type not in ['check', 'not_null'] and not is_declared and constraint.get('warn_unsupported', true) -%}
     {% do exceptions.warn(
       'Delta has no ' ~ constraint.type ~ ' constraint: the one of ' ~ of ~ ' is not enforced. '
       ~ 'Test it with a data test; `warn_unsupported: false` in the constraint ends this warning.') %}

@@ -1,0 +1,135 @@
+"""Read the generated columns and default values that a contract declares as custom constraints.
+
+dbt has no key for them. A custom constraint of a column is the place where it keeps the text that
+follows a column in CREATE TABLE.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dbt.adapters.deltawiden.delta.column_metadata import CURRENT_DEFAULT, GENERATION_EXPRESSION
+
+DEFAULTS_PROPERTY = "delta.feature.allowColumnDefaults"
+"""The table property without which Delta refuses default values."""
+
+_IDENTITY = re.compile(r"generated\s+(always|by\s+default)\s+as\s+identity\b.*", re.I | re.S)
+_GENERATED = re.compile(r"generated\s+always\s+as\s*\((?P<expression>.+)\)", re.I | re.S)
+_DEFAULT = re.compile(r"default\s+(?P<expression>.+)", re.I | re.S)
+_FIRST_WORD = re.compile(r"(generated|default)\b", re.I)
+_KEYS = ((_GENERATED, GENERATION_EXPRESSION), (_DEFAULT, CURRENT_DEFAULT))
+
+Columns = Mapping[str, Mapping[str, Any]]
+"""The columns of a node, as dbt's ``model.columns`` has them."""
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """What a contract declares about the values of a column.
+
+    Attributes:
+        column: the column's name.
+        key: the key of the column's metadata in a Delta table: that of a generation expression or
+            that of a default value. None if a new table can't have it.
+        expression: the expression; the whole text if the key is None.
+    """
+
+    column: str
+    key: str | None
+    expression: str
+
+
+def read_declarations(columns: Columns) -> list[Declaration]:
+    """Read the declarations among the constraints of a model's columns.
+
+    Args:
+        columns: the columns.
+
+    Returns:
+        The declarations. Constraints of another type, and custom ones with another text, are left
+        out.
+
+    Source:
+        https://docs.getdbt.com/reference/resource-properties/constraints (custom);
+        https://docs.delta.io/latest/delta-batch.html#use-generated-columns;
+        https://docs.delta.io/latest/delta-default-columns.html
+    """
+    return [
+        declaration
+        for column in columns.values()
+        for constraint in column.get("constraints") or ()
+        if str(constraint.get("type")) == "custom"
+        for declaration in _read(str(column["name"]), str(constraint.get("expression") or ""))
+    ]
+
+
+def _read(column: str, text: str) -> Iterator[Declaration]:
+    text = text.strip()
+    if _IDENTITY.fullmatch(text):
+        yield Declaration(column, None, text)
+        return
+    for pattern, key in _KEYS:
+        found = pattern.fullmatch(text)
+        if found:
+            yield Declaration(column, key, found["expression"].strip())
+            return
+    if _FIRST_WORD.match(text):
+        yield Declaration(column, None, text)
+
+
+def declaration_problems(
+    declarations: list[Declaration], file_format: str, has_session: bool
+) -> list[str]:
+    """Find the declarations that a new table can't have.
+
+    Args:
+        declarations: the declarations.
+        file_format: the format of the table.
+        has_session: whether the connection has a session.
+
+    Returns:
+        One line for each problem: the column, what is wrong and what to do.
+    """
+    return [
+        f"columns: {declaration.column}: {declaration.expression!r} {problem}"
+        for declaration in declarations
+        for problem in _problems(declaration, file_format, has_session)
+    ]
+
+
+def _problems(declaration: Declaration, file_format: str, has_session: bool) -> Iterator[str]:
+    if declaration.key is None and not _IDENTITY.fullmatch(declaration.expression):
+        yield "is not valid. Accepted: generated always as (expression); default expression."
+    elif declaration.key is None:
+        yield (
+            "is an identity column, and the CREATE TABLE AS SELECT of a model can't number rows. "
+            "Create the table yourself before the first run, with the identity column. An "
+            "incremental model then leaves the column to Delta if it does not select it."
+        )
+    elif file_format != "delta":
+        yield f"needs file_format: delta; got {file_format!r}."
+    elif not has_session:
+        yield (
+            "can't be declared on this connection, because SQL has no CREATE TABLE AS SELECT with "
+            "declared columns. Use method: session or connect for the run that creates the table."
+        )
+
+
+def metadata(declarations: list[Declaration]) -> dict[str, dict[str, str]]:
+    """Return the metadata that Delta keeps for declared columns.
+
+    Args:
+        declarations: the declarations, none of which has a problem.
+
+    Returns:
+        The metadata by the column's name in lower case.
+
+    Source:
+        Delta's protocol, "Generated Columns" and "Default Columns"
+    """
+    found: dict[str, dict[str, str]] = {}
+    for declaration in declarations:
+        assert declaration.key is not None
+        found.setdefault(declaration.column.lower(), {})[declaration.key] = declaration.expression
+    return found
