@@ -31,6 +31,11 @@ test: $(INSTALLED)  ## Our own tests but the slow ones, on real Spark and Delta
 test-servers: $(INSTALLED)  ## Every feature on a Spark Connect and a Thrift server and on a cluster, which the tests start
 	$(BIN)/pytest tests/servers/connect tests/servers/thrift
 	$(BIN)/pytest tests/servers/standalone
+	$(MAKE) test-catalogs
+
+.PHONY: test-catalogs
+test-catalogs: $(INSTALLED)  ## Delta tables and Iceberg tables, in two catalogs of Spark
+	$(BIN)/pytest tests/servers/catalogs
 
 .PHONY: test-standard
 test-standard: $(INSTALLED)  ## dbt's own test suite

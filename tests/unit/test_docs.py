@@ -170,12 +170,13 @@ def model_configuration() -> set[str]:
     )
     read_by_macros = re.findall(r"config\.(?:get|require)\(['\"](\w+)['\"]", "\n".join(texts))
     # dbt reads this one in Python, from a snapshot's configuration that has no field for it.
-    return declared | set(read_by_macros) | {"hard_deletes"}
+    # dbt translates the names of `_ALIASES` before it reads a configuration or a profile.
+    return declared | set(read_by_macros) | {"hard_deletes"} | DeltaWidenCredentials._ALIASES.keys()
 
 
 def profile_keys() -> set[str]:
     fields = {field.name for field in dataclasses.fields(DeltaWidenCredentials)}
-    return fields | {"type", "threads"}
+    return fields | {"type", "threads"} | DeltaWidenCredentials._ALIASES.keys()
 
 
 @every_page

@@ -64,6 +64,7 @@ def columns_of(
     """
     return [
         DeltaWidenColumn(
+            table_database=relation.database,
             table_schema=relation.schema,
             table_name=relation.name,
             table_type=relation.type,

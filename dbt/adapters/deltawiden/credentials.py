@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from dbt.adapters.spark.connections import SparkCredentials
 from dbt_common.dataclass_schema import StrEnum
@@ -31,11 +31,16 @@ class ConnectionMethod(StrEnum):
 class DeltaWidenCredentials(SparkCredentials):
     """A dbt-spark profile in which only ``schema`` is required.
 
-    Without ``method``, Spark runs in dbt's own process (``session``).
+    Without ``method``, Spark runs in dbt's own process (``session``). Without ``database``, which
+    can also be written as ``catalog``, names have two parts, and Spark's current catalog has the
+    schemas.
 
     Attributes:
         delta_version: the version of Delta, for a server that does not report it.
     """
+
+    # dbt translates the aliases in the profile, in the configuration of nodes, and in sources.
+    _ALIASES: ClassVar[dict[str, str]] = {"catalog": "database"}
 
     method: ConnectionMethod = ConnectionMethod.SESSION  # type: ignore[assignment]
     delta_version: str | None = None
@@ -56,7 +61,10 @@ class DeltaWidenCredentials(SparkCredentials):
                 "quotes, such as '4.0.1'"
             )
         given_ansi = self.server_side_parameters.get(ANSI)
+        database, self.database = self.database, None  # dbt-spark refuses it.
         super().__post_init__()
+        # As with dbt-spark, the name of the schema in both means that there is no catalog.
+        self.database = database if database != self.schema else None
         # dbt-spark turns ANSI mode off, whatever the profile says. Here, the profile decides.
         if given_ansi is not None:
             self.server_side_parameters[ANSI] = str(given_ansi)
@@ -79,6 +87,7 @@ class DeltaWidenCredentials(SparkCredentials):
         return self.method in (ConnectionMethod.SESSION, ConnectionMethod.CONNECT)
 
     def _connection_keys(self) -> tuple[str, ...]:
+        catalog = ("database",) if self.database else ()
         if self.method == ConnectionMethod.SESSION:
-            return "method", "schema"
-        return "method", *super()._connection_keys()
+            return "method", *catalog, "schema"
+        return "method", *catalog, *super()._connection_keys()

@@ -8,7 +8,7 @@ from typing import Any
 
 import agate
 from dbt.adapters.base.impl import catch_as_completed
-from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.base.relation import BaseRelation, SchemaSearchMap
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.column import SparkColumn
 from dbt.adapters.spark.impl import SparkAdapter
@@ -25,6 +25,8 @@ from dbt.adapters.deltawiden.delta.relations import relation_sql
 logger = AdapterLogger("DeltaWiden")
 
 Statistics = dict[str, str | bool]
+_Schema = tuple[str | None, str]
+"""The catalog of a schema, if it is in the name, and the schema."""
 
 
 def catalog_rows(backend: SqlBackend, relation: SparkRelation) -> Iterator[dict[str, Any]]:
@@ -49,7 +51,7 @@ def catalog_rows(backend: SqlBackend, relation: SparkRelation) -> Iterator[dict[
         logger.warning(f"The catalog has no columns of {relation_sql(relation)}: {error.msg}")
         return
     shared = {
-        "table_database": None,
+        "table_database": relation.database,
         "table_schema": relation.schema,
         "table_name": relation.identifier,
         "table_type": relation.type,
@@ -81,6 +83,7 @@ def catalog_table(rows: Sequence[Mapping[str, Any]]) -> CatalogTable:
     return CatalogTable(
         metadata=TableMetadata(
             type=str(first["table_type"]),
+            database=first.get("table_database"),
             schema=first["table_schema"],
             name=first["table_name"],
             comment=first.get("table_comment"),
@@ -179,7 +182,7 @@ def columns_for_catalog(
     if backend.has_session:
         return catalog_rows(backend, relation)
     rows = list(described(relation))
-    found = statistics(backend, relation)
+    found: dict[str, Any] = {"table_database": relation.database, **statistics(backend, relation)}
     return [{**row, **found} for row in rows]
 
 
@@ -209,21 +212,47 @@ def catalog_of_relations(
     Returns:
         A row for each column, and the errors of the schemas that could not be read.
     """
-    names: dict[str, set[str]] = {}
+    names: dict[_Schema, set[str] | None] = {}
     for relation in relations:
-        names.setdefault(relation.schema or "", set()).add((relation.identifier or "").lower())
+        found = names.setdefault((relation.database, relation.schema or ""), set())
+        assert found is not None
+        found.add((relation.identifier or "").lower())
+    return _catalog_of_all(adapter, names)
+
+
+def catalog_of_schemas(
+    adapter: SparkAdapter, schemas: SchemaSearchMap
+) -> tuple[agate.Table, list[Exception]]:
+    """Return the catalog of all relations of some schemas, which can be in several catalogs.
+
+    Args:
+        adapter: reads the relations. Each schema has a thread with a connection of its own.
+        schemas: the schemas.
+
+    Returns:
+        As ``catalog_of_relations``.
+    """
+    found = ((catalog.database, schema or "") for catalog, schema in schemas.search())
+    return _catalog_of_all(adapter, dict.fromkeys(found))
+
+
+def _catalog_of_all(
+    adapter: SparkAdapter, names: Mapping[_Schema, set[str] | None]
+) -> tuple[agate.Table, list[Exception]]:
     with executor(adapter.config) as threads:
         tables: list[Future[agate.Table]] = [
-            threads.submit_connected(adapter, schema, partial(_catalog_of, adapter, schema, found))
+            threads.submit_connected(
+                adapter, schema[1], partial(_catalog_of, adapter, schema, found)
+            )
             for schema, found in names.items()
         ]
         merged: tuple[agate.Table, list[Exception]] = catch_as_completed(tables)
     return merged
 
 
-def _catalog_of(adapter: SparkAdapter, schema: str, names: set[str]) -> agate.Table:
+def _catalog_of(adapter: SparkAdapter, schema: _Schema, names: set[str] | None) -> agate.Table:
     rows: list[dict[str, Any]] = []
-    for relation in adapter.list_relations(None, schema):
-        if (relation.identifier or "").lower() in names:
+    for relation in adapter.list_relations(*schema):
+        if names is None or (relation.identifier or "").lower() in names:
             rows.extend(adapter._get_columns_for_catalog(relation))
     return agate.Table.from_object(rows, column_types=DEFAULT_TYPE_TESTER)

@@ -11,15 +11,15 @@ from dbt.adapters.base.impl import PythonJobHelper
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.spark.column import SparkColumn
-from dbt.adapters.spark.impl import TABLE_OR_VIEW_NOT_FOUND_MESSAGES, SparkAdapter
+from dbt.adapters.spark.impl import SparkAdapter
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.clients.agate_helper import empty_table
 from dbt_common.contracts.metadata import CatalogTable
-from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
+from dbt_common.exceptions import DbtDatabaseError
 
-from dbt.adapters.deltawiden import docs_catalog
+from dbt.adapters.deltawiden import docs_catalog, relation_listing
 from dbt.adapters.deltawiden.capabilities import CAPABILITIES
-from dbt.adapters.deltawiden.column import DeltaWidenColumn, columns_of
+from dbt.adapters.deltawiden.column import DeltaWidenColumn
 from dbt.adapters.deltawiden.config.merge_clauses import MergeClauses
 from dbt.adapters.deltawiden.config.model import DeltaWidenConfig
 from dbt.adapters.deltawiden.config.strategies import has_own_macro
@@ -32,7 +32,6 @@ from dbt.adapters.deltawiden.evolution.after_run import optimize_after_run
 from dbt.adapters.deltawiden.freshness import LastModified, last_modified
 from dbt.adapters.deltawiden.operations.operations import Operations
 from dbt.adapters.deltawiden.relation import DeltaWidenRelation
-from dbt.adapters.deltawiden.relation_listing import describe_one_by_one, without_temporary
 from dbt.adapters.deltawiden.services import Services
 from dbt.adapters.deltawiden.spark import temporary_views as views
 from dbt.adapters.deltawiden.spark.errors import condition
@@ -283,7 +282,7 @@ class DeltaWidenAdapter(SparkAdapter):
     @classmethod
     def quote(cls, identifier: str) -> str:
         """Quote a name for a statement, whatever is in it."""
-        # As dbt-spark: dbt's own callers ask for the name of a database, and Spark has none.
+        # As dbt-spark: dbt's own callers ask for the name of a database, which can be none.
         return quote(str(identifier))
 
     @available
@@ -314,34 +313,29 @@ class DeltaWidenAdapter(SparkAdapter):
             self._services.evolution,
             self._services.views,
             context,
-            find=partial(self.get_relation, None),  # type: ignore[arg-type]
-            list_schema=partial(self.list_relations, None),
-            schema_exists=partial(self.check_schema_exists, None),  # type: ignore[arg-type]
+            find=self.get_relation,
+            list_schema=self.list_relations,
+            schema_exists=self.check_schema_exists,  # type: ignore[arg-type]
         )
 
     # Relations and columns
 
     def list_relations_without_caching(self, schema_relation: BaseRelation) -> list[BaseRelation]:
         """List the tables and views of a schema; none if there is no such schema."""
-        described = self._backend.list_schema(schema_relation.schema or "")
+        described = relation_listing.describe_schema(self._backend, schema_relation)
         if described is not None:
-            return self._build_relations(described)
-        # dbt-spark's statements have the schema as it stands.
-        schema = quote_once(schema_relation.schema or "")
-        return self._list_by_statement(schema_relation.replace_path(schema=schema))
+            return relation_listing.as_requested(self._build_relations(described), schema_relation)
+        named = relation_listing.as_one_name(schema_relation)
+        relations: list[BaseRelation] = super().list_relations_without_caching(named)
+        # SHOW TABLE EXTENDED fails if a table is dropped while it runs. dbt-spark then takes the
+        # schema to be empty, and dbt replaces every incremental table in it.
+        alone = relation_listing.describe_one_by_one(self._backend, self.execute_macro, named)
+        return relations or self._build_relations(alone)
 
-    def _list_by_statement(self, schema_relation: BaseRelation) -> list[BaseRelation]:
-        """List a schema by SHOW TABLE EXTENDED.
-
-        It fails if a table is dropped while it runs. dbt-spark then takes the schema to be empty,
-        and dbt replaces every incremental table in it. So the tables are described one by one.
-        """
-        relations: list[BaseRelation] = super().list_relations_without_caching(schema_relation)
-        if relations:
-            return relations
-        return self._build_relations(
-            describe_one_by_one(self._backend, self.execute_macro, schema_relation)
-        )
+    def get_relation(self, database: str | None, schema: str, identifier: str) -> Any:
+        """Return a table or view, or None. Without ``database``, the name has two parts."""
+        known = self.Relation.create(database=database or None, schema=schema)  # or Undefined
+        return super().get_relation(known.database, schema, identifier)  # type: ignore[arg-type]
 
     def _get_relation_information_using_describe(self, row: agate.Row) -> tuple[str, str, str]:
         schema, name, is_temporary = row
@@ -353,7 +347,7 @@ class DeltaWidenAdapter(SparkAdapter):
     def _build_spark_relation_list(
         self, row_list: agate.Table, relation_info_func: Callable[[agate.Row], Any]
     ) -> list[BaseRelation]:
-        rows = without_temporary(row_list)
+        rows = relation_listing.without_temporary(row_list)
         # DESCRIBE TABLE EXTENDED shows the columns first, and a line of theirs can say anything.
         if relation_info_func == self._get_relation_information:
             return self._build_relations(map(relation_info_func, rows))
@@ -367,18 +361,17 @@ class DeltaWidenAdapter(SparkAdapter):
 
     def get_columns_in_relation(self, relation: BaseRelation) -> list[SparkColumn]:
         """List the columns of a table or view; none if there is no such relation."""
-        if not self._backend.has_session:
-            columns = super().get_columns_in_relation(relation)
-            return [DeltaWidenColumn(**vars(column)) for column in columns]
-        try:
-            schema = self._backend.schema(relation)
-        except DbtRuntimeError as error:
-            if any(message in error.msg for message in TABLE_OR_VIEW_NOT_FOUND_MESSAGES):
-                return []
-            raise
-        return columns_of(schema, relation, exclude=self.HUDI_METADATA_COLUMNS)
+        return relation_listing.columns_in_relation(
+            self._backend, relation, super().get_columns_in_relation
+        )
 
     # Metadata: the pages of dbt docs, and freshness
+
+    def get_catalog(
+        self, relation_configs: Iterable[Any], used_schemas: frozenset[tuple[str, str]]
+    ) -> tuple[agate.Table, list[Exception]]:
+        """Return the catalog of all schemas of a project: ``catalog_of_schemas``."""
+        return docs_catalog.catalog_of_schemas(self, self._get_catalog_schemas(relation_configs))
 
     def get_catalog_by_relations(
         self, used_schemas: frozenset[tuple[str, str]], relations: set[BaseRelation]

@@ -2,25 +2,51 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from dbt.adapters.contracts.relation import ComponentName, RelationType
+from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.contracts.relation import ComponentName, Policy, RelationType
 from dbt.adapters.spark.relation import SparkRelation
 
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
+from dbt.adapters.deltawiden.delta.relations import relation_path
 from dbt.adapters.deltawiden.sql.identifiers import quote, quote_once
 from dbt.adapters.deltawiden.sql.statements import set_properties
 
 _KIND = re.compile(r"^Type: (\w+)(?:\nProvider: (\w+))?$", re.MULTILINE)
+# Catalogs other than the session's. The comment comes before the provider, and is of any lines.
+_KIND_IN_CATALOG = re.compile(
+    r"^Catalog: .*\nNamespace: .*\nTable: .*\nType: (\w+)"
+    r"(?:\nComment: (?s:.*))?(?:\nCollation: .*)?(?:\nLocation: .*)?\nProvider: (\w+)$",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DeltaWidenRelation(SparkRelation):
-    """dbt-spark's relation, which also quotes names that need quotes.
+    """dbt-spark's relation, which also quotes names that need quotes, and can be in a catalog.
 
-    A plain name is not quoted, and neither is a name that its author has quoted or written as a
-    path (``schema: catalog.sales``). So a project compiles to the same SQL as with dbt-spark.
+    ``database`` is the catalog. A relation without one has a name of two parts. A plain name is not
+    quoted, and neither is a name that its author has quoted or written as a path (``schema:
+    catalog.sales``). So a project compiles to the same SQL as with dbt-spark.
     """
+
+    include_policy: Policy = field(default_factory=lambda: Policy())
+
+    def __post_init__(self) -> None:
+        # As with dbt-spark, which has no catalogs: the schema's name in both means no catalog.
+        if self.database is not None and self.database in ("", self.schema):
+            object.__setattr__(self, "path", self.path.replace(database=None))
+
+    def render(self) -> str:
+        """Return the name for a statement: catalog if there is one, schema and identifier."""
+        # dbt-spark's own method refuses a name with a catalog.
+        return BaseRelation.render(self)
+
+    @property
+    def is_in_catalog(self) -> bool:
+        """Whether the name says the catalog, in ``database`` or in a path (``catalog.sales``)."""
+        return len(relation_path(self.without_identifier())) > 1
 
     def _render_iterator(self) -> Iterator[tuple[ComponentName | None, str | None]]:
         for key, part in super()._render_iterator():
@@ -35,7 +61,8 @@ class DeltaWidenRelation(SparkRelation):
         Returns:
             The relation, unchanged if the description has no such lines.
         """
-        kind = _KIND.search(self.information or "")
+        text = self.information or ""
+        kind = _KIND_IN_CATALOG.match(text) or _KIND.search(text)
         if kind is None:
             return self
         provider = (kind[2] or "").lower()

@@ -1,22 +1,134 @@
-"""The tables and views of a schema, where the one statement that lists them all has failed."""
+"""List the tables and views of a schema, in any catalog, and their columns."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import agate
 from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.spark.column import SparkColumn
 from dbt.adapters.spark.impl import (
     LIST_RELATIONS_SHOW_TABLES_MACRO_NAME,
     SCHEMA_NOT_FOUND_MESSAGES,
     TABLE_OR_VIEW_NOT_FOUND_MESSAGES,
+    SparkAdapter,
 )
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.deltawiden.column import DeltaWidenColumn, columns_of
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.relations import relation_path
+from dbt.adapters.deltawiden.sql.identifiers import quote, quote_once
 from dbt.adapters.deltawiden.sql.literals import literal
 
 Description = tuple[str, str, str]
 """A schema, a name, and the information that SHOW TABLE EXTENDED has."""
+
+_DETAILS = "# Detailed Table Information"
+# Spark 3.5's error, https://issues.apache.org/jira/browse/SPARK-33393
+_NOT_FOR_CATALOG = "SHOW TABLE EXTENDED is not supported for v2 tables"
+# Iceberg's catalogs have an error of their own.
+_NO_SUCH_SCHEMA = (*SCHEMA_NOT_FOUND_MESSAGES, "Namespace does not exist")
+
+
+def is_in_catalog(schema_relation: BaseRelation) -> bool:
+    """Return whether a schema's relation names its catalog, as ``database`` or in a path."""
+    return len(relation_path(schema_relation)) > 1
+
+
+def as_one_name(schema_relation: BaseRelation) -> BaseRelation:
+    """Return a schema's relation whose ``schema`` can stand in a statement, catalog included.
+
+    dbt-spark's statements that list a schema have the schema as it stands, and no catalog.
+
+    Args:
+        schema_relation: the schema.
+    """
+    parts = (schema_relation.database, schema_relation.schema or "")
+    name = ".".join(quote_once(part) for part in parts if part is not None)
+    named: BaseRelation = schema_relation.replace_path(database=None, schema=name)
+    return named
+
+
+def as_requested(
+    relations: Iterable[BaseRelation], schema_relation: BaseRelation
+) -> list[BaseRelation]:
+    """Return the relations of a schema under the catalog and schema that dbt asked for.
+
+    Spark says a table's schema without its catalog. dbt's cache would not find the table by it,
+    and an incremental model would replace its table in each run.
+
+    Args:
+        relations: the relations that Spark listed.
+        schema_relation: the schema. Without a catalog, the relations are returned unchanged.
+    """
+    if not is_in_catalog(schema_relation):
+        return list(relations)
+    path = {"database": schema_relation.database, "schema": schema_relation.schema}
+    # Catalogs may keep the case of names. dbt compares those of its own relations without it.
+    return [relation.replace_path(**path).replace(dbt_created=True) for relation in relations]
+
+
+def describe_schema(backend: SqlBackend, schema_relation: BaseRelation) -> list[Description] | None:
+    """Describe the tables and views of a schema, without dbt-spark's statement.
+
+    Args:
+        backend: lists the schema.
+        schema_relation: the schema.
+
+    Returns:
+        The descriptions; none if there is no such schema. None if dbt-spark's statement has to run.
+
+    Raises:
+        DbtDatabaseError: there is no such catalog, or it refused the statement.
+    """
+    described = backend.list_schema(schema_relation)
+    if described is None and is_in_catalog(schema_relation):
+        return _describe_in_catalog(backend, as_one_name(schema_relation).schema or "")
+    return described
+
+
+def _describe_in_catalog(backend: SqlBackend, schema: str) -> list[Description]:
+    try:
+        try:
+            rows = backend.fetch_rows(f"show table extended in {schema} like '*'")
+            return [(str(r[0]), str(r[1]), str(r[3])) for r in rows if not _is_temporary(r[2])]
+        except DbtRuntimeError as error:
+            # A table was dropped by others, or the catalog can't list tables with information.
+            if not _says(error, (*TABLE_OR_VIEW_NOT_FOUND_MESSAGES, _NOT_FOR_CATALOG)):
+                raise
+        shown = backend.fetch_rows(f"show tables in {schema}")
+    except DbtRuntimeError as error:
+        if _says(error, _NO_SUCH_SCHEMA):
+            return []
+        raise
+    names = [(str(row[0]), str(row[1])) for row in shown if not _is_temporary(row[2])]
+    return [found for name in names for found in _described_alone(backend, schema, *name)]
+
+
+def _described_alone(
+    backend: SqlBackend, schema: str, namespace: str, name: str
+) -> list[Description]:
+    try:
+        rows = backend.fetch_rows(f"describe table extended {schema}.{quote(name)}")
+    except DbtRuntimeError as error:
+        if _says(error, TABLE_OR_VIEW_NOT_FOUND_MESSAGES):
+            return []
+        raise
+    names = [str(row[0]) for row in rows]
+    # The columns come before it, and a column can have any name.
+    start = len(names) - 1 - names[::-1].index(_DETAILS) if _DETAILS in names else len(names)
+    details = {str(row[0]): str(row[1]) for row in rows[start + 1 :]}
+    first = {key: details.get(key, "") for key in ("Type", "Provider")}
+    lines = [f"{key}: {value}" for key, value in {**first, **details}.items()]
+    return [(namespace, name, "\n".join(lines) + "\n")]
+
+
+def _says(error: DbtRuntimeError, messages: Iterable[str]) -> bool:
+    return any(message in error.msg for message in messages)
+
+
+def _is_temporary(value: object) -> bool:
+    return str(value).lower() == "true"
 
 
 def describe_one_by_one(
@@ -42,7 +154,7 @@ def _names(execute_macro: Callable[..., Any], schema_relation: BaseRelation) -> 
             LIST_RELATIONS_SHOW_TABLES_MACRO_NAME, kwargs={"schema_relation": schema_relation}
         )
     except DbtRuntimeError as error:
-        if any(message in error.msg for message in SCHEMA_NOT_FOUND_MESSAGES):
+        if _says(error, SCHEMA_NOT_FOUND_MESSAGES):
             return []
         raise
     return [str(name) for _, name, _ in without_temporary(rows).rows]
@@ -54,7 +166,7 @@ def _describe(backend: SqlBackend, schema_relation: BaseRelation, name: str) -> 
             f"show table extended in {schema_relation.schema} like {literal(name)}"
         )
     except DbtRuntimeError as error:
-        if any(message in error.msg for message in TABLE_OR_VIEW_NOT_FOUND_MESSAGES):
+        if _says(error, TABLE_OR_VIEW_NOT_FOUND_MESSAGES):
             return []
         raise
     # The name is a pattern, which others can match.
@@ -64,4 +176,28 @@ def _describe(backend: SqlBackend, schema_relation: BaseRelation, name: str) -> 
 
 def without_temporary(rows: agate.Table) -> agate.Table:
     """Leave out the temporary views of the session, which SHOW TABLES lists in every schema."""
-    return rows.where(lambda row: str(row[2]).lower() != "true")
+    return rows.where(lambda row: not _is_temporary(row[2]))
+
+
+def columns_in_relation(
+    backend: SqlBackend,
+    relation: BaseRelation,
+    described: Callable[[BaseRelation], list[SparkColumn]],
+) -> list[SparkColumn]:
+    """Return the columns of a relation; none if there is no such relation.
+
+    Args:
+        backend: reads the schema, if it has a session.
+        relation: a table or view.
+        described: returns the columns that dbt-spark makes of DESCRIBE, for a connection that has
+            no session.
+    """
+    if not backend.has_session:
+        return [DeltaWidenColumn(**vars(column)) for column in described(relation)]
+    try:
+        schema = backend.schema(relation)
+    except DbtRuntimeError as error:
+        if _says(error, TABLE_OR_VIEW_NOT_FOUND_MESSAGES):
+            return []
+        raise
+    return columns_of(schema, relation, SparkAdapter.HUDI_METADATA_COLUMNS)

@@ -1,39 +1,56 @@
 """The selection of the tables of an operation."""
 
+from dataclasses import replace
+
 import pytest
-from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.deltawiden.operations.selection import Selection
+from dbt.adapters.deltawiden.relation import DeltaWidenRelation
 
 NODES = [
     {"name": "orders", "resource_type": "model", "schema": "shop", "alias": "orders"},
     {"name": "history", "resource_type": "snapshot", "schema": "shop_past", "alias": "h"},
     {"name": "codes", "resource_type": "seed", "schema": "shop", "alias": "codes"},
+    {
+        "name": "far",
+        "resource_type": "model",
+        "database": "lake",
+        "schema": "shop",
+        "alias": "far",
+    },
     {"name": "is_right", "resource_type": "test", "schema": "shop", "alias": "is_right"},
 ]
 
 
-def relation(schema: str, name: str, is_delta: bool = True) -> SparkRelation:
-    return SparkRelation.create(schema=schema, identifier=name, is_delta=is_delta)
+def relation(
+    schema: str, name: str, is_delta: bool = True, catalog: str | None = None
+) -> DeltaWidenRelation:
+    return DeltaWidenRelation.create(
+        database=catalog, schema=schema, identifier=name, is_delta=is_delta
+    )
 
 
 TABLES = [
     relation("shop", "orders"),
     relation("shop_past", "h"),
     relation("shop", "text", is_delta=False),
+    relation("shop", "far", catalog="lake"),
+    relation("shop", "orders", catalog="lake"),
 ]
 
 
 @pytest.fixture
 def selection() -> Selection:
-    by_name = {(table.schema, table.identifier): table for table in TABLES}
+    by_name = {(table.database, table.schema, table.identifier): table for table in TABLES}
     return Selection(
         "widen_columns",
         {"nodes": {node["name"]: node for node in NODES}},
         "shop",
-        lambda schema, name: by_name.get((schema.lower(), name)),
-        lambda schema: [table for table in TABLES if table.schema == schema],
+        lambda catalog, schema, name: by_name.get((catalog, schema.lower(), name)),
+        lambda catalog, schema: [
+            table for table in TABLES if (table.database, table.schema) == (catalog, schema)
+        ],
     )
 
 
@@ -48,13 +65,16 @@ def selection() -> Selection:
         (None, ["shop.text"], None, ["shop.text"]),
         (None, None, "shop", ["shop.orders"]),
         ("history", "orders", "shop", ["shop_past.h", "shop.orders"]),
+        ("far", None, None, ["lake.shop.far"]),
+        (None, ["lake.shop.orders", "orders"], None, ["lake.shop.orders", "shop.orders"]),
+        (None, None, "lake.shop", ["lake.shop.far", "lake.shop.orders"]),
     ],
 )
 def test_tables_are_selected_by_model_by_name_and_by_schema(
     selection: Selection, models, relations, schema, expected: list[str]
 ):
     found = selection.relations(models, relations, schema)
-    assert [f"{table.schema}.{table.identifier}" for table in found] == expected
+    assert [table.render() for table in found] == expected
 
 
 @pytest.mark.parametrize(
@@ -63,15 +83,18 @@ def test_tables_are_selected_by_model_by_name_and_by_schema(
         (None, None, None, "say which tables, as `models: [name]`"),
         ([], [], None, "say which tables"),
         ("order", None, None, "no model, seed or snapshot named 'order' in this project; there"),
-        ("is_right", None, None, "there are: codes, history, orders"),
+        ("is_right", None, None, "there are: codes, far, history, orders"),
         ("codes", None, None, "there is no table 'shop.codes'"),
         (
             None,
-            "a.b.c",
+            "a.b.c.d",
             None,
-            "'a.b.c' is not a table's name; write schema.table, or table for shop",
+            "'a.b.c.d' is not a table's name; write catalog.schema.table, schema.table, or table "
+            "for shop",
         ),
         (None, "shop.nothing", None, "there is no table 'shop.nothing'"),
+        (None, "far", None, "there is no table 'shop.far'"),
+        (None, "lake.shop.nothing", None, "there is no table 'lake.shop.nothing'"),
         (None, None, "nowhere", "there is no Delta table in schema 'nowhere'"),
     ],
 )
@@ -87,3 +110,11 @@ def test_a_missing_object_is_an_error_that_names_the_operation(
 def test_a_text_that_is_not_a_name_is_an_error(selection: Selection):
     with pytest.raises(DbtRuntimeError, match="is not a name"):
         selection.relations(None, "shop..orders", None)
+
+
+def test_with_a_catalog_in_the_target_shorter_names_are_in_it(selection: Selection):
+    in_lake = replace(selection, target_catalog="lake")
+    assert [table.render() for table in in_lake.relations(None, "far", None)] == ["lake.shop.far"]
+    found = in_lake.relations(None, "shop.orders", "shop")
+    assert {table.render() for table in found} == {"lake.shop.orders", "lake.shop.far"}
+    assert in_lake.catalog_and_schema("other.`a.b`") == ("other", "a.b")

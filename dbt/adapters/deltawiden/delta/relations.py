@@ -6,12 +6,28 @@ from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.deltawiden.sql.identifiers import name_sql
+from dbt.adapters.deltawiden.sql.identifiers import Path, name_sql, read_name
 
 
 def relation_sql(relation: BaseRelation) -> str:
     """Render a relation's name for a statement."""
-    return name_sql(*(part for part in (relation.schema, relation.identifier) if part))
+    return name_sql(*_parts(relation))
+
+
+def relation_path(relation: BaseRelation) -> Path:
+    """Return the parts of a relation's name: catalog if it has one, schema and identifier.
+
+    Args:
+        relation: a relation. A part can be a path itself (``schema: catalog.sales``).
+
+    Returns:
+        The parts, without quotes.
+    """
+    return tuple(name for part in _parts(relation) for name in read_name(part))
+
+
+def _parts(relation: BaseRelation) -> list[str]:
+    return [part for part in (relation.database, relation.schema, relation.identifier) if part]
 
 
 def require_delta(relation: SparkRelation) -> None:

@@ -17,10 +17,9 @@ from dbt.adapters.deltawiden.config.table_properties import changed_properties
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.conflicts import is_conflict, retry_same_commit
 from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
-from dbt.adapters.deltawiden.delta.relations import relation_sql
+from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.evolution.attempts import SchemaChangeFailed
-from dbt.adapters.deltawiden.sql.identifiers import Path, read_name
 from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.clustering import plan_clustering
@@ -158,7 +157,7 @@ class TableEvolution:
         if not plan.changes:
             return
         types = {column.name: column.type for column in plan.write.columns}
-        for widened in widened_queries(query, _path(table), types):
+        for widened in widened_queries(query, relation_path(table), types):
             output = None
             # At most one of the two queries is valid: with an alias for the table, or without.
             with contextlib.suppress(DbtRuntimeError):
@@ -172,7 +171,7 @@ class TableEvolution:
 
     def reads(self, query: str, table: SparkRelation) -> bool:
         """Return whether the text of a query contains the name of a table."""
-        return bool(widened_queries(query, _path(table), {}))
+        return bool(widened_queries(query, relation_path(table), {}))
 
     def run_before_write(self, plan: Plan, changed_by: str) -> None:
         """Run the statements of a plan that come before the write.
@@ -251,10 +250,6 @@ class TableEvolution:
         except (DbtRuntimeError, NoSuchLeaf) as error:
             logger.debug(f"The types of {plan.table} are not those of the plan: {error}")
             return False
-
-
-def _path(table: SparkRelation) -> Path:
-    return (*read_name(table.schema or ""), *read_name(table.identifier or ""))
 
 
 def _changed_properties(

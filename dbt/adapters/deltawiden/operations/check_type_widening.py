@@ -33,7 +33,7 @@ def check_type_widening(
     backend: SqlBackend,
     evolution: TableEvolution,
     selection: Selection,
-    schema_exists: Callable[[str], bool],
+    schema_exists: Callable[[str | None, str], bool],
     deployed_query: Callable[[Node, SparkRelation], str],
     against: str | None,
     models: Names,
@@ -44,9 +44,9 @@ def check_type_widening(
         backend: reads the schemas.
         evolution: plans the changes.
         selection: finds the models and their tables.
-        schema_exists: returns whether there is a schema.
+        schema_exists: returns whether there is a schema in a catalog.
         deployed_query: renders a model's query for its deployed table; empty if it can't.
-        against: the schema to compare with.
+        against: the schema to compare with; ``catalog.schema`` in another catalog.
         models: the names of models; None for all incremental models.
 
     Returns:
@@ -56,22 +56,26 @@ def check_type_widening(
         CompilationError: there are no tables to compare with.
     """
     own_schema = selection.target_schema
-    if not against or against == own_schema:
+    if not against or _is_target(selection, against):
         raise selection.error(
             f"`against` must name the schema to compare with, another than {own_schema}"
         )
     checked = [_find(selection, node, against) for node in _nodes(selection, models)]
     if checked and not any(model.table for model in checked):
         # If the schema's name is misspelt, every model would otherwise pass as new.
-        schemas = list(dict.fromkeys(model.schema for model in checked))
-        if not any(map(schema_exists, schemas)):
-            raise selection.error(
-                f"there is nothing to compare with: no schema {', '.join(schemas)}"
-            )
+        schemas = list(dict.fromkeys((model.catalog, model.schema) for model in checked))
+        if not any(schema_exists(*schema) for schema in schemas):
+            missing = ", ".join(".".join(filter(None, schema)) for schema in schemas)
+            raise selection.error(f"there is nothing to compare with: no schema {missing}")
     check = partial(_check, backend, evolution, deployed_query)
     results = run_on_each(selection.operation, checked, lambda model: model.name, check)
     named = [_with_model(*pair) for pair in zip(results.each, checked, strict=True)]
     return replace(results, each=named)
+
+
+def _is_target(selection: Selection, against: str) -> bool:
+    own = (selection.target_catalog, selection.target_schema)
+    return against == own[1] or selection.catalog_and_schema(against) == own
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,7 @@ class _Model:
     Attributes:
         name: its name.
         node: its node in dbt's graph.
+        catalog: the catalog that its deployment writes to, if it is in the name.
         schema: the schema that its deployment writes to.
         built: the relation that it built in the target's schema, or None.
         table: the table that its deployment writes to, or None.
@@ -88,6 +93,7 @@ class _Model:
 
     name: str
     node: Node
+    catalog: str | None
     schema: str
     built: BaseRelation | None
     table: BaseRelation | None
@@ -110,13 +116,17 @@ def _find(selection: Selection, node: Node, against: str) -> _Model:
             f"the schema of {full_name(node)}, {schema}, is not one of the target's "
             f"({own_schema}), so there is none to compare with"
         )
-    deployed = against + schema[len(own_schema) :]
+    own_catalog, (catalog, other) = node.get("database"), selection.catalog_and_schema(against)
+    # A model that is configured to be in another catalog than the target's is there everywhere.
+    catalog = catalog if own_catalog == selection.target_catalog else own_catalog
+    deployed = other + schema[len(own_schema) :]
     return _Model(
         name=full_name(node),
         node=node,
+        catalog=catalog,
         schema=deployed,
-        built=selection.get_relation(schema, node["alias"]),
-        table=selection.get_relation(deployed, node["alias"]),
+        built=selection.get_relation(own_catalog, schema, node["alias"]),
+        table=selection.get_relation(catalog, deployed, node["alias"]),
     )
 
 

@@ -43,22 +43,29 @@ class Operations:
         evolution: plans and runs changes of tables.
         views: logs the views that an operation makes stale.
         context: dbt's context of the operation.
-        find: returns the relation of a schema and a name, or None.
-        list_schema: returns the relations of a schema.
-        schema_exists: returns whether there is a schema.
+        find: returns the relation of a catalog (or None), a schema and a name, or None.
+        list_schema: returns the relations of a catalog and a schema.
+        schema_exists: returns whether there is a schema in a catalog.
     """
 
     backend: SqlBackend
     evolution: TableEvolution
     views: ModelViews
     context: Mapping[str, Any]
-    find: Callable[[str, str], BaseRelation | None]
-    list_schema: Callable[[str], Iterable[BaseRelation]]
-    schema_exists: Callable[[str], bool]
+    find: Callable[[str | None, str, str], BaseRelation | None]
+    list_schema: Callable[[str | None, str], Iterable[BaseRelation]]
+    schema_exists: Callable[[str | None, str], bool]
 
     def _selection(self, operation: str) -> Selection:
-        schema = self.context["target"]["schema"]
-        return Selection(operation, self.context["graph"], schema, self.find, self.list_schema)
+        target = self.context["target"]
+        return Selection(
+            operation,
+            self.context["graph"],
+            target["schema"],
+            self.find,
+            self.list_schema,
+            target.get("database"),
+        )
 
     def select(
         self, operation: str, models: Names, relations: Names, schema: str | None

@@ -8,7 +8,8 @@ from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
-from dbt.adapters.deltawiden.sql.identifiers import parse_path
+from dbt.adapters.deltawiden.delta.relations import relation_path
+from dbt.adapters.deltawiden.sql.identifiers import Path, folded, parse_path, read_name
 
 Names = str | Sequence[str] | None
 Node = Mapping[str, Any]
@@ -24,23 +25,28 @@ class Selection:
         operation: the operation's name, for error messages.
         graph: dbt's graph.
         target_schema: the schema of the target.
-        get_relation: returns the relation of a schema and a name, or None.
-        list_relations: returns the relations of a schema.
+        get_relation: returns the relation of a catalog, a schema and a name, or None. Without a
+            catalog, the name has two parts.
+        list_relations: returns the relations of a catalog and a schema.
+        target_catalog: the catalog of the target, if it has one.
     """
 
     operation: str
     graph: Mapping[str, Any]
     target_schema: str
-    get_relation: Callable[[str, str], BaseRelation | None]
-    list_relations: Callable[[str], Iterable[BaseRelation]]
+    get_relation: Callable[[str | None, str, str], BaseRelation | None]
+    list_relations: Callable[[str | None, str], Iterable[BaseRelation]]
+    target_catalog: str | None = None
 
     def relations(self, models: Names, relations: Names, schema: str | None) -> list[SparkRelation]:
         """Return the existing tables that an operation has to work on.
 
         Args:
             models: the names of models, snapshots or seeds.
-            relations: names of tables, as ``schema.table``, or ``table`` in the target's schema.
-            schema: the name of a schema, to select all of its Delta tables.
+            relations: names of tables, as ``catalog.schema.table``, ``schema.table`` in the
+                target's catalog, or ``table`` in the target's schema.
+            schema: the name of a schema, to select all of its Delta tables; ``catalog.schema`` in
+                another catalog than the target's.
 
         Returns:
             The tables, each once, even if several arguments select it.
@@ -93,32 +99,49 @@ class Selection:
 
     def _model_relation(self, name: str) -> SparkRelation:
         node = self.node(name)
-        return self._existing(node["schema"], node["alias"])
+        return self._existing(node.get("database"), node["schema"], node["alias"])
 
     def _named_relation(self, name: str) -> SparkRelation:
         try:
             parts = parse_path(name)
         except ValueError as error:
             raise DbtRuntimeError(str(error)) from error
-        if len(parts) > 2:
+        if len(parts) > 3:
             raise self.error(
-                f"'{name}' is not a table's name; write schema.table, or table for "
-                f"{self.target_schema}"
+                f"'{name}' is not a table's name; write catalog.schema.table, schema.table, or "
+                f"table for {self.target_schema}"
             )
-        return self._existing(parts[0] if len(parts) == 2 else self.target_schema, parts[-1])
+        catalog = parts[0] if len(parts) == 3 else self.target_catalog
+        schema = parts[-2] if len(parts) > 1 else self.target_schema
+        return self._existing(catalog, schema, parts[-1])
 
-    def _existing(self, schema: str, identifier: str) -> SparkRelation:
-        relation = self.get_relation(schema, identifier)
+    def _existing(self, catalog: str | None, schema: str, identifier: str) -> SparkRelation:
+        relation = self.get_relation(catalog, schema, identifier)
         if not isinstance(relation, SparkRelation):
-            raise self.error(f"there is no table '{schema}.{identifier}'")
+            named = ".".join(part for part in (catalog, schema, identifier) if part)
+            raise self.error(f"there is no table '{named}'")
         return relation
 
     def _in_schema(self, schema: str) -> list[SparkRelation]:
-        found = self.list_relations(schema)
+        found = self.list_relations(*self.catalog_and_schema(schema))
         tables = [table for table in found if isinstance(table, SparkRelation) and table.is_delta]
         if not tables:
             raise self.error(f"there is no Delta table in schema '{schema}'")
         return tables
+
+    def catalog_and_schema(self, name: str) -> tuple[str | None, str]:
+        """Return the catalog and the schema that an argument names.
+
+        Args:
+            name: a schema, or a catalog and a schema with a dot between them.
+
+        Returns:
+            The catalog, which is that of the target unless the argument has one, and the schema.
+        """
+        parts = read_name(name)
+        if len(parts) == 2:
+            return parts[0], parts[1]
+        return self.target_catalog, name
 
     def error(self, text: str) -> CompilationError:
         """Return the error for wrong arguments of the operation."""
@@ -139,8 +162,8 @@ def _listed(nodes: Iterable[Node]) -> str:
     return ", ".join(sorted(map(full_name, nodes)))
 
 
-def _folded(relation: SparkRelation) -> tuple[str, str]:
-    return (relation.schema or "").lower(), (relation.identifier or "").lower()
+def _folded(relation: SparkRelation) -> Path:
+    return folded(relation_path(relation))
 
 
 def as_list(names: Names) -> list[str]:

@@ -1,7 +1,7 @@
 """Name the temporary views that a model's rows are read from.
 
 All threads share one session, and batches of a model can run at the same time. So a name must be
-unique to the model, its schema and the batch.
+unique to the model, its catalog and schema, and the batch.
 """
 
 from collections.abc import Iterator, Mapping
@@ -60,4 +60,6 @@ def data_frame_views(node: Any) -> Iterator[str]:
 
 def _name(model: Mapping[str, Any], suffix: str) -> str:
     batch = model.get("batch") or {}
-    return f"{model['alias']}{suffix}_{md5(model['schema'] + str(batch.get('id', '')))[:8]}"
+    catalog = f"{model['database']}." if model.get("database") else ""
+    place = f"{catalog}{model['schema']}{batch.get('id', '')}"
+    return f"{model['alias']}{suffix}_{md5(place)[:8]}"

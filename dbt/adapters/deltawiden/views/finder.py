@@ -15,14 +15,16 @@ from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 from dbt.adapters.deltawiden.delta.analysed_plan import FOLLOWING_MODES, AnalysedPlan, ViewTypes
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.spark.errors import condition
-from dbt.adapters.deltawiden.sql.identifiers import Path, parse_path, path_sql
+from dbt.adapters.deltawiden.sql.identifiers import Path, folded, parse_path, path_sql, read_name
 from dbt.adapters.deltawiden.views.stale_views import (
+    SESSION_CATALOG,
     View,
     failing_text,
     lossy_casts,
     reads_table,
     stale_views,
     views_in,
+    without_session_catalog,
 )
 
 logger = AdapterLogger("DeltaWiden")
@@ -45,7 +47,7 @@ class ListedView:
     """A view of the catalog.
 
     Attributes:
-        name: its schema and name.
+        name: its schema and name, after its catalog if it is not in Spark's current one.
         query: its query.
         follows: whether it always has the types of its query.
     """
@@ -93,15 +95,16 @@ class ViewFinder:
         """Find the views over a table that was widened.
 
         Args:
-            table: the table's schema and name.
+            table: the table's schema and name, after its catalog if the name has one.
 
         Returns:
-            The views to update, in every schema of the catalog, including views over other views.
+            The views to update, in every schema of Spark's current catalog and of the table's,
+            including views over other views.
         """
         found: dict[Path, View] = {}
-        for view in _mentioning(table[-1], self._listed()):
+        for view in _mentioning(table[-1], self._listed(table[:-2])):
             if not view.follows:
-                found.update({stale.name[-2:]: stale for stale in self._stale_over(view, table)})
+                found.update({stale.shown: stale for stale in self._stale_over(view, table)})
         return list(found.values())
 
     def _stale_over(self, view: ListedView, table: Path) -> list[View]:
@@ -149,22 +152,34 @@ class ViewFinder:
             return condition(error.msg) == UP_CAST
         return False
 
-    def _listed(self) -> list[ListedView]:
+    def _listed(self, catalog: Path = ()) -> list[ListedView]:
         schemas = (str(row[0]) for row in self._backend.fetch_rows("show schemas"))
-        return [view for schema in schemas for view in self._listed_in(schema)]
+        views = [view for schema in schemas for view in self._listed_in(parse_path(schema))]
+        if len(catalog) != 1 or catalog[0].lower() == SESSION_CATALOG:
+            return views
+        return views + self._listed_in_catalog(catalog)
 
-    def _listed_in(self, schema: str) -> Iterator[ListedView]:
-        shown = self._backend.fetch_rows(f"show views in {path_sql(parse_path(schema))}")
+    def _listed_in_catalog(self, catalog: Path) -> list[ListedView]:
+        try:
+            rows = self._backend.fetch_rows(f"show schemas in {path_sql(catalog)}")
+            schemas = ((*catalog, *parse_path(str(row[0]))) for row in rows)
+            return [view for schema in schemas for view in self._listed_in(schema)]
+        except DbtRuntimeError as error:  # Many catalogs have no views.
+            logger.debug(f"The catalog {path_sql(catalog)} does not list its views: {error.msg}")
+            return []
+
+    def _listed_in(self, schema: Path) -> Iterator[ListedView]:
+        shown = self._backend.fetch_rows(f"show views in {path_sql(schema)}")
         names = [str(row[1]) for row in shown if str(row[2]).lower() != "true"]
         if not names:
             return
         pattern = "|".join(names) if all(map(_WORD.fullmatch, names)) else "*"
         rows = self._backend.fetch_rows(
-            f"show table extended in {path_sql(parse_path(schema))} like '{pattern}'"
+            f"show table extended in {path_sql(schema)} like '{pattern}'"
         )
         for row in rows:
             if str(row[1]) in names:
-                yield _listed_view((str(row[0]), str(row[1])), str(row[3]))
+                yield _listed_view((*schema, str(row[1])), str(row[3]))
 
 
 def _listed_view(name: Path, information: str) -> ListedView:
@@ -226,11 +241,17 @@ def view_models(nodes: Iterable[Mapping[str, Any]]) -> dict[Path, str]:
         nodes: the nodes of dbt's graph.
 
     Returns:
-        The name of each model, by the schema and name of its view in lower case.
+        The name of each model, by the name of its view as ``View.shown`` has it, in lower case.
     """
     return {
-        (str(node["schema"]).lower(), str(node["alias"]).lower()): str(node["name"])
+        _view_name(node): str(node["name"])
         for node in nodes
         if node.get("resource_type") == "model"
         and (node.get("config") or {}).get("materialized") == "view"
     }
+
+
+def _view_name(node: Mapping[str, Any]) -> Path:
+    parts = [str(part) for part in (node.get("database"), node["schema"]) if part]
+    path = [name for part in parts for name in read_name(part)]
+    return folded(without_session_catalog((*path, str(node["alias"]))))

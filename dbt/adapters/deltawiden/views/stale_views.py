@@ -15,10 +15,13 @@ from dataclasses import dataclass
 
 from pyspark.sql.types import DataType, StructType
 
-from dbt.adapters.deltawiden.sql.identifiers import Path, parse_path, path_sql, path_text
+from dbt.adapters.deltawiden.sql.identifiers import Path, folded, parse_path, path_sql, path_text
 from dbt.adapters.deltawiden.sql.side_by_side import by_position, side_by_side
 from dbt.adapters.deltawiden.sql.types import type_text
 from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment, store_assignment
+
+SESSION_CATALOG = "spark_catalog"
+"""The catalog that Spark has always, https://spark.apache.org/docs/latest/sql-ref-identifier.html"""
 
 _PLANNED_VIEW = re.compile(r"(?:\d+ )?([ :|+-]*)View \(((?:`(?:[^`]|``)*`\.?)+), \[")
 _PLANNED_RELATION = re.compile(r"[ :|+-]SubqueryAlias (\S.*)$", re.MULTILINE)
@@ -62,6 +65,11 @@ class View:
     fails: bool = False
 
     @property
+    def shown(self) -> Path:
+        """Its name for people and statements, without the catalog that Spark has always."""
+        return without_session_catalog(self.name)
+
+    @property
     def is_stale(self) -> bool:
         """Whether it still has the types of a table from before it was widened."""
         return bool(self.casts) or self.fails
@@ -80,6 +88,12 @@ class PlannedView:
     line: int
     name: Path
     outer: tuple[Path, ...] = ()
+
+
+def without_session_catalog(name: Path) -> Path:
+    """Return a name without the catalog that Spark has always, if it starts with that."""
+    is_named = len(name) > 2 and name[0].lower() == SESSION_CATALOG
+    return name[1:] if is_named else name
 
 
 def views_in(plan: str) -> list[PlannedView]:
@@ -194,8 +208,8 @@ def update_commands(view: View, models: Mapping[Path, str], can_alter: bool) -> 
     Returns:
         At least one command. Each is sufficient.
     """
-    model = models.get(tuple(part.lower() for part in view.name[-2:]))
-    alter = f"alter view {path_sql(view.name[-2:])} with schema type evolution"
+    model = models.get(folded(view.shown))
+    alter = f"alter view {path_sql(view.shown)} with schema type evolution"
     by_dbt = f"dbt run --select {model}"
     commands = [alter] * can_alter + [by_dbt] * (model is not None)
     return commands or [
@@ -274,7 +288,7 @@ def widened_text(
 def _blocks(views: Iterable[View], models: Mapping[Path, str], can_alter: bool) -> Iterator[str]:
     for view in views:
         yield ""
-        yield f"  {path_text(view.name[-2:])}"
+        yield f"  {path_text(view.shown)}"
         yield from (f"    {cast.text}" for cast in view.casts)
         if view.fails:
             yield "    Spark refuses to read it: CANNOT_UP_CAST_DATATYPE"

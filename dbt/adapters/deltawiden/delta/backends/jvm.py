@@ -13,6 +13,7 @@ from pyspark.sql.types import StructType
 from dbt.adapters.deltawiden.delta.analysed_plan import AnalysedPlan
 from dbt.adapters.deltawiden.delta.backends.connect import ConnectBackend
 from dbt.adapters.deltawiden.delta.backends.jvm_catalog import (
+    SESSION_CATALOG,
     delta_schema,
     describe_tables,
     temporary_view_schema,
@@ -21,7 +22,7 @@ from dbt.adapters.deltawiden.delta.backends.jvm_files import FilesByJvm
 from dbt.adapters.deltawiden.delta.backends.jvm_plan import JvmPlan
 from dbt.adapters.deltawiden.delta.data_files import DataFiles
 from dbt.adapters.deltawiden.delta.protocol import ROW_TRACKING
-from dbt.adapters.deltawiden.delta.relations import relation_sql
+from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
 from dbt.adapters.deltawiden.spark.embedded_metastore import allow_long_views, is_long
 from dbt.adapters.deltawiden.spark.session import SessionConnection
 from dbt.adapters.deltawiden.sql.identifiers import Path, read_name
@@ -55,9 +56,9 @@ class JvmBackend(ConnectBackend):
     def _readers(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(thread_name_prefix="schema")
 
-    def list_schema(self, schema: str) -> list[tuple[str, str, str]] | None:
+    def list_schema(self, schema: BaseRelation) -> list[tuple[str, str, str]] | None:
         """List the tables and views of a schema in Spark's own catalog."""
-        names = read_name(schema)
+        names = _without_session_catalog(relation_path(schema) or ("",))
         return None if len(names) > 1 else describe_tables(self._handle().session, names[0])
 
     def analyse(self, query: str) -> AnalysedPlan:
@@ -94,11 +95,15 @@ class JvmBackend(ConnectBackend):
 
 def _schema_in_jvm(relation: BaseRelation, handle: SessionConnection) -> StructType | None:
     """Read the schema without analysing a query. Return None if the JVM does not have it."""
-    names = [read_name(part or "") for part in (relation.schema, relation.identifier)]
-    if any(len(parts) > 1 for parts in names):
-        return None  # It is in another catalog.
-    (schema,), (name,) = names
     # Only the name of a temporary view has no schema, even if dbt's relation has one.
-    if schema and relation.include_policy.schema:
-        return delta_schema(handle.session, schema, name)
-    return temporary_view_schema(handle.session, name)
+    if not relation.schema or not relation.include_policy.schema:
+        name = read_name(relation.identifier or "")
+        return temporary_view_schema(handle.session, name[0]) if len(name) == 1 else None
+    names = _without_session_catalog(relation_path(relation))
+    # With more parts, it is in another catalog.
+    return delta_schema(handle.session, *names) if len(names) == 2 else None
+
+
+def _without_session_catalog(names: Path) -> Path:
+    is_named = len(names) > 1 and names[0].lower() == SESSION_CATALOG
+    return names[1:] if is_named else names

@@ -19,7 +19,7 @@ from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
 from dbt.adapters.deltawiden.spark.session import as_active
 from dbt.adapters.deltawiden.spark.settings import CATALOG
 
-_SESSION_CATALOG = "spark_catalog"
+SESSION_CATALOG = "spark_catalog"
 
 _TABLES_AT_ONCE = 100
 """The number of tables in one request to the metastore. Some metastore databases accept at most a
@@ -107,8 +107,8 @@ def _row(text: str) -> tuple[str, str, str]:
 
 def _is_deltas_catalog_in_use(session: SparkSession) -> bool:
     return (
-        session.conf.get(f"spark.sql.catalog.{_SESSION_CATALOG}", None) == CATALOG
-        and session.catalog.currentCatalog() == _SESSION_CATALOG
+        session.conf.get(f"spark.sql.catalog.{SESSION_CATALOG}", None) == CATALOG
+        and session.catalog.currentCatalog() == SESSION_CATALOG
     )
 
 

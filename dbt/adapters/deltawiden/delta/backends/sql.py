@@ -260,11 +260,11 @@ class SqlBackend:
         """
         return None
 
-    def list_schema(self, schema: str) -> list[tuple[str, str, str]] | None:
+    def list_schema(self, schema: BaseRelation) -> list[tuple[str, str, str]] | None:
         """List the tables and views of a schema, if that needs no statement.
 
         Args:
-            schema: the schema, as dbt's relations have it.
+            schema: a relation without identifier.
 
         Returns:
             For each, the schema, the name and the information of SHOW TABLE EXTENDED. None if that

@@ -10,12 +10,12 @@
   {%- set grant_config = config.get('grants') -%}
 
   {% set target_relation_exists, target_relation = get_or_create_relation(
-          database=none, schema=model.schema, identifier=target_table, type='table') -%}
+          database=model.database or none, schema=model.schema, identifier=target_table, type='table') -%}
 
   {%- do _deltawiden_check_snapshot_format(config.get('file_format'), target_relation_exists, target_relation) -%}
 
-  {% if not adapter.check_schema_exists(model.database, model.schema) %}
-    {% do create_schema(model.schema) %}
+  {% if not adapter.check_schema_exists(model.database or none, model.schema) %}
+    {% do create_schema(target_relation.without_identifier() if model.database else model.schema) %}
   {% endif %}
 
   {%- if not target_relation.is_table -%}
@@ -62,11 +62,27 @@
 {#- Create the staging view, and run the MERGE that reads it. The adapter has already run the plan. -#}
 {% macro _deltawiden_run_snapshot_write(plan, strategy, target_relation, columns) %}
   {%- set source = _deltawiden_snapshot_source(plan, columns.values() | map('lower') | list) -%}
-  {%- set staging = spark_build_snapshot_staging_table(strategy, source, target_relation) -%}
+  {%- set staging = _deltawiden_snapshot_staging(strategy, source, target_relation) -%}
   {%- call statement('main') -%}
     {{ snapshot_merge_sql(target_relation, staging, plan.write.columns | selectattr('in_source') | map(attribute='quoted') | list) }}
   {%- endcall -%}
   {%- do post_snapshot(staging) -%}
+{% endmacro %}
+
+
+{#-
+  dbt-spark creates a view in the snapshot's schema. Not every catalog can have views, so the view of a snapshot in a
+  catalog is a temporary one.
+-#}
+{% macro _deltawiden_snapshot_staging(strategy, source, target_relation) %}
+  {%- if not target_relation.is_in_catalog -%}
+    {% do return(spark_build_snapshot_staging_table(strategy, source, target_relation)) %}
+  {%- endif -%}
+  {%- set view = api.Relation.create(identifier=adapter.temporary_view(model), type='view') -%}
+  {%- call statement('build_snapshot_staging_relation') -%}
+    {{ create_table_as(True, view, snapshot_staging_table(strategy, source, target_relation)) }}
+  {%- endcall -%}
+  {% do return(view) %}
 {% endmacro %}
 
 

@@ -5,9 +5,9 @@
 #}
 {% materialization table, adapter='deltawiden', supported_languages=['sql', 'python'] %}
   {%- set file_format = config.get('file_format') -%}
-  {%- set existing_relation = adapter.get_relation(database=none, schema=schema, identifier=model['alias']) -%}
+  {%- set existing_relation = adapter.get_relation(database=database or none, schema=schema, identifier=model['alias']) -%}
   {%- set target_relation = api.Relation.create(
-      identifier=model['alias'], schema=schema, database=none, type='table') -%}
+      identifier=model['alias'], schema=schema, database=database or none, type='table') -%}
 
   {{ run_hooks(pre_hooks) }}
 

@@ -1,0 +1,43 @@
+"""Spark with a second catalog: Iceberg's own, which keeps its tables in a folder."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from dbt.adapters.deltawiden.spark.session import get_session
+
+# For the Spark that the tests are pinned to.
+ICEBERG = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
+
+
+@pytest.fixture(scope="session")
+def catalog_parameters(
+    spark_parameters: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, str]:
+    folder: Path = tmp_path_factory.mktemp("lake")
+    return {
+        **spark_parameters,
+        "spark.jars.packages": ICEBERG,
+        "spark.sql.extensions": (
+            "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
+        ),
+        "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
+        "spark.sql.catalog.lake.type": "hadoop",
+        "spark.sql.catalog.lake.warehouse": str(folder),
+    }
+
+
+@pytest.fixture(scope="session")
+def spark(catalog_parameters: dict[str, str]) -> Iterator[SparkSession]:
+    session = get_session(catalog_parameters)
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="class")
+def dbt_profile_target(
+    spark: SparkSession, catalog_parameters: dict[str, str]
+) -> dict[str, object]:
+    return {"type": "deltawiden", "threads": 2, "server_side_parameters": catalog_parameters}

@@ -1,0 +1,28 @@
+"""The catalog of a profile."""
+
+import pytest
+
+from dbt.adapters.deltawiden.credentials import DeltaWidenCredentials
+
+
+def profile(**given: str) -> DeltaWidenCredentials:
+    DeltaWidenCredentials.validate(DeltaWidenCredentials.translate_aliases(given))
+    return DeltaWidenCredentials.from_dict(given)
+
+
+@pytest.mark.parametrize("key", ["catalog", "database"])
+def test_the_catalog_has_dbts_name_or_its_own(key: str):
+    credentials = profile(schema="shop", **{key: "lake"})
+    assert credentials.database == "lake"
+    shown = dict(credentials.connection_info(with_aliases=True))
+    assert shown["catalog"] == shown["database"] == "lake"
+
+
+def test_a_profile_without_a_catalog_shows_none():
+    shown = dict(profile(schema="shop").connection_info(with_aliases=True))
+    assert list(shown) == ["method", "schema"]
+
+
+def test_a_catalog_with_the_name_of_the_schema_is_none():
+    """dbt-spark allows this, and ignores it."""
+    assert profile(schema="shop", database="shop").database is None
