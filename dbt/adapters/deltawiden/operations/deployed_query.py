@@ -1,11 +1,13 @@
 """Render a model's query as its next run in a deployment will, for a check that runs no model."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import jinja2
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.operations.selection import Node, full_name
 
@@ -16,13 +18,16 @@ _NAMES = ("ref", "source", "var", "env_var", "target", "modules", "run_started_a
 ``run_query``, and a check changes nothing."""
 
 
-def deployed_query(context: Mapping[str, Any], node: Node, table: BaseRelation) -> str:
+def deployed_query(
+    context: Mapping[str, Any], node: Node, table: BaseRelation, is_incremental: bool = True
+) -> str:
     """Render the query of an incremental model for a table that exists already.
 
     Args:
         context: dbt's context of the operation.
         node: the model.
         table: the table, which is ``this`` in the query.
+        is_incremental: what ``is_incremental()`` returns. False gives the query of a full refresh.
 
     Returns:
         The query. Empty if it is not known: the model is in Python, or it uses macros.
@@ -30,7 +35,12 @@ def deployed_query(context: Mapping[str, Any], node: Node, table: BaseRelation) 
     if node.get("language", "sql") != "sql":
         return ""
     known = {name: context[name] for name in _NAMES if name in context}
-    known |= {"this": table, "is_incremental": lambda: True, "execute": True, "model": node}
+    known |= {
+        "this": table,
+        "is_incremental": lambda: is_incremental,
+        "execute": True,
+        "model": node,
+    }
     known |= {"config": _Config(node["config"])}
     environment = jinja2.Environment(
         undefined=jinja2.StrictUndefined, extensions=["jinja2.ext.do", "jinja2.ext.loopcontrols"]
@@ -40,6 +50,35 @@ def deployed_query(context: Mapping[str, Any], node: Node, table: BaseRelation) 
     except Exception as error:  # A template can raise any exception.
         logger.debug(f"The query of {full_name(node)} can't be rendered by itself: {error}")
         return ""
+
+
+def compiled_query(context: Mapping[str, Any], node: Node, table: BaseRelation) -> str:
+    """Read the query of a model that ``dbt compile --full-refresh`` wrote.
+
+    Args:
+        context: dbt's context of the operation.
+        node: the model.
+        table: the model's table.
+
+    Returns:
+        The query, with the results of its macros. Empty if the model is in Python.
+
+    Raises:
+        DbtRuntimeError: there is no such file, or the model's file is newer.
+    """
+    if node.get("language", "sql") != "sql":
+        return ""
+    config, file = context["adapter"].config, str(node["original_file_path"])
+    compiled = Path(config.project_target_path, "compiled", str(node["package_name"]), file)
+    source = Path(config.project_root, file)
+    if not compiled.is_file():
+        raise DbtRuntimeError(f"There is no {compiled}: run {_COMPILE}.")
+    if source.is_file() and source.stat().st_mtime > compiled.stat().st_mtime:
+        raise DbtRuntimeError(f"{source} is newer than {compiled}: run {_COMPILE} again.")
+    return compiled.read_text(encoding="utf-8")
+
+
+_COMPILE = "dbt compile --full-refresh"
 
 
 class _Config:

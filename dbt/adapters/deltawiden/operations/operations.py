@@ -13,8 +13,9 @@ from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
 from dbt.adapters.deltawiden.evolution.model_views import ModelViews
 from dbt.adapters.deltawiden.operations.analyze import analyze
 from dbt.adapters.deltawiden.operations.arguments import column_names, condition, whole_hours
+from dbt.adapters.deltawiden.operations.audit_lossy_writes import Audit
 from dbt.adapters.deltawiden.operations.check_type_widening import check_type_widening
-from dbt.adapters.deltawiden.operations.deployed_query import deployed_query
+from dbt.adapters.deltawiden.operations.deployed_query import compiled_query, deployed_query
 from dbt.adapters.deltawiden.operations.drop_type_widening import drop_type_widening
 from dbt.adapters.deltawiden.operations.enable_type_widening import (
     Switch,
@@ -88,6 +89,16 @@ class Operations:
             against,
             models,
         )
+
+    def audit_lossy_writes(
+        self, models: Names, unique_key: Names, compiled: bool
+    ) -> OperationResults:
+        """Find stored values that are not those of the models. The arguments are a user's."""
+        name = "audit_lossy_writes"
+        read = compiled_query if compiled else partial(deployed_query, is_incremental=False)
+        key = column_names(name, "unique_key", unique_key)
+        full_query = partial(read, self.context)
+        return Audit(self.backend, self._selection(name), full_query, key).run(models)
 
     def widen_columns(
         self, tables: Tables, columns: Mapping[str, str], dry_run: bool

@@ -97,6 +97,23 @@ class Selection:
         nodes: Iterable[Node] = self.graph.get("nodes", {}).values()
         return [node for node in nodes if node["resource_type"] in _RESOURCE_TYPES]
 
+    def nodes_named(self, models: Names, materialized: str) -> list[Node]:
+        """Return the nodes that an argument names, each once.
+
+        Args:
+            models: the names; None for all nodes of a materialization, sorted by their names.
+            materialized: that materialization.
+
+        Raises:
+            CompilationError: the project has no such node.
+        """
+        if models is not None:
+            named = [self.node(name) for name in as_list(models)]
+            return list({full_name(node): node for node in named}.values())
+        found = [node for node in self.nodes() if node["config"]["materialized"] == materialized]
+        # Sort them, so that two reports can be compared. dbt's own order can change.
+        return sorted(found, key=full_name)
+
     def _model_relation(self, name: str) -> SparkRelation:
         node = self.node(name)
         return self._existing(node.get("database"), node["schema"], node["alias"])

@@ -1,0 +1,206 @@
+"""Compare a value that a model produces with the one that its table stores, in one SQL query."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+
+from pyspark.sql import types as spark
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType
+
+from dbt.adapters.deltawiden.sql.identifiers import Path, folded, quote
+from dbt.adapters.deltawiden.sql.side_by_side import by_name
+from dbt.adapters.deltawiden.sql.types import type_sql
+from dbt.adapters.deltawiden.writing.store_assignment import (
+    StoreAssignment,
+    kind_of,
+    store_assignment,
+)
+from dbt.adapters.deltawiden.writing.value_check import exact_condition, never_exact
+
+EarlierTypes = Mapping[Path, Sequence[DataType]]
+"""The types that leaves had before, by their paths in lower case."""
+
+
+def same_sql(produced: str, source: DataType, stored: str, column: DataType) -> str:
+    """Render the condition that a stored value is exactly the produced one.
+
+    Args:
+        produced: an SQL expression for the value of the model.
+        source: its type.
+        stored: an SQL expression for the value of the table.
+        column: its type. ``is_comparable`` is true for both types.
+
+    Returns:
+        A condition that is never null. Null equals null only, and NaN equals NaN. Two values of
+        different types are the same if one type holds the other's values exactly, and the values
+        are equal in it. In structs, the fields are compared that both types have. The elements of
+        arrays are compared in order, and the entries of maps by their keys.
+    """
+    return _Comparison(lambda p, s, path, types: _same(p, s, types)).compare(
+        produced, source, stored, column, ()
+    )
+
+
+def cast_sql(
+    produced: str,
+    source: DataType,
+    stored: str,
+    column: DataType,
+    path: Path = (),
+    earlier: EarlierTypes | None = None,
+) -> str:
+    """Render the condition that a stored value is what a cast makes of the produced one.
+
+    Args:
+        produced: an SQL expression for the value of the model.
+        source: its type.
+        stored: an SQL expression for the value of the table.
+        column: its type. ``is_comparable`` is true for both types.
+        path: the path of the column.
+        earlier: the types that leaves had before they were widened. A cast to one of these and then
+            to the type of today counts, too.
+
+    Returns:
+        A condition that is never null.
+    """
+    known = earlier or {}
+
+    def is_cast(p: str, s: str, place: Path, types: tuple[DataType, DataType]) -> str:
+        through = known.get(folded(place), ())
+        results = [
+            _cast(p, types[1]),
+            *(_cast(_cast(p, before), types[1]) for before in through),
+        ]
+        return any_of([_equal(result, s, types[1]) for result in results])
+
+    return _Comparison(is_cast).compare(produced, source, stored, column, path)
+
+
+def is_comparable(source: DataType, column: DataType) -> bool:
+    """Return whether Spark can convert values between two types, at every place in them.
+
+    Args:
+        source: the type of a model's value.
+        column: the type of the column.
+    """
+    if isinstance(source, StructType) and isinstance(column, StructType):
+        pairs = by_name(source, column, ())
+        return all(is_comparable(a.dataType, b.dataType) for a, b in pairs if a and b)
+    if isinstance(source, ArrayType) and isinstance(column, ArrayType):
+        return is_comparable(source.elementType, column.elementType)
+    if isinstance(source, MapType) and isinstance(column, MapType):
+        keys = is_comparable(source.keyType, column.keyType)
+        return keys and is_comparable(source.valueType, column.valueType)
+    if isinstance(source, spark.NullType) or isinstance(column, spark.NullType):
+        return True
+    if None in (kind_of(source), kind_of(column)):
+        return False
+    impossible = StoreAssignment.IMPOSSIBLE
+    return any(
+        store_assignment(*types) is not impossible for types in ((source, column), (column, source))
+    )
+
+
+def all_of(conditions: Sequence[str]) -> str:
+    """Join conditions with AND."""
+    return " and ".join(f"({condition})" for condition in conditions) or "true"
+
+
+def any_of(conditions: Sequence[str]) -> str:
+    """Join conditions with OR."""
+    return " or ".join(f"({condition})" for condition in conditions) or "false"
+
+
+_Leaf = Callable[[str, str, Path, tuple[DataType, DataType]], str]
+
+
+@dataclass(frozen=True)
+class _Comparison:
+    """Compares values of any type by a condition for their leaves."""
+
+    leaf: _Leaf
+    numbers: "Iterator[int]" = field(default_factory=lambda: count(1))
+
+    def compare(self, p: str, source: DataType, s: str, column: DataType, path: Path) -> str:
+        if isinstance(source, StructType) and isinstance(column, StructType):
+            return _unless_null(p, s, self._struct(p, source, s, column, path))
+        if isinstance(source, ArrayType) and isinstance(column, ArrayType):
+            return _unless_null(p, s, self._array(p, source, s, column, path))
+        if isinstance(source, MapType) and isinstance(column, MapType):
+            return _unless_null(p, s, self._map(p, source, s, column, path))
+        if isinstance(source, spark.NullType) or isinstance(column, spark.NullType):
+            return f"{p} is null and {s} is null"
+        return self.leaf(p, s, path, (source, column))
+
+    def _struct(self, p: str, source: StructType, s: str, column: StructType, path: Path) -> str:
+        return all_of(
+            [
+                self.compare(
+                    f"{p}.{quote(given.name)}",
+                    given.dataType,
+                    f"{s}.{quote(kept.name)}",
+                    kept.dataType,
+                    (*path, kept.name),
+                )
+                for given, kept in by_name(source, column, path)
+                if given and kept
+            ]
+        )
+
+    def _array(self, p: str, source: ArrayType, s: str, column: ArrayType, path: Path) -> str:
+        a, b, ok = (f"{name}{next(self.numbers)}" for name in ("p", "s", "ok"))
+        element = self.compare(a, source.elementType, b, column.elementType, (*path, "element"))
+        pairs = f"zip_with({p}, {s}, ({a}, {b}) -> {element})"
+        return f"size({p}) = size({s}) and forall({pairs}, {ok} -> {ok})"
+
+    def _map(self, p: str, source: MapType, s: str, column: MapType, path: Path) -> str:
+        a, b = (f"{name}{next(self.numbers)}" for name in ("p", "s"))
+        key = self.compare(f"{a}.key", source.keyType, f"{b}.key", column.keyType, (*path, "key"))
+        value = self.compare(
+            f"{a}.value", source.valueType, f"{b}.value", column.valueType, (*path, "value")
+        )
+        found = f"exists(map_entries({s}), {b} -> ({key}) and ({value}))"
+        return f"size({p}) = size({s}) and forall(map_entries({p}), {a} -> {found})"
+
+
+def _unless_null(p: str, s: str, condition: str) -> str:
+    both_null = f"{p} is null and {s} is null"
+    return f"case when {p} is null or {s} is null then {both_null} else {condition} end"
+
+
+def _same(p: str, s: str, types: tuple[DataType, DataType]) -> str:
+    source, column = types
+    if _holds(column, source):
+        return _equal(_cast(p, column), s, column)
+    if _holds(source, column):
+        return _equal(p, _cast(s, source), source)
+    stored = _equal(_cast(p, column), s, column)
+    if never_exact(source, column):
+        # A write refuses these because the result depends on the time zone, or is another kind of
+        # value. Of a stored value it can be said whether it still is the produced one.
+        return f"{stored} and {_equal(p, _cast(s, source), source)}"
+    exact = exact_condition(p, source, column)
+    return _unless_null(p, s, f"coalesce({exact}, false) and {stored}")
+
+
+def _holds(column: DataType, source: DataType) -> bool:
+    return store_assignment(source, column) is StoreAssignment.EXACT
+
+
+def _equal(left: str, right: str, data_type: DataType) -> str:
+    """Render a null-safe equality of two values of one type."""
+    kind = kind_of(data_type)
+    if kind == "variant":
+        return f"to_json({left}) <=> to_json({right})"
+    if kind == "string":
+        # The cast removes a collation, under which different texts can be equal.
+        return f"cast({left} as string) <=> cast({right} as string)"
+    return f"{left} <=> {right}"
+
+
+def _cast(value: str, data_type: DataType) -> str:
+    if isinstance(data_type, spark.CharType):
+        return f"rpad(cast({value} as string), {data_type.length}, ' ')"
+    if kind_of(data_type) == "string":
+        return f"cast({value} as string)"
+    return f"try_cast({value} as {type_sql(data_type)})"
