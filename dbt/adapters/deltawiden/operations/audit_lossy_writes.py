@@ -81,7 +81,7 @@ class Audit:
 
     def _audit(self, number_of_models: int, node: Node) -> OperationResult:
         name = full_name(node)
-        table = self.selection.get_relation(node["schema"], node["alias"])
+        table = self.selection.get_relation(node.get("database"), node["schema"], node["alias"])
         if not isinstance(table, SparkRelation):
             return _not_compared(name, "it has no table yet")
         shown_as = relation_sql(table)
