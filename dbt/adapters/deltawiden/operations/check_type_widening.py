@@ -1,31 +1,27 @@
 """``check_type_widening``: show what a deployment will do to the tables of another schema."""
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql.types import StructType
 
-from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy
-from dbt.adapters.deltawiden.config.validation import read_model_policy
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
-from dbt.adapters.deltawiden.evolution.incremental_plan import plan_incremental
-from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults, run_on_each
+from dbt.adapters.deltawiden.operations.markdown import PlanResults
+from dbt.adapters.deltawiden.operations.model_plan import new_table_result, plan_model
+from dbt.adapters.deltawiden.operations.result import OperationResult, run_on_each
 from dbt.adapters.deltawiden.operations.selection import (
     Names,
     Node,
     Selection,
     full_name,
 )
-from dbt.adapters.deltawiden.widening import report
-from dbt.adapters.deltawiden.widening.plan import Plan
 
 
 def check_type_widening(
@@ -36,7 +32,7 @@ def check_type_widening(
     deployed_query: Callable[[Node, SparkRelation], str],
     against: str | None,
     models: Names,
-) -> OperationResults:
+) -> PlanResults:
     """Compare what models build in the target's schema with their tables in another.
 
     Args:
@@ -70,7 +66,7 @@ def check_type_widening(
     check = partial(_check, backend, evolution, deployed_query)
     results = run_on_each(selection.operation, checked, lambda model: model.name, check)
     named = [_with_model(*pair) for pair in zip(results.each, checked, strict=True)]
-    return replace(results, each=named)
+    return PlanResults(results.operation, named)
 
 
 def _is_target(selection: Selection, against: str) -> bool:
@@ -134,21 +130,9 @@ def _check(
         )
     if not isinstance(model.table, SparkRelation):
         return new_table_result(model.name)
-    config: Mapping[str, Any] = model.node["config"]
-    policy = read_model_policy(config, model.name)
     query = deployed_query(model.node, model.table)
     output = _output(backend, model.built, query if evolution.reads(query, model.table) else "")
-    plan = plan_incremental(
-        evolution,
-        (output, backend.table_schema(model.table)),
-        model.table,
-        policy,
-        config,
-        model.name,
-        config.get("incremental_strategy") or "append",
-        query,
-    )
-    return check_result(model.name, plan, policy)
+    return plan_model(backend, evolution, model.node, model.table, output, query)
 
 
 def _output(backend: SqlBackend, built: BaseRelation, query: str) -> StructType:
@@ -164,38 +148,3 @@ def _with_model(result: OperationResult, model: _Model) -> OperationResult:
     """Add the model and its table to a result, whether the check failed or not."""
     table = {"table": relation_sql(model.table)} if model.table else {}
     return replace(result, values={"model": model.name, **table, **result.values})
-
-
-def check_result(model: str, plan: Plan, policy: Policy) -> OperationResult:
-    """Return what a model's next run will do to its table.
-
-    Args:
-        model: the model's name.
-        plan: the plan of that run, which is not refused.
-        policy: the model's configuration.
-
-    Returns:
-        The result.
-    """
-    is_reported = plan.lossy and policy.on_lossy_write is not OnLossyWrite.IGNORE
-    lossy = report.lossy_text(plan, policy.on_lossy_write) if is_reported else ""
-    return OperationResult(
-        model,
-        shown={
-            "what will run": "; ".join(plan.statements) or "nothing",
-            "not stored exactly": lossy,
-        },
-        values={
-            "statements": plan.statements,
-            "type_changes": [change.value for change in plan.changes],
-            "new": [list(column.path) for column in plan.new],
-            "dropped": [list(column.path) for column in plan.dropped],
-            "not_stored_exactly": [list(leaf.path) for leaf in plan.lossy],
-        },
-    )
-
-
-def new_table_result(model: str) -> OperationResult:
-    """Return the result for a model that has no table yet in the schema of its deployment."""
-    shown = {"what will run": "nothing: the table is new", "not stored exactly": ""}
-    return OperationResult(model, shown, {"new_table": True})

@@ -52,13 +52,20 @@ def deployed_query(
         return ""
 
 
-def compiled_query(context: Mapping[str, Any], node: Node, table: BaseRelation) -> str:
-    """Read the query of a model that ``dbt compile --full-refresh`` wrote.
+def compiled_query(
+    context: Mapping[str, Any],
+    node: Node,
+    table: BaseRelation,
+    command: str = "dbt compile --full-refresh",
+) -> str:
+    """Read the query of a model that ``dbt compile`` wrote.
 
     Args:
         context: dbt's context of the operation.
         node: the model.
         table: the model's table.
+        command: the command that writes the query, for the errors. Without ``--full-refresh``, the
+            query is the incremental one if the table exists.
 
     Returns:
         The query, with the results of its macros. Empty if the model is in Python.
@@ -72,13 +79,10 @@ def compiled_query(context: Mapping[str, Any], node: Node, table: BaseRelation) 
     compiled = Path(config.project_target_path, "compiled", str(node["package_name"]), file)
     source = Path(config.project_root, file)
     if not compiled.is_file():
-        raise DbtRuntimeError(f"There is no {compiled}: run {_COMPILE}.")
+        raise DbtRuntimeError(f"There is no {compiled}: run {command}.")
     if source.is_file() and source.stat().st_mtime > compiled.stat().st_mtime:
-        raise DbtRuntimeError(f"{source} is newer than {compiled}: run {_COMPILE} again.")
+        raise DbtRuntimeError(f"{source} is newer than {compiled}: run {command} again.")
     return compiled.read_text(encoding="utf-8")
-
-
-_COMPILE = "dbt compile --full-refresh"
 
 
 class _Config:

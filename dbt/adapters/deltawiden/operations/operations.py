@@ -24,7 +24,9 @@ from dbt.adapters.deltawiden.operations.enable_type_widening import (
     plan_enable,
     readers_text,
 )
+from dbt.adapters.deltawiden.operations.markdown import PlanResults
 from dbt.adapters.deltawiden.operations.optimize import optimize
+from dbt.adapters.deltawiden.operations.plan import plan
 from dbt.adapters.deltawiden.operations.repair_statistics import repair_statistics
 from dbt.adapters.deltawiden.operations.report_type_widening import report_type_widening
 from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults
@@ -78,7 +80,7 @@ class Operations:
         """Report what type widening has done to tables."""
         return report_type_widening(self.backend, tables)
 
-    def check_type_widening(self, against: str | None, models: Names) -> OperationResults:
+    def check_type_widening(self, against: str | None, models: Names) -> PlanResults:
         """Compare what models build in one schema with their tables in another."""
         return check_type_widening(
             self.backend,
@@ -89,6 +91,12 @@ class Operations:
             against,
             models,
         )
+
+    def plan(self, models: Names, compiled: bool) -> PlanResults:
+        """Show what the next run will do to the tables of the target."""
+        read = partial(compiled_query, command="dbt compile") if compiled else deployed_query
+        query = partial(read, self.context)
+        return plan(self.backend, self.evolution, self._selection("plan"), query, models)
 
     def audit_lossy_writes(
         self, models: Names, unique_key: Names, compiled: bool

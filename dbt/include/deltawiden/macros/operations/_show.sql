@@ -2,6 +2,8 @@
 {% macro _deltawiden_show(results, output) %}
   {%- if output == 'json' -%}
     {% do print(tojson(results.document)) %}
+  {%- elif output == 'markdown' -%}
+    {% do print(results.markdown) %}
   {%- elif results.text -%}
     {% do log(results.operation ~ '\n' ~ results.text, info=True) %}
   {%- endif -%}

@@ -6,6 +6,6 @@
     dbt run-operation check_type_widening --target ci --args '{against: prod}'
 #}
 {% macro check_type_widening(against=none, models=none, output='text') %}
-  {%- do _deltawiden_check_arguments(check_type_widening, kwargs, output) -%}
+  {%- do _deltawiden_check_arguments(check_type_widening, kwargs, output, outputs=['text', 'json', 'markdown']) -%}
   {%- do _deltawiden_show(adapter.operations(context).check_type_widening(against, models), output) -%}
 {% endmacro %}

@@ -1,0 +1,89 @@
+"""`dbt run-operation plan` shows what the next `dbt run` does to the tables of the target."""
+
+import json
+
+import pytest
+
+from tests.functional.support import dbt
+
+CONFIG = "materialized='incremental', on_schema_change='append_new_columns', type_widening=true"
+MODELS = {
+    "widens.sql": f"""
+{{{{ config({CONFIG}) }}}}
+select 1 as id, cast(1 as {{{{ var('type', 'tinyint') }}}}) as amount
+{{% if is_incremental() %}}
+, 'x' as more where 2 > (select max(id) from {{{{ this }}}}) {{% endif %}}
+""",
+    "refused.sql": f"""
+{{{{ config({CONFIG}) }}}} select cast(1 as {{{{ var('other', 'int') }}}}) as amount""",
+    "same.sql": f"{{{{ config({CONFIG}) }}}} select amount from {{{{ ref('refused') }}}}",
+    "cents.sql": f"{{{{ config({CONFIG}) }}}} select cast(1 as {{{{ wide() }}}}) as amount",
+    "new.sql": f"{{{{ config({CONFIG}, enabled=var('more', false)) }}}} select 1 as id",
+    "seen.sql": "{{ config(materialized='view') }} select 1 as id",
+}
+WIDER = {"type": "int", "other": "double", "more": True}
+
+
+class TestPlan:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return MODELS
+
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"wide.sql": "{% macro wide() %}{{ var('type', 'tinyint') }}{% endmacro %}"}
+
+    @pytest.fixture(scope="class")
+    def planned(self, project):
+        """The plans by the model's name, what a run then did, and the Markdown before it."""
+        assert dbt("run").status("cents") == "success"
+        variables = ["--vars", json.dumps(WIDER)]
+        command = ["--quiet", "run-operation", "plan", *variables, "--args"]
+        printed = dbt(*command, json.dumps({"output": "json"})).output
+        (line,) = [line for line in printed.splitlines() if line.startswith("{")]
+        markdown = dbt(*command, json.dumps({"output": "markdown"})).output
+        dbt("compile", *variables)
+        compiled = dbt(*command, json.dumps({"output": "json", "compiled": True})).output
+        (second,) = [line for line in compiled.splitlines() if line.startswith("{")]
+        run = dbt("run", **WIDER)
+        first, second = (json.loads(text) for text in (line, second))
+        by_name = {table["model"]: table for table in first["tables"]}
+        return by_name, {table["model"]: table for table in second["tables"]}, run, markdown
+
+    def test_the_planned_changes_are_those_of_the_run(self, planned, table):
+        widens = planned[0]["widens"]
+        assert widens["type_changes"] == [{"path": ["amount"], "from": "tinyint", "to": "int"}]
+        assert widens["new"] == [["more"]]
+        assert table("widens").types == {"id": "int", "amount": "int", "more": "string"}
+        assert planned[2].status("widens") == "success"
+
+    def test_what_the_run_refuses_is_refused_before_with_a_way_out(self, planned):
+        assert "widen_columns" in planned[0]["refused"]["error"]
+        assert planned[2].status("refused") == "error"
+
+    def test_a_model_without_a_change_and_a_new_model_are_named(self, planned):
+        assert planned[0]["same"]["statements"] == []
+        assert planned[0]["new"]["new_table"] is True
+        assert "seen" not in planned[0]
+
+    def test_a_plan_with_the_types_of_today_says_which_input_the_run_changes(self, planned):
+        assert planned[0]["same"]["reads_changed"] == ["refused"]
+        assert planned[0]["widens"]["reads_changed"] == []
+
+    def test_a_model_with_macros_is_planned_from_its_compiled_query(self, planned, table):
+        assert "run dbt compile" in planned[0]["cents"]["error"]
+        assert planned[1]["cents"]["type_changes"] == [
+            {"path": ["amount"], "from": "tinyint", "to": "int"}
+        ]
+        assert planned[1]["widens"] == planned[0]["widens"]
+        assert table("cents").types == {"amount": "int"}
+
+    def test_markdown_has_a_heading_the_statements_and_the_refusal(self, planned):
+        heading = "## plan: 2 refused, 1 to change, 1 new, 1 without change"
+        assert heading in planned[3]
+        assert "alter column `amount` type int" in planned[3]
+        assert "### refused: the run stops" in planned[3]
+
+    def test_other_outputs_are_an_error(self, project):
+        printed = dbt("run-operation", "plan", "--args", '{"output": "xml"}').output
+        assert "plan: output: got 'xml'; accepted: text, json, markdown" in printed
