@@ -44,7 +44,7 @@ def plan(
     nodes = selection.nodes_named(models, materialized="incremental")
 
     def plan_node(node: Node) -> OperationResult:
-        table = selection.get_relation(node["schema"], node["alias"])
+        table = selection.node_relation(node)
         if not isinstance(table, SparkRelation):
             return new_table_result(full_name(node))
         text = query(node, table)

@@ -114,6 +114,10 @@ class Selection:
         # Sort them, so that two reports can be compared. dbt's own order can change.
         return sorted(found, key=full_name)
 
+    def node_relation(self, node: Node) -> BaseRelation | None:
+        """Return the relation of a node in the target, or None if it is not built."""
+        return self.get_relation(node.get("database"), node["schema"], node["alias"])
+
     def _model_relation(self, name: str) -> SparkRelation:
         node = self.node(name)
         return self._existing(node.get("database"), node["schema"], node["alias"])
