@@ -63,7 +63,8 @@ LANE_PYTHON = $(if $(filter python-%,$(LANE)),$(subst -,,$(LANE)),$(PYTHON))
 LANE_PINS = $(if $(filter python-%,$(LANE)),requirements/constraints.txt,requirements/matrix/$(LANE).txt)
 ENGINE_TESTS := tests/conformance $(addprefix tests/functional/test_, \
 	engines.py nested.py described.py session_catalog.py history.py table_states.py generated_columns.py \
-	void_columns.py plan_on_delta.py drop_type_widening.py drop_by_sql.py snapshots.py python_models.py)
+	void_columns.py plan_on_delta.py drop_type_widening.py drop_by_sql.py snapshots.py python_models.py \
+	merge_clauses.py replace_where.py liquid_clustering.py)
 DBT_TESTS := tests/unit $(addprefix tests/functional/test_, \
 	incremental.py type_widening_config.py snapshots.py python_models.py contracts.py tblproperties.py \
 	widen_columns.py report_type_widening.py check_type_widening.py errors.py start.py catalog.py \
