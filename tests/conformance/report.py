@@ -32,6 +32,9 @@ file and widens the column. It then runs filters (`=`, `<`, `<=`, `>`, `>=`, `<=
 `between`, `is null`) with the boundary values and the values next to them. A filter must return the
 same rows as it does for values that were never in a table. A `MERGE` on the column must find its
 row. A disagreement is a filter or a `MERGE` with another result.
+
+The test also widens the pairs that dbt-deltawiden refuses because of such results. Their results
+are counted separately.
 """
 PROMISE = """\
 The *promise* is that every value of a model is stored exactly, or that the run fails with the
@@ -54,6 +57,8 @@ class Conformance:
         stored_disagreements: the pairs with a disagreement, as text.
         filtered: the numbers of widened pairs and of filters on them, by position.
         filtered_disagreements: the filters with a disagreement, as text.
+        filtered_refused: the filters with a wrong result on pairs that the adapter refuses, as
+            text.
         promise: the number of steps of the random walk, by their result.
         promise_disagreements: the steps that broke the promise, as text.
     """
@@ -67,6 +72,7 @@ class Conformance:
     stored_disagreements: list[str] = field(default_factory=list)
     filtered: dict[str, tuple[int, int]] = field(default_factory=dict)
     filtered_disagreements: list[str] = field(default_factory=list)
+    filtered_refused: list[str] = field(default_factory=list)
     promise: dict[str, int] = field(default_factory=dict)
     promise_disagreements: list[str] = field(default_factory=list)
 
@@ -123,8 +129,14 @@ def page(engines: list[Conformance]) -> str:
             *engine.promise_disagreements,
         )
     ]
+    refused = sorted({text.split(":")[0] for engine in engines for text in engine.filtered_refused})
+    listed = [
+        *(["", "## Refused because of their results", ""] if refused else []),
+        *(f"- {pair}" for pair in refused),
+        *(["", "## Disagreements", "", *found] if found else []),
+    ]
     heads = [HEAD, *([FILTERED] if filtered_rows else []), *([PROMISE] if promise_rows else [])]
-    return "\n".join([*heads, table, *(["", "## Disagreements", "", *found] if found else []), ""])
+    return "\n".join([*heads, table, *listed, ""])
 
 
 def _spark_version(engine: Conformance) -> list[int]:
@@ -152,10 +164,15 @@ def _filtered_rows(engines: list[Conformance]) -> list[list[str]]:
         ]
         for position in positions
     ]
+    refused = [str(len(engine.filtered_refused)) if engine.filtered else "-" for engine in engines]
     wrong = [
         str(len(engine.filtered_disagreements)) if engine.filtered else "-" for engine in engines
     ]
-    return [*rows, _disagreements(wrong)]
+    return [
+        *rows,
+        ["wrong results on pairs that dbt-deltawiden refuses", *refused],
+        _disagreements(wrong),
+    ]
 
 
 def _promise_rows(engines: list[Conformance]) -> list[list[str]]:
