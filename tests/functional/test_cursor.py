@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbt.adapters.deltawiden.spark.session import SessionConnection
+from dbt.adapters.deltawiden.spark.session_connection import SessionConnection
 
 QUERY = "select id from range(0, 5, 1, 3)"
 

@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.delta.backends.jvm import JvmBackend
-from dbt.adapters.deltawiden.spark.session import SessionConnection
+from dbt.adapters.deltawiden.spark.session_connection import SessionConnection
 from tests.functional.support import again_and_again
 
 TABLES = {f"kept_{number}" for number in range(6)}

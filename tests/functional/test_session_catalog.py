@@ -18,7 +18,7 @@ from dbt.adapters.deltawiden.delta.backends.jvm_catalog import (
     temporary_view_schema,
 )
 from dbt.adapters.deltawiden.relation import DeltaWidenRelation
-from dbt.adapters.deltawiden.spark.session import SessionConnection
+from dbt.adapters.deltawiden.spark.session_connection import SessionConnection
 from tests.functional.support import dbt
 
 MODEL = """

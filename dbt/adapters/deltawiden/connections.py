@@ -15,7 +15,8 @@ from dbt.adapters.deltawiden.spark.connect import open_connect
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
 from dbt.adapters.deltawiden.spark.errors import error_text, has_java_stack
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
-from dbt.adapters.deltawiden.spark.session import SessionConnection, get_session, release_session
+from dbt.adapters.deltawiden.spark.session import get_session, release_session
+from dbt.adapters.deltawiden.spark.session_connection import SessionConnection
 from dbt.adapters.deltawiden.sql.literals import literal
 
 logger = AdapterLogger("DeltaWiden")

@@ -11,7 +11,7 @@ from dbt_common.exceptions import DbtConfigError
 from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
-from dbt.adapters.deltawiden.spark.session import SessionConnection, errors_as_dbt_errors
+from dbt.adapters.deltawiden.spark.session_connection import SessionConnection, errors_as_dbt_errors
 from dbt.adapters.deltawiden.spark.settings import SAFE_WRITES
 
 DEFAULT_PORT = 15002

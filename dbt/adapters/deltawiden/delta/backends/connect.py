@@ -8,7 +8,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
-from dbt.adapters.deltawiden.spark.session import errors_as_dbt_errors
+from dbt.adapters.deltawiden.spark.session_connection import errors_as_dbt_errors
 from dbt.adapters.deltawiden.sql.identifiers import quote
 from dbt.adapters.deltawiden.sql.versions import Version, read_version
 

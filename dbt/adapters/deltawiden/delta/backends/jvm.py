@@ -24,7 +24,7 @@ from dbt.adapters.deltawiden.delta.data_files import DataFiles
 from dbt.adapters.deltawiden.delta.protocol import ROW_TRACKING
 from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
 from dbt.adapters.deltawiden.spark.embedded_metastore import allow_long_views, is_long
-from dbt.adapters.deltawiden.spark.session import SessionConnection
+from dbt.adapters.deltawiden.spark.session_connection import SessionConnection
 from dbt.adapters.deltawiden.sql.identifiers import Path, read_name
 
 

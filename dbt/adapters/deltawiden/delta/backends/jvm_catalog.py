@@ -16,7 +16,7 @@ from pyspark.sql.types import StructType
 from dbt.adapters.deltawiden.delta.partition_columns import with_partition_columns
 from dbt.adapters.deltawiden.spark import scala
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
-from dbt.adapters.deltawiden.spark.session import as_active
+from dbt.adapters.deltawiden.spark.session_connection import as_active
 from dbt.adapters.deltawiden.spark.settings import CATALOG
 
 SESSION_CATALOG = "spark_catalog"

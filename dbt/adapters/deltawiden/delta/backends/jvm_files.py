@@ -27,7 +27,7 @@ from dbt.adapters.deltawiden.delta.float_statistics import (
     schema_with_doubles,
 )
 from dbt.adapters.deltawiden.spark.scala import DeltaTransactions
-from dbt.adapters.deltawiden.spark.session import as_active, errors_as_dbt_errors
+from dbt.adapters.deltawiden.spark.session_connection import as_active, errors_as_dbt_errors
 from dbt.adapters.deltawiden.sql.identifiers import Path
 from dbt.adapters.deltawiden.sql.literals import literal
 

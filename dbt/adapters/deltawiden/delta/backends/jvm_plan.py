@@ -8,7 +8,7 @@ from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.analysed_plan import FOLLOWING_MODES, ViewTypes
 from dbt.adapters.deltawiden.spark.scala import analysed_plan
-from dbt.adapters.deltawiden.spark.session import errors_as_dbt_errors
+from dbt.adapters.deltawiden.spark.session_connection import errors_as_dbt_errors
 from dbt.adapters.deltawiden.sql.identifiers import Path, parse_path, path_sql
 
 _SEPARATOR = "\n"

@@ -1,0 +1,257 @@
+"""A dbt connection and cursor over a PySpark session, with Spark's errors as dbt's."""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.spark.connections import SparkConnectionWrapper
+from dbt_common.exceptions import DbtDatabaseError
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql.types import StructType
+
+from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
+from dbt.adapters.deltawiden.spark.errors import error_text, whole_text
+from dbt.adapters.deltawiden.spark.job_description import JobDescription
+from dbt.adapters.deltawiden.spark.redaction import scrubbed
+from dbt.adapters.deltawiden.spark.scala import (
+    analysed_plan,
+    clone_session,
+    restore_active_session,
+    set_active_session,
+)
+from dbt.adapters.deltawiden.sql.literals import literal
+
+logger = AdapterLogger("DeltaWiden")
+
+
+class SessionConnection(SparkConnectionWrapper):
+    """A connection and cursor over a SparkSession, with the interface that dbt-spark expects.
+
+    Attributes:
+        session: the session.
+    """
+
+    def __init__(self, session: SparkSession) -> None:
+        self.session = session
+        self._frame: DataFrame | None = None
+        self._rows: list[Row] | None = None
+        self._fetched = 0
+        self._statement = ""
+        self._last_cursor: SessionConnection | None = None
+        self._analysed: tuple[str, DataFrame] | None = None
+        self._job_description = JobDescription()
+
+    def describe_jobs(self, name: str | None) -> None:
+        """Show a name as the description of the jobs that this thread starts in Spark's UI.
+
+        Args:
+            name: the name, or None to show what was shown before the first name.
+        """
+        self._job_description.show(self.session.sparkContext, name)
+
+    def cursor(self) -> "SessionConnection":
+        """Return a new cursor, so that statements can be nested."""
+        self._last_cursor = SessionConnection(self.session)
+        return self._last_cursor
+
+    def cancel(self) -> None:
+        """Cancel the statements that are running in this process."""
+        with contextlib.suppress(*SPARK_ERRORS):
+            self.session.sparkContext.cancelAllJobs()
+
+    def close(self) -> None:
+        """Discard the last result. The session stays open, because the whole process uses it."""
+        self._frame = None
+        self._rows = None
+        self._last_cursor = None
+        self._analysed = None
+
+    def rollback(self, *args: Any, **kwargs: Any) -> None:
+        """Do nothing: Spark has no transactions across statements."""
+
+    def execute(self, sql: str, bindings: Sequence[Any] | None = None) -> None:
+        """Run one statement.
+
+        Args:
+            sql: the statement; a semicolon at its end is allowed.
+            bindings: values for the ``%s`` in it.
+
+        Raises:
+            DbtDatabaseError: Spark or Delta refused the statement. The message is theirs, without
+                the Java stack.
+        """
+        statement = sql.strip().removesuffix(";")
+        if bindings is not None:
+            statement = statement % tuple(literal(value) for value in bindings)
+        self._rows = None
+        self._fetched = 0
+        self._statement = statement
+        with errors_as_dbt_errors():
+            self._frame = self.session.sql(statement)
+
+    @contextlib.contextmanager
+    def with_setting(self, key: str, value: str) -> Iterator[None]:
+        """Run the statements inside with a setting.
+
+        They run in a copy of the session, with all its settings, because other threads use the
+        shared session at the same time.
+
+        Args:
+            key: the setting.
+            value: its value.
+        """
+        shared = self.session
+        self.session = clone_session(shared)
+        self.session.conf.set(key, value)
+        try:
+            yield
+        finally:
+            self.session = shared
+
+    def fetchall(self) -> list[Row]:
+        """Fetch all remaining rows of the last result."""
+        rows, self._rows = self._remaining(), []
+        return rows
+
+    def fetchmany(self, size: int) -> list[Row]:
+        """Fetch the next rows of the last result. The first call reads only those.
+
+        To fetch more rows after that, Spark runs the query again.
+
+        Args:
+            size: the maximum number of rows.
+        """
+        if self._rows is None and not self._fetched:
+            with errors_as_dbt_errors():
+                rows = self._frame.take(size) if self._frame is not None else []
+            self._fetched = len(rows)
+            return rows
+        remaining = self._remaining()
+        rows, self._rows = remaining[:size], remaining[size:]
+        return rows
+
+    def fetchone(self) -> Row | None:
+        """Fetch the next row of the last result."""
+        remaining = self._remaining()
+        return remaining.pop(0) if remaining else None
+
+    def _remaining(self) -> list[Row]:
+        if self._rows is None:
+            with errors_as_dbt_errors():
+                rows = self._frame.collect() if self._frame is not None else []
+            self._rows = rows[self._fetched :]
+        return self._rows
+
+    @property
+    def description(self) -> Sequence[tuple[str, Any, None, None, None, None, bool]]:
+        """The columns of the last result, in the format of PEP 249."""
+        if self._frame is None:
+            return []
+        return [
+            (field.name, field.dataType.simpleString(), None, None, None, None, field.nullable)
+            for field in self._frame.schema.fields
+        ]
+
+    def schema(self, relation: str) -> StructType:
+        """Read the exact schema of a table or view, without running a statement.
+
+        Args:
+            relation: its name, quoted for a statement.
+
+        Returns:
+            The schema.
+
+        Raises:
+            DbtDatabaseError: the relation does not exist, or it can't be read.
+        """
+        with errors_as_dbt_errors():
+            return self.session.table(relation).schema
+
+    def comment(self, relation: str) -> str | None:
+        """Read the comment on a table or view.
+
+        Args:
+            relation: its name, quoted for a statement.
+
+        Returns:
+            The comment, or None.
+
+        Raises:
+            DbtDatabaseError: the relation does not exist.
+        """
+        with errors_as_dbt_errors():
+            return self.session.catalog.getTable(relation).description
+
+    def query_schema(self, query: str) -> StructType:
+        """Analyse a query without running it.
+
+        Args:
+            query: a SELECT.
+
+        Returns:
+            The schema of its result.
+
+        Raises:
+            DbtDatabaseError: the query is not valid.
+        """
+        analysed, self._analysed = self._analysed, None
+        if analysed is not None and analysed[0] == query:
+            return analysed[1].schema
+        with errors_as_dbt_errors():
+            return self.session.sql(query).schema
+
+    def analysed_plan(self, query: str) -> Any:
+        """Return the analysed plan of a query, in a session with a JVM.
+
+        If the last statement created a view from the query, its plan is used. Otherwise the query
+        is analysed now, and the next ``query_schema`` of the same query uses the result.
+
+        Args:
+            query: a SELECT.
+
+        Returns:
+            The logical plan, a Java object.
+
+        Raises:
+            DbtDatabaseError: the query is not valid.
+        """
+        last = self._last_cursor
+        if last is not None and last._frame is not None and last._statement.endswith(query.strip()):
+            plan = analysed_plan(last._frame)
+            if plan.nodeName() == "CreateViewCommand":
+                return plan.plan()
+        with errors_as_dbt_errors():
+            frame = self.session.sql(query)
+        self._analysed = query, frame
+        return analysed_plan(frame)
+
+
+@contextlib.contextmanager
+def as_active(session: SparkSession) -> Iterator[None]:
+    """Make a session active for calls of Spark's and Delta's classes without a statement.
+
+    Args:
+        session: a session with a JVM.
+    """
+    before = set_active_session(session)
+    try:
+        yield
+    finally:
+        restore_active_session(session, before)
+
+
+@contextlib.contextmanager
+def errors_as_dbt_errors() -> Iterator[None]:
+    """Convert an error that Spark or Delta raises inside to one clear error.
+
+    Raises:
+        DbtDatabaseError: Spark or Delta raised an error. The message is theirs, without the Java
+            stack.
+    """
+    try:
+        yield
+    except SPARK_ERRORS as error:
+        text = whole_text(error)
+        logger.debug(text)
+        raise DbtDatabaseError(scrubbed(error_text(text))) from error
