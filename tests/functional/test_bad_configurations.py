@@ -175,7 +175,6 @@ BAD_PROFILES: list[tuple[dict[str, Any], str]] = [
     ({"server_side_parameters": ["spark.master"]}, "is not"),
     ({"delta_version": 4.0}, "is not"),
     ({"delta_version": "four"}, "The profile's delta_version is 'four'"),
-    ({"database": "y"}, "database must be omitted"),
     ({"threads": "many"}, "is not"),
     ({"use_ssl": "perhaps"}, "is not"),
     ({"connect_timeout": "long"}, "is not"),

@@ -26,6 +26,15 @@ CHANGE_REFUSED = (
             "name is correct and the package is properly registered. SQLSTATE: 42K02",
             "put the Delta jars on the driver's class path",
         ),
+        (
+            "[REQUIRES_SINGLE_PART_NAMESPACE] spark_catalog requires a single-part namespace, but "
+            "got `lake`.`shop`. SQLSTATE: 42K05",
+            "spark.sql.catalog.NAME",
+        ),
+        (
+            "Nested databases are not supported by v1 session catalog: lake.shop.",
+            "not a catalog that Spark has",
+        ),
     ],
 )
 def test_a_condition_without_a_next_step_gets_one(message: str, advice: str):

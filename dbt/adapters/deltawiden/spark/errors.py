@@ -16,6 +16,13 @@ _EXCEPTION_CLASS = re.compile(r"\A(?:[a-z][\w]*\.)+[A-Z][\w$.]*(?:Exception|Erro
 _CAUSED_BY = re.compile(r"^\s*Caused by: (.*?)(?=\n\s*at |\n\s*\.\.\. \d+ more|\Z)", re.M | re.S)
 _LOGICAL_PLAN = re.compile(r";\n(?='|\+- |:- |[A-Z]\w+ ).*", re.DOTALL)
 
+_UNKNOWN_CATALOG = (
+    "The first part of the name is not a catalog that Spark has. Correct it, or name the catalog's "
+    "class in server_side_parameters: spark.sql.catalog.NAME."
+)
+# Spark's message for the same mistake in SHOW TABLES, which has no condition.
+_NESTED_DATABASES = "Nested databases are not supported by v1 session catalog"
+
 # Advice for conditions whose message does not say what to do next.
 _ADVICE: Mapping[str, str] = {
     "DELTA_UNSUPPORTED_ALTER_TABLE_CHANGE_COL_OP": (
@@ -40,6 +47,7 @@ _ADVICE: Mapping[str, str] = {
         "in the model, or list all columns that need statistics in the table property "
         "delta.dataSkippingStatsColumns (tblproperties)."
     ),
+    "REQUIRES_SINGLE_PART_NAMESPACE": _UNKNOWN_CATALOG,
     "DATA_SOURCE_NOT_FOUND": (
         "If it is Delta that is missing, put the Delta jars on the driver's class path."
     ),
@@ -127,6 +135,8 @@ def error_text(error: BaseException | str) -> str:
         if cause not in message:
             message = f"{message}\nCaused by: {cause}"
     advice = _ADVICE.get(condition(message) or "")
+    if _NESTED_DATABASES in message:
+        advice = _UNKNOWN_CATALOG
     return f"{message}\n{advice}" if advice else message
 
 
