@@ -19,8 +19,8 @@ from dbt.adapters.deltawiden.spark.settings import start_settings
 SCHEMA = "bench"
 OURS, THEIRS = "dbt-deltawiden", "dbt-spark"
 _EVOLUTION = "dbt.adapters.deltawiden.evolution"
-_PLANNING = (
-    f"{_EVOLUTION}.incremental:IncrementalWrites.plan",
+PLANNING = (
+    f"{_EVOLUTION}.evolution:TableEvolution.plan",
     f"{_EVOLUTION}.evolution:TableEvolution.run_before_write",
 )
 
@@ -146,7 +146,7 @@ class Workspace:
         order = {
             "arguments": [*arguments, *map(str, folders), "--log-path", str(own / "logs")],
             "tables": [*tables],
-            "calls": _PLANNING if is_ours else (),
+            "calls": PLANNING if is_ours else (),
         }
         answer, started = self._run_child(order, own, self._variables(program, own))
         return _run(answer, started, json.loads((target / "run_results.json").read_text()))

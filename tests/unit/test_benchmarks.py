@@ -1,5 +1,7 @@
 """The parts of the benchmarks that measure nothing: turns, statistics, results, the page."""
 
+from pkgutil import resolve_name
+
 import pytest
 
 import benchmarks.__main__ as command
@@ -11,6 +13,7 @@ from benchmarks.merge_models import is_merge
 from benchmarks.page import page
 from benchmarks.results import HEADING, Comparison, Sample, row
 from benchmarks.store import DifferentEnvironment, Incomplete, Measured, Results, load, save
+from benchmarks.workspace import PLANNING
 from tests.unit.pages import tables
 
 HERE = Environment({"cores": "2"}, {"Spark": "4.1.4", "Delta": "4.4.0"})
@@ -53,6 +56,11 @@ def test_the_programs_take_turns_and_the_warm_up_does_not_count():
 
 def test_a_full_run_has_five_rounds_after_a_warm_up():
     assert Rounds.of(quick=False) == Rounds(measured=5, warm_up=1)
+
+
+def test_the_methods_that_are_timed_exist():
+    for name in PLANNING:
+        assert callable(resolve_name(name))
 
 
 # Statistics
