@@ -212,11 +212,10 @@ def catalog_of_relations(
     Returns:
         A row for each column, and the errors of the schemas that could not be read.
     """
-    names: dict[_Schema, set[str] | None] = {}
+    names: dict[_Schema, set[str]] = {}
     for relation in relations:
-        found = names.setdefault((relation.database, relation.schema or ""), set())
-        assert found is not None
-        found.add((relation.identifier or "").lower())
+        schema = relation.database, relation.schema or ""
+        names.setdefault(schema, set()).add((relation.identifier or "").lower())
     return _catalog_of_all(adapter, names)
 
 
