@@ -30,7 +30,10 @@ from tests.functional.test_merge_clauses import TestClauses, TestUpdateSet
 from tests.functional.test_microbatch import TestBatches
 from tests.functional.test_nested import TestOddNames, TestReorderedFieldsThatWiden, TestWideStruct
 from tests.functional.test_optimize import TestOptimize
+from tests.functional.test_optimize_after_run import TestOptimizeAfterRun
 from tests.functional.test_partition_columns import TestPartitionColumns
+from tests.functional.test_persist_docs import TestComments
+from tests.functional.test_plan import TestPlan
 from tests.functional.test_replace_where import (
     TestConditionsThatSparkCanNotTranslate,
     TestDeleteInsert,
@@ -67,6 +70,7 @@ __all__ = [
     "TestClusteringOfNewTables",
     "TestColumnsThatAMergeDoesNotUpdate",
     "TestColumnsWithDefault",
+    "TestComments",
     "TestConditionsThatSparkCanNotTranslate",
     "TestContracts",
     "TestDecimals",
@@ -83,8 +87,10 @@ __all__ = [
     "TestOddNames",
     "TestOneRefusalStopsAllChanges",
     "TestOptimize",
+    "TestOptimizeAfterRun",
     "TestOurViewsFollow",
     "TestPartitionColumns",
+    "TestPlan",
     "TestReorderedFieldsThatWiden",
     "TestReplaceWhere",
     "TestReport",
