@@ -11,6 +11,7 @@ from dbt.adapters.deltawiden.spark.settings import (
     AUTOMATIC_WIDENING,
     CATALOG,
     EXTENSION,
+    iceberg_settings,
     start_settings,
 )
 
@@ -300,3 +301,25 @@ def test_a_time_zone_that_the_user_sets_for_java_stays(environment: Environment)
     options = "-Duser.timezone=Asia/Tokyo"
     given = {"spark.sql.session.timeZone": "UTC", "spark.driver.extraJavaOptions": options}
     assert start_settings(given, environment)["spark.driver.extraJavaOptions"] == options
+
+
+LAKE = "spark.sql.catalog.lake"
+
+
+@pytest.mark.parametrize(
+    ("session", "chosen"),
+    [
+        ({LAKE: "org.apache.iceberg.spark.SparkCatalog"}, {f"{LAKE}.cache-enabled": "false"}),
+        (
+            {
+                LAKE: "org.apache.iceberg.spark.SparkSessionCatalog",
+                f"{LAKE}.cache-enabled": "true",
+            },
+            {},
+        ),
+        ({LAKE: "org.apache.spark.sql.delta.catalog.DeltaCatalog"}, {}),
+        ({f"{LAKE}.io-impl": "org.apache.iceberg.spark.SparkCatalog"}, {}),
+    ],
+)
+def test_catalogs_of_iceberg_cache_no_tables(session: dict[str, str], chosen: dict[str, str]):
+    assert iceberg_settings(session) == chosen

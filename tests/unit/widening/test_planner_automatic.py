@@ -47,11 +47,11 @@ def test_an_integer_is_never_widened_to_decimal_or_double_by_a_plan(integer, mod
 
 
 @given(tables_with_sources, policies, table_snapshots)
-def test_every_planned_change_keeps_every_value_and_is_supported_by_delta(sides, model, snapshot):
+def test_every_planned_change_keeps_every_value_and_is_supported(sides, model, snapshot):
     for change in make_plan(*sides, model, snapshot).changes:
         rule = find_rule(change.from_type, change.to_type)
         assert rule is not None
-        assert snapshot.engine.delta >= rule.since
+        assert snapshot.is_iceberg or snapshot.engine.delta >= rule.since
         assert store_assignment(change.from_type, change.to_type) is StoreAssignment.EXACT
 
 

@@ -27,10 +27,60 @@ def test_a_table_of_another_format_is_not_widened():
         {"v": "int"},
         {"v": "bigint"},
         policy(type_widening=True),
-        table_snapshot({}, format="iceberg"),
+        table_snapshot({}, format="parquet"),
     )
     (refusal,) = plan.refusals
-    assert (refusal.reason, refusal.detail) == (Reason.NOT_DELTA, "iceberg")
+    assert (refusal.reason, refusal.detail) == (Reason.NOT_DELTA, "parquet")
+
+
+@pytest.mark.parametrize(
+    ("table", "source", "type_sql"),
+    [
+        ("int", "bigint", "`v` type bigint"),
+        ("float", "double", "`v` type double"),
+        ("decimal(10,2)", "decimal(12,2)", "`v` type decimal(12,2)"),
+        ({"x": ["int"]}, {"x": ["bigint"]}, "`v`.`x`.`element` type bigint"),
+        (("string", "float"), ("string", "double"), "`v`.`value` type double"),
+    ],
+)
+@pytest.mark.parametrize("type_widening", [None, True])
+def test_an_iceberg_table_is_widened_without_a_property(table, source, type_sql, type_widening):
+    snapshot = table_snapshot({}, format="iceberg")
+    plan = make_plan({"v": table}, {"v": source}, policy(type_widening=type_widening), snapshot)
+    assert plan.statements == [f"alter table `s`.`t` alter column {type_sql}"]
+
+
+@pytest.mark.parametrize(
+    ("table", "source", "reason"),
+    [
+        ("decimal(10,2)", "decimal(12,4)", Reason.NOT_IN_ICEBERG_TABLES),
+        ("date", "timestamp_ntz", Reason.NOT_IN_ICEBERG_TABLES),
+        ("int", "double", Reason.NOT_IN_ICEBERG_TABLES),
+        ("int", "string", Reason.NOT_IN_ICEBERG_TABLES),
+        (("int", "int"), ("bigint", "int"), Reason.NOT_IN_ICEBERG_TABLES),
+        ("decimal(38,0)", "decimal(38,10)", Reason.TOO_MANY_DIGITS),
+    ],
+)
+def test_what_iceberg_can_not_change_is_refused(table, source, reason):
+    snapshot = table_snapshot({}, format="iceberg")
+    plan = make_plan({"v": table}, {"v": source}, policy(type_widening=True), snapshot)
+    assert [refusal.reason for refusal in plan.refusals] == [reason]
+
+
+def test_a_field_named_key_is_not_the_key_of_a_map():
+    table, source = {"key": "int"}, {"key": "bigint"}
+    snapshot = table_snapshot({}, format="iceberg")
+    assert not make_plan({"v": table}, {"v": source}, policy(), snapshot).refusals
+
+
+def test_the_configuration_of_the_model_holds_for_iceberg_tables():
+    snapshot = table_snapshot({}, format="iceberg")
+    wanted = policy(type_widening=False, compatible_with=frozenset({Compatibility.DUCKLAKE}))
+    plan = make_plan({"v": "decimal(10,2)"}, {"v": "decimal(12,2)"}, wanted, snapshot)
+    assert [refusal.reason for refusal in plan.refusals] == [
+        Reason.INCOMPATIBLE,
+        Reason.TURNED_OFF,
+    ]
 
 
 def test_a_table_of_another_format_gets_no_property_of_delta():

@@ -204,6 +204,11 @@ class TableSnapshot:
         return self.format == "delta"
 
     @property
+    def is_iceberg(self) -> bool:
+        """Whether it is an Iceberg table. A Delta table that Iceberg can also read is not one."""
+        return self.format == "iceberg"
+
+    @property
     def column_mapping(self) -> str:
         """The mode of column mapping: ``none``, ``name`` or ``id``."""
         return self.properties.get(COLUMN_MAPPING, "none").lower()

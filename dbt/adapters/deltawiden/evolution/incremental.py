@@ -156,7 +156,7 @@ class IncrementalWrites:
             plan = attempts.record_plan(
                 self._snapshots.plan(query, target, config, columns, hard_deletes)
             )
-            self._change_table(context, plan)
+            self._change_table(context, plan, target)
             run_write(plan)
             _store_response(context, plan)
 
@@ -182,10 +182,7 @@ class IncrementalWrites:
         )
         plan = attempts.record_plan(plan)
         replaced = self._replaced(context, plan, strategy, source, target, existing)
-        self._change_table(context, plan)
-        if plan.new and not existing.is_delta:
-            # Spark caches what it has read of the files of such a table, its columns included.
-            self._backend.execute(f"refresh table {target}")
+        self._change_table(context, plan, existing)
         is_custom = _is_custom(strategy, context)
         if is_custom:
             # The statements of a strategy of the project's own are not known: the first may have
@@ -223,12 +220,15 @@ class IncrementalWrites:
             return ReplaceWhere(names_listed(predicates), plan.write.columns)
         return None
 
-    def _change_table(self, context: Context, plan: Plan) -> None:
+    def _change_table(self, context: Context, plan: Plan, table: SparkRelation) -> None:
         # Warn before the first change: under --warn-error a warning stops the run.
         config = context["config"]
         for text in self._warnings(plan, read_model_policy(config, config.model.unique_id)):
             context["exceptions"]["warn"](text)
         self._evolution.run_before_write(plan, _unique_id(context))
+        if (plan.new or plan.changes) and not table.is_delta:
+            # Spark and Iceberg cache what they have read of such a table, its columns included.
+            self._backend.execute(f"refresh table {table}")
         changes = report.changes_text(plan)
         if changes:
             context["log"](changes, info=True)

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
 from dbt.adapters.deltawiden.spark.session_connection import SessionConnection, errors_as_dbt_errors
-from dbt.adapters.deltawiden.spark.settings import SAFE_WRITES
+from dbt.adapters.deltawiden.spark.settings import SAFE_WRITES, iceberg_settings
 
 DEFAULT_PORT = 15002
 
@@ -92,7 +92,9 @@ def open_connect(
     with errors_as_dbt_errors():
         session: SparkSession = builder.create()
         # Creating the session sends no request to the server. This is the first one.
-        session.sql("select 1").collect()
+        given_to_session = {row[0]: row[1] for row in session.sql("set").collect()}
+        for key, setting in iceberg_settings(given_to_session).items():
+            session.conf.set(key, setting)
     return ConnectConnection(session)
 
 

@@ -20,6 +20,11 @@ AUTOMATIC_WIDENING = "spark.databricks.delta.typeWidening.allowAutomaticWidening
 # decimal or double. With this value it makes only the other type changes.
 SAFE_WRITES = {AUTOMATIC_WIDENING: "same_family_type"}
 
+_ICEBERG_CATALOGS = frozenset(
+    {"org.apache.iceberg.spark.SparkCatalog", "org.apache.iceberg.spark.SparkSessionCatalog"}
+)
+_CATALOG_SETTING = re.compile(r"spark\.sql\.catalog\.[^.]+")
+
 _CLASS_PATH_SETTINGS = ("spark.jars", "spark.driver.extraClassPath", "spark.submit.pyFiles")
 _DELTA_PACKAGE = re.compile(r"io\.delta:delta-(spark|core)[_:]")
 _DELTA_JAR = re.compile(r"delta-spark[\w.]*-\d")
@@ -108,6 +113,31 @@ def given_settings(parameters: Mapping[str, str], environment: Mapping[str, str]
         The settings, each with the value that takes precedence.
     """
     return {**_spark_defaults(environment), **_submit_arguments(environment), **parameters}
+
+
+def iceberg_settings(session: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings that stop Iceberg's catalogs from caching tables in a session.
+
+    Each session has its own cache. A session that has read a table would not see what other
+    sessions write to it, and each thread of dbt has its own session on a server.
+
+    Args:
+        session: the session's settings.
+
+    Returns:
+        The settings. A setting of the user's is left as it is.
+
+    Source:
+        https://iceberg.apache.org/docs/latest/spark-configuration/#catalog-configuration
+        (``cache-enabled``)
+    """
+    catalogs = (
+        key
+        for key, name in session.items()
+        if _CATALOG_SETTING.fullmatch(key) and name in _ICEBERG_CATALOGS
+    )
+    settings = (f"{catalog}.cache-enabled" for catalog in catalogs)
+    return {key: "false" for key in settings if key not in session}
 
 
 TIME_ZONE = "spark.sql.session.timeZone"

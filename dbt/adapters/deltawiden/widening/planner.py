@@ -32,6 +32,7 @@ from dbt.adapters.deltawiden.widening.common_type import (
     common_type,
     is_decimal_number,
 )
+from dbt.adapters.deltawiden.widening.iceberg_tables import iceberg_blockers
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.refusals import Blocker, Reason, Refusal
 from dbt.adapters.deltawiden.widening.rules import Rule, feature_properties, find_rule
@@ -210,7 +211,12 @@ def _with_statistics(plan: Plan, snapshot: TableSnapshot) -> Plan:
 
 
 def _needs_statistics(change: TypeChange, snapshot: TableSnapshot) -> bool:
-    return is_float_to_double(change) and change.path in leaves_with_statistics(snapshot.schema)
+    # Iceberg stores the limits of a column as bytes, which it reads as a float or a double.
+    return (
+        snapshot.is_delta
+        and is_float_to_double(change)
+        and change.path in leaves_with_statistics(snapshot.schema)
+    )
 
 
 def _decide(
@@ -218,7 +224,7 @@ def _decide(
 ) -> list[TypeChange | Refusal]:
     common = common_type(difference.source, difference.table)
     if common is None or find_rule(difference.table, common) is None:
-        return [_impossible(difference)]
+        return [_impossible(difference, snapshot)]
     change = TypeChange(difference.path, difference.table, common)
     decided = _permit(change, policy, snapshot, by_hand=False)
     if policy.on_schema_change is not OnSchemaChange.FAIL:
@@ -235,8 +241,9 @@ _REMOVED_BY_A_SETTING = (Reason.NOT_ENABLED, Reason.TURNED_OFF)
 """Refusals that another setting removes. Under ``fail``, the mode has to change first."""
 
 
-def _impossible(difference: TypeDifference) -> Refusal:
-    reason, detail = Reason.IMPOSSIBLE, ""
+def _impossible(difference: TypeDifference, snapshot: TableSnapshot) -> Refusal:
+    reason = Reason.NOT_IN_ICEBERG_TABLES if snapshot.is_iceberg else Reason.IMPOSSIBLE
+    detail = ""
     if is_decimal_number(difference.table) and is_decimal_number(difference.source):
         digits, _ = common_decimal(difference.source, difference.table)
         if digits > MAX_DECIMAL_PRECISION:
@@ -264,6 +271,8 @@ def _change_blockers(
     rule = find_rule(change.from_type, change.to_type)
     if snapshot.format == "view":
         yield Blocker(Reason.VIEW)
+    elif snapshot.is_iceberg:
+        yield from iceberg_blockers(change, rule, policy, snapshot.schema)
     elif not snapshot.is_delta:
         yield Blocker(Reason.NOT_DELTA, snapshot.format)
     elif rule is None:

@@ -35,6 +35,10 @@ class Reason(Enum):
         "cast the column in the model to {from_type}, or to another type and rebuild the table: "
         "dbt run --full-refresh",
     )
+    NOT_IN_ICEBERG_TABLES = (
+        "Iceberg can't change this column to a type that holds both its values and the new ones",
+        "cast the column in the model to {from_type}, or rebuild the table: dbt run --full-refresh",
+    )
     NOT_DELTA = (
         "the table is not a Delta table ({detail})",
         "cast the column in the model, or rebuild the table as Delta: dbt run --full-refresh",
