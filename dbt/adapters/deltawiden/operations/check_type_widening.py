@@ -11,7 +11,7 @@ from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
-from dbt.adapters.deltawiden.operations.forecast import Forecast, Reader
+from dbt.adapters.deltawiden.operations.forecast import READS, Forecast, Reader
 from dbt.adapters.deltawiden.operations.model_plan import Planned, new_table_planned, plan_model
 from dbt.adapters.deltawiden.operations.node_graph import NodeGraph, node_path
 from dbt.adapters.deltawiden.operations.plan_results import PlanResults
@@ -176,6 +176,11 @@ def _output(backend: SqlBackend, built: BaseRelation, query: str) -> StructType:
 
 
 def _with_table(result: OperationResult, model: _Model) -> OperationResult:
-    """Add the model's table to a result, whether the check failed or not."""
+    """Add the model's table to a result, whether the check failed or not.
+
+    Its types are those that were built, whatever its inputs become in the deployment.
+    """
     table = {"table": relation_sql(model.table)} if model.table else {}
-    return replace(result, values={**table, **result.values})
+    values = {key: value for key, value in result.values.items() if key != "reads_changed"}
+    shown = {**result.shown, **({READS: ""} if result.shown else {})}
+    return replace(result, shown=shown, values={**table, **values})

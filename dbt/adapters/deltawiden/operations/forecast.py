@@ -61,6 +61,9 @@ QUERY_NOT_KNOWN = (
     "a plan does not run. For SQL, run dbt compile, then plan with the argument compiled: true."
 )
 
+READS = "reads models that change"
+"""The heading of the column with the inputs of a model that change or stop."""
+
 _REFUSALS = (CompilationError, DbtConfigError, DbtDatabaseError)
 """The errors of a plan with which the run itself would stop."""
 
@@ -223,7 +226,7 @@ class Forecast:
         if is_shown:
             reads = sorted({*because, *stops})
             values = {"model": name, "reads_changed": reads, **result.values}
-            shown = {**result.shown, "reads models that change": ", ".join(reads)}
+            shown = {**result.shown, READS: ", ".join(reads)}
             self.results[unique_id] = replace(result, values=values, shown=shown)
 
     def _plan_reached(self, node: Node) -> Planned | None:

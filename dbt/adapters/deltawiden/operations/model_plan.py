@@ -95,7 +95,8 @@ def planned(
     result = _result(full_name(node), plan, policy)
     enables = dict(plan.properties).get(TYPE_WIDENING_PROPERTY) == "true"
     gains = enables and not backend.snapshot(table, schema).widening_features
-    result = replace(result, values={**result.values, "gains_feature": gains})
+    if gains:
+        result = replace(result, values={**result.values, "gains_feature": True})
     after = schema_at_write(schema, plan.changes, plan.new)
     dropped = frozenset(column.path for column in plan.dropped)
     after = schema_after(SchemaChanges(dropped=dropped), after)

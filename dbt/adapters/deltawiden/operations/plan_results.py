@@ -1,12 +1,12 @@
 """The results of ``check_type_widening`` and ``plan``: the models, and what a change reaches."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dbt.adapters.deltawiden.operations.delta_clients import DELTA_CLIENTS, KnownReader
 from dbt.adapters.deltawiden.operations.effects import Effect, sorted_effects
-from dbt.adapters.deltawiden.operations.forecast import Forecast
+from dbt.adapters.deltawiden.operations.forecast import READS, Forecast
 from dbt.adapters.deltawiden.operations.markdown import plans_markdown
 from dbt.adapters.deltawiden.operations.result import (
     OperationResult,
@@ -60,11 +60,20 @@ class PlanResults(OperationResults):
     @property
     def text(self) -> str:
         """The results without errors as tables for people, empty if there are none."""
-        parts = [super().text]
+        shown = self if any(result.shown.get(READS) for result in self.each) else self._without()
+        parts = [OperationResults(shown.operation, shown.each).text]
         if self.downstream:
             parts.append(text_table([effect.row for effect in self.downstream]))
         parts.append(self.readers_text)
         return "\n\n".join(filter(None, parts))
+
+    def _without(self) -> "PlanResults":
+        """Return the results without an empty column."""
+        each = [
+            replace(result, shown={k: v for k, v in result.shown.items() if k != READS})
+            for result in self.each
+        ]
+        return replace(self, each=each)
 
     @property
     def readers_text(self) -> str:
