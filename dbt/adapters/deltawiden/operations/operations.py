@@ -14,7 +14,12 @@ from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
 from dbt.adapters.deltawiden.evolution.model_views import ModelViews
 from dbt.adapters.deltawiden.evolution.snapshots import SnapshotEvolution
 from dbt.adapters.deltawiden.operations.analyze import analyze
-from dbt.adapters.deltawiden.operations.arguments import column_names, condition, whole_hours
+from dbt.adapters.deltawiden.operations.arguments import (
+    column_names,
+    condition,
+    file_name,
+    whole_hours,
+)
 from dbt.adapters.deltawiden.operations.audit_lossy_writes import Audit
 from dbt.adapters.deltawiden.operations.check_type_widening import check_type_widening
 from dbt.adapters.deltawiden.operations.deployed_query import (
@@ -31,6 +36,7 @@ from dbt.adapters.deltawiden.operations.enable_type_widening import (
     readers_text,
 )
 from dbt.adapters.deltawiden.operations.forecast import Forecast, Reader
+from dbt.adapters.deltawiden.operations.html_page import write_page
 from dbt.adapters.deltawiden.operations.node_graph import NodeGraph
 from dbt.adapters.deltawiden.operations.optimize import optimize
 from dbt.adapters.deltawiden.operations.plan import plan
@@ -110,6 +116,13 @@ class Operations:
         """Show what the next run will do to the tables of the target."""
         selection = self._selection("plan")
         return plan(self._reader(selection, compiled), selection, models)
+
+    def write_page(self, results: PlanResults, file: str | None) -> str:
+        """Write the page of results to a file, and return its path. The file is a user's."""
+        config = self.context["adapter"].config
+        default = Path(config.project_target_path, f"{results.operation}.html")
+        given = file_name(results.operation, "file", file)
+        return write_page(results, Path(config.project_root, given) if given else default)
 
     def sync_contracts(self, models: Names, compiled: bool, write: bool) -> SyncResults:
         """Show, and write, the types in contracts that a widening has made stale."""
