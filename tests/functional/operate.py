@@ -13,10 +13,10 @@ def operate(name: str, **arguments: object) -> str:
     return dbt("run-operation", name, "--args", json.dumps(arguments)).output
 
 
-def document(name: str, **arguments: object) -> dict[str, Any]:
-    """Run an operation; its JSON document."""
+def document(name: str, *options: str, **arguments: object) -> dict[str, Any]:
+    """Run an operation with options of dbt; its JSON document."""
     given = json.dumps({**arguments, "output": "json"})
-    printed = dbt("--quiet", "run-operation", name, "--args", given).output
+    printed = dbt("--quiet", "run-operation", name, *options, "--args", given).output
     (line,) = [line for line in printed.splitlines() if line.startswith("{")]
     found: dict[str, Any] = json.loads(line)
     return found

@@ -89,7 +89,10 @@ class TestCheck:
         [
             ({}, "`against` must name the schema"),
             ({"against": "x", "models": ["seem"]}, "no model, seed or snapshot named 'seem'"),
-            ({"agains": "x"}, "there is no argument agains; accepted: against, models, output"),
+            (
+                {"agains": "x"},
+                "there is no argument agains; accepted: against, models, output, file",
+            ),
         ],
     )
     def test_a_missing_object_is_named(self, project, arguments, expected):

@@ -1,6 +1,7 @@
 """`dbt run-operation plan` shows what the next `dbt run` does to the tables of the target."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -84,6 +85,18 @@ class TestPlan:
         assert "alter column `amount` type int" in planned[3]
         assert "### refused: the run stops" in planned[3]
 
+    def test_a_page_is_written_also_if_a_model_is_refused(self, project):
+        arguments = '{"models": ["widens", "refused"], "output": "html", "file": "pages/plan.html"}'
+        variables = ["--vars", '{"type": "bigint", "other": "double"}']
+        printed = dbt("run-operation", "plan", *variables, "--args", arguments).output
+        file = Path(project.project_root, "pages", "plan.html")
+        assert f"The page is in {file.resolve()}" in printed
+        assert "1 of 2 tables failed" in printed
+        page = file.read_text(encoding="utf-8")
+        assert "<svg" in page
+        assert "alter column `amount` type bigint" in page
+        assert "widen_columns" in page
+
     def test_other_outputs_are_an_error(self, project):
         printed = dbt("run-operation", "plan", "--args", '{"output": "xml"}').output
-        assert "plan: output: got 'xml'; accepted: text, json, markdown" in printed
+        assert "plan: output: got 'xml'; accepted: text, json, markdown, html" in printed

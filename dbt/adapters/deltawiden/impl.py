@@ -312,6 +312,8 @@ class DeltaWidenAdapter(SparkAdapter):
             self._backend,
             self._services.evolution,
             self._services.views,
+            self._services.view_finder,
+            self._services.snapshots,
             context,
             find=self.get_relation,
             list_schema=self.list_relations,

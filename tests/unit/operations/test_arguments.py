@@ -3,7 +3,12 @@
 import pytest
 from dbt_common.exceptions import CompilationError
 
-from dbt.adapters.deltawiden.operations.arguments import column_names, condition, whole_hours
+from dbt.adapters.deltawiden.operations.arguments import (
+    column_names,
+    condition,
+    file_name,
+    whole_hours,
+)
 
 
 def test_columns_are_one_name_or_a_list():
@@ -32,3 +37,10 @@ def test_hours_are_a_whole_number():
     for given in (-1, 0.5, "24", True, [1]):
         with pytest.raises(CompilationError, match=r"vacuum: retention_hours: got .*; accepted"):
             whole_hours("vacuum", "retention_hours", given)
+
+
+def test_a_file_is_a_text_that_is_not_empty():
+    assert file_name("plan", "file", None) is None
+    assert file_name("plan", "file", "a/b.html") == "a/b.html"
+    with pytest.raises(CompilationError, match=r"plan: file: got .*; accepted: the path"):
+        file_name("plan", "file", 3)

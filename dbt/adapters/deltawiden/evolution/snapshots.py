@@ -6,7 +6,7 @@ from typing import Any
 
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
-from pyspark.sql.types import DataType, DateType, StructField, TimestampNTZType
+from pyspark.sql.types import DataType, DateType, StructField, StructType, TimestampNTZType
 
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, OnSchemaChange
 from dbt.adapters.deltawiden.config.validation import read_model_policy
@@ -64,23 +64,42 @@ class SnapshotEvolution:
             https://docs.getdbt.com/docs/build/snapshots, "What happens if I add new columns to my
             snapshot query?"
         """
-        policy = read_model_policy(config, config.model.unique_id)
         schemas = self._backend.query_schema(query), self._backend.table_schema(table)
+        unique_id, name = config.model.unique_id, config.model.name
+        plan = self.plan_schemas(schemas, table, config, name, columns, hard_deletes)
+        if _times(_written(plan), columns, TimestampNTZType):
+            self._with_timestamp_ntz.add(unique_id)
+        return plan
+
+    def plan_schemas(
+        self,
+        schemas: tuple[StructType, StructType],
+        table: SparkRelation,
+        config: Any,
+        name: str,
+        columns: Mapping[str, str],
+        hard_deletes: str,
+    ) -> Plan:
+        """Decide what an existing snapshot needs, as ``plan`` does, by the schemas alone.
+
+        Args:
+            schemas: the schema of the snapshot's rows, dbt's own columns included, and the table's.
+            table: the existing table.
+            config: the snapshot's configuration.
+            name: the snapshot's name.
+            columns: the names of dbt's own columns.
+            hard_deletes: what the snapshot does about rows that its source has deleted.
+
+        Raises:
+            SchemaChangeRefused: as for ``plan``.
+            DbtConfigError: as for ``plan``.
+        """
+        policy = read_model_policy(config, name)
         # A snapshot compares each of its columns with the table's, as the table stores it.
-        keys = frozenset(name.lower() for name in schemas[1].names)
-        mode = OnSchemaChange.APPEND_NEW_COLUMNS
-        plan = self._evolution.plan(
-            schemas,
-            table,
-            replace(policy, on_schema_change=mode),
-            config,
-            config.model.name,
-            keys,
-        )
-        written = [StructField(column.name, column.type) for column in plan.write.columns]
-        if _times(written, columns, TimestampNTZType):
-            self._with_timestamp_ntz.add(config.model.unique_id)
-        dates = _times(written, columns, DateType)
+        keys = frozenset(column.lower() for column in schemas[1].names)
+        mode = replace(policy, on_schema_change=OnSchemaChange.APPEND_NEW_COLUMNS)
+        plan = self._evolution.plan(schemas, table, mode, config, name, keys)
+        dates = _times(_written(plan), columns, DateType)
         accepts_loss = policy.on_lossy_write is not OnLossyWrite.ERROR
         if hard_deletes != "ignore" and dates and not accepts_loss:
             raise SchemaChangeRefused(report.dates_text(plan.table, hard_deletes, dates))
@@ -114,6 +133,10 @@ class SnapshotEvolution:
         names = ((field.name, quote(field.name)) for field in schema.fields)
         selected = (f"cast({q} as timestamp) as {q}" if name in dates else q for name, q in names)
         return f"select {', '.join(selected)} from (\n{query}\n)"
+
+
+def _written(plan: Plan) -> list[StructField]:
+    return [StructField(column.name, column.type) for column in plan.write.columns]
 
 
 def _times(

@@ -50,6 +50,25 @@ def condition(operation: str, argument: str, given: Any) -> str | None:
     return given
 
 
+def file_name(operation: str, argument: str, given: Any) -> str | None:
+    """Return the file that an argument names.
+
+    Args:
+        operation: the operation's name, for the error.
+        argument: the argument's name, for the error.
+        given: a text, or None.
+
+    Returns:
+        The file; None if the argument was not given.
+
+    Raises:
+        CompilationError: the value is something else.
+    """
+    if given is not None and not (isinstance(given, str) and given.strip()):
+        raise _wrong(operation, argument, given, "the path of a file, such as target/plan.html")
+    return given
+
+
 def whole_hours(operation: str, argument: str, given: Any) -> int | None:
     """Return the number of hours that an argument has.
 

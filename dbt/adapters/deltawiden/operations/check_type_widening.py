@@ -3,7 +3,6 @@
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.spark.relation import SparkRelation
@@ -11,41 +10,36 @@ from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
-from dbt.adapters.deltawiden.delta.relations import relation_sql
-from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
-from dbt.adapters.deltawiden.operations.markdown import PlanResults
-from dbt.adapters.deltawiden.operations.model_plan import new_table_result, plan_model
-from dbt.adapters.deltawiden.operations.result import OperationResult, run_on_each
-from dbt.adapters.deltawiden.operations.selection import (
-    Names,
-    Node,
-    Selection,
-    full_name,
-)
+from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
+from dbt.adapters.deltawiden.operations.forecast import READS, Forecast, Reader
+from dbt.adapters.deltawiden.operations.model_plan import Planned, new_table_planned, plan_model
+from dbt.adapters.deltawiden.operations.node_graph import NodeGraph, node_path
+from dbt.adapters.deltawiden.operations.plan_results import PlanResults
+from dbt.adapters.deltawiden.operations.result import OperationResult
+from dbt.adapters.deltawiden.operations.selection import Names, Node, Selection, full_name
+from dbt.adapters.deltawiden.operations.would_be_types import WouldBeTypes
+from dbt.adapters.deltawiden.sql.identifiers import Path
 
 
 def check_type_widening(
-    backend: SqlBackend,
-    evolution: TableEvolution,
+    reader: Reader,
     selection: Selection,
     schema_exists: Callable[[str | None, str], bool],
-    deployed_query: Callable[[Node, SparkRelation], str],
     against: str | None,
     models: Names,
 ) -> PlanResults:
     """Compare what models build in the target's schema with their tables in another.
 
     Args:
-        backend: reads the schemas.
-        evolution: plans the changes.
+        reader: plans and analyses the nodes. Its ``relation`` is not used.
         selection: finds the models and their tables.
         schema_exists: returns whether there is a schema in a catalog.
-        deployed_query: renders a model's query for its deployed table; empty if it can't.
         against: the schema to compare with; ``catalog.schema`` in another catalog.
         models: the names of models; None for all incremental models.
 
     Returns:
-        What a deployment would do to each table. A refusal is a failure.
+        What a deployment would do to each table, and to everything that reads the tables. A refusal
+        is a failure.
 
     Raises:
         CompilationError: there are no tables to compare with.
@@ -56,17 +50,62 @@ def check_type_widening(
             f"`against` must name the schema to compare with, another than {own_schema}"
         )
     nodes = selection.nodes_named(models, materialized="incremental")
-    checked = [_find(selection, node, against) for node in nodes]
-    if checked and not any(model.table for model in checked):
+    checked = {str(node["unique_id"]): _find(selection, node, against) for node in nodes}
+    if checked and not any(model.table for model in checked.values()):
         # If the schema's name is misspelt, every model would otherwise pass as new.
-        schemas = list(dict.fromkeys((model.catalog, model.schema) for model in checked))
+        schemas = list(dict.fromkeys((model.catalog, model.schema) for model in checked.values()))
         if not any(schema_exists(*schema) for schema in schemas):
             missing = ", ".join(".".join(filter(None, schema)) for schema in schemas)
             raise selection.error(f"there is nothing to compare with: no schema {missing}")
-    check = partial(_check, backend, evolution, deployed_query)
-    results = run_on_each(selection.operation, checked, lambda model: model.name, check)
-    named = [_with_model(*pair) for pair in zip(results.each, checked, strict=True)]
-    return PlanResults(results.operation, named)
+    deployment = _Deployment(selection, against)
+    deployed = replace(reader, relation=deployment.relation)
+    graph = NodeGraph(selection.graph)
+
+    def decide(node: Node, _: WouldBeTypes) -> Planned:
+        return _check(deployed, checked[str(node["unique_id"])])
+
+    types = WouldBeTypes(reader.backend, deployment.names(graph))
+    forecast = Forecast(graph, deployed, types, decide, frozenset(checked))
+    forecast.run()
+    named = {key: _with_table(forecast.results[key], checked[key]) for key in checked}
+    forecast.results.update(named)
+    return PlanResults.of(selection.operation, forecast, list(checked))
+
+
+@dataclass(frozen=True)
+class _Deployment:
+    """Finds the relations of nodes in the schema of a deployment."""
+
+    selection: Selection
+    against: str
+
+    def place(self, node: Node) -> tuple[str | None, str] | None:
+        """Return the catalog and schema of a node there; None if its schema is not the target's."""
+        schema, own_schema = str(node["schema"]), self.selection.target_schema
+        # dbt appends the name of a custom schema to the target's: ci_finance matches prod_finance.
+        if schema != own_schema and not schema.startswith(f"{own_schema}_"):
+            return None
+        catalog, other = self.selection.catalog_and_schema(self.against)
+        own_catalog = node.get("database")
+        # A model that is configured to be in another catalog than the target's is there everywhere.
+        catalog = catalog if own_catalog == self.selection.target_catalog else own_catalog
+        return catalog, other + schema[len(own_schema) :]
+
+    def relation(self, node: Node) -> BaseRelation | None:
+        """Return the relation of a node there, or None."""
+        place = self.place(node)
+        if place is None:
+            return self.selection.node_relation(node)
+        return self.selection.get_relation(*place, node["alias"])
+
+    def names(self, graph: NodeGraph) -> dict[Path, Path]:
+        """Return the names there of the nodes that are there, by their names in the target."""
+        found: dict[Path, Path] = {}
+        for node in graph.in_order():
+            relation = self.relation(node)
+            if relation is not None:
+                found[node_path(node)] = relation_path(relation)
+        return found
 
 
 def _is_target(selection: Selection, against: str) -> bool:
@@ -96,41 +135,33 @@ class _Model:
 
 
 def _find(selection: Selection, node: Node, against: str) -> _Model:
-    schema, own_schema = str(node["schema"]), selection.target_schema
-    # dbt appends the name of a custom schema to the target's: ci_finance matches prod_finance.
-    if schema != own_schema and not schema.startswith(f"{own_schema}_"):
+    place = _Deployment(selection, against).place(node)
+    if place is None:
         raise selection.error(
-            f"the schema of {full_name(node)}, {schema}, is not one of the target's "
-            f"({own_schema}), so there is none to compare with"
+            f"the schema of {full_name(node)}, {node['schema']}, is not one of the target's "
+            f"({selection.target_schema}), so there is none to compare with"
         )
-    own_catalog, (catalog, other) = node.get("database"), selection.catalog_and_schema(against)
-    # A model that is configured to be in another catalog than the target's is there everywhere.
-    catalog = catalog if own_catalog == selection.target_catalog else own_catalog
-    deployed = other + schema[len(own_schema) :]
+    catalog, schema = place
     return _Model(
         name=full_name(node),
         node=node,
         catalog=catalog,
-        schema=deployed,
-        built=selection.get_relation(own_catalog, schema, node["alias"]),
-        table=selection.get_relation(catalog, deployed, node["alias"]),
+        schema=schema,
+        built=selection.node_relation(node),
+        table=selection.get_relation(catalog, schema, node["alias"]),
     )
 
 
-def _check(
-    backend: SqlBackend,
-    evolution: TableEvolution,
-    deployed_query: Callable[[Node, SparkRelation], str],
-    model: _Model,
-) -> OperationResult:
+def _check(reader: Reader, model: _Model) -> Planned:
     if model.built is None:
         raise DbtRuntimeError(
             "is not built in this target's schema: run it there first, for example with "
             f"dbt run --empty --select {model.name}"
         )
+    backend, evolution = reader.backend, reader.evolution
     if not isinstance(model.table, SparkRelation):
-        return new_table_result(model.name)
-    query = deployed_query(model.node, model.table)
+        return new_table_planned(model.name, backend.schema(model.built))
+    query = reader.query(model.node, model.table)
     output = _output(backend, model.built, query if evolution.reads(query, model.table) else "")
     return plan_model(backend, evolution, model.node, model.table, output, query)
 
@@ -144,7 +175,12 @@ def _output(backend: SqlBackend, built: BaseRelation, query: str) -> StructType:
     return backend.schema(built)
 
 
-def _with_model(result: OperationResult, model: _Model) -> OperationResult:
-    """Add the model and its table to a result, whether the check failed or not."""
+def _with_table(result: OperationResult, model: _Model) -> OperationResult:
+    """Add the model's table to a result, whether the check failed or not.
+
+    Its types are those that were built, whatever its inputs become in the deployment.
+    """
     table = {"table": relation_sql(model.table)} if model.table else {}
-    return replace(result, values={"model": model.name, **table, **result.values})
+    values = {key: value for key, value in result.values.items() if key != "reads_changed"}
+    shown = {**result.shown, **({READS: ""} if result.shown else {})}
+    return replace(result, shown=shown, values={**table, **values})

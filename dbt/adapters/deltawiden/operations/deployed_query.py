@@ -19,7 +19,7 @@ _NAMES = ("ref", "source", "var", "env_var", "target", "modules", "run_started_a
 
 
 def deployed_query(
-    context: Mapping[str, Any], node: Node, table: BaseRelation, is_incremental: bool = True
+    context: Mapping[str, Any], node: Node, table: BaseRelation | None, is_incremental: bool = True
 ) -> str:
     """Render the query of an incremental model for a table that exists already.
 
@@ -55,7 +55,7 @@ def deployed_query(
 def compiled_query(
     context: Mapping[str, Any],
     node: Node,
-    table: BaseRelation,
+    table: BaseRelation | None,
     command: str = "dbt compile --full-refresh",
 ) -> str:
     """Read the query of a model that ``dbt compile`` wrote.
@@ -83,6 +83,38 @@ def compiled_query(
     if source.is_file() and source.stat().st_mtime > compiled.stat().st_mtime:
         raise DbtRuntimeError(f"{source} is newer than {compiled}: run {command} again.")
     return compiled.read_text(encoding="utf-8")
+
+
+def node_query(
+    context: Mapping[str, Any], compiled: bool, node: Node, table: BaseRelation | None
+) -> str:
+    """Return the query of a node: rendered, or as ``dbt compile`` wrote it.
+
+    Args:
+        context: dbt's context of the operation.
+        compiled: whether the queries of incremental models are those that ``dbt compile`` wrote.
+        node: the node.
+        table: its table or view, or None.
+
+    Returns:
+        The query; empty if it is not known. The query of a view or table with macros is read from
+        what dbt has compiled, if that is not older than the model: it does not depend on what is
+        built.
+
+    Raises:
+        DbtRuntimeError: ``compiled`` is true, and an incremental model's file is missing or old.
+    """
+    is_incremental = node["config"].get("materialized") == "incremental"
+    if compiled and is_incremental:
+        return compiled_query(context, node, table, command="dbt compile")
+    query = deployed_query(context, node, table)
+    if query or is_incremental:
+        return query
+    try:
+        return compiled_query(context, node, table, command="dbt compile")
+    except DbtRuntimeError as error:
+        logger.debug(f"The query of {full_name(node)} is not compiled: {error.msg}")
+        return ""
 
 
 class _Config:

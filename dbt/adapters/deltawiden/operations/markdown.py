@@ -5,24 +5,20 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from dbt.adapters.deltawiden.operations.effects import Effect
 from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults
 from dbt.adapters.deltawiden.sql.identifiers import path_text
 
 
-class PlanResults(OperationResults):
-    """The results of ``check_type_widening`` or ``plan`` for all models."""
-
-    @property
-    def markdown(self) -> str:
-        """The results as Markdown, refusals included."""
-        return plans_markdown(self)
-
-
-def plans_markdown(results: OperationResults) -> str:
+def plans_markdown(
+    results: OperationResults, downstream: Sequence[Effect] = (), readers: str = ""
+) -> str:
     """Render the results of ``check_type_widening`` or ``plan``.
 
     Args:
         results: the results. Each has the values of ``plan_model``, or an error.
+        downstream: what the changes do to everything that reads the tables.
+        readers: the text about the readers that lose access; empty if none does.
 
     Returns:
         A heading, a table of the models, and a section for each model that is refused or changes.
@@ -42,7 +38,27 @@ def plans_markdown(results: OperationResults) -> str:
     ]
     sections = [section for result in results.each for section in _sections(result)]
     overview = _table(("model", "table", "next run"), rows)
-    return "\n\n".join([f"## {results.operation}: {summary}", overview, *sections])
+    parts = [f"## {results.operation}: {summary}", overview, *sections]
+    if downstream:
+        parts += ["### What reads the tables", _table(_EFFECT_COLUMNS, map(_effect, downstream))]
+    if readers:
+        parts += ["### Readers that lose access", _escaped(readers)]
+    return "\n\n".join(parts)
+
+
+_EFFECT_COLUMNS = ("", "name", "what happens", "because of", "details", "do")
+
+
+def _effect(effect: Effect) -> tuple[str, ...]:
+    outcome = f"**{effect.outcome.value}**" if effect.stops_the_run else effect.outcome.value
+    return (
+        effect.kind.value,
+        _escaped(effect.name),
+        outcome,
+        ", ".join(map(_escaped, effect.because)),
+        "<br>".join(map(_escaped, effect.details)),
+        "<br>".join(map(_code, effect.do)),
+    )
 
 
 _STATES = ("refused", "to change", "new", "without change")
@@ -114,7 +130,7 @@ def _other_lines(values: Mapping[str, Any]) -> Iterator[str]:
             yield f"- {_code(path_text(tuple(path)))}: {text}"
     if values.get("reads_changed"):
         names = ", ".join(map(_escaped, values["reads_changed"]))
-        yield f"- planned with the types of today, though the run changes what it reads: {names}"
+        yield f"- the run changes what it reads: {names}"
 
 
 def _table(headings: Sequence[str], rows: Any) -> str:

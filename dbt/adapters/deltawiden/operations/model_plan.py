@@ -1,6 +1,7 @@
 """What the next run of an incremental model will do to its table, without running it."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dbt.adapters.spark.relation import SparkRelation
@@ -9,12 +10,30 @@ from pyspark.sql.types import StructType
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy
 from dbt.adapters.deltawiden.config.validation import read_model_policy
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
 from dbt.adapters.deltawiden.evolution.incremental_plan import plan_incremental
 from dbt.adapters.deltawiden.operations.result import OperationResult
 from dbt.adapters.deltawiden.operations.selection import Node, full_name
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.widening.planner import schema_at_write
+from dbt.adapters.deltawiden.widening.schema_after import SchemaChanges, schema_after
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What the next run will do to a table.
+
+    Attributes:
+        result: the result to show.
+        schema: the table's schema after the run; of a new table, the schema of the model's output.
+        changes_types: whether a reader finds other columns or types than before.
+    """
+
+    result: OperationResult
+    schema: StructType
+    changes_types: bool = True
 
 
 def plan_model(
@@ -24,7 +43,7 @@ def plan_model(
     table: SparkRelation,
     output: StructType,
     query: str,
-) -> OperationResult:
+) -> Planned:
     """Return what a model's next run will do to its table.
 
     Args:
@@ -42,9 +61,10 @@ def plan_model(
     """
     config: Mapping[str, Any] = node["config"]
     policy = read_model_policy(config, full_name(node))
+    schema = backend.table_schema(table)
     plan = plan_incremental(
         evolution,
-        (output, backend.table_schema(table)),
+        (output, schema),
         table,
         policy,
         config,
@@ -52,13 +72,46 @@ def plan_model(
         config.get("incremental_strategy") or "append",
         query,
     )
-    return _result(full_name(node), plan, policy)
+    return planned(backend, node, table, (plan, schema), policy)
 
 
-def new_table_result(model: str) -> OperationResult:
-    """Return the result for a model that has no table yet."""
+def planned(
+    backend: SqlBackend,
+    node: Node,
+    table: SparkRelation,
+    plan_and_schema: tuple[Plan, StructType],
+    policy: Policy,
+) -> Planned:
+    """Return what a plan will do to a table.
+
+    Args:
+        backend: reads the table's features.
+        node: the model or snapshot.
+        table: its table.
+        plan_and_schema: a plan that is not refused, and the table's schema now.
+        policy: the part of the configuration that decides on type changes.
+    """
+    plan, schema = plan_and_schema
+    result = _result(full_name(node), plan, policy)
+    enables = dict(plan.properties).get(TYPE_WIDENING_PROPERTY) == "true"
+    gains = enables and not backend.snapshot(table, schema).widening_features
+    if gains:
+        result = replace(result, values={**result.values, "gains_feature": True})
+    after = schema_at_write(schema, plan.changes, plan.new)
+    dropped = frozenset(column.path for column in plan.dropped)
+    after = schema_after(SchemaChanges(dropped=dropped), after)
+    return Planned(result, after, bool(plan.changes or plan.new or plan.dropped))
+
+
+def new_table_planned(model: str, output: StructType) -> Planned:
+    """Return what is planned for a model that has no table yet.
+
+    Args:
+        model: the model's name.
+        output: the schema of its output.
+    """
     shown = {"what will run": "nothing: the table is new", "not stored exactly": ""}
-    return OperationResult(model, shown, {"new_table": True})
+    return Planned(OperationResult(model, shown, {"new_table": True}), output)
 
 
 def _result(model: str, plan: Plan, policy: Policy) -> OperationResult:

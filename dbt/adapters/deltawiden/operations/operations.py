@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from dbt.adapters.base.relation import BaseRelation
@@ -11,11 +12,21 @@ from dbt.adapters.spark.relation import SparkRelation
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
 from dbt.adapters.deltawiden.evolution.model_views import ModelViews
+from dbt.adapters.deltawiden.evolution.snapshots import SnapshotEvolution
 from dbt.adapters.deltawiden.operations.analyze import analyze
-from dbt.adapters.deltawiden.operations.arguments import column_names, condition, whole_hours
+from dbt.adapters.deltawiden.operations.arguments import (
+    column_names,
+    condition,
+    file_name,
+    whole_hours,
+)
 from dbt.adapters.deltawiden.operations.audit_lossy_writes import Audit
 from dbt.adapters.deltawiden.operations.check_type_widening import check_type_widening
-from dbt.adapters.deltawiden.operations.deployed_query import compiled_query, deployed_query
+from dbt.adapters.deltawiden.operations.deployed_query import (
+    compiled_query,
+    deployed_query,
+    node_query,
+)
 from dbt.adapters.deltawiden.operations.drop_type_widening import drop_type_widening
 from dbt.adapters.deltawiden.operations.enable_type_widening import (
     Switch,
@@ -24,15 +35,25 @@ from dbt.adapters.deltawiden.operations.enable_type_widening import (
     plan_enable,
     readers_text,
 )
-from dbt.adapters.deltawiden.operations.markdown import PlanResults
+from dbt.adapters.deltawiden.operations.forecast import Forecast, Reader
+from dbt.adapters.deltawiden.operations.html_page import write_page
+from dbt.adapters.deltawiden.operations.node_graph import NodeGraph
 from dbt.adapters.deltawiden.operations.optimize import optimize
 from dbt.adapters.deltawiden.operations.plan import plan
+from dbt.adapters.deltawiden.operations.plan_results import PlanResults
 from dbt.adapters.deltawiden.operations.repair_statistics import repair_statistics
 from dbt.adapters.deltawiden.operations.report_type_widening import report_type_widening
 from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults
-from dbt.adapters.deltawiden.operations.selection import Names, Selection
+from dbt.adapters.deltawiden.operations.selection import Names, Selection, full_name
+from dbt.adapters.deltawiden.operations.sync_contracts import (
+    SyncResults,
+    own_package,
+    sync_contracts,
+)
 from dbt.adapters.deltawiden.operations.vacuum import Vacuum, vacuum
 from dbt.adapters.deltawiden.operations.widen_columns import widen_columns
+from dbt.adapters.deltawiden.operations.would_be_types import WouldBeTypes
+from dbt.adapters.deltawiden.views.finder import ViewFinder
 
 Tables = Iterable[SparkRelation]
 
@@ -45,6 +66,8 @@ class Operations:
         backend: reads and changes tables.
         evolution: plans and runs changes of tables.
         views: logs the views that an operation makes stale.
+        view_finder: finds views.
+        snapshots: plans changes of snapshots.
         context: dbt's context of the operation.
         find: returns the relation of a catalog (or None), a schema and a name, or None.
         list_schema: returns the relations of a catalog and a schema.
@@ -54,6 +77,8 @@ class Operations:
     backend: SqlBackend
     evolution: TableEvolution
     views: ModelViews
+    view_finder: ViewFinder
+    snapshots: SnapshotEvolution
     context: Mapping[str, Any]
     find: Callable[[str | None, str, str], BaseRelation | None]
     list_schema: Callable[[str | None, str], Iterable[BaseRelation]]
@@ -82,21 +107,52 @@ class Operations:
 
     def check_type_widening(self, against: str | None, models: Names) -> PlanResults:
         """Compare what models build in one schema with their tables in another."""
+        selection = self._selection("check_type_widening")
         return check_type_widening(
-            self.backend,
-            self.evolution,
-            self._selection("check_type_widening"),
-            self.schema_exists,
-            partial(deployed_query, self.context),
-            against,
-            models,
+            self._reader(selection, False), selection, self.schema_exists, against, models
         )
 
     def plan(self, models: Names, compiled: bool) -> PlanResults:
         """Show what the next run will do to the tables of the target."""
-        read = partial(compiled_query, command="dbt compile") if compiled else deployed_query
-        query = partial(read, self.context)
-        return plan(self.backend, self.evolution, self._selection("plan"), query, models)
+        selection = self._selection("plan")
+        return plan(self._reader(selection, compiled), selection, models)
+
+    def write_page(self, results: PlanResults, file: str | None) -> str:
+        """Write the page of results to a file, and return its path. The file is a user's."""
+        config = self.context["adapter"].config
+        default = Path(config.project_target_path, f"{results.operation}.html")
+        given = file_name(results.operation, "file", file)
+        return write_page(results, Path(config.project_root, given) if given else default)
+
+    def sync_contracts(self, models: Names, compiled: bool, write: bool) -> SyncResults:
+        """Show, and write, the types in contracts that a widening has made stale."""
+        selection = self._selection("sync_contracts")
+        config = self.context["adapter"].config
+        nodes = selection.nodes() if models is None else selection.nodes_named(models, "")
+        if models is None:
+            nodes = [node for node in nodes if node.get("package_name") == config.project_name]
+        nodes = sorted(own_package(nodes, config.project_name), key=full_name)
+        forecast = Forecast(
+            NodeGraph(selection.graph),
+            self._reader(selection, compiled),
+            WouldBeTypes(self.backend),
+            visits_all=True,
+            stops_at_contracts=False,
+        )
+        forecast.run()
+        return sync_contracts(
+            selection.operation, forecast, nodes, Path(config.project_root), write
+        )
+
+    def _reader(self, selection: Selection, compiled: bool) -> Reader:
+        return Reader(
+            self.backend,
+            self.evolution,
+            self.snapshots,
+            self.view_finder,
+            partial(node_query, self.context, compiled),
+            selection.node_relation,
+        )
 
     def audit_lossy_writes(
         self, models: Names, unique_key: Names, compiled: bool

@@ -1,104 +1,68 @@
 """``plan``: show what the next ``dbt run`` will do to the tables of the target."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+import contextlib
 
-from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.spark.relation import SparkRelation
-from dbt_common.exceptions import DbtRuntimeError
+from dbt_common.exceptions import CompilationError, DbtRuntimeError
+from pyspark.sql.types import StructType
 
-from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
-from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
-from dbt.adapters.deltawiden.operations.markdown import PlanResults
-from dbt.adapters.deltawiden.operations.model_plan import new_table_result, plan_model
-from dbt.adapters.deltawiden.operations.result import OperationResult, run_on_each
+from dbt.adapters.deltawiden.operations.contracts import (
+    contract_command,
+    contract_differences,
+    has_contract,
+)
+from dbt.adapters.deltawiden.operations.forecast import QUERY_NOT_KNOWN, Forecast, Reader
+from dbt.adapters.deltawiden.operations.model_plan import Planned, new_table_planned, plan_model
+from dbt.adapters.deltawiden.operations.node_graph import NodeGraph
+from dbt.adapters.deltawiden.operations.plan_results import PlanResults
 from dbt.adapters.deltawiden.operations.selection import Names, Node, Selection, full_name
-
-Query = Callable[[Node, BaseRelation], str]
-"""Renders a model's query for its table; empty if it can't."""
+from dbt.adapters.deltawiden.operations.would_be_types import WouldBeTypes
 
 
-def plan(
-    backend: SqlBackend,
-    evolution: TableEvolution,
-    selection: Selection,
-    query: Query,
-    models: Names,
-) -> PlanResults:
+def plan(reader: Reader, selection: Selection, models: Names) -> PlanResults:
     """Show what the next run will do to the tables of incremental models. It changes nothing.
 
     Args:
-        backend: reads the schemas.
-        evolution: plans the changes.
-        selection: finds the models and their tables.
-        query: renders the queries.
+        reader: plans and analyses the nodes in the target.
+        selection: finds the models.
         models: the names of models; None for all incremental models.
 
     Returns:
-        The plan for each model. A refusal is a failure, and so is a query that is not known.
+        The plan for each model, and what the changes do to everything that reads the tables. A
+        refusal is a failure, and so is a query that is not known.
 
     Raises:
         CompilationError: there is no such model.
     """
     nodes = selection.nodes_named(models, materialized="incremental")
+    graph = NodeGraph(selection.graph)
 
-    def plan_node(node: Node) -> OperationResult:
-        table = selection.node_relation(node)
-        if not isinstance(table, SparkRelation):
-            return new_table_result(full_name(node))
-        text = query(node, table)
-        if not text:
-            raise DbtRuntimeError(_NO_QUERY)
-        return plan_model(backend, evolution, node, table, backend.query_schema(text), text)
+    def decide(node: Node, types: WouldBeTypes) -> Planned:
+        return _plan_node(reader, graph, node, types)
 
-    results = run_on_each(selection.operation, nodes, full_name, plan_node)
-    changed = {
-        str(node["unique_id"])
-        for node, result in zip(nodes, results.each, strict=True)
-        if result.error or result.values.get("statements")
-    }
-    ancestors = _Ancestors(selection.graph)
-    named = [
-        _with_model(result, node, ancestors.among(node, changed))
-        for result, node in zip(results.each, nodes, strict=True)
-    ]
-    return PlanResults(results.operation, named)
+    asked = [str(node["unique_id"]) for node in nodes]
+    types = WouldBeTypes(reader.backend)
+    forecast = Forecast(graph, reader, types, decide, frozenset(asked), models is None)
+    forecast.run()
+    return PlanResults.of(selection.operation, forecast, asked)
 
 
-_NO_QUERY = (
-    "Its query is not known: the model is in Python, or it uses macros or ephemeral models, which "
-    "a plan does not run. For SQL, run dbt compile, then plan with the argument compiled: true."
-)
-
-
-def _with_model(result: OperationResult, node: Node, reads: Sequence[str]) -> OperationResult:
-    """Add the model to a result, and the models that the same run changes before it.
-
-    The types that these will have are not known before. So the plan is that for today's types.
-    """
-    values = {"model": full_name(node), "reads_changed": list(reads), **result.values}
-    shown = {**result.shown, "reads models that change": ", ".join(reads)}
-    return replace(result, values=values, shown=shown)
-
-
-@dataclass(frozen=True)
-class _Ancestors:
-    """Finds the nodes that a node reads, directly or not."""
-
-    graph: Mapping[str, Any]
-
-    def among(self, node: Node, wanted: set[str]) -> list[str]:
-        """Return the names of the wanted nodes among those that a node reads."""
-        found = set(self._of(str(node["unique_id"]))) & wanted
-        return sorted(full_name(self.graph["nodes"][unique_id]) for unique_id in found)
-
-    def _of(self, unique_id: str) -> Iterator[str]:
-        seen: set[str] = set()
-        waiting = [unique_id]
-        while waiting:
-            node = self.graph["nodes"].get(waiting.pop(), {})
-            parents = set(node.get("depends_on", {}).get("nodes", ())) - seen - {unique_id}
-            seen |= parents
-            waiting += parents
-            yield from parents
+def _plan_node(reader: Reader, graph: NodeGraph, node: Node, types: WouldBeTypes) -> Planned:
+    name = full_name(node)
+    table = reader.relation(node)
+    if not isinstance(table, SparkRelation):
+        analysed = None
+        # The run itself will say what is wrong.
+        with contextlib.suppress(DbtRuntimeError):
+            analysed = reader.analyse(graph, node, types)
+        return new_table_planned(name, analysed[1] if analysed else StructType())
+    found = reader.analyse(graph, node, types)
+    if found is None:
+        raise DbtRuntimeError(QUERY_NOT_KNOWN)
+    query, output = found
+    differences = contract_differences(reader.backend, node, output) if has_contract(node) else []
+    if differences:
+        lines = ["Its enforced contract no longer matches."]
+        lines += [f"  {difference.text}" for difference in differences]
+        raise CompilationError("\n".join([*lines, f"Do: {contract_command(name)}"]))
+    return plan_model(reader.backend, reader.evolution, node, table, output, query)

@@ -72,11 +72,16 @@ class OperationResults:
         return [result for result in self.each if result.error]
 
     @property
+    def checked(self) -> int:
+        """The number of tables, for the error message."""
+        return len(self.each)
+
+    @property
     def failure_text(self) -> str:
         """The error messages of all failures, empty if there are none."""
         if not self.failed:
             return ""
-        lines = [f"{self.operation}: {len(self.failed)} of {len(self.each)} tables failed"]
+        lines = [f"{self.operation}: {len(self.failed)} of {self.checked} tables failed"]
         for result in self.failed:
             lines += ["", f"{result.table}:", *(f"  {line}" for line in result.error.splitlines())]
         return "\n".join(lines)

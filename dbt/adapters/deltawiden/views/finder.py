@@ -7,10 +7,12 @@ available once the query is analysed. Otherwise EXPLAIN shows it.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
+from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.analysed_plan import FOLLOWING_MODES, AnalysedPlan, ViewTypes
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
@@ -18,6 +20,7 @@ from dbt.adapters.deltawiden.spark.errors import condition
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, parse_path, path_sql, read_name
 from dbt.adapters.deltawiden.views.stale_views import (
     SESSION_CATALOG,
+    LossyCast,
     View,
     failing_text,
     lossy_casts,
@@ -106,6 +109,42 @@ class ViewFinder:
             if not view.follows:
                 found.update({stale.shown: stale for stale in self._stale_over(view, table)})
         return list(found.values())
+
+    def mentioning(self, tables: Iterable[Path]) -> list[ListedView]:
+        """Find the views that may read tables, each after the views that it reads.
+
+        Args:
+            tables: each as for ``over``.
+
+        Returns:
+            The views whose query contains the name of a table, or the name of such a view.
+        """
+        found: dict[Path, ListedView] = {}
+        listed: dict[Path, list[ListedView]] = {}
+        for table in tables:
+            catalog = table[:-2]
+            if catalog not in listed:
+                listed[catalog] = self._listed(catalog)
+            found |= {view.name: view for view in _mentioning(table[-1], listed[catalog])}
+        return _in_order(list(found.values()))
+
+    def casts_with(self, view: ListedView, query: StructType) -> tuple[LossyCast, ...]:
+        """Return the casts of a view that would change a value if its query had other types.
+
+        Args:
+            view: the view.
+            query: the schema that the result of its query would have.
+
+        Raises:
+            DbtRuntimeError: the view can't be read.
+        """
+        planned = self._backend.analyse(f"select * from {path_sql(view.name)}")
+        types = next(
+            planned.view_types(found.name, found.line)
+            for found in views_in(planned.text)
+            if folded(found.name)[-2:] == folded(view.name)[-2:]
+        )
+        return lossy_casts(query, types.view, types.query_columns)
 
     def _stale_over(self, view: ListedView, table: Path) -> list[View]:
         try:
@@ -198,6 +237,22 @@ def _mentioning(table: str, views: list[ListedView]) -> list[ListedView]:
             return found
         found += new
         names = {view.name[-1].lower() for view in new}
+
+
+def _in_order(views: list[ListedView]) -> list[ListedView]:
+    """Sort views so that each comes after those whose names its query contains."""
+    by_name = {view.name: view for view in views}
+    sorter: TopologicalSorter[Path] = TopologicalSorter()
+    for view in views:
+        others = (other for other in views if other is not view)
+        read = [other for other in others if _has_any(view.query, {other.name[-1].lower()})]
+        # Two views can mention each other's names, though none of them can read itself.
+        mutual = {other.name for other in read if _has_any(other.query, {view.name[-1].lower()})}
+        sorter.add(view.name, *(other.name for other in read if other.name not in mutual))
+    try:
+        return [by_name[name] for name in sorter.static_order()]
+    except CycleError:
+        return views
 
 
 def _mentioned_in(text: str, views: list[ListedView]) -> list[ListedView]:

@@ -1,12 +1,12 @@
 """Detect a model that reads its own table, so that each widening makes its output wider."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from pyspark.sql.types import DataType, StructType
 
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_sql, path_text, quote
+from dbt.adapters.deltawiden.sql.relation_names import name_pattern, replace_name
 from dbt.adapters.deltawiden.sql.types import type_sql, type_text
 from dbt.adapters.deltawiden.widening.schema_diff import compare
 
@@ -24,9 +24,7 @@ def widened_queries(query: str, table: Path, types: Mapping[str, DataType]) -> l
         subquery, one with it. Which of the two is valid depends on whether the query already has an
         alias for the table. Empty if the query does not contain the table's name.
     """
-    dotted = r"\s*\.\s*".join(_part(part) for part in table)
-    named = re.compile(rf"(?<![\w`.]){dotted}(?![\w`])", re.IGNORECASE)
-    if not named.search(query):
+    if not name_pattern(table).search(query):
         return []
     columns = ", ".join(
         f"cast({quote(column)} as {type_sql(data_type)}) as {quote(column)}"
@@ -34,15 +32,7 @@ def widened_queries(query: str, table: Path, types: Mapping[str, DataType]) -> l
     )
     subquery = f"(select {columns} from {path_sql(table)})"
     aliased = f"{subquery} as {quote(table[-1])}"
-    return [_replaced(named, subquery, query), _replaced(named, aliased, query)]
-
-
-def _replaced(named: re.Pattern[str], by: str, query: str) -> str:
-    return named.sub(lambda _: by, query)
-
-
-def _part(name: str) -> str:
-    return rf"(?:{re.escape(quote(name))}|{re.escape(name)})"
+    return [replace_name(query, table, subquery), replace_name(query, table, aliased)]
 
 
 def grows_again(

@@ -11,3 +11,12 @@
     {% do exceptions.raise_compiler_error(results.failure_text) %}
   {%- endif -%}
 {% endmacro %}
+
+
+{#- Show the results of `plan` or `check_type_widening`. With `output: html`, also write the page to a file. -#}
+{% macro _deltawiden_show_plan(operations, results, output, file) %}
+  {%- if output == 'html' -%}
+    {% do log('The page is in ' ~ operations.write_page(results, file), info=True) %}
+  {%- endif -%}
+  {%- do _deltawiden_show(results, output) -%}
+{% endmacro %}

@@ -5,7 +5,9 @@
     dbt run --empty --target ci
     dbt run-operation check_type_widening --target ci --args '{against: prod}'
 #}
-{% macro check_type_widening(against=none, models=none, output='text') %}
-  {%- do _deltawiden_check_arguments(check_type_widening, kwargs, output, outputs=['text', 'json', 'markdown']) -%}
-  {%- do _deltawiden_show(adapter.operations(context).check_type_widening(against, models), output) -%}
+{% macro check_type_widening(against=none, models=none, output='text', file=none) %}
+  {%- set outputs = ['text', 'json', 'markdown', 'html'] -%}
+  {%- do _deltawiden_check_arguments(check_type_widening, kwargs, output, outputs=outputs) -%}
+  {%- set operations = adapter.operations(context) -%}
+  {%- do _deltawiden_show_plan(operations, operations.check_type_widening(against, models), output, file) -%}
 {% endmacro %}

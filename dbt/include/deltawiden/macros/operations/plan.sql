@@ -4,8 +4,9 @@
 
     dbt run-operation plan
 #}
-{% macro plan(models=none, compiled=false, output='text') %}
-  {%- set outputs = ['text', 'json', 'markdown'] -%}
+{% macro plan(models=none, compiled=false, output='text', file=none) %}
+  {%- set outputs = ['text', 'json', 'markdown', 'html'] -%}
   {%- do _deltawiden_check_arguments(plan, kwargs, output, {'compiled': compiled}, outputs) -%}
-  {%- do _deltawiden_show(adapter.operations(context).plan(models, compiled), output) -%}
+  {%- set operations = adapter.operations(context) -%}
+  {%- do _deltawiden_show_plan(operations, operations.plan(models, compiled), output, file) -%}
 {% endmacro %}

@@ -1,0 +1,94 @@
+"""Compare the types that enforced contracts declare with the types of models' queries."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dbt_common.exceptions import DbtRuntimeError
+from pyspark.sql.types import DataType, StructType
+
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.operations.selection import Node
+from dbt.adapters.deltawiden.sql.identifiers import path_text, quote
+from dbt.adapters.deltawiden.sql.types import type_text
+
+
+@dataclass(frozen=True)
+class ContractDifference:
+    """A column whose declared type is not that of the model's query.
+
+    Attributes:
+        column: the column's name in the contract.
+        data_type: the declared text.
+        declared: the declared type.
+        output: the type that the query returns; None if it has no such column.
+    """
+
+    column: str
+    data_type: str
+    declared: DataType
+    output: DataType | None
+
+    @property
+    def text(self) -> str:
+        """The difference as a text for people."""
+        returned = type_text(self.output) if self.output else "no such column"
+        name = path_text((self.column,))
+        return f"{name}: {self.data_type} in the contract, {returned} in the query"
+
+
+def has_contract(node: Node) -> bool:
+    """Return whether a node's contract is enforced."""
+    contract: Mapping[str, Any] = (node.get("config") or {}).get("contract") or {}
+    return bool(contract.get("enforced"))
+
+
+def contract_command(model: str) -> str:
+    """Return the command that shows the lines of a contract to change."""
+    return f"dbt run-operation sync_contracts --args '{{models: [{model}]}}'"
+
+
+def contract_differences(
+    backend: SqlBackend, node: Node, output: StructType
+) -> list[ContractDifference]:
+    """Find the columns whose declared type is not that of the model's query.
+
+    Args:
+        backend: reads the declared types.
+        node: the model.
+        output: the schema of its query's result.
+
+    Returns:
+        The differences, in the order of the contract. A column that the contract does not have is
+        not one of them. Empty if Spark does not know one of the declared types: dbt's own check
+        says so.
+
+    Source:
+        https://docs.getdbt.com/reference/resource-configs/contract
+    """
+    declared = {
+        str(column["name"]): str(column["data_type"])
+        for column in (node.get("columns") or {}).values()
+        if column.get("data_type")
+    }
+    if not declared:
+        return []
+    columns = ", ".join(
+        f"cast(null as {data_type}) as {quote(name)}" for name, data_type in declared.items()
+    )
+    try:
+        types = backend.query_schema(f"select {columns}")
+    except DbtRuntimeError:
+        return []
+    outputs = {field.name.lower(): field.dataType for field in output.fields}
+    return [
+        ContractDifference(
+            field.name, declared[field.name], field.dataType, outputs.get(field.name.lower())
+        )
+        for field in types.fields
+        if not _is_same(field.dataType, outputs.get(field.name.lower()))
+    ]
+
+
+def _is_same(declared: DataType, output: DataType | None) -> bool:
+    return output is not None and type_text(declared) == type_text(output)

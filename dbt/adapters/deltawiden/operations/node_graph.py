@@ -1,0 +1,85 @@
+"""The order of a project's nodes, and what each of them reads."""
+
+from collections.abc import Iterator, Mapping
+from graphlib import TopologicalSorter
+from typing import Any
+
+from dbt.adapters.deltawiden.operations.selection import Node
+from dbt.adapters.deltawiden.sql.identifiers import Path, read_name
+
+_RESOURCE_TYPES = ("model", "snapshot", "seed")
+
+
+class NodeGraph:
+    """The models, snapshots, seeds and exposures of a project.
+
+    Args:
+        graph: dbt's graph.
+    """
+
+    def __init__(self, graph: Mapping[str, Any]) -> None:
+        self._nodes: dict[str, Node] = {
+            unique_id: node
+            for unique_id, node in graph.get("nodes", {}).items()
+            if node["resource_type"] in _RESOURCE_TYPES
+        }
+        self._exposures: Mapping[str, Node] = graph.get("exposures", {})
+
+    def in_order(self) -> list[Node]:
+        """Return the nodes, each after those that it reads."""
+        sorter: TopologicalSorter[str] = TopologicalSorter()
+        for unique_id, node in sorted(self._nodes.items()):
+            sorter.add(unique_id, *self._parents(node))
+        return [self._nodes[unique_id] for unique_id in sorter.static_order()]
+
+    def exposures(self) -> list[Node]:
+        """Return the exposures, sorted by name."""
+        return sorted(self._exposures.values(), key=lambda exposure: str(exposure["name"]))
+
+    def node(self, unique_id: str) -> Node:
+        """Return a node by its unique id."""
+        return self._nodes[unique_id]
+
+    def inputs(self, node: Node) -> list[str]:
+        """Return the nodes whose tables and views a node reads.
+
+        An ephemeral model has neither: the nodes that it reads are inputs of its readers.
+
+        Args:
+            node: a node, or an exposure.
+
+        Returns:
+            Their unique ids, each once, sorted.
+        """
+        return sorted(set(self._inputs(node)))
+
+    def _inputs(self, node: Node) -> Iterator[str]:
+        for unique_id in self._parents(node):
+            if is_ephemeral(self._nodes[unique_id]):
+                yield from self._inputs(self._nodes[unique_id])
+            else:
+                yield unique_id
+
+    def _parents(self, node: Node) -> list[str]:
+        parents = (node.get("depends_on") or {}).get("nodes", ())
+        own = node.get("unique_id")
+        return [parent for parent in parents if parent in self._nodes and parent != own]
+
+
+def is_ephemeral(node: Node) -> bool:
+    """Return whether a node is an ephemeral model, which has no table or view."""
+    return materialization(node) == "ephemeral"
+
+
+def materialization(node: Node) -> str:
+    """Return the materialization of a node; its resource type if it is not a model."""
+    if node["resource_type"] != "model":
+        return str(node["resource_type"])
+    return str((node.get("config") or {}).get("materialized"))
+
+
+def node_path(node: Node) -> Path:
+    """Return the parts of the name of a node's table or view, as dbt renders it in a query."""
+    catalog, schema = node.get("database"), str(node["schema"])
+    parts = [catalog, schema] if catalog and catalog != schema else [schema]
+    return (*(name for part in parts for name in read_name(str(part))), str(node["alias"]))

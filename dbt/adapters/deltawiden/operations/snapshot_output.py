@@ -1,0 +1,60 @@
+"""The rows that a snapshot writes, as dbt's macros make them from its query."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark.sql.types import DataType, StructField, StructType
+
+from dbt.adapters.deltawiden.operations.selection import Node
+
+_OWN_COLUMNS = ("dbt_valid_to", "dbt_valid_from", "dbt_scd_id", "dbt_updated_at", "dbt_is_deleted")
+_TIMES = ("dbt_valid_to", "dbt_valid_from", "dbt_updated_at")
+
+
+def own_columns(node: Node) -> Mapping[str, str]:
+    """Return the names of dbt's own columns in a snapshot.
+
+    Source:
+        https://docs.getdbt.com/reference/resource-configs/snapshot_meta_column_names
+    """
+    given: Mapping[str, Any] = node["config"].get("snapshot_meta_column_names") or {}
+    return {name: str(given.get(name) or name) for name in _OWN_COLUMNS}
+
+
+def hard_deletes(node: Node) -> str:
+    """Return what a snapshot does about rows that its source has deleted.
+
+    Source:
+        https://docs.getdbt.com/reference/resource-configs/hard-deletes
+    """
+    config = node["config"]
+    older = "invalidate" if config.get("invalidate_hard_deletes") else "ignore"
+    return str(config.get("hard_deletes") or older)
+
+
+def snapshot_output(node: Node, query: StructType, table: StructType) -> StructType:
+    """Return the schema of the rows that a snapshot writes.
+
+    Args:
+        node: the snapshot.
+        query: the schema of its query.
+        table: the schema of its table.
+
+    Returns:
+        The columns of the query, and dbt's own. With the strategy ``timestamp``, the times have the
+        type of ``updated_at``. Otherwise dbt's own columns have the types of the table.
+    """
+    config = node["config"]
+    columns = own_columns(node)
+    updated_at = str(config.get("updated_at")).lower()
+    found = [field.dataType for field in query.fields if field.name.lower() == updated_at]
+    times: dict[str, DataType] = {}
+    if config.get("strategy") == "timestamp" and found:
+        times = {columns[name].lower(): found[0] for name in _TIMES}
+    names = {name.lower() for name in columns.values()}
+    own = [
+        StructField(field.name, times.get(field.name.lower(), field.dataType))
+        for field in table.fields
+        if field.name.lower() in names
+    ]
+    return StructType([*query.fields, *own])

@@ -1,0 +1,69 @@
+"""Analyse queries with the types that the relations they read would have."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from dbt_common.exceptions import DbtRuntimeError
+from pyspark.sql.types import StructType
+
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.sql.identifiers import Path, folded, path_sql
+from dbt.adapters.deltawiden.sql.relation_names import replace_name, with_types
+
+
+class WouldBeTypes:
+    """The types that relations would have after changes, by the name that queries use for them.
+
+    Args:
+        backend: analyses queries.
+        names: for each relation that queries name differently, its name in the catalog.
+    """
+
+    def __init__(self, backend: SqlBackend, names: Mapping[Path, Path] | None = None) -> None:
+        self._backend = backend
+        self._names = {folded(path): name for path, name in (names or {}).items()}
+        self._schemas: dict[Path, StructType] = {}
+
+    def set(self, relation: Path, schema: StructType) -> None:
+        """Let a relation have a schema, for the queries that are analysed from now on."""
+        self._schemas[folded(relation)] = schema
+
+    def __iter__(self) -> Iterator[Path]:
+        """Return the names, in lower case, of the relations that would have other types."""
+        return iter(list(self._schemas))
+
+    def analyse(self, query: str, reads: Iterable[Path]) -> tuple[str, StructType]:
+        """Analyse a query with the types that the relations would have. Nothing is run.
+
+        Args:
+            query: the query.
+            reads: the names of the relations that it may read.
+
+        Returns:
+            The query as it was analysed, and the schema of its result.
+
+        Raises:
+            DbtDatabaseError: the query is not valid with these types.
+        """
+        paths = sorted(map(folded, reads))
+        for path in paths:
+            if path in self._names and path not in self._schemas:
+                query = replace_name(query, path, path_sql(self._names[path]))
+        found = [path for path in paths if path in self._schemas]
+        # Names that no query has. But a query can name a column by its table: orders.amount.
+        unique = {path: f"dbt_deltawiden_input_{index}" for index, path in enumerate(found)}
+        own = {path: path[-1] for path in found}
+        try:
+            return self._analysed(query, unique)
+        except DbtRuntimeError:
+            if not found or len(set(own.values())) < len(found):
+                raise
+            try:
+                return self._analysed(query, own)
+            except DbtRuntimeError:
+                pass
+            raise
+
+    def _analysed(self, query: str, names: Mapping[Path, str]) -> tuple[str, StructType]:
+        types = {path: (name, self._schemas[path]) for path, name in names.items()}
+        text = with_types(query, types)
+        return text, self._backend.query_schema(text)
