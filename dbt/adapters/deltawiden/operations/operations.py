@@ -31,6 +31,7 @@ from dbt.adapters.deltawiden.operations.repair_statistics import repair_statisti
 from dbt.adapters.deltawiden.operations.report_type_widening import report_type_widening
 from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults
 from dbt.adapters.deltawiden.operations.selection import Names, Selection
+from dbt.adapters.deltawiden.operations.stop_spark import StoppedSparks, stop_spark
 from dbt.adapters.deltawiden.operations.vacuum import Vacuum, vacuum
 from dbt.adapters.deltawiden.operations.widen_columns import widen_columns
 
@@ -164,3 +165,7 @@ class Operations:
     def repair_statistics(self, tables: Tables, dry_run: bool) -> OperationResults:
         """Correct the statistics of files in which a double column is still float."""
         return repair_statistics(self.backend, tables, dry_run)
+
+    def stop_spark(self, everywhere: bool) -> StoppedSparks:
+        """End the Sparks that ``keep_alive`` keeps alive and that no dbt command uses."""
+        return stop_spark(everywhere)
