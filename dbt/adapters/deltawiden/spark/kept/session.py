@@ -14,6 +14,7 @@ from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
 from dbt.adapters.deltawiden.spark.kept.channel import limit_retries, local_builder
 from dbt.adapters.deltawiden.spark.kept.client import Attached, attach
 from dbt.adapters.deltawiden.spark.redaction import hide
+from dbt.adapters.deltawiden.spark.settings import SAFE_WRITES
 
 logger = AdapterLogger("DeltaWiden")
 
@@ -107,7 +108,9 @@ def _attached(asked: _Asked) -> Attached:
 
 def _open(attached: Attached, parameters: Mapping[str, str]) -> ConnectConnection:
     spark = attached.spark
-    session = create_session(local_builder(spark.port, spark.token), parameters)
+    # Spark was started with the parameters, so that each session has them.
+    safe_writes = {key: parameters[key] for key in SAFE_WRITES if key in parameters}
+    session = create_session(local_builder(spark.port, spark.token), safe_writes)
     limit_retries(session)
     return ConnectConnection(session)
 

@@ -81,7 +81,7 @@ class SparkFolder:
     def read(self) -> KeptSpark | None:
         """Return the Spark that was started last, or None if it has been ended."""
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            stored = json.loads(self._state.read_text(encoding="utf-8"))
+            stored = dict(json.loads(self._state.read_text(encoding="utf-8")))
             keeper, jvm = Process(**stored.pop("keeper")), Process(**stored.pop("jvm"))
             return KeptSpark(keeper=keeper, jvm=jvm, **stored)
         return None
@@ -177,12 +177,14 @@ class Use:
         is_alone: whether no other process used it when this use began.
     """
 
-    _handle: int
+    _handle: int | None
     is_alone: bool
 
     def end(self) -> None:
         """End the use."""
-        os.close(self._handle)
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            os.close(handle)
 
 
 def spark_folder(place: str, environment: Mapping[str, str]) -> SparkFolder:
