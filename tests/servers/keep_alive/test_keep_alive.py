@@ -148,7 +148,7 @@ def test_a_function_runs_with_the_module_of_this_command(parameters, modules: Pa
 def _value(parameters: dict[str, str], modules: Path, number: int) -> int:
     (modules / "helper_of_user.py").write_text(f"def value():\n    return {number}\n")
     import helper_of_user
-    from pyspark.sql.functions import udf
+    from pyspark.sql.connect.functions import udf
 
     reload(helper_of_user)
     connection = open_kept(parameters, LONG)
@@ -190,8 +190,8 @@ def test_a_hung_spark_is_ended_and_replaced(parameters, kept, folder, monkeypatc
 def test_a_spark_without_memory_ends_and_is_replaced(parameters, kept):
     connection = open_kept(parameters, LONG)
     too_much = "select size(sequence(0L, id + 1000000000L)) from range(1)"
+    connection.execute(too_much)
     with pytest.raises(DbtBaseException):
-        connection.execute(too_much)
         connection.fetchall()
     assert ended(kept.spark)
     connection.close()

@@ -53,9 +53,8 @@ def test_a_profile_with_another_value_is_refused(value: Any):
 
 @pytest.mark.parametrize("method", ["connect", "thrift", "http"])
 def test_only_the_spark_of_dbt_itself_can_be_kept_alive(method: str):
-    with pytest.raises(
-        DbtConfigError, match=f"keep_alive and method: {method}.*use method: session"
-    ):
+    text = f"keep_alive and method: {method}.*use method: session"
+    with pytest.raises(DbtConfigError, match=text):
         credentials(keep_alive="15m", method=method, host="h", port=1, cluster="c", token="t")
 
 
