@@ -149,11 +149,12 @@ def _value(parameters: dict[str, str], modules: Path, number: int) -> int:
     (modules / "helper_of_user.py").write_text(f"def value():\n    return {number}\n")
     import helper_of_user
     from pyspark.sql.connect.functions import udf
+    from pyspark.sql.types import IntegerType
 
     reload(helper_of_user)
     connection = open_kept(parameters, LONG)
     try:
-        own = udf(lambda: helper_of_user.value(), "int")
+        own = udf(lambda: helper_of_user.value(), IntegerType())
         return int(connection.session.range(1).select(own()).collect()[0][0])
     finally:
         connection.close()

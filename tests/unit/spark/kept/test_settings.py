@@ -114,6 +114,12 @@ def test_the_server_listens_on_this_machine_only_and_ends_without_memory():
     assert not any("token" in key for key in parameters)
 
 
+def test_python_processes_are_used_once_unless_the_user_decides():
+    reuse = "spark.python.worker.reuse"
+    assert kept_parameters({}, PATH)[reuse] == "false"
+    assert kept_parameters({reuse: "true"}, PATH)[reuse] == "true"
+
+
 def test_the_variables_of_another_spark_are_not_handed_on():
     environment = kept_environment({}, {"SPARK_REMOTE": "sc://h", "SPARK_API_MODE": "connect"})
     assert environment.keys() == {"PYSPARK_PYTHON"}

@@ -27,6 +27,7 @@ LOOPBACK = "127.0.0.1"
 
 _PLUGIN = "org.apache.spark.sql.connect.SparkConnectPlugin"
 _DRIVER_OPTIONS = "spark.driver.extraJavaOptions"
+_REUSE_PYTHON = "spark.python.worker.reuse"
 # A JVM in which one statement has run out of memory is not to be trusted with the next one.
 _EXIT_WITHOUT_MEMORY = "-XX:+ExitOnOutOfMemoryError"
 
@@ -104,6 +105,9 @@ def kept_parameters(
     plugins = [item for item in given.get("spark.plugins", "").split(",") if item.strip()]
     options = given.get(_DRIVER_OPTIONS, "")
     return {
+        # A Python process that is used again has the user's modules as an earlier run imported
+        # them.
+        _REUSE_PYTHON: given.get(_REUSE_PYTHON, "false"),
         **parameters,
         "spark.plugins": ",".join([*plugins, _PLUGIN]),
         "spark.connect.grpc.binding.address": LOOPBACK,
