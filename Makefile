@@ -30,6 +30,7 @@ test: $(INSTALLED)  ## Our own tests but the slow ones, on real Spark and Delta
 .PHONY: test-servers
 test-servers: $(INSTALLED)  ## Every feature on a Spark Connect and a Thrift server and on a cluster, which the tests start
 	$(BIN)/pytest tests/servers/connect tests/servers/thrift
+	$(BIN)/pytest tests/servers/keep_alive
 	$(BIN)/pytest tests/servers/standalone
 	$(MAKE) test-catalogs
 

@@ -23,6 +23,15 @@ def model(dbt, spark):
         'at': [pandas.Timestamp('2024-01-02 03:04:05.123456'), None],
     })
 """
+FUNCTIONS = """
+from pyspark.sql import Window
+from pyspark.sql.functions import col, row_number, udf
+
+def model(dbt, spark):
+    doubled = udf(lambda n: n * 2, 'int')
+    number = row_number().over(Window.orderBy(col('id').desc()))
+    return dbt.ref('parent').select('id', doubled(col('n')).alias('doubled'), number.alias('place'))
+"""
 NANOSECONDS = """
 import pandas
 
@@ -63,6 +72,7 @@ class TestPythonModels:
             "parent.sql": PARENT,
             "as_table.py": TABLE,
             "of_pandas.py": PANDAS,
+            "by_functions.py": FUNCTIONS,
             "nanoseconds.py": NANOSECONDS,
             "merged.py": INCREMENTAL,
             "appended.py": INCREMENTAL,
@@ -90,6 +100,11 @@ class TestPythonModels:
             (2, None, None),
             (2**53 + 1, "a", "2024-01-02 03:04:05.123456"),
         ]
+
+    def test_the_functions_of_pyspark_belong_to_the_session(self, runs, table):
+        assert runs[0].status("by_functions") == "success", runs[0].message("by_functions")
+        expected = [(0, 0, 3), (1, 2, 2), (2, 4, 1)]
+        assert table("by_functions").rows("id", "doubled", "place") == expected
 
     @needs_delta_4
     @pytest.mark.parametrize("name", ["merged", "appended"])

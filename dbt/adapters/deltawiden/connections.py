@@ -14,6 +14,7 @@ from dbt.adapters.deltawiden.credentials import ConnectionMethod, DeltaWidenCred
 from dbt.adapters.deltawiden.spark.connect import open_connect
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
 from dbt.adapters.deltawiden.spark.errors import error_text, has_java_stack
+from dbt.adapters.deltawiden.spark.kept.session import open_kept, release_kept
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
 from dbt.adapters.deltawiden.spark.session import get_session, release_session
 from dbt.adapters.deltawiden.spark.session_connection import SessionConnection
@@ -131,6 +132,7 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
         """Close all connections. dbt calls this at the end of a command."""
         super().cleanup_all()
         release_session()
+        release_kept()
 
 
 def _open_server(open_it: Callable[[Connection], Connection], connection: Connection) -> Connection:
@@ -152,6 +154,8 @@ def _describe_jobs(connection: Connection, name: str | None) -> None:
 
 
 def _open_session(credentials: DeltaWidenCredentials) -> SessionConnection:
+    if credentials.kept_seconds is not None:
+        return open_kept(credentials.server_side_parameters, credentials.kept_seconds)
     if credentials.method == ConnectionMethod.SESSION:
         return SessionConnection(get_session(credentials.server_side_parameters))
     return open_connect(

@@ -1,6 +1,7 @@
 """The profile: how Spark is reached, and with which settings."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -9,6 +10,8 @@ from dbt_common.dataclass_schema import StrEnum
 from dbt_common.exceptions import DbtConfigError
 
 from dbt.adapters.deltawiden.spark.connect import DEFAULT_PORT
+from dbt.adapters.deltawiden.spark.kept.duration import read_duration
+from dbt.adapters.deltawiden.spark.kept.status import kept_text
 from dbt.adapters.deltawiden.spark.redaction import find_secrets, hide
 
 ANSI = "spark.sql.ansi.enabled"
@@ -37,6 +40,8 @@ class DeltaWidenCredentials(SparkCredentials):
 
     Attributes:
         delta_version: the version of Delta, for a server that does not report it.
+        keep_alive: how long the Spark of ``method: session`` lives after its last use. Without it,
+            Spark ends with dbt.
     """
 
     # dbt translates the aliases in the profile, in the configuration of nodes, and in sources.
@@ -44,6 +49,7 @@ class DeltaWidenCredentials(SparkCredentials):
 
     method: ConnectionMethod = ConnectionMethod.SESSION  # type: ignore[assignment]
     delta_version: str | None = None
+    keep_alive: Any = None
 
     @classmethod
     def __pre_deserialize__(cls, data: Any) -> Any:
@@ -60,6 +66,8 @@ class DeltaWidenCredentials(SparkCredentials):
                 f"The profile's delta_version is {self.delta_version!r}; accepted is a version in "
                 "quotes, such as '4.0.1'"
             )
+        if self.keep_alive is not None:
+            self._check_keep_alive()
         given_ansi = self.server_side_parameters.get(ANSI)
         database, self.database = self.database, None  # dbt-spark refuses it.
         super().__post_init__()
@@ -80,6 +88,31 @@ class DeltaWidenCredentials(SparkCredentials):
     def unique_field(self) -> str:
         """The text that identifies an installation in dbt's anonymous usage statistics."""
         return self.host or "localhost"
+
+    def _check_keep_alive(self) -> None:
+        read_duration(self.keep_alive)
+        if self.method != ConnectionMethod.SESSION:
+            raise DbtConfigError(
+                f"The profile has keep_alive and method: {self.method}. Only the Spark that dbt "
+                "itself starts can be kept alive: use method: session, or remove keep_alive"
+            )
+
+    @property
+    def kept_seconds(self) -> int | None:
+        """How many seconds Spark lives after its last use, or None if it ends with dbt."""
+        return None if self.keep_alive is None else read_duration(self.keep_alive)
+
+    @property
+    def session_method(self) -> ConnectionMethod:
+        """How dbt uses its session: a Spark that is kept alive is a Spark Connect server."""
+        return self.method if self.keep_alive is None else ConnectionMethod.CONNECT
+
+    def connection_info(self, *, with_aliases: bool = False) -> Iterable[tuple[str, Any]]:
+        """Return what ``dbt debug`` shows of the profile, and of a Spark that is kept alive."""
+        yield from super().connection_info(with_aliases=with_aliases)
+        if self.keep_alive is not None:
+            yield "keep_alive", self.keep_alive
+            yield "spark", kept_text(self.server_side_parameters)
 
     @property
     def has_session(self) -> bool:

@@ -60,11 +60,11 @@ class DeltaWidenAdapter(SparkAdapter):
         super().__init__(config, mp_context)
         credentials = config.credentials
         self._backend = choose_backend(
-            credentials.method, self.execute, self._handle, credentials.delta_version
+            credentials.session_method, self.execute, self._handle, credentials.delta_version
         )
         self._services = Services(self._backend)
         if credentials.method == ConnectionMethod.SESSION:
-            prestart(credentials.server_side_parameters)
+            prestart(credentials.server_side_parameters, credentials.kept_seconds)
 
     def _handle(self) -> Any:
         return self.connections.get_thread_connection().handle

@@ -27,7 +27,8 @@ HALF_MADE = (
         (
             f"ERROR XSDB6: {LOCKED}",
             "The embedded metastore (/home/anna/metastore_db) is in use by another process: wait "
-            "for the other dbt run to end, or use a metastore server.",
+            "for the other dbt run to end, or use a metastore server. If keep_alive has kept a "
+            "Spark alive: dbt run-operation stop_spark.",
         ),
         (
             f"ERROR XBM0A: {HALF_MADE}",

@@ -50,6 +50,7 @@ from dbt.adapters.deltawiden.operations.sync_contracts import (
     own_package,
     sync_contracts,
 )
+from dbt.adapters.deltawiden.operations.stop_spark import StoppedSparks, stop_spark
 from dbt.adapters.deltawiden.operations.vacuum import Vacuum, vacuum
 from dbt.adapters.deltawiden.operations.widen_columns import widen_columns
 from dbt.adapters.deltawiden.operations.would_be_types import WouldBeTypes
@@ -220,3 +221,7 @@ class Operations:
     def repair_statistics(self, tables: Tables, dry_run: bool) -> OperationResults:
         """Correct the statistics of files in which a double column is still float."""
         return repair_statistics(self.backend, tables, dry_run)
+
+    def stop_spark(self, everywhere: bool) -> StoppedSparks:
+        """End the Sparks that ``keep_alive`` keeps alive and that no dbt command uses."""
+        return stop_spark(everywhere)

@@ -82,11 +82,24 @@ def open_connect(
         https://spark.apache.org/docs/latest/spark-connect-overview.html and
         https://github.com/apache/spark/blob/master/sql/connect/docs/client-connection-string.md
     """
-    builder = _builder()
+    builder = remote_builder("method: connect")
     _check_reachable(host, port, timeout)
     options = {"token": token, "user_id": user, "use_ssl": "true" if use_ssl else None}
     given = "".join(f";{key}={quote(value, safe='')}" for key, value in options.items() if value)
     builder = builder.remote(f"sc://{host}:{port}/{given}")
+    return ConnectConnection(create_session(builder, parameters))
+
+
+def create_session(builder: Any, parameters: Mapping[str, str]) -> SparkSession:
+    """Create a session on a server, with those parameters of a profile that can be set on it.
+
+    Args:
+        builder: the session's builder.
+        parameters: ``server_side_parameters`` of the profile.
+
+    Raises:
+        DbtDatabaseError: the server refused the session.
+    """
     for key, value in {**SAFE_WRITES, **parameters}.items():
         builder = builder.config(key, value)
     with errors_as_dbt_errors():
@@ -95,16 +108,24 @@ def open_connect(
         given_to_session = {row[0]: row[1] for row in session.sql("set").collect()}
         for key, setting in iceberg_settings(given_to_session).items():
             session.conf.set(key, setting)
-    return ConnectConnection(session)
+    return session
 
 
-def _builder() -> Any:
+def remote_builder(needed_by: str) -> Any:
+    """Return a builder of Spark Connect sessions.
+
+    Args:
+        needed_by: what needs it in the profile.
+
+    Raises:
+        DbtConfigError: the packages of the client are not installed.
+    """
     try:
         # Not pyspark.sql.SparkSession: it builds a classic session in a process that has one.
         from pyspark.sql.connect.session import SparkSession as RemoteSession
     except ImportError as error:
         raise DbtConfigError(
-            "method: connect needs packages that are not installed: pip install "
+            f"{needed_by} needs packages that are not installed: pip install "
             f"'dbt-deltawiden[connect]' ({error})"
         ) from error
     return RemoteSession.Builder()

@@ -40,17 +40,18 @@ class SparkDidNotStart(DbtRuntimeError):
     """Spark could not be started; the message says what to install or set."""
 
 
-def start_spark(parameters: Mapping[str, str]) -> None:
-    """Start Spark in this process, and write its output to a file beside dbt's log.
+def start_spark(parameters: Mapping[str, str], log_file: Path | None = None) -> None:
+    """Start Spark in this process, and write its output to a file.
 
     Args:
         parameters: ``server_side_parameters`` of the profile.
+        log_file: the file; without it, ``spark.log`` beside dbt's log.
 
     Raises:
         SparkDidNotStart: there is no Java, Java is too old, jars can't be resolved, or the JVM did
             not start for another reason.
     """
-    log_file = _log_file()
+    log_file = log_file or _log_file()
     with log_file.open("w", encoding="utf-8") as log:
         # The JVM keeps this file open for its output, which does not belong among dbt's.
         try:

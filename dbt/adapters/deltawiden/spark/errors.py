@@ -86,7 +86,8 @@ _NO_METASTORE = re.compile(r"Unable to instantiate \S*MetaStoreClient")
 _EMBEDDED_METASTORE: Mapping[re.Pattern[str], str] = {
     re.compile(r"Another instance of Derby may have already booted the database (.+?)\.?$", re.M): (
         "The embedded metastore ({folder}) is in use by another process: wait for the other dbt "
-        "run to end, or use a metastore server."
+        "run to end, or use a metastore server. If keep_alive has kept a Spark alive: "
+        "dbt run-operation stop_spark."
     ),
     re.compile(r"The database directory '(.+?)' exists\. However, it does not contain the"): (
         "The embedded metastore ({folder}) has no service.properties: the process that began to "

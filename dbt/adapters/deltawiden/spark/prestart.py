@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dbt.flags import get_flags
 from pyspark import SparkContext
 
+from dbt.adapters.deltawiden.spark.kept.session import prestart_kept
 from dbt.adapters.deltawiden.spark.session import prestart_session
 from dbt.adapters.deltawiden.spark.settings import is_on_one_machine
 
@@ -27,17 +28,30 @@ _COMMANDS = frozenset(
 )
 
 
-def prestart(parameters: Mapping[str, str]) -> None:
+# Operations that never use it.
+_WITHOUT_SPARK = frozenset({"stop_spark"})
+
+
+def prestart(parameters: Mapping[str, str], keep_alive: int | None = None) -> None:
     """Start the embedded Spark in the background if this dbt command will need it.
 
     Nothing is requested from a cluster before it is certain that there is work for it.
 
     Args:
         parameters: ``server_side_parameters`` of a profile with ``method: session``.
+        keep_alive: how many seconds Spark must live after its last use, or None if it ends with
+            dbt.
     """
+    flags = get_flags()
     if (
-        getattr(get_flags(), "WHICH", None) in _COMMANDS
-        and SparkContext._active_spark_context is None
+        getattr(flags, "WHICH", None) not in _COMMANDS
+        or getattr(flags, "MACRO", None) in _WITHOUT_SPARK
+    ):
+        return
+    if keep_alive is not None:
+        prestart_kept(parameters, keep_alive)
+    elif (
+        SparkContext._active_spark_context is None
         and "PYSPARK_GATEWAY_PORT" not in os.environ  # started by spark-submit
         and is_on_one_machine(parameters, os.environ)
     ):

@@ -1,7 +1,10 @@
 """Run Python models in dbt's own process and SparkSession."""
 
+import contextlib
+import os
+import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from dbt.adapters.base.impl import PythonJobHelper
@@ -17,6 +20,8 @@ from dbt.adapters.deltawiden.sql.versions import read_version
 
 SESSION = "session"
 """The submission method that runs a Python model in dbt's own session."""
+
+_CONNECT_MODE = "SPARK_CONNECT_MODE_ENABLED"
 
 
 def check_submission(asked: str | None, method: str, has_session: bool) -> None:
@@ -36,6 +41,37 @@ def check_submission(asked: str | None, method: str, has_session: bool) -> None:
             f"This is a Python model, and method: {method} of the profile can run SQL only. "
             "Python models run in dbt's own Spark session: use method: session or connect."
         )
+
+
+_remote_lock = threading.Lock()
+_remote_models = 0
+
+
+@contextlib.contextmanager
+def _functions_of(session: Any) -> Iterator[None]:
+    """Let ``pyspark.sql.functions`` and ``Window`` make expressions for a Spark Connect session.
+
+    PySpark sets the variable if ``SparkSession.builder`` creates the session. Without it, these
+    functions need a SparkContext in this process. It is not set for longer, because
+    ``SparkSession.builder`` reads it, too.
+
+    Source:
+        ``pyspark.sql.utils.is_remote``
+    """
+    global _remote_models
+    if not type(session).__module__.startswith("pyspark.sql.connect"):
+        yield
+        return
+    with _remote_lock:  # Models can run in several threads.
+        _remote_models += 1
+        os.environ[_CONNECT_MODE] = "1"
+    try:
+        yield
+    finally:
+        with _remote_lock:
+            _remote_models -= 1
+            if not _remote_models:
+                os.environ.pop(_CONNECT_MODE, None)
 
 
 class PythonModelFailed(DbtRuntimeError):
@@ -82,7 +118,8 @@ class SessionJob(PythonJobHelper):
             "dbt_create_view": self._create_view,
         }
         try:
-            exec(compile(compiled_code, self._file, "exec"), names)
+            with _functions_of(names["spark"]):
+                exec(compile(compiled_code, self._file, "exec"), names)
         except DbtRuntimeError:
             raise
         except Exception as error:

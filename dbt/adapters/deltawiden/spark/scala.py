@@ -260,3 +260,12 @@ class DeltaTransactions:
 
     def _option(self, value: Any) -> Java:
         return self._jvm.scala.Option.apply(value)
+
+
+# Spark Connect
+
+
+def spark_connect_port(session: SparkSession) -> int:
+    """Return the port of the Spark Connect server in the session's JVM. Tried on Spark 4.1.4."""
+    service = java_class(session, "org.apache.spark.sql.connect.service.SparkConnectService$")
+    return int(getattr(service, "MODULE$").localPort())

@@ -94,8 +94,8 @@ class Reason(Enum):
         "the statistics of the table's files store this column's values as the text of a float: as "
         "a double, the text is another number, and filters would not find the old rows; only "
         "method: session can correct the statistics without a rewrite of the table",
-        "run dbt once with method: session on the same metastore; or, to rewrite all files of the "
-        "table, run: {by_hand}",
+        "run dbt once with method: session, without keep_alive, on the same metastore; or, to "
+        "rewrite all files of the table, run: {by_hand}",
     )
     PREVIEW_ONLY = (
         "the table has only the preview of type widening (typeWidening-preview), and Delta "

@@ -356,7 +356,8 @@ class SqlBackend:
             raise DbtRuntimeError(
                 "Open-source Delta has no statement that collects the statistics of files, and "
                 "ANALYZE TABLE does not support Delta tables. Run the operation with "
-                "`method: session` on the same metastore, which does it with Delta's own class."
+                "`method: session` and without keep_alive on the same metastore, which does it "
+                "with Delta's own class."
             )
 
     def collect_statistics(self, table: SparkRelation) -> None:
@@ -382,8 +383,8 @@ class SqlBackend:
         raise DbtRuntimeError(
             "This server's Delta can't remove type widening on a cluster: its DROP FEATURE "
             "asks the executors for a session, https://github.com/delta-io/delta/pull/5697. "
-            "All files have been rewritten. Run the operation again with method: session on "
-            "the same metastore: that needs no rewrite of Delta's."
+            "All files have been rewritten. Run the operation again with method: session, "
+            "without keep_alive, on the same metastore: that needs no rewrite of Delta's."
         )
 
     def allow_long_view(self, query: str) -> None:

@@ -1,0 +1,68 @@
+"""End the Sparks that ``keep_alive`` keeps alive."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dbt.adapters.deltawiden.spark.kept.status import Stopped, stop_kept
+
+
+def stop_spark(everywhere: bool) -> "StoppedSparks":
+    """End kept Sparks that no dbt command uses.
+
+    Args:
+        everywhere: whether to end all of the user's. Otherwise only those end that were started in
+            the working folder.
+
+    Returns:
+        What became of each.
+    """
+    return StoppedSparks(stop_kept(everywhere))
+
+
+@dataclass(frozen=True)
+class StoppedSparks:
+    """The result of the operation.
+
+    Attributes:
+        each: what became of each Spark.
+        operation: the operation's name.
+    """
+
+    each: Sequence[Stopped]
+    operation: str = "stop_spark"
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The JSON document of the result."""
+        sparks = [
+            {
+                "process": stopped.spark.jvm.pid,
+                "folder": stopped.spark.folder,
+                **({"error": stopped.error} if stopped.error else {}),
+            }
+            for stopped in self.each
+        ]
+        return {"operation": self.operation, "sparks": sparks, "failed": len(self.failed)}
+
+    @property
+    def text(self) -> str:
+        """The result for people."""
+        if not self.each:
+            return "There is no Spark that is kept alive"
+        return "\n".join(f"ended: {_named(each)}" for each in self.each if not each.error)
+
+    @property
+    def failed(self) -> list[Stopped]:
+        """The Sparks that still run."""
+        return [stopped for stopped in self.each if stopped.error]
+
+    @property
+    def failure_text(self) -> str:
+        """The error message, empty if there is none."""
+        lines = [f"{_named(stopped)}: {stopped.error}" for stopped in self.failed]
+        return "\n".join([f"{self.operation}: Spark was not ended", *lines]) if lines else ""
+
+
+def _named(stopped: Stopped) -> str:
+    return f"process {stopped.spark.jvm.pid}, started in {stopped.spark.folder}"

@@ -1,0 +1,88 @@
+"""Talk to a Spark Connect server on 127.0.0.1 that demands a token."""
+
+import uuid
+from typing import Any
+
+from dbt.adapters.deltawiden.spark.connect import remote_builder
+from dbt.adapters.deltawiden.spark.kept.settings import LOOPBACK
+
+NEEDED_BY = "keep_alive"
+# PySpark's default goes on for ten minutes, for servers that are far away.
+_RETRIES = 4
+_LONGEST_WAIT = 1000  # milliseconds
+
+
+def local_builder(port: int, token: str) -> Any:
+    """Return a builder of sessions on the server.
+
+    Args:
+        port: the server's port.
+        token: the token that it demands.
+
+    Raises:
+        DbtConfigError: the packages of the client are not installed.
+    """
+    builder = remote_builder(NEEDED_BY)
+    from pyspark.sql.connect.client.core import DefaultChannelBuilder
+
+    class LocalChannel(DefaultChannelBuilder):
+        """A channel to this machine. PySpark itself sends a token without TLS to `localhost` only.
+
+        That name can also mean another address, ::1, where another user's process may listen.
+        """
+
+        def toChannel(self) -> Any:
+            return self._secure_channel(self.endpoint, _credentials(token))
+
+    return builder.channelBuilder(LocalChannel(f"sc://{LOOPBACK}:{port}/"))
+
+
+def limit_retries(session: Any) -> None:
+    """Let a statement fail soon if the session's server has ended."""
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+
+    session.client.set_retry_policies(
+        [DefaultPolicy(max_retries=_RETRIES, max_backoff=_LONGEST_WAIT)]
+    )
+
+
+def server_problem(port: int, token: str, seconds: float) -> str | None:
+    """Ask a server for its version.
+
+    Args:
+        port: the server's port.
+        token: the token that it demands.
+        seconds: how long to wait for the answer.
+
+    Returns:
+        None if it has answered, or why it did not.
+
+    Raises:
+        DbtConfigError: the packages of the client are not installed.
+    """
+    remote_builder(NEEDED_BY)
+    import grpc
+    from pyspark.sql.connect.proto import base_pb2, base_pb2_grpc
+
+    names: dict[str, Any] = {"session_id": str(uuid.uuid4())}
+    names["user_context"] = base_pb2.UserContext(user_id="")
+    request = base_pb2.AnalyzePlanRequest(
+        spark_version=base_pb2.AnalyzePlanRequest.SparkVersion(), **names
+    )
+    with grpc.secure_channel(f"{LOOPBACK}:{port}", _credentials(token)) as channel:
+        stub = base_pb2_grpc.SparkConnectServiceStub(channel)
+        try:
+            stub.AnalyzePlan(request, timeout=seconds)
+            stub.ReleaseSession(base_pb2.ReleaseSessionRequest(**names), timeout=seconds)
+        except grpc.RpcError as error:
+            status: Any = error
+            return f"{status.code().name}: {status.details()}"
+    return None
+
+
+def _credentials(token: str) -> Any:
+    import grpc
+
+    return grpc.composite_channel_credentials(
+        grpc.local_channel_credentials(), grpc.access_token_call_credentials(token)
+    )

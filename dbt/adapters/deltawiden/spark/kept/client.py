@@ -1,0 +1,179 @@
+"""Attach a dbt command to a kept Spark, and start or end one."""
+
+import contextlib
+import json
+import os
+import secrets
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.deltawiden.spark.connect import remote_builder
+from dbt.adapters.deltawiden.spark.embedded import SparkDidNotStart
+from dbt.adapters.deltawiden.spark.kept.channel import NEEDED_BY, server_problem
+from dbt.adapters.deltawiden.spark.kept.processes import wait_until_ended
+from dbt.adapters.deltawiden.spark.kept.settings import (
+    check_can_be_kept,
+    kept_environment,
+    place,
+    settings_key,
+)
+from dbt.adapters.deltawiden.spark.kept.state import KeptSpark, SparkFolder, Use, spark_folder
+from dbt.adapters.deltawiden.spark.redaction import scrubbed
+
+logger = AdapterLogger("DeltaWiden")
+
+_SERVER = "dbt.adapters.deltawiden.spark.kept.server"
+# Not -m: it would add the working folder to the places that Python imports from.
+_PROGRAM = f"import sys; sys.path = [p for p in sys.path if p]; from {_SERVER} import main; main()"
+_PROBE_SECONDS = 10
+_PROBE_SECONDS_IF_USED = 60  # It may be busy, and ending it would end the others' runs.
+_SECONDS_TO_END = 15
+_running: list[subprocess.Popen[bytes]] = []  # A collected Popen warns about its process.
+
+
+class SparkIsUsed(DbtRuntimeError):
+    """The Spark of the metastore has other settings, and another dbt command uses it."""
+
+
+@dataclass(frozen=True)
+class Attached:
+    """A kept Spark that this process uses.
+
+    Attributes:
+        spark: the Spark.
+        use: the use of it.
+        is_new: whether this process has started it.
+    """
+
+    spark: KeptSpark
+    use: Use
+    is_new: bool
+
+
+def attach(parameters: Mapping[str, str], keep_alive: int) -> Attached:
+    """Attach to the kept Spark of the same settings. Start one if there is none that answers.
+
+    Args:
+        parameters: ``server_side_parameters`` of the profile.
+        keep_alive: how many seconds Spark must live after its last use.
+
+    Raises:
+        DbtConfigError: the Spark of this profile can't be kept alive.
+        SparkDidNotStart: Spark could not be started.
+        SparkIsUsed: a dbt command uses a Spark with other settings on the same metastore.
+    """
+    check_can_be_kept(parameters, os.environ)
+    key = settings_key(parameters, os.environ)
+    folder = spark_folder(place(parameters, os.environ), os.environ)
+    with folder.locked() as lock:
+        spark = folder.read()
+        if spark is not None and not _is_usable(spark, key, folder):
+            end(spark, folder, gently=spark.is_running)
+            spark = None
+        is_new = spark is None
+        started = spark or _start(folder, lock, parameters, key, keep_alive)
+        return Attached(started, folder.use(keep_alive), is_new)
+
+
+def _is_usable(spark: KeptSpark, key: str, folder: SparkFolder) -> bool:
+    if not spark.is_running:
+        logger.debug(f"The Spark that was kept alive has ended: {_named(spark)}")
+        return False
+    if spark.key != key:
+        if folder.is_used:
+            raise SparkIsUsed(
+                "Spark is kept alive with other settings, versions or environment variables "
+                f"({_named(spark)}), and another dbt command is using it and its metastore. Wait "
+                "until that command has ended, or give this target a metastore of its own"
+            )
+        logger.debug(f"The Spark that was kept alive has other settings: {_named(spark)}")
+        return False
+    seconds = _PROBE_SECONDS_IF_USED if folder.is_used else _PROBE_SECONDS
+    problem = server_problem(spark.port, spark.token, seconds)
+    if problem:
+        logger.warning(
+            f"The Spark that was kept alive does not answer ({_named(spark)}): {problem}. It is "
+            "ended, and another one is started."
+        )
+        # A hung JVM would not end by itself.
+        spark.jvm.send(signal.SIGKILL)
+        return False
+    return True
+
+
+def _named(spark: KeptSpark) -> str:
+    return f"process {spark.jvm.pid}"
+
+
+def _start(
+    folder: SparkFolder, lock: int, parameters: Mapping[str, str], key: str, keep_alive: int
+) -> KeptSpark:
+    reader, writer = os.pipe()
+    order = {
+        "path": str(folder.path),
+        "parameters": {name: str(value) for name, value in parameters.items()},
+        "token": secrets.token_hex(32),
+        "key": key,
+        "keep_alive": keep_alive,
+        "lock": lock,
+        "answer": writer,
+    }
+    with open(reader, "rb") as answer, folder.keeper_log.open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-c", _PROGRAM],
+            stdin=subprocess.PIPE,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env=kept_environment(parameters, os.environ),
+            # It holds the lock until Spark has started, even if this process is killed.
+            pass_fds=(lock, writer),
+            start_new_session=True,  # Ctrl-C in the terminal of this dbt is not for it.
+        )
+        _running.append(process)
+        os.close(writer)
+        assert process.stdin is not None
+        with contextlib.suppress(BrokenPipeError), process.stdin as stream:
+            stream.write(json.dumps(order).encode())
+        remote_builder(NEEDED_BY)  # It imports the client's packages in the meantime.
+        text = answer.read()
+    answered = json.loads(text) if text else {}
+    spark = folder.read() if "started" in answered else None
+    if spark is None:
+        process.wait()
+        raise SparkDidNotStart(scrubbed(answered.get("error") or _log_text(folder)))
+    return spark
+
+
+def _log_text(folder: SparkFolder) -> str:
+    lines = folder.keeper_log.read_text(encoding="utf-8", errors="replace").splitlines()
+    last = next((line for line in reversed(lines) if line.strip()), "it wrote nothing")
+    return f"Spark did not start: {last} (the rest is in {folder.keeper_log})"
+
+
+def end(spark: KeptSpark, folder: SparkFolder, gently: bool) -> None:
+    """End a kept Spark, in the block of the folder's ``locked``.
+
+    Args:
+        spark: the Spark.
+        folder: its folder.
+        gently: whether to let it end by itself first.
+
+    Raises:
+        DbtRuntimeError: it can't be ended.
+    """
+    folder.forget()
+    both = (spark.keeper, spark.jvm)
+    if gently:
+        spark.keeper.send(signal.SIGTERM)
+        if wait_until_ended(both, _SECONDS_TO_END):
+            return
+    for process in both:
+        process.send(signal.SIGKILL)
+    if not wait_until_ended(both, _SECONDS_TO_END):
+        raise DbtRuntimeError(f"The Spark that was kept alive ({_named(spark)}) can't be ended")

@@ -1,0 +1,138 @@
+"""The process that runs a kept Spark, and ends it when nobody has used it for long enough.
+
+It owns the JVM: PySpark starts a JVM that ends when the process that started it ends, so that none
+is left if this process is killed.
+"""
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dbt_common.exceptions import DbtRuntimeError
+from pyspark import SparkContext
+from pyspark.sql import SparkSession
+
+from dbt.adapters.deltawiden.spark.embedded import start_spark
+from dbt.adapters.deltawiden.spark.kept.processes import Process, wait_until_ended
+from dbt.adapters.deltawiden.spark.kept.settings import kept_parameters
+from dbt.adapters.deltawiden.spark.kept.state import KeptSpark, LockIsHeld, SparkFolder
+from dbt.adapters.deltawiden.spark.scala import spark_connect_port
+
+TOKEN = "SPARK_CONNECT_AUTHENTICATE_TOKEN"
+_SECONDS_TO_STOP = 10
+_LONGEST_WAIT = 1.0
+
+
+@dataclass(frozen=True)
+class Order:
+    """What the process is asked for: one JSON document on its standard input.
+
+    Attributes:
+        path: the folder of the Spark.
+        parameters: ``server_side_parameters`` of the profile.
+        token: the token that clients must have.
+        key: the key of the settings.
+        keep_alive: how many seconds Spark must live after its last use.
+        lock: the file descriptor of the folder's lock, which is held until Spark has started.
+        answer: the file descriptor of the pipe for the answer.
+    """
+
+    path: str
+    parameters: Mapping[str, str]
+    token: str
+    key: str
+    keep_alive: int
+    lock: int
+    answer: int
+
+
+def main() -> None:
+    """Start Spark, answer, and stay until it has to end."""
+    order = Order(**json.load(sys.stdin))
+    folder = SparkFolder(Path(order.path))
+    ended = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: ended.set())
+    # Only the environment of a process is as private as its memory; all users see its arguments.
+    os.environ[TOKEN] = order.token
+    try:
+        spark = _start(order, folder)
+    except DbtRuntimeError as error:
+        _answer(order, {"error": str(error.msg)})
+        raise
+    folder.write(spark)
+    _answer(order, {"started": True})
+    os.close(order.lock)
+    try:
+        _wait(folder, spark, order.keep_alive, ended)
+    finally:
+        _stop(spark)
+
+
+def _start(order: Order, folder: SparkFolder) -> KeptSpark:
+    start_spark(kept_parameters(order.parameters, os.environ), folder.spark_log)
+    # The sessions of clients are copies of this one.
+    session = SparkSession.builder.getOrCreate()
+    gateway: Any = SparkContext._gateway
+    return KeptSpark(
+        keeper=Process.find(os.getpid()),
+        jvm=Process.find(gateway.proc.pid),
+        port=spark_connect_port(session),
+        token=order.token,
+        key=order.key,
+        started=time.time(),
+        folder=os.getcwd(),
+        memory=session.sparkContext.getConf().get("spark.driver.memory", "1g") or "1g",
+    )
+
+
+def _answer(order: Order, answer: Mapping[str, Any]) -> None:
+    # The command that asked for Spark may have been killed.
+    with contextlib.suppress(OSError):
+        os.write(order.answer, json.dumps(answer).encode())
+        os.close(order.answer)
+
+
+def _wait(folder: SparkFolder, spark: KeptSpark, keep_alive: int, ended: threading.Event) -> None:
+    """Return when Spark has to end, and when nobody can attach to it any more."""
+    last_use = time.time()
+    while not ended.wait(min(_LONGEST_WAIT, keep_alive / 5)):
+        try:
+            with folder.locked(seconds=0):
+                # Another one has been started, or the folder was deleted.
+                if folder.read() != spark:
+                    return
+                if not spark.jvm.is_running:
+                    folder.forget()
+                    return
+                stored = folder.last_use
+                if folder.is_used:
+                    last_use = time.time()
+                    folder.note_use()
+                elif stored is not None:
+                    last_use = max(last_use, stored[0])
+                keep_alive = stored[1] if stored is not None else keep_alive
+                if time.time() - last_use >= keep_alive:
+                    folder.forget()
+                    return
+        except LockIsHeld:
+            continue  # Somebody attaches to it now.
+        except OSError:
+            return
+
+
+def _stop(spark: KeptSpark) -> None:
+    gateway: Any = SparkContext._gateway
+    with contextlib.suppress(OSError):
+        gateway.proc.stdin.close()
+    if not wait_until_ended([spark.jvm], _SECONDS_TO_STOP):
+        spark.jvm.send(signal.SIGKILL)
+    # PySpark's own functions for the end of the process would call the JVM.
+    os._exit(0)

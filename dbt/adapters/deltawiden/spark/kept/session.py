@@ -1,0 +1,127 @@
+"""The kept Spark that this process uses, and sessions on it."""
+
+import contextlib
+import contextvars
+import os
+import threading
+from collections.abc import Mapping
+
+from dbt.adapters.events.logging import AdapterLogger
+from pyspark.sql import SparkSession
+
+from dbt.adapters.deltawiden.spark.connect import ConnectConnection, create_session
+from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
+from dbt.adapters.deltawiden.spark.kept.channel import limit_retries, local_builder
+from dbt.adapters.deltawiden.spark.kept.client import Attached, attach
+from dbt.adapters.deltawiden.spark.redaction import hide
+from dbt.adapters.deltawiden.spark.settings import SAFE_WRITES
+
+logger = AdapterLogger("DeltaWiden")
+
+_Asked = tuple[dict[str, str], str, int]  # parameters, working folder, keep_alive
+
+_lock = threading.Lock()
+_current: tuple[_Asked, Attached] | None = None
+_failed_early: tuple[_Asked, Exception] | None = None
+
+
+def open_kept(parameters: Mapping[str, str], keep_alive: int) -> ConnectConnection:
+    """Open a session on the kept Spark, starting it if necessary.
+
+    Args:
+        parameters: ``server_side_parameters`` of the profile.
+        keep_alive: how many seconds Spark must live after its last use.
+
+    Returns:
+        A connection that has its own session.
+
+    Raises:
+        DbtConfigError: the Spark of this profile can't be kept alive.
+        DbtRuntimeError: Spark could not be started, or a Spark with other settings is in use.
+    """
+    global _failed_early
+    asked = _asked(parameters, keep_alive)
+    with _lock:
+        failed, _failed_early = _failed_early, None
+        if failed is not None and failed[0] == asked:
+            raise failed[1]
+        attached = _attached(asked)
+        if not attached.is_new and attached.use.is_alone:
+            connection = _open(attached, parameters)
+            _forget_earlier_runs(connection.session)
+            attached.use.is_alone = False
+            return connection
+    return _open(attached, parameters)
+
+
+def prestart_kept(parameters: Mapping[str, str], keep_alive: int) -> None:
+    """Attach to the kept Spark in the background, starting it if necessary.
+
+    Args:
+        parameters: ``server_side_parameters`` of the profile.
+        keep_alive: how many seconds Spark must live after its last use.
+    """
+    # A daemon thread, because dbt may end before it needs Spark. dbt's log events read the context.
+    run = contextvars.copy_context().run
+    arguments = (_prestart, _asked(parameters, keep_alive))
+    threading.Thread(target=run, args=arguments, daemon=True).start()
+
+
+def release_kept() -> None:
+    """End this process's use of the kept Spark."""
+    global _current
+    with _lock:
+        if _current is not None:
+            _current[1].use.end()
+            _current = None
+
+
+def _asked(parameters: Mapping[str, str], keep_alive: int) -> _Asked:
+    return dict(parameters), os.getcwd(), keep_alive
+
+
+def _prestart(asked: _Asked) -> None:
+    global _failed_early
+    with _lock:
+        try:
+            _attached(asked)
+        except Exception as error:
+            # Keep it for the thread that asks for the session, which can report it to the user.
+            _failed_early = asked, error
+
+
+def _attached(asked: _Asked) -> Attached:
+    global _current
+    if _current is not None:
+        if _current[0] == asked and _current[1].spark.is_running:
+            return _current[1]
+        _current[1].use.end()
+        _current = None
+    parameters, _, keep_alive = asked
+    attached = attach(parameters, keep_alive)
+    hide([attached.spark.token])
+    _current = asked, attached
+    what = "is started, and kept alive" if attached.is_new else "was kept alive"
+    logger.debug(f"Spark {what}: process {attached.spark.jvm.pid}")
+    return attached
+
+
+def _open(attached: Attached, parameters: Mapping[str, str]) -> ConnectConnection:
+    spark = attached.spark
+    # Spark was started with the parameters, so that each session has them.
+    safe_writes = {key: parameters[key] for key in SAFE_WRITES if key in parameters}
+    session = create_session(local_builder(spark.port, spark.token), safe_writes)
+    limit_retries(session)
+    return ConnectConnection(session)
+
+
+def _forget_earlier_runs(session: SparkSession) -> None:
+    """Remove what earlier runs have left in Spark's memory, and that all sessions share.
+
+    A cached table of an earlier run could have rows that its files do not have any more.
+    """
+    with contextlib.suppress(*SPARK_ERRORS):
+        session.catalog.clearCache()
+        for view in session.catalog.listTables("global_temp"):
+            if view.tableType == "TEMPORARY" and view.namespace == ["global_temp"]:
+                session.catalog.dropGlobalTempView(view.name)

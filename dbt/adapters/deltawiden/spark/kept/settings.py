@@ -1,0 +1,213 @@
+"""Decide which runs can share a kept Spark, and which settings it starts with."""
+
+import hashlib
+import json
+import os
+import platform
+import re
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+
+import pyspark
+from dbt_common.exceptions import DbtConfigError
+
+from dbt.adapters.deltawiden.__version__ import version as adapter_version
+from dbt.adapters.deltawiden.spark.settings import (
+    given_settings,
+    is_on_one_machine,
+    start_settings,
+)
+from dbt.adapters.deltawiden.sql.versions import read_version
+
+LOOPBACK = "127.0.0.1"
+
+_PLUGIN = "org.apache.spark.sql.connect.SparkConnectPlugin"
+_DRIVER_OPTIONS = "spark.driver.extraJavaOptions"
+_REUSE_PYTHON = "spark.python.worker.reuse"
+# A JVM in which one statement has run out of memory is not to be trusted with the next one.
+_EXIT_WITHOUT_MEMORY = "-XX:+ExitOnOutOfMemoryError"
+
+# The variables that Spark, Java, Hadoop, their storage clients and Python read.
+_VARIABLES = re.compile(
+    "(SPARK|PYSPARK|PYTHON|HADOOP|YARN|HIVE|JAVA|JDK|AWS|AZURE|GOOGLE|LC)_.*"
+    "|PYTHON.*|_JAVA_OPTIONS|JAVA_TOOL_OPTIONS|MASTER|TZ|LANG|HOME|USER|LD_LIBRARY_PATH"
+    "|(https?|no|all)_proxy|(HTTPS?|NO|ALL)_PROXY"
+)
+# They say how this process itself is connected to a Spark.
+_OF_ANOTHER_SPARK = (
+    "PYSPARK_GATEWAY_PORT",
+    "PYSPARK_GATEWAY_SECRET",
+    "SPARK_API_MODE",
+    "SPARK_CONNECT_AUTHENTICATE_TOKEN",
+    "SPARK_CONNECT_MODE_ENABLED",
+    "SPARK_LOCAL_REMOTE",
+    "SPARK_REMOTE",
+)
+# What `pyspark[connect]` adds to pyspark.
+_CLIENT_PACKAGES = ("grpc", "grpc_status", "pandas", "pyarrow")
+_CONFIGURATION_FOLDERS = ("SPARK_CONF_DIR", "HADOOP_CONF_DIR", "YARN_CONF_DIR")
+_FILES = ("spark.jars", "spark.files", "spark.submit.pyFiles", "spark.driver.extraClassPath")
+
+
+def check_can_be_kept(parameters: Mapping[str, str], environment: Mapping[str, str]) -> None:
+    """Check that the Spark of a profile can be kept alive.
+
+    Args:
+        parameters: ``server_side_parameters`` of the profile.
+        environment: the process's environment variables.
+
+    Raises:
+        DbtConfigError: it can't.
+
+    Source:
+        https://github.com/apache/spark/blob/v4.0.0/sql/connect/server/src/main/scala/org/apache/spark/sql/connect/config/Connect.scala:
+        ``spark.connect.authenticate.token`` is new in Spark 4.0.
+    """
+    if read_version(pyspark.__version__) < (4,):
+        raise DbtConfigError(
+            "keep_alive needs Spark 4.0 or newer, because the Spark Connect server of an older one "
+            f"has no authentication; the installed pyspark is {pyspark.__version__}. Install a "
+            "newer one, or remove keep_alive from the profile"
+        )
+    missing = [name for name in _CLIENT_PACKAGES if find_spec(name) is None]
+    if missing:
+        raise DbtConfigError(
+            "keep_alive needs packages that are not installed: pip install "
+            f"'dbt-deltawiden[connect]' (missing: {', '.join(missing)})"
+        )
+    if not is_on_one_machine(parameters, environment):
+        raise DbtConfigError(
+            "keep_alive keeps a Spark on this machine, and the profile's spark.master is a "
+            "cluster. Remove keep_alive, or use a Spark Connect server of the cluster: "
+            "method: connect"
+        )
+    if "PYSPARK_GATEWAY_PORT" in environment:
+        raise DbtConfigError(
+            "keep_alive starts a Spark of its own, and spark-submit has started one for this "
+            "process. Remove keep_alive from the profile"
+        )
+
+
+def kept_parameters(
+    parameters: Mapping[str, str], environment: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the parameters of a profile, completed with those of a Spark Connect server.
+
+    Args:
+        parameters: ``server_side_parameters`` of the profile.
+        environment: the process's environment variables.
+    """
+    given = given_settings(parameters, environment)
+    plugins = [item for item in given.get("spark.plugins", "").split(",") if item.strip()]
+    options = given.get(_DRIVER_OPTIONS, "")
+    return {
+        # A Python process that is used again has the user's modules as an earlier run imported
+        # them.
+        _REUSE_PYTHON: given.get(_REUSE_PYTHON, "false"),
+        **parameters,
+        "spark.plugins": ",".join([*plugins, _PLUGIN]),
+        "spark.connect.grpc.binding.address": LOOPBACK,
+        "spark.connect.grpc.binding.port": "0",  # any that is free
+        _DRIVER_OPTIONS: f"{options} {_EXIT_WITHOUT_MEMORY}".strip(),
+    }
+
+
+def kept_environment(parameters: Mapping[str, str], environment: Mapping[str, str]) -> dict:
+    """Return the environment variables that a kept Spark starts with."""
+    python = given_settings(parameters, environment).get("spark.pyspark.python", sys.executable)
+    kept = {key: value for key, value in environment.items() if key not in _OF_ANOTHER_SPARK}
+    # A Spark Connect server reads only this variable. Functions need the Python that dbt has.
+    return {"PYSPARK_PYTHON": python, **kept}
+
+
+def settings_key(parameters: Mapping[str, str], environment: Mapping[str, str]) -> str:
+    """Return a text that only runs with the same settings, versions and folder have.
+
+    Args:
+        parameters: ``server_side_parameters`` of the profile.
+        environment: the process's environment variables.
+    """
+    given = given_settings(parameters, environment)
+    settings = {**given, **start_settings(parameters, environment)}
+    java = environment.get("JAVA_HOME") or shutil.which("java", path=environment.get("PATH"))
+    versions = [version(package) for package in ("dbt-spark", "pyspark", "delta-spark")]
+    # Hashed, because the text is stored and the settings can have secrets.
+    return _hashed(
+        settings,
+        [adapter_version, *versions, platform.python_version(), sys.executable, pyspark.__file__],
+        os.path.realpath(java) if java else None,
+        os.getcwd(),
+        {key: value for key, value in environment.items() if _decides(key)},
+        sorted(_files(settings, environment)),
+    )
+
+
+def _decides(variable: str) -> bool:
+    return variable not in _OF_ANOTHER_SPARK and bool(_VARIABLES.fullmatch(variable))
+
+
+def _files(
+    settings: Mapping[str, str], environment: Mapping[str, str]
+) -> Iterator[tuple[str, int, int]]:
+    """Yield the files that configure Spark, and the user's jars, with their states."""
+    spark_home = environment.get("SPARK_HOME") or os.path.dirname(pyspark.__file__)
+    named = [environment[key] for key in _CONFIGURATION_FOLDERS if environment.get(key)]
+    folders = [Path(folder) for folder in (*named, os.path.join(spark_home, "conf"))]
+    files = [file for folder in folders if folder.is_dir() for file in folder.iterdir()]
+    for key in _FILES:
+        items = re.split(r"[,:]", settings.get(key, "").replace("file:", ""))
+        files += [Path(item.strip()) for item in items if item.strip()]
+    for file in files:
+        if file.is_file():
+            status = file.stat()
+            yield str(file), status.st_size, status.st_mtime_ns
+
+
+def place(parameters: Mapping[str, str], environment: Mapping[str, str]) -> str:
+    """Return a text that only one kept Spark at a time may have.
+
+    Only one process can open an embedded metastore, so a Spark with other settings has to end
+    first. Sparks on other metastores can run beside each other.
+
+    Args:
+        parameters: ``server_side_parameters`` of the profile.
+        environment: the process's environment variables.
+    """
+    metastore = embedded_metastore(start_or_given(parameters, environment))
+    # The user's cache folder may be on a file system that several machines have.
+    return f"{platform.node()} {metastore or settings_key(parameters, environment)}"
+
+
+def start_or_given(parameters: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
+    """Return all settings that Spark starts with, the user's own included."""
+    return {**given_settings(parameters, environment), **start_settings(parameters, environment)}
+
+
+def embedded_metastore(settings: Mapping[str, str]) -> str | None:
+    """Return the folder of the embedded metastore, or None if Spark uses another metastore.
+
+    Args:
+        settings: the settings that Spark starts with.
+    """
+    hive = {key: settings.get(f"spark.hadoop.{key}", settings.get(key)) for key in _METASTORE}
+    url = hive["javax.jdo.option.ConnectionURL"] or _DEFAULT_URL
+    is_hive = settings.get("spark.sql.catalogImplementation") == "hive"
+    if not is_hive or hive["hive.metastore.uris"] or not url.startswith("jdbc:derby:"):
+        return None
+    if "://" in url or ":memory:" in url:  # a Derby server, or nothing that another can open
+        return None
+    named = re.search(r"databaseName=([^;]+)", url)
+    folder = named[1] if named else url.removeprefix("jdbc:derby:").partition(";")[0]
+    return os.path.realpath(folder or "metastore_db")
+
+
+_METASTORE = ("hive.metastore.uris", "javax.jdo.option.ConnectionURL")
+_DEFAULT_URL = "jdbc:derby:;databaseName=metastore_db;create=true"
+
+
+def _hashed(*values: object) -> str:
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()

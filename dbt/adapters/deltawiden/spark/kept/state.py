@@ -1,0 +1,239 @@
+"""The folder of a kept Spark: its port and token, its log, and the locks of those who use it."""
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from dbt_common.exceptions import DbtConfigError, DbtRuntimeError
+
+from dbt.adapters.deltawiden.spark.kept.processes import Process
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+_ATTACH_SECONDS = 600
+"""How long to wait for another dbt that starts Spark: its first start may download jars."""
+
+
+@dataclass(frozen=True)
+class KeptSpark:
+    """A running Spark that is kept alive.
+
+    Attributes:
+        keeper: the process that ends it.
+        jvm: its JVM.
+        port: the port of its Spark Connect server on 127.0.0.1.
+        token: the token that the server demands.
+        key: the key of the settings that it was started with.
+        started: when, in seconds since the epoch.
+        folder: the working folder of the dbt command that started it.
+        memory: ``spark.driver.memory``.
+    """
+
+    keeper: Process
+    jvm: Process
+    port: int
+    token: str
+    key: str
+    started: float
+    folder: str
+    memory: str
+
+    @property
+    def is_running(self) -> bool:
+        """Whether both of its processes run."""
+        return self.keeper.is_running and self.jvm.is_running
+
+
+@dataclass(frozen=True)
+class SparkFolder:
+    """The folder of one kept Spark. Its user alone can read it.
+
+    Two locks are in it. Who starts, attaches to or ends the Spark holds ``lock``. A dbt command
+    that uses it holds ``used``, shared with others. The system releases a lock when its process
+    ends, however it ends.
+
+    Attributes:
+        path: the folder.
+    """
+
+    path: Path
+
+    @property
+    def spark_log(self) -> Path:
+        """The file with Spark's own output."""
+        return self.path / "spark.log"
+
+    @property
+    def keeper_log(self) -> Path:
+        """The file with the output of the process that ends Spark."""
+        return self.path / "keeper.log"
+
+    def read(self) -> KeptSpark | None:
+        """Return the Spark that was started last, or None if it has been ended."""
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            stored = dict(json.loads(self._state.read_text(encoding="utf-8")))
+            keeper, jvm = Process(**stored.pop("keeper")), Process(**stored.pop("jvm"))
+            return KeptSpark(keeper=keeper, jvm=jvm, **stored)
+        return None
+
+    def write(self, spark: KeptSpark) -> None:
+        """Store a Spark that has started."""
+        # mkstemp makes a file that only the user can read.
+        handle, name = tempfile.mkstemp(dir=self.path)
+        with open(handle, "w", encoding="utf-8") as stream:
+            json.dump(asdict(spark), stream)
+        os.replace(name, self._state)
+
+    def forget(self) -> None:
+        """Remove what ``write`` has stored."""
+        self._state.unlink(missing_ok=True)
+
+    @contextlib.contextmanager
+    def locked(self, seconds: float = _ATTACH_SECONDS) -> Iterator[int]:
+        """Hold the lock of those who start, attach to or end the Spark.
+
+        Args:
+            seconds: how long to wait for it.
+
+        Yields:
+            The lock's file descriptor. A process that inherits it holds the lock, too.
+
+        Raises:
+            LockIsHeld: another process still held it.
+        """
+        handle = _open(self.path / "lock")
+        try:
+            end = time.monotonic() + seconds
+            while not _try_lock(handle):
+                if time.monotonic() >= end:
+                    raise LockIsHeld(
+                        "Another process has been starting Spark for this profile for "
+                        f"{seconds:.0f} seconds. Its log is {self.spark_log}"
+                    )
+                time.sleep(0.05)
+            yield handle
+        finally:
+            # No explicit unlock: it would also unlock it for a process that has inherited it.
+            os.close(handle)
+
+    def use(self, keep_alive: int) -> "Use":
+        """Begin to use the Spark, in the block of ``locked``.
+
+        Args:
+            keep_alive: how many seconds Spark must live after its last use.
+        """
+        handle = _open(self.path / "used")
+        is_alone = _try_lock(handle)
+        fcntl.flock(handle, fcntl.LOCK_SH)
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, str(keep_alive).encode(), 0)
+        return Use(handle, is_alone)
+
+    @property
+    def is_used(self) -> bool:
+        """Whether a dbt command uses the Spark; to be asked in the block of ``locked``."""
+        handle = _open(self.path / "used")
+        try:
+            return not _try_lock(handle)
+        finally:
+            os.close(handle)
+
+    @property
+    def last_use(self) -> tuple[float, int] | None:
+        """When the Spark was last used, and the seconds that it must live after that."""
+        with contextlib.suppress(OSError, ValueError):
+            file = self.path / "used"
+            return file.stat().st_mtime, int(file.read_text())
+        return None
+
+    def note_use(self) -> None:
+        """Store that the Spark is used now."""
+        os.utime(self.path / "used")
+
+    @property
+    def _state(self) -> Path:
+        return self.path / "spark.json"
+
+
+class LockIsHeld(DbtRuntimeError):
+    """Another process starts, attaches to or ends the Spark, and takes too long."""
+
+
+@dataclass
+class Use:
+    """The use of a Spark by this process.
+
+    Attributes:
+        is_alone: whether no other process used it when this use began.
+    """
+
+    _handle: int | None
+    is_alone: bool
+
+    def end(self) -> None:
+        """End the use."""
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            os.close(handle)
+
+
+def spark_folder(place: str, environment: Mapping[str, str]) -> SparkFolder:
+    """Return the folder for a Spark, and make it if it does not exist.
+
+    Args:
+        place: the text that only one Spark at a time has.
+        environment: the process's environment variables.
+
+    Raises:
+        DbtConfigError: the folder can't be the user's alone, or the system has no file locks.
+    """
+    if fcntl is None:
+        raise DbtConfigError("keep_alive needs Linux or macOS: remove it from the profile")
+    root = _root(environment)
+    path = root / hashlib.sha256(place.encode()).hexdigest()[:16]
+    for folder in (root, path):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = folder.stat()
+        if status.st_uid != os.geteuid():
+            raise DbtConfigError(
+                f"keep_alive needs a folder that belongs to the user of dbt, and {folder} belongs "
+                f"to the user with the id {status.st_uid}. Set XDG_CACHE_HOME to another folder"
+            )
+        if status.st_mode & 0o077:
+            folder.chmod(0o700)
+    return SparkFolder(path)
+
+
+def spark_folders(environment: Mapping[str, str]) -> list[SparkFolder]:
+    """Return the folders of all kept Sparks of the user."""
+    root = _root(environment)
+    return [SparkFolder(path) for path in sorted(root.iterdir())] if root.is_dir() else []
+
+
+def _root(environment: Mapping[str, str]) -> Path:
+    # https://specifications.freedesktop.org/basedir-spec/latest/ (XDG_CACHE_HOME)
+    cache = environment.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return Path(cache, "dbt-deltawiden", "kept")
+
+
+def _open(file: Path) -> int:
+    return os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+
+def _try_lock(handle: int) -> bool:
+    lock: Any = fcntl
+    try:
+        lock.flock(handle, lock.LOCK_EX | lock.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

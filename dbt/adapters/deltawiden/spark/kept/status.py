@@ -1,0 +1,113 @@
+"""Describe the kept Spark of a profile, and end kept Sparks."""
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.deltawiden.spark.kept.client import end
+from dbt.adapters.deltawiden.spark.kept.settings import place, settings_key
+from dbt.adapters.deltawiden.spark.kept.state import (
+    KeptSpark,
+    LockIsHeld,
+    SparkFolder,
+    spark_folder,
+    spark_folders,
+)
+
+_SECONDS_TO_LOCK = 5
+
+
+def kept_text(parameters: Mapping[str, str]) -> str:
+    """Describe the kept Spark of a profile in one line.
+
+    Args:
+        parameters: ``server_side_parameters`` of the profile.
+    """
+    try:
+        folder = spark_folder(place(parameters, os.environ), os.environ)
+        with folder.locked(seconds=1):
+            return _text(folder, settings_key(parameters, os.environ))
+    except LockIsHeld:
+        return "a dbt command is starting it"
+    except (DbtRuntimeError, OSError) as error:
+        return str(error)
+
+
+def _text(folder: SparkFolder, key: str) -> str:
+    spark = folder.read()
+    if spark is None or not spark.is_running:
+        return "not running"
+    if spark.key != key:
+        others = "runs with other settings, versions or environment variables"
+        return f"{others}: the next run ends it and starts another one ({_details(spark)})"
+    return f"{_details(spark)}, {_until(folder)}"
+
+
+def _details(spark: KeptSpark) -> str:
+    resident = spark.jvm.resident_bytes
+    occupied = f", occupies {resident / 2**20:,.0f} MB" if resident else ""
+    return (
+        f"process {spark.jvm.pid}, running since {_time(spark.started)}, "
+        f"spark.driver.memory {spark.memory}{occupied}"
+    )
+
+
+def _until(folder: SparkFolder) -> str:
+    if folder.is_used:
+        return "in use by a dbt command"
+    used, keep_alive = folder.last_use or (time.time(), 0)
+    return f"ends at {_time(used + keep_alive)} unless it is used before"
+
+
+def _time(seconds: float) -> str:
+    return f"{datetime.fromtimestamp(seconds):%Y-%m-%d %H:%M:%S}"
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """What became of one kept Spark that was asked to end.
+
+    Attributes:
+        spark: the Spark.
+        error: why it still runs, or an empty text.
+    """
+
+    spark: KeptSpark
+    error: str = ""
+
+
+def stop_kept(everywhere: bool) -> list[Stopped]:
+    """End the kept Sparks that no dbt command uses.
+
+    Args:
+        everywhere: whether to end all of the user's. Otherwise only those end that were started in
+            the working folder of this process.
+
+    Returns:
+        What became of each.
+    """
+    stopped = (_stop(folder, everywhere) for folder in spark_folders(os.environ))
+    return [each for each in stopped if each is not None]
+
+
+def _stop(folder: SparkFolder, everywhere: bool) -> Stopped | None:
+    seen = folder.read()
+    if seen is None or not (everywhere or seen.folder == os.getcwd()):
+        return None
+    try:
+        with folder.locked(_SECONDS_TO_LOCK):
+            spark = folder.read()
+            if spark is None:
+                return None
+            if spark.is_running and folder.is_used:
+                return Stopped(
+                    spark, "a dbt command is using it; wait until that command has ended"
+                )
+            end(spark, folder, gently=spark.is_running)
+            return Stopped(spark)
+    except DbtRuntimeError as error:
+        return Stopped(seen, str(error.msg))

@@ -1,0 +1,154 @@
+"""Which runs share a kept Spark, and what can't be kept."""
+
+import os
+from pathlib import Path
+
+import pytest
+from dbt_common.exceptions import DbtConfigError
+
+from dbt.adapters.deltawiden.spark.kept import settings
+from dbt.adapters.deltawiden.spark.kept.settings import (
+    check_can_be_kept,
+    embedded_metastore,
+    kept_environment,
+    kept_parameters,
+    place,
+    settings_key,
+    start_or_given,
+)
+
+PATH = {"PATH": os.environ["PATH"]}
+URL = "spark.hadoop.javax.jdo.option.ConnectionURL"
+
+
+def test_the_same_settings_have_the_same_key():
+    assert settings_key({"a": "1", "b": "2"}, PATH) == settings_key({"b": "2", "a": "1"}, PATH)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "environment"),
+    [
+        ({"spark.driver.memory": "2g"}, {}),
+        ({"spark.sql.ansi.enabled": "true"}, {}),
+        ({"spark.hadoop.fs.s3a.secret.key": "other"}, {}),
+        ({}, {"SPARK_HOME": "/opt/spark"}),
+        ({}, {"AWS_SESSION_TOKEN": "new"}),
+        ({}, {"TZ": "Asia/Tokyo"}),
+        ({}, {"PYTHONPATH": "/lib"}),
+        ({}, {"JAVA_HOME": "/opt/jdk"}),
+        ({}, {"PYSPARK_SUBMIT_ARGS": "--conf spark.x=1 pyspark-shell"}),
+    ],
+)
+def test_another_setting_or_variable_has_another_key(parameters, environment):
+    assert settings_key(parameters, {**PATH, **environment}) != settings_key({}, PATH)
+
+
+def test_another_folder_or_version_has_another_key(tmp_path: Path, monkeypatch):
+    before = settings_key({}, PATH)
+    with monkeypatch.context() as patch:
+        patch.setattr(settings, "adapter_version", "9.9.9")
+        assert settings_key({}, PATH) != before
+    monkeypatch.chdir(tmp_path)
+    assert settings_key({}, PATH) != before
+
+
+@pytest.mark.parametrize("variable", ["TERM", "SSH_TTY", "DBT_TARGET", "SPARK_REMOTE", "WINDOWID"])
+def test_a_variable_of_a_terminal_or_of_dbt_changes_nothing(variable: str):
+    assert settings_key({}, {**PATH, variable: "x"}) == settings_key({}, PATH)
+
+
+def test_a_changed_file_has_another_key(tmp_path: Path):
+    jar = tmp_path / "functions.jar"
+    jar.write_bytes(b"1")
+    (tmp_path / "conf").mkdir()
+    environment = {**PATH, "SPARK_CONF_DIR": str(tmp_path / "conf")}
+    parameters = {"spark.jars": f"file:{jar}"}
+    first = settings_key(parameters, environment)
+    jar.write_bytes(b"22")
+    second = settings_key(parameters, environment)
+    (tmp_path / "conf" / "hive-site.xml").write_text("<configuration/>")
+    third = settings_key(parameters, environment)
+    assert len({first, second, third}) == 3
+
+
+def test_a_key_has_no_secret():
+    assert "hunter2" not in settings_key({"spark.hadoop.fs.s3a.secret.key": "hunter2"}, PATH)
+
+
+# Where the metastore is
+
+
+@pytest.mark.parametrize(
+    ("parameters", "folder"),
+    [
+        ({}, "metastore_db"),
+        ({URL: "jdbc:derby:;databaseName=/data/m;create=true"}, "/data/m"),
+        ({URL: "jdbc:derby:here;create=true"}, "here"),
+        ({"spark.sql.catalogImplementation": "in-memory"}, None),
+        ({"spark.hadoop.hive.metastore.uris": "thrift://h:9083"}, None),
+        ({URL: "jdbc:postgresql://h/m"}, None),
+        ({URL: "jdbc:derby://h:1527/m"}, None),
+    ],
+)
+def test_the_embedded_metastore_is_found(parameters: dict[str, str], folder: str | None):
+    expected = folder and os.path.realpath(folder)
+    assert embedded_metastore(start_or_given(parameters, PATH)) == expected
+
+
+def test_only_one_spark_can_have_an_embedded_metastore():
+    more, metastore = {"spark.driver.memory": "2g"}, {URL: "jdbc:postgresql://h/m"}
+    assert place({}, PATH) == place(more, PATH)
+    assert place(metastore, PATH) != place({**metastore, **more}, PATH)
+
+
+# How it starts
+
+
+def test_the_server_listens_on_this_machine_only_and_ends_without_memory():
+    given = {"spark.plugins": "a.B", "spark.driver.extraJavaOptions": "-Dx=1"}
+    parameters = kept_parameters(given, PATH)
+    assert parameters["spark.connect.grpc.binding.address"] == "127.0.0.1"
+    assert parameters["spark.plugins"] == "a.B,org.apache.spark.sql.connect.SparkConnectPlugin"
+    options = parameters["spark.driver.extraJavaOptions"]
+    assert options == "-Dx=1 -XX:+ExitOnOutOfMemoryError"
+    assert not any("token" in key for key in parameters)
+
+
+def test_python_processes_are_used_once_unless_the_user_decides():
+    reuse = "spark.python.worker.reuse"
+    assert kept_parameters({}, PATH)[reuse] == "false"
+    assert kept_parameters({reuse: "true"}, PATH)[reuse] == "true"
+
+
+def test_the_variables_of_another_spark_are_not_handed_on():
+    environment = kept_environment({}, {"SPARK_REMOTE": "sc://h", "SPARK_API_MODE": "connect"})
+    assert environment.keys() == {"PYSPARK_PYTHON"}
+    assert kept_environment({}, {"PYSPARK_PYTHON": "p"}) == {"PYSPARK_PYTHON": "p"}
+
+
+# What can't be kept
+
+
+@pytest.mark.parametrize(
+    ("parameters", "environment", "text"),
+    [
+        ({"spark.master": "spark://h:7077"}, {}, "spark.master is a cluster"),
+        ({}, {"MASTER": "yarn"}, "spark.master is a cluster"),
+        ({}, {"PYSPARK_GATEWAY_PORT": "1"}, "spark-submit has started one"),
+    ],
+)
+def test_another_spark_is_refused(parameters, environment, text: str):
+    with pytest.raises(DbtConfigError, match=text):
+        check_can_be_kept(parameters, environment)
+
+
+def test_an_old_spark_is_refused(monkeypatch):
+    monkeypatch.setattr(settings.pyspark, "__version__", "3.5.9")
+    with pytest.raises(DbtConfigError, match=r"Spark 4\.0 or newer.*pyspark is 3\.5\.9"):
+        check_can_be_kept({}, {})
+
+
+def test_missing_packages_are_named(monkeypatch):
+    monkeypatch.setattr(settings, "_CLIENT_PACKAGES", ("grpc", "no_such_package"))
+    with pytest.raises(DbtConfigError, match=r"dbt-deltawiden\[connect\].*missing: no_such_pack"):
+        check_can_be_kept({}, {})

@@ -1,0 +1,146 @@
+"""The folder of a kept Spark, its locks, and the processes that it names."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from dbt_common.exceptions import DbtConfigError
+
+from dbt.adapters.deltawiden.spark.kept import state
+from dbt.adapters.deltawiden.spark.kept.processes import Process, wait_until_ended
+from dbt.adapters.deltawiden.spark.kept.state import (
+    KeptSpark,
+    LockIsHeld,
+    SparkFolder,
+    spark_folder,
+    spark_folders,
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> SparkFolder:
+    return spark_folder("a place", {"XDG_CACHE_HOME": str(tmp_path)})
+
+
+@pytest.fixture
+def spark() -> KeptSpark:
+    own = Process.find(os.getpid())
+    return KeptSpark(own, own, 1234, "secret", "key", time.time(), os.getcwd(), "1g")
+
+
+def mode(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+def test_only_the_user_can_read_what_is_stored(folder: SparkFolder, spark: KeptSpark):
+    folder.write(spark)
+    assert folder.read() == spark
+    assert [mode(folder.path), mode(folder.path.parent)] == [0o700, 0o700]
+    assert mode(folder.path / "spark.json") == 0o600
+
+
+def test_an_open_folder_is_closed(tmp_path: Path, folder: SparkFolder):
+    folder.path.chmod(0o755)
+    again = spark_folder("a place", {"XDG_CACHE_HOME": str(tmp_path)})
+    assert again == folder
+    assert mode(folder.path) == 0o700
+
+
+def test_the_folder_of_another_user_is_refused(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(state.os, "geteuid", lambda: os.getuid() + 1)
+    with pytest.raises(DbtConfigError, match="belongs to the user with the id"):
+        spark_folder("a place", {"XDG_CACHE_HOME": str(tmp_path)})
+
+
+def test_each_place_has_a_folder(tmp_path: Path, folder: SparkFolder):
+    other = spark_folder("another", {"XDG_CACHE_HOME": str(tmp_path)})
+    found = spark_folders({"XDG_CACHE_HOME": str(tmp_path)})
+    assert sorted(each.path for each in found) == sorted([folder.path, other.path])
+    assert spark_folders({"XDG_CACHE_HOME": str(tmp_path / "none")}) == []
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"keeper": 1}', "null"])
+def test_a_damaged_file_is_no_spark(folder: SparkFolder, text: str):
+    (folder.path / "spark.json").write_text(text)
+    assert folder.read() is None
+
+
+def test_a_spark_is_forgotten(folder: SparkFolder, spark: KeptSpark):
+    folder.write(spark)
+    folder.forget()
+    folder.forget()
+    assert folder.read() is None
+
+
+# Locks
+
+
+def test_one_at_a_time_holds_the_lock(folder: SparkFolder):
+    with folder.locked(), pytest.raises(LockIsHeld, match=r"spark\.log"), folder.locked(0):
+        pass
+    with folder.locked(0):
+        pass
+
+
+def test_many_can_use_a_spark_and_the_first_is_alone(folder: SparkFolder):
+    assert not folder.is_used
+    first, second = folder.use(900), folder.use(60)
+    assert (first.is_alone, second.is_alone, folder.is_used) == (True, False, True)
+    first.end()
+    assert folder.is_used
+    second.end()
+    assert not folder.is_used
+    used, keep_alive = folder.last_use or (0, 0)
+    assert keep_alive == 60
+    assert abs(used - time.time()) < 60
+
+
+USES = """
+import sys, time
+from pathlib import Path
+from dbt.adapters.deltawiden.spark.kept.state import SparkFolder
+use = SparkFolder(Path(sys.argv[1])).use(1)
+print("uses", flush=True)
+time.sleep(600)
+"""
+
+
+def test_the_use_of_a_process_ends_with_it_even_if_it_is_killed(folder: SparkFolder):
+    command = [sys.executable, "-c", USES, str(folder.path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "uses\n"
+            assert folder.is_used
+        finally:
+            process.kill()
+    assert not folder.is_used
+
+
+# Processes
+
+
+def test_a_process_is_found_by_when_it_was_started():
+    with subprocess.Popen(["sleep", "600"]) as child:
+        process = Process.find(child.pid)
+        impostor = Process(child.pid, "another time")
+        assert process.is_running
+        assert not impostor.is_running
+        impostor.send(signal.SIGKILL)
+        assert not wait_until_ended([process], 0.2)
+        assert json.loads(json.dumps(process.resident_bytes)) > 0
+        process.send(signal.SIGKILL)
+        # It is not waited for yet: a process that has ended does not run, even if the system
+        # still has its entry.
+        assert wait_until_ended([process], 10)
+    assert not process.is_running
+    process.send(signal.SIGKILL)
+
+
+def test_there_is_no_process_with_the_id_of_none():
+    assert not Process.find(2**22 + 1).is_running
