@@ -45,12 +45,12 @@ from dbt.adapters.deltawiden.operations.repair_statistics import repair_statisti
 from dbt.adapters.deltawiden.operations.report_type_widening import report_type_widening
 from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults
 from dbt.adapters.deltawiden.operations.selection import Names, Selection, full_name
+from dbt.adapters.deltawiden.operations.stop_spark import StoppedSparks, stop_spark
 from dbt.adapters.deltawiden.operations.sync_contracts import (
     SyncResults,
     own_package,
     sync_contracts,
 )
-from dbt.adapters.deltawiden.operations.stop_spark import StoppedSparks, stop_spark
 from dbt.adapters.deltawiden.operations.vacuum import Vacuum, vacuum
 from dbt.adapters.deltawiden.operations.widen_columns import widen_columns
 from dbt.adapters.deltawiden.operations.would_be_types import WouldBeTypes
