@@ -146,39 +146,35 @@ def project(first: Project, tmp_path: Path) -> Iterator[Project]:
         os.kill(process, signal.SIGTERM)
 
 
+@pytest.mark.slow
 def test_the_second_run_loads_classes_from_the_archive_of_the_first(first: Project):
     (archive,) = first.made()
-    before = archive.stat()
+    before = archive.stat().st_mtime_ns
     output = first.dbt("run", "--vars", "type: bigint")
     assert first.used_archive()
     assert "`x`.`one`: widened n: int -> bigint" in output
     (same,) = first.made()
-    assert same.stat() == before
+    assert same.stat().st_mtime_ns == before
     assert trainers(first) == []
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("damage", ["truncated", "zeros", "empty", "missing"])
-def test_a_damaged_archive_is_made_again(project: Project, damage: str):
+def test_a_truncated_archive_is_made_again(project: Project):
     (archive,) = project.made()
     size = archive.stat().st_size
-    if damage == "missing":
-        archive.unlink()
-    else:
-        content = archive.read_bytes()
-        archive.unlink()
-        shorter = {"truncated": content[: size // 2], "zeros": bytes(size), "empty": b""}
-        archive.write_bytes(shorter[damage])
+    content = archive.read_bytes()
+    archive.unlink()
+    archive.write_bytes(content[: size // 2])
     project.dbt("run", "--vars", "type: int")
     assert not project.used_archive()
-    wait_until(lambda: is_complete(project) and archive.stat().st_size > size // 2)
-    wait_until(lambda: trainers(project) == [])
-    project.ask("select 1 from delta.`spark-warehouse/x.db/one`")
+    wait_until(lambda: trainers(project) == [] and is_complete(project))
+    assert archive.stat().st_size > size // 2
+    project.dbt("run", "--vars", "type: int")
     assert project.used_archive()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("content", [b"", b"no archive", bytes(2**20)])
+@pytest.mark.parametrize("content", [b"", bytes(2**20)])
 def test_an_archive_that_java_refuses_is_not_used(project: Project, content: bytes):
     (archive,) = project.made()
     archive.unlink()
@@ -204,13 +200,12 @@ def test_a_jvm_that_dies_of_its_archive_is_started_without_it(project: Project):
     assert archive.name not in [file.name for file in project.made()] or trainers(project)
 
 
-@pytest.mark.slow
-def test_a_cache_folder_that_cannot_be_written_is_no_reason_to_fail(project: Project):
-    # As root, a test can write to a folder whose permissions are none.
-    nowhere = "/proc/no-cache"
-    project.dbt("run", "--vars", "type: int", XDG_CACHE_HOME=nowhere)
+def test_a_cache_folder_that_cannot_be_written_is_no_reason_to_fail(tmp_path: Path):
+    # As root, a test can write to a folder without permissions, but not below a file.
+    (tmp_path / "file").touch()
+    project = Project(tmp_path / "project", tmp_path / "file" / "cache")
+    project.dbt("run", "--vars", "type: int")
     assert not project.used_archive()
-    assert not Path(nowhere).exists()
 
 
 @pytest.mark.slow
@@ -257,11 +252,15 @@ def test_the_user_s_own_java_options_are_kept(project: Project):
     assert project.used_archive()
 
 
+def test_an_option_of_the_user_about_archives_turns_it_off(tmp_path: Path):
+    project = Project(tmp_path / "project", tmp_path / "cache")
+    project.set_java_options(f"{LIST_CLASSES} -Xshare:auto")
+    project.ask("select 1")
+    assert not project.archives.exists()
+
+
 @pytest.mark.slow
-def test_an_option_of_the_user_about_archives_turns_it_off(project: Project):
+def test_an_archive_is_not_used_if_the_user_s_option_turns_it_off(project: Project):
     project.set_java_options(f"{LIST_CLASSES} -Xshare:auto")
     project.ask("select 1")
     assert not project.used_archive()
-    shutil.rmtree(project.archives)
-    project.ask("select 1")
-    assert not project.archives.exists()

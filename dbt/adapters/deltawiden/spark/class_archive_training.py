@@ -82,7 +82,7 @@ def main(text: str) -> None:
     """
     fields = json.loads(text)
     archive = ClassArchive(**{**fields, "options": tuple(fields["options"])})
-    os.nice(19)
+    os.nice(10)
     signal.alarm(_MOST_SECONDS)
     folder = Path(archive.file).parent
     with _locked(folder / "lock") as has_lock:
