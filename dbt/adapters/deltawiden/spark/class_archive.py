@@ -37,7 +37,7 @@ _NEEDED_BYTES = 2**30
 
 # With one of these options, the user decides about archives, or classes are changed as they load.
 _ABOUT_ARCHIVES = re.compile(
-    r"-Xshare\b|-XX:\S*(Archive|SharedClass|LoadedClass)|-agent|-javaagent"
+    r"-Xshare\b|-XX:\S*(Archive|Shared|LoadedClass)|-agent|-javaagent"
     r"|--(patch-module|limit-modules|upgrade-module-path)"
 )
 # An archive only fits a JVM that has the same values of these options.
@@ -74,8 +74,8 @@ class ClassArchive:
 
     @property
     def use_options(self) -> tuple[str, ...]:
-        """The options with which the JVM uses the archive if it fits."""
-        return (f"-XX:SharedArchiveFile={self.file}", "-Xshare:auto")
+        """The options with which the JVM uses the archive if it fits and is not damaged."""
+        return (f"-XX:SharedArchiveFile={self.file}", "-Xshare:auto", "-XX:+VerifySharedSpaces")
 
     def mark_used(self) -> None:
         """Record that the archive is used. Those that were used last are kept."""
