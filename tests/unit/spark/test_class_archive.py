@@ -2,6 +2,7 @@
 
 import atexit
 import os
+import time
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -192,7 +193,7 @@ def test_an_archive_is_made_once(machine: Machine, at_exit: list[object]):
     assert len(at_exit) == 1
 
 
-def test_an_archive_that_could_not_be_made_is_not_tried_again(
+def test_an_archive_that_could_not_be_made_is_tried_again_after_a_day(
     machine: Machine, at_exit: list[object]
 ):
     archive = machine.archive()
@@ -200,6 +201,10 @@ def test_an_archive_that_could_not_be_made_is_not_tried_again(
     archive.write_stamp(failed="the JVM has no archive of its own")
     archive.make_at_exit()
     assert at_exit == []
+    yesterday = time.time() - 25 * 60 * 60
+    os.utime(archive._stamp, (yesterday, yesterday))
+    archive.make_at_exit()
+    assert len(at_exit) == 1
 
 
 def test_nothing_is_made_in_a_folder_that_cannot_be_created(

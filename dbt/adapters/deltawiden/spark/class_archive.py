@@ -15,6 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -34,6 +35,7 @@ MEMORY = "spark.driver.memory"
 
 _KEPT = 2
 _NEEDED_BYTES = 2**30
+_SECONDS_UNTIL_NEXT_TRY = 24 * 60 * 60
 
 # With one of these options, the user decides about archives, or classes are changed as they load.
 _ABOUT_ARCHIVES = re.compile(
@@ -88,8 +90,9 @@ class ClassArchive:
         return made is not None and made == _size_and_time(Path(self.file))
 
     def has_failed(self) -> bool:
-        """Return whether an archive could not be made."""
-        return "failed" in (self._read_stamp() or {})
+        """Return whether an archive could not be made on the last day."""
+        is_recent = time.time() - _time(self._stamp) < _SECONDS_UNTIL_NEXT_TRY
+        return is_recent and "failed" in (self._read_stamp() or {})
 
     def write_stamp(self, failed: str | None = None) -> None:
         """Record that the archive was made, or why it could not be made."""
@@ -109,7 +112,7 @@ class ClassArchive:
 
     def _make_in_background(self) -> None:
         module = "dbt.adapters.deltawiden.spark.class_archive_training"
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, RuntimeError):
             subprocess.Popen(
                 [sys.executable, "-m", module, json.dumps(asdict(self))],
                 # Python finds modules in the working directory too: not the user's own.
