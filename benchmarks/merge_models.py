@@ -127,7 +127,13 @@ def outside_merge(run: Run) -> list[float]:
 # Settings that have another value in every process.
 _VOLATILE = ("spark.app.", "spark.driver.port", "spark.driver.appUIAddress")
 # Settings of the jars. The jars are the same, but one adapter resolved them at an earlier start.
-_JARS = ("spark.jars", "spark.files", "spark.submit.pyFiles", "spark.repl.local.jars")
+_JARS = (
+    "spark.jars",
+    "spark.driver.extraClassPath",
+    "spark.files",
+    "spark.submit.pyFiles",
+    "spark.repl.local.jars",
+)
 
 
 def lasting(settings: Mapping[str, str]) -> dict[str, str]:

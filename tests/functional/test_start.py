@@ -156,13 +156,18 @@ def test_settings_in_the_profile_override_pyspark_submit_args(project: Path):
 
 
 RESOLVED = ":: resolving dependencies ::"
+# Otherwise, these starts would also make an archive of classes in their cache.
+NO_ARCHIVE = {"JAVA_TOOL_OPTIONS": "-Xshare:auto"}
 
 
 def test_delta_is_resolved_at_the_first_start_only(project: Path, tmp_path: Path):
     cache = tmp_path / "cache"
 
     def spark_log_of_run() -> str:
-        run = dbt(project, "run-operation", "ask", "--args", DELTA, XDG_CACHE_HOME=str(cache))
+        run = dbt(
+            *(project, "run-operation", "ask", "--args", DELTA),
+            **{"XDG_CACHE_HOME": str(cache), **NO_ARCHIVE},
+        )
         assert run.returncode == 0, run.stdout
         return (project / "logs" / "spark.log").read_text()
 
@@ -178,10 +183,11 @@ def test_delta_is_resolved_at_the_first_start_only(project: Path, tmp_path: Path
 def test_delta_is_resolved_again_after_a_failed_start(project: Path, tmp_path: Path):
     cache = tmp_path / "cache"
     command = ("run-operation", "ask", "--args", DELTA)
-    assert dbt(project, *command, XDG_CACHE_HOME=str(cache)).returncode == 0
+    variables = {"XDG_CACHE_HOME": str(cache), **NO_ARCHIVE}
+    assert dbt(project, *command, **variables).returncode == 0
     bad = {"spark.driver.memory": "none"}
     set_profile(project, {"type": "deltawiden", "schema": "x", "server_side_parameters": bad})
-    assert dbt(project, *command, XDG_CACHE_HOME=str(cache)).returncode != 0
+    assert dbt(project, *command, **variables).returncode != 0
     assert [*(cache / "dbt-deltawiden").iterdir()] == []
 
 

@@ -17,5 +17,5 @@ def test_the_java_that_is_needed_is_that_of_the_version_as_numbers(
     log = tmp_path / "spark.log"
     log.write_text("")
     monkeypatch.setattr(pyspark, "__version__", spark)
-    monkeypatch.setattr(embedded, "_java_version", lambda: "11.0.2")
+    monkeypatch.setattr(embedded, "java_version", lambda environment: "11.0.2")
     assert ("17" in embedded._why_not_started(OSError("no JVM"), log)) == said

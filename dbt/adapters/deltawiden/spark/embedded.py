@@ -2,10 +2,6 @@
 
 import contextlib
 import os
-import re
-import shlex
-import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -17,14 +13,16 @@ from dbt_common.exceptions import DbtRuntimeError
 from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
-from pyspark.java_gateway import launch_gateway
 
 from dbt.adapters.deltawiden.spark.errors import error_text, start_failure_text
 from dbt.adapters.deltawiden.spark.jar_cache import JarCache, without_bundled
-from dbt.adapters.deltawiden.spark.redaction import scrubbed, without_secrets
+from dbt.adapters.deltawiden.spark.java import java_version
+from dbt.adapters.deltawiden.spark.launch import archive_for, launch
+from dbt.adapters.deltawiden.spark.redaction import scrubbed
 from dbt.adapters.deltawiden.spark.settings import (
     adds_only_own_jars,
     bundled_jars_dir,
+    given_settings,
     start_settings,
 )
 from dbt.adapters.deltawiden.sql.versions import read_version
@@ -58,37 +56,45 @@ def start_spark(parameters: Mapping[str, str], log_file: Path | None = None) -> 
             if "PYSPARK_GATEWAY_PORT" in os.environ:
                 SparkContext(conf=_submitted_conf(parameters))
                 return
+            given = given_settings(parameters, os.environ)
             settings = start_settings(parameters, os.environ)
             ours = adds_only_own_jars(parameters, os.environ)
             with _found_jars(settings.get("spark.jars.packages") if ours else None) as found:
-                _start(settings, found, log)
+                _start(settings, given, found, log)
         except Exception as error:
             logger.debug(f"{error}\n{_read(log_file)}")
             raise SparkDidNotStart(scrubbed(_why_not_started(error, log_file))) from error
 
 
-def _start(settings: Mapping[str, str], found: JarCache | None, log: TextIO) -> None:
+def _start(
+    settings: Mapping[str, str], given: Mapping[str, str], found: JarCache | None, log: TextIO
+) -> None:
     """Start a JVM, and Spark in it.
 
     Args:
         settings: the settings to start with.
+        given: the settings that the user gives to Spark.
         found: the cache of the jars of its packages, or None if they are not cached.
         log: the file that the JVM writes its output to.
     """
-    jars = found.read() if found is not None else []
-    if jars:
-        settings = {
-            **settings,
-            "spark.jars": ",".join(without_bundled(jars, bundled_jars_dir(os.environ))),
-        }
-        del settings["spark.jars.packages"]
-    # Every user of the machine can read the arguments of a process.
-    arguments = _conf(without_secrets(settings))
-    with _submit_arguments(arguments):
-        gateway = launch_gateway(arguments, {"stdout": log, "stderr": log})
-    if found is not None and not jars:
+    resolved = _with_jars(settings, found)
+    gateway = launch(resolved, given, log)
+    if found is not None and "spark.jars.packages" in resolved:
         found.write(SparkConf(_jvm=gateway.jvm).get("spark.jars", "").split(","))
-    SparkContext(conf=_conf(settings), gateway=gateway)
+    SparkContext(conf=_conf(resolved), gateway=gateway)
+    archive = archive_for(_with_jars(settings, found), given)
+    if archive is not None:
+        archive.make_at_exit()
+
+
+def _with_jars(settings: Mapping[str, str], found: JarCache | None) -> Mapping[str, str]:
+    """Return the settings with the cached jars in place of the packages."""
+    jars = found.read() if found is not None else []
+    if not jars:
+        return settings
+    others = {key: value for key, value in settings.items() if key != "spark.jars.packages"}
+    own = bundled_jars_dir(os.environ)
+    return {**others, "spark.jars": ",".join(without_bundled(jars, own))}
 
 
 @contextlib.contextmanager
@@ -106,30 +112,6 @@ def _found_jars(packages: str | None) -> Iterator[JarCache | None]:
 
 def _conf(settings: Mapping[str, str], load_defaults: bool = False) -> SparkConf:
     return SparkConf(loadDefaults=load_defaults).setAll(list(settings.items()))
-
-
-@contextlib.contextmanager
-def _submit_arguments(conf: SparkConf) -> Iterator[None]:
-    """Append the settings to PYSPARK_SUBMIT_ARGS, so that they take precedence over its content.
-
-    Otherwise its content comes last: PySpark passes it to spark-submit after the settings.
-    """
-    given = os.environ.get("PYSPARK_SUBMIT_ARGS")
-    if given is None:
-        yield
-        return
-    options = [word for word in shlex.split(given) if word != "pyspark-shell"]
-    for key, value in conf.getAll():
-        options += ["--conf", f"{key}={value}"]
-    # For spark-submit, this option takes precedence over the equivalent setting.
-    packages = conf.get("spark.jars.packages")
-    if packages:
-        options += ["--packages", packages]
-    os.environ["PYSPARK_SUBMIT_ARGS"] = shlex.join([*options, "pyspark-shell"])
-    try:
-        yield
-    finally:
-        os.environ["PYSPARK_SUBMIT_ARGS"] = given
 
 
 def _submitted_conf(parameters: Mapping[str, str]) -> SparkConf:
@@ -155,16 +137,5 @@ def _why_not_started(error: Exception, log_file: Path) -> str:
     if isinstance(error, SPARK_ERRORS) and "JAVA_GATEWAY_EXITED" not in str(error):
         return f"Spark did not start: {error_text(error)}"
     minimum_java = 17 if read_version(pyspark.__version__) >= (4,) else 8
-    why = start_failure_text(_read(log_file), _java_version(), minimum_java)
+    why = start_failure_text(_read(log_file), java_version(os.environ), minimum_java)
     return f"{why} (Spark's own lines are in {log_file})"
-
-
-def _java_version() -> str | None:
-    """Return the version of the Java that Spark would use, or None if there is no Java."""
-    home = os.environ.get("JAVA_HOME")
-    java = os.path.join(home, "bin", "java") if home else shutil.which("java")
-    if not java or not os.path.exists(java):
-        return None
-    printed = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
-    match = re.search(r'version "([^"]+)"', printed.stderr + printed.stdout)
-    return match.group(1) if match else "unknown"

@@ -7,6 +7,7 @@ them twice. Delta's package even depends on jars of Hadoop and Parquet, which Sp
 import contextlib
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -27,9 +28,7 @@ class JarCache:
     """
 
     def __init__(self, packages: str, environment: Mapping[str, str]) -> None:
-        # https://specifications.freedesktop.org/basedir-spec/latest/ (XDG_CACHE_HOME)
-        cache = environment.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-        self._file = Path(cache, "dbt-deltawiden", f"{quote(packages, safe='')}.json")
+        self._file = cache_folder(environment) / f"{quote(packages, safe='')}.json"
 
     def read(self) -> list[str]:
         """Return the URIs of the jars, or an empty list if one of the files has changed."""
@@ -58,6 +57,13 @@ class JarCache:
             self._file.unlink()
 
 
+def cache_folder(environment: Mapping[str, str]) -> Path:
+    """Return this adapter's folder in the user's cache folder. It may not exist."""
+    # https://specifications.freedesktop.org/basedir-spec/latest/ (XDG_CACHE_HOME)
+    cache = environment.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return Path(cache, "dbt-deltawiden")
+
+
 def without_bundled(jars: Iterable[str], own: Path) -> list[str]:
     """Return the jars that Spark does not contain itself.
 
@@ -71,14 +77,41 @@ def without_bundled(jars: Iterable[str], own: Path) -> list[str]:
         The URIs of the other jars.
     """
     names = set(os.listdir(own)) if own.is_dir() else set()
-    return [jar for jar in jars if _path(jar).name.partition("_")[2] not in names]
+    return [jar for jar in jars if jar_path(jar).name.partition("_")[2] not in names]
+
+
+def without_other_versions(jars: Iterable[str], own: Path) -> list[str]:
+    """Return the jars of which Spark contains no version.
+
+    Args:
+        jars: as for ``without_bundled``.
+        own: as for ``without_bundled``.
+
+    Returns:
+        The URIs of these jars.
+    """
+    artifacts = {_artifact(file.name) for file in own.glob("*.jar")}
+    return [jar for jar in jars if _artifact(jar_path(jar).name.partition("_")[2]) not in artifacts]
+
+
+def _artifact(file_name: str) -> str:
+    """Return the part of a jar's name before the version."""
+    return re.split(r"-\d", file_name, maxsplit=1)[0]
 
 
 def _sizes(jars: Iterable[str]) -> dict[str, int]:
-    return {jar: _path(jar).stat().st_size for jar in jars}
+    return {jar: jar_path(jar).stat().st_size for jar in jars}
 
 
-def _path(uri: str) -> Path:
+def jar_path(uri: str) -> Path:
+    """Return the path of a jar.
+
+    Args:
+        uri: the URI of the jar.
+
+    Raises:
+        ValueError: the jar is not a file of this machine.
+    """
     parts = urlsplit(uri)
     if parts.scheme != "file":
         raise ValueError(f"{uri} is not a file of this machine")

@@ -52,7 +52,7 @@ def start_settings(parameters: Mapping[str, str], environment: Mapping[str, str]
         **_java_time_zone(given),
     }
     settings["spark.master"] = _master(given, environment)
-    if _is_local(settings["spark.master"]):
+    if is_local(settings["spark.master"]):
         settings.update(_one_machine())
     chosen = {key: value for key, value in settings.items() if key not in given}
     # These already include the user's own values.
@@ -70,7 +70,7 @@ def is_on_one_machine(parameters: Mapping[str, str], environment: Mapping[str, s
     Returns:
         Whether its master is local.
     """
-    return _is_local(_master(given_settings(parameters, environment), environment))
+    return is_local(_master(given_settings(parameters, environment), environment))
 
 
 def adds_only_own_jars(parameters: Mapping[str, str], environment: Mapping[str, str]) -> bool:
@@ -85,7 +85,7 @@ def adds_only_own_jars(parameters: Mapping[str, str], environment: Mapping[str, 
         the jars.
     """
     given = given_settings(parameters, environment)
-    on_one_machine = _is_local(_master(given, environment))
+    on_one_machine = is_local(_master(given, environment))
     return on_one_machine and not any(key.startswith("spark.jars") for key in given)
 
 
@@ -98,7 +98,8 @@ def _master(given: Mapping[str, str], environment: Mapping[str, str]) -> str:
     return given.get("spark.master", environment.get("MASTER", "local[*]"))
 
 
-def _is_local(master: str) -> bool:
+def is_local(master: str) -> bool:
+    """Return whether a value of ``spark.master`` means that Spark runs in a single process."""
     return master.startswith("local")
 
 
@@ -250,6 +251,7 @@ _SUBMIT_OPTIONS = {
     "--jars": "spark.jars",
     "--driver-memory": "spark.driver.memory",
     "--driver-class-path": "spark.driver.extraClassPath",
+    "--driver-java-options": "spark.driver.extraJavaOptions",
 }
 
 

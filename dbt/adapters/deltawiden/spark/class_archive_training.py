@@ -1,0 +1,184 @@
+"""Make an archive of the classes that Spark and Delta load. ``class_archive`` starts this module.
+
+python -m dbt.adapters.deltawiden.spark.class_archive_training ARCHIVE
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from pyspark import SparkConf, SparkContext
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import SparkSession
+
+from dbt.adapters.deltawiden.spark.class_archive import (
+    MEMORY,
+    ClassArchive,
+    remove_old_archives,
+)
+from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
+from dbt.adapters.deltawiden.spark.java import find_java
+from dbt.adapters.deltawiden.spark.settings import start_settings
+
+_TEMPORARY = "making-"
+_MOST_SECONDS = 1800
+
+# The user's settings could point to a metastore or to files that are not ours.
+_NOT_INHERITED = (
+    "HADOOP_CONF_DIR",
+    "MASTER",
+    "PYSPARK_SUBMIT_ARGS",
+    "SPARK_SUBMIT_OPTS",
+    "YARN_CONF_DIR",
+)
+
+# The kinds of statements that dbt and this adapter run.
+_STATEMENTS = (
+    "create schema if not exists s",
+    "show schemas",
+    """create table s.t using delta tblproperties ('delta.enableTypeWidening' = 'true') as
+    select id, cast(id % 7 as tinyint) as kind, cast(id * 0.25 as decimal(12, 2)) as amount,
+    concat('note ', id) as note, date '2026-01-01' as day, timestamp '2026-01-01 12:00:00' as time,
+    array(id) as ids, named_struct('x', 1, 'y', 'z') as s from range(0, 1000, 1, 2)""",
+    """create or replace temporary view source as select t.id, cast(t.kind as smallint) as kind,
+    t.amount, t.note, t.day, t.time, t.ids, t.s from s.t join range(500, 1500) r on t.id = r.id
+    where t.note like 'note %' order by t.id""",
+    "alter table s.t alter column kind type smallint",
+    """merge into s.t using source on t.id = source.id
+    when matched then update set * when not matched then insert *""",
+    "insert into s.t select * from source",
+    "insert overwrite table s.t select * from source",
+    "create or replace table s.t using delta as select * from source",
+    "update s.t set note = 'x' where id = 1",
+    "delete from s.t where id = 2",
+    """create or replace view s.v as
+    select kind, count(*) as n, sum(amount) as total from s.t group by kind""",
+    "describe extended s.t",
+    "describe detail s.t",
+    "describe history s.t",
+    "show tblproperties s.t",
+    "show table extended in s like '*'",
+    "show tables in s",
+    "show views in s",
+    "select n, row_number() over (order by n) from s.v union all select 1, 2",
+    "alter table s.t add columns (z int)",
+    "drop view s.v",
+    "drop table s.t",
+)
+
+
+def main(text: str) -> None:
+    """Make an archive, unless it exists or another process is making one.
+
+    Args:
+        text: the fields of the ``ClassArchive``, as JSON.
+    """
+    fields = json.loads(text)
+    archive = ClassArchive(**{**fields, "options": tuple(fields["options"])})
+    os.nice(10)
+    signal.alarm(_MOST_SECONDS)
+    folder = Path(archive.file).parent
+    with _locked(folder / "lock") as has_lock:
+        if has_lock and not archive.exists():
+            _remove_temporary(folder)
+            work = Path(tempfile.mkdtemp(dir=folder, prefix=_TEMPORARY))
+            try:
+                _make(archive, work)
+            finally:
+                shutil.rmtree(work, ignore_errors=True)
+            remove_old_archives(folder)
+
+
+@contextlib.contextmanager
+def _locked(file: Path) -> Iterator[bool]:
+    """Yield whether this process has the lock. It loses the lock when it ends, however it ends."""
+    with file.open("w") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            yield False
+            return
+        yield True
+
+
+def _remove_temporary(folder: Path) -> None:
+    """Delete what a process that was killed has left. Only the process with the lock may do so."""
+    for left in folder.glob(f"{_TEMPORARY}*"):
+        shutil.rmtree(left, ignore_errors=True)
+
+
+def _make(archive: ClassArchive, work: Path) -> None:
+    made = work / "classes.jsa"
+    try:
+        _train(archive, made, work)
+        _check(archive, made)
+    except Exception as error:
+        archive.write_stamp(failed=str(error))
+        return
+    with made.open("rb") as stream:
+        os.fsync(stream.fileno())
+    os.replace(made, archive.file)
+    archive.write_stamp()
+
+
+def _train(archive: ClassArchive, made: Path, work: Path) -> None:
+    """Run statements in a Spark that writes its classes to an archive when it ends."""
+    os.chdir(work)
+    configuration = work / "conf"
+    configuration.mkdir()
+    for name in _NOT_INHERITED:
+        os.environ.pop(name, None)
+    os.environ["SPARK_CONF_DIR"] = str(configuration)
+    options = [*archive.options, f"-XX:ArchiveClassesAtExit={made}"]
+    os.environ["SPARK_SUBMIT_OPTS"] = " ".join(options)
+    database = f"jdbc:derby:;databaseName={work / 'metastore_db'};create=true"
+    own = {
+        **archive.settings,
+        MEMORY: archive.memory,
+        "spark.master": "local[2]",
+        "spark.sql.warehouse.dir": str(work / "warehouse"),
+        "spark.hadoop.javax.jdo.option.ConnectionURL": database,
+    }
+    conf = SparkConf(loadDefaults=False).setAll(list(start_settings(own, os.environ).items()))
+    with (work / "spark.log").open("w") as log:
+        gateway = launch_gateway(conf, {"stdout": log, "stderr": log})
+    try:
+        SparkContext(conf=conf, gateway=gateway)
+        _run_statements()
+        gateway.shutdown()
+        # PySpark's JVM ends when its standard input does.
+        gateway.proc.stdin.close()
+        gateway.proc.wait()
+    finally:
+        gateway.proc.kill()
+
+
+def _run_statements() -> None:
+    session = SparkSession.builder.getOrCreate()
+    for statement in _STATEMENTS:
+        # Not every version of Spark and Delta supports all of them.
+        with contextlib.suppress(*SPARK_ERRORS):
+            session.sql(statement).collect()
+    session.stop()
+
+
+def _check(archive: ClassArchive, made: Path) -> None:
+    """Check that a JVM accepts the archive."""
+    java = find_java(os.environ)
+    if java is None:
+        raise FileNotFoundError("There is no Java.")
+    use = [f"-XX:SharedArchiveFile={made}", "-Xshare:on", *archive.options]
+    command = [str(java.home / "bin" / "java"), *use, "-cp", archive.class_path, "-version"]
+    subprocess.run(command, check=True, capture_output=True, timeout=300)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,131 @@
+"""Launch the JVM of the embedded Spark, with the Java options that make a short run fast."""
+
+import contextlib
+import os
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TextIO
+
+from dbt.adapters.events.logging import AdapterLogger
+from py4j.java_gateway import JavaGateway
+from pyspark import SparkConf
+from pyspark.java_gateway import launch_gateway
+
+from dbt.adapters.deltawiden.spark.class_archive import CLASS_PATH, ClassArchive, find_archive
+from dbt.adapters.deltawiden.spark.java import find_java, given_java_options, lighter_compilation
+from dbt.adapters.deltawiden.spark.redaction import without_secrets
+from dbt.adapters.deltawiden.spark.settings import is_local
+
+logger = AdapterLogger("DeltaWiden")
+
+_OPTIONS = "SPARK_SUBMIT_OPTS"
+
+
+def launch(settings: Mapping[str, str], given: Mapping[str, str], log: TextIO) -> JavaGateway:
+    """Launch a JVM.
+
+    Args:
+        settings: the settings that Spark starts with.
+        given: the settings that the user gives to Spark. Their Java options take precedence.
+        log: the file that the JVM writes its output to.
+
+    Returns:
+        The gateway to the JVM.
+    """
+    options = _compilation_options(settings, given)
+    archive = archive_for(settings, given)
+    if archive is None or not archive.exists():
+        return _launch(settings, options, log)
+    archive.mark_used()
+    try:
+        return _launch({**settings, **archive.settings}, [*options, *archive.use_options], log)
+    except Exception as error:
+        # If the second launch fails too, the archive is not the cause.
+        gateway = _launch(settings, options, log)
+        logger.debug(f"The JVM did not start with {archive.file}, which is deleted: {error}")
+        archive.forget()
+        return gateway
+
+
+def archive_for(settings: Mapping[str, str], given: Mapping[str, str]) -> ClassArchive | None:
+    """Return the archive of classes for a JVM.
+
+    Args:
+        settings: as for ``launch``.
+        given: as for ``launch``.
+
+    Returns:
+        The archive, whether or not it has been made. None on a cluster, and if it is not known
+        which jars Spark will have.
+    """
+    has_own_jars = any(key.startswith("spark.jars") for key in given)
+    if has_own_jars or "spark.jars.packages" in settings or not is_local(settings["spark.master"]):
+        return None
+    options = given_java_options({**given, **settings}, os.environ)
+    java = find_java(os.environ)
+    return find_archive({**given, **settings}, given.get(CLASS_PATH, ""), options, java, os.environ)
+
+
+def _compilation_options(settings: Mapping[str, str], given: Mapping[str, str]) -> Sequence[str]:
+    if not is_local(settings["spark.master"]):
+        return ()
+    options = given_java_options({**given, **settings}, os.environ)
+    return lighter_compilation(find_java(os.environ), options)
+
+
+def _launch(settings: Mapping[str, str], options: Sequence[str], log: TextIO) -> JavaGateway:
+    # Every user of the machine can read the arguments of a process.
+    arguments = SparkConf(loadDefaults=False).setAll(list(without_secrets(settings).items()))
+    with _submit_arguments(arguments), _java_options(options):
+        return launch_gateway(arguments, {"stdout": log, "stderr": log})
+
+
+@contextlib.contextmanager
+def _java_options(options: Sequence[str]) -> Iterator[None]:
+    """Add options to those that spark-submit starts the JVM with, before the user's own.
+
+    Of two options with different values, the JVM uses the last one.
+    """
+    given = os.environ.get(_OPTIONS)
+    words = [shlex.quote(option) for option in options]
+    with _variable(_OPTIONS, " ".join([*words, given or ""]) if words else given):
+        yield
+
+
+@contextlib.contextmanager
+def _submit_arguments(conf: SparkConf) -> Iterator[None]:
+    """Append the settings to PYSPARK_SUBMIT_ARGS, so that they take precedence over its content.
+
+    Otherwise its content comes last: PySpark passes it to spark-submit after the settings.
+    """
+    given = os.environ.get("PYSPARK_SUBMIT_ARGS")
+    if given is None:
+        yield
+        return
+    options = [word for word in shlex.split(given) if word != "pyspark-shell"]
+    for key, value in conf.getAll():
+        options += ["--conf", f"{key}={value}"]
+    # For spark-submit, this option takes precedence over the equivalent setting.
+    packages = conf.get("spark.jars.packages")
+    if packages:
+        options += ["--packages", packages]
+    with _variable("PYSPARK_SUBMIT_ARGS", shlex.join([*options, "pyspark-shell"])):
+        yield
+
+
+@contextlib.contextmanager
+def _variable(name: str, value: str | None) -> Iterator[None]:
+    """Set an environment variable, or remove it, until the block ends."""
+    before = os.environ.get(name)
+    _set_variable(name, value)
+    try:
+        yield
+    finally:
+        _set_variable(name, before)
+
+
+def _set_variable(name: str, value: str | None) -> None:
+    if value is None:
+        os.environ.pop(name, None)
+    else:
+        os.environ[name] = value
