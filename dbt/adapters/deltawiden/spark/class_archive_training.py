@@ -83,8 +83,6 @@ def main(text: str) -> None:
     """
     fields = json.loads(text)
     archive = ClassArchive(**{**fields, "options": tuple(fields["options"])})
-    os.nice(10)
-    signal.alarm(_MOST_SECONDS)
     folder = Path(archive.file).parent
     with _locked(folder / "lock") as has_lock:
         if has_lock and not archive.exists():
@@ -95,6 +93,17 @@ def main(text: str) -> None:
             finally:
                 shutil.rmtree(work, ignore_errors=True)
             remove_old_archives(folder)
+
+
+def _take_turns() -> None:
+    """Let other programs run first.
+
+    Linux can group the processes of a session, and then compares the groups: sched(7), "The
+    autogroup feature".
+    """
+    os.nice(10)
+    with contextlib.suppress(OSError):
+        Path("/proc/self/autogroup").write_text("10")
 
 
 @contextlib.contextmanager
@@ -181,4 +190,6 @@ def _check(archive: ClassArchive, made: Path) -> None:
 
 
 if __name__ == "__main__":
+    _take_turns()
+    signal.alarm(_MOST_SECONDS)
     main(sys.argv[1])
