@@ -193,6 +193,7 @@ def test_an_archive_that_java_refuses_is_not_used(project: Project, damage: str)
     assert not project.used_archive()
 
 
+@pytest.mark.slow
 def test_a_cache_folder_that_cannot_be_written_is_no_reason_to_fail(tmp_path: Path):
     # As root, a test can write to a folder without permissions, but not below a file.
     (tmp_path / "file").touch()
@@ -245,6 +246,7 @@ def test_the_user_s_own_java_options_are_kept(project: Project):
     assert project.used_archive()
 
 
+@pytest.mark.slow
 def test_an_option_of_the_user_about_archives_turns_it_off(tmp_path: Path):
     project = Project(tmp_path / "project", tmp_path / "cache")
     project.set_java_options(f"{LIST_CLASSES} -Xshare:auto")

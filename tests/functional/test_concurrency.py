@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql.streaming import StreamingQuery
 from tenacity import wait_none
 
 from dbt.adapters.deltawiden.delta import conflicts
@@ -189,6 +190,18 @@ class TestWriter:
         assert t.rows() == sorted([(number, 7) for number in written] + ours, key=repr)
 
 
+def wait_until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 300
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.2)
+
+
+def wait_until_more_or_stopped(stream: StreamingQuery, count: Callable[[], int]) -> None:
+    before = count()
+    wait_until(lambda: not stream.isActive or count() > before)
+
+
 class TestStream:
     """A structured stream appends while models widen its table."""
 
@@ -206,21 +219,25 @@ class TestStream:
             writer = rows.writeStream.format("delta").option("checkpointLocation", str(tmp_path))
             return writer.trigger(processingTime="200 milliseconds").toTable(table("t").name)
 
+        def streamed() -> int:
+            return spark.table(table("t").name).where("id >= 0").count()
+
         stream, restarts = start(), 0
+        wait_until(lambda: streamed() > 0)
         for step, kind in enumerate(("int", "bigint"), start=2):
             run = dbt("run", id=-step, n=-step, type=kind)
             assert run.status("t") == "success", run.output
-            time.sleep(2)
+            wait_until_more_or_stopped(stream, streamed)
             if not stream.isActive:  # A stream stops after a metadata change.
                 assert "DELTA_METADATA_CHANGED" in str(stream.exception())
                 stream, restarts = start(), restarts + 1
-        time.sleep(2)
+        before = streamed()
+        wait_until(lambda: streamed() > before)
         stream.stop()
 
         t = table("t")
         assert t.types["n"] == "bigint"
         ids = [row[0] for row in t.rows("id")]
-        streamed = sorted(number for number in ids if number >= 0)
-        assert streamed == list(range(len(streamed))), f"after {restarts} restarts"
-        assert len(streamed) > 20
+        rows_of_stream = sorted(number for number in ids if number >= 0)
+        assert rows_of_stream == list(range(len(rows_of_stream))), f"after {restarts} restarts"
         assert sorted(number for number in ids if number < 0) == [-3, -2, -1]

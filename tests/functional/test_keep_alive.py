@@ -25,6 +25,7 @@ def kept(project: Path) -> dict[str, str]:  # noqa: F811
     return {"XDG_CACHE_HOME": str(cache.parent)}
 
 
+@pytest.mark.slow
 def test_a_second_run_uses_the_spark_of_the_first_until_it_is_stopped(
     project: Path,  # noqa: F811
     kept: dict[str, str],
