@@ -45,9 +45,7 @@ def condition(operation: str, argument: str, given: Any) -> str | None:
     Raises:
         CompilationError: the value is something else.
     """
-    if given is not None and not (isinstance(given, str) and given.strip()):
-        raise _wrong(operation, argument, given, "a condition, such as \"day = '2024-01-01'\"")
-    return given
+    return _text(operation, argument, given, "a condition, such as \"day = '2024-01-01'\"")
 
 
 def file_name(operation: str, argument: str, given: Any) -> str | None:
@@ -64,9 +62,7 @@ def file_name(operation: str, argument: str, given: Any) -> str | None:
     Raises:
         CompilationError: the value is something else.
     """
-    if given is not None and not (isinstance(given, str) and given.strip()):
-        raise _wrong(operation, argument, given, "the path of a file, such as target/plan.html")
-    return given
+    return _text(operation, argument, given, "the path of a file, such as target/plan.html")
 
 
 def whole_hours(operation: str, argument: str, given: Any) -> int | None:
@@ -87,6 +83,12 @@ def whole_hours(operation: str, argument: str, given: Any) -> int | None:
         return None
     if not isinstance(given, int) or isinstance(given, bool) or given < 0:
         raise _wrong(operation, argument, given, "a whole number of hours, 0 or more")
+    return given
+
+
+def _text(operation: str, argument: str, given: Any, wanted: str) -> str | None:
+    if given is not None and not (isinstance(given, str) and given.strip()):
+        raise _wrong(operation, argument, given, wanted)
     return given
 
 
