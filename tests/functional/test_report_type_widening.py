@@ -1,11 +1,15 @@
 """`dbt run-operation report_type_widening` shows the effects of type widening on tables."""
 
 import json
+import re
 import shutil
+from datetime import datetime
+from pathlib import Path
 
 import pytest
 
 from tests.functional.support import dbt
+from tests.small import settings_of
 
 MODEL = """
 {{{{ config(materialized='incremental', on_schema_change='append_new_columns',
@@ -43,10 +47,9 @@ class TestReport:
         assert widened["table"] == f"`{project.test_schema}`.`widened`"
         assert widened["enabled"]
         assert (widened["reader_version"], widened["writer_version"]) == (3, 7)
-        assert widened["type_changes"] == [
-            {"path": ["amount"], "from": "tinyint", "to": "smallint"},
-            {"path": ["amount"], "from": "smallint", "to": "int"},
-        ]
+        first, second = widened["type_changes"]
+        assert (first["path"], first["from"], first["to"]) == (["amount"], "tinyint", "smallint")
+        assert (second["path"], second["from"], second["to"]) == (["amount"], "smallint", "int")
         assert "rewrite" in widened["to_drop"]
         assert (plain["enabled"], plain["features"], plain["type_changes"]) == (False, [], [])
         assert other["format"] == "parquet"
@@ -56,13 +59,57 @@ class TestReport:
             "run-operation", "report_type_widening", "--args", json.dumps({"models": ["widened"]})
         )
         assert "amount: tinyint -> smallint; amount: smallint -> int" in run.output
+        assert "| tinyint  | smallint | model.test.widened |" in run.output
+
+    def test_each_change_has_its_commit_and_its_run(self, project, table):
+        run = report(models=["widened"], output="json")
+        (found,) = json.loads(run.output.strip().splitlines()[-1])["tables"]
+        widened = table("widened")
+        commits = [row for row in widened.history if row.operation.startswith("CHANGE COLUMN")]
+        for change, commit in zip(found["type_changes"], commits, strict=True):
+            tag = json.loads(commit.userMetadata)
+            assert change["version"] == commit.version
+            assert datetime.fromisoformat(change["time"]) == commit.timestamp.astimezone()
+            assert change["changed_by"] == tag["changed_by"] == "model.test.widened"
+            assert change["invocation_id"] == tag["invocation_id"]
+
+    def test_a_change_of_another_program_has_its_time(self, project, spark):
+        name = f"{project.test_schema}.by_hand"
+        columns = "`a.b` tinyint, s struct<x: array<smallint>>, m tinyint"
+        spark.sql(
+            f"create table {name} ({columns}) using delta tblproperties "
+            "('delta.enableTypeWidening' = 'true', 'delta.columnMapping.mode' = 'name')"
+        )
+        spark.sql(f"alter table {name} alter column `a.b` type int")
+        spark.sql(f"alter table {name} alter column s.x.element type int")
+        with settings_of(spark, {"spark.databricks.delta.schema.autoMerge.enabled": "true"}):
+            spark.sql(f"insert into {name} select 1, named_struct('x', array(1)), 1000 as m")
+        run = report(relations=[name], output="json")
+        (found,) = json.loads(run.output.strip().splitlines()[-1])["tables"]
+        changes = {tuple(change["path"]): change for change in found["type_changes"]}
+        assert changes["a.b",]["version"] == 1
+        assert changes["s", "x", "element"]["version"] == 2
+        assert {change["changed_by"] for change in changes.values()} == {None}
+        # A write that changes a type has no name of the column in the history.
+        if ("m",) in changes:
+            assert changes["m",]["version"] is None
+
+    def test_the_page_shows_when_the_types_changed(self, project, table):
+        arguments = {"models": ["widened", "plain"], "output": "html", "file": "out/report.html"}
+        run = dbt("run-operation", "report_type_widening", "--args", json.dumps(arguments))
+        assert "The page is in " in run.output
+        page = Path(project.project_root, "out", "report.html").read_text(encoding="utf-8")
+        (picture,) = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
+        assert [text for text in ("tinyint", "smallint", "int") if f">{text}</text>" in picture]
+        commits = [row for row in table("widened").history if row.userMetadata]
+        assert all(json.loads(row.userMetadata)["invocation_id"] in page for row in commits)
 
     def test_a_broken_table_does_not_stop_the_others(self, project, table):
         location = table("broken").spark.sql(f"describe detail {table('broken').name}").collect()
         shutil.rmtree(location[0].location.removeprefix("file:") + "/_delta_log")
         table("broken").spark.catalog.clearCache()
         run = report(schema=project.test_schema)
-        assert "1 of 3 tables failed" in run.output
+        assert re.search("1 of [34] tables failed", run.output)
         assert f"`{project.test_schema}`.`broken`:" in run.output
 
     @pytest.mark.parametrize(
@@ -74,7 +121,7 @@ class TestReport:
                 "no model, seed or snapshot named 'wide' in this project; there",
             ),
             ({"schema": "nowhere"}, "there is no Delta table in schema 'nowhere'"),
-            ({"models": ["plain"], "output": "yaml"}, "got 'yaml'; accepted: text, json"),
+            ({"models": ["plain"], "output": "yaml"}, "got 'yaml'; accepted: text, json, html"),
             ({}, "say which tables"),
         ],
     )

@@ -19,10 +19,15 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt_common.utils import executor
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.change_history import read_dated_changes
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.delta.relations import relation_sql
 
 logger = AdapterLogger("DeltaWiden")
+
+_TYPE_CHANGES = "When the types were changed, and by which model or operation"
+# Each commit is a file that Delta reads. An older change is shown without its time.
+_COMMITS = 1000
 
 Statistics = dict[str, str | bool]
 _Schema = tuple[str | None, str]
@@ -147,10 +152,10 @@ def _statistics(backend: SqlBackend, table: SparkRelation) -> Statistics:
         f"The table property {TYPE_WIDENING_PROPERTY} and its table feature",
     )
     # Only the log contains the changes. It is read only if the table can have some.
-    changes = snapshot.changes if has_feature else ()
+    changes = read_dated_changes(backend, snapshot, _COMMITS) if has_feature else ()
     if changes:
         text = "; ".join(change.text for change in changes)
-        found |= _statistic("type_changes", "Type changes", text, "Recorded in the table's schema")
+        found |= _statistic("type_changes", "Type changes", text, _TYPE_CHANGES)
     return found
 
 

@@ -23,6 +23,7 @@ def row(version: int, operation: str, metrics: str | None = None) -> dict:
         "operation": operation,
         "operationMetrics": metrics,
         "userMetadata": None,
+        "operationParameters": None,
     }
 
 

@@ -70,6 +70,7 @@ class Commit:
         operation: the operation's name.
         metrics: the operation's metrics; empty if Delta did not record them.
         user_metadata: the text that the writer stored with it.
+        parameters: the operation's parameters as one text, with their values in JSON.
     """
 
     version: int
@@ -77,6 +78,16 @@ class Commit:
     operation: str
     metrics: Mapping[str, str]
     user_metadata: str
+    parameters: str = ""
+
+    @property
+    def tag(self) -> Mapping[str, Any]:
+        """What this adapter recorded with the commit; empty if another program made it."""
+        try:
+            values = json.loads(self.user_metadata)
+        except ValueError:
+            return {}
+        return values if isinstance(values, dict) and "dbt_deltawiden" in values else {}
 
     @property
     def changes_data(self) -> bool:
@@ -95,16 +106,7 @@ class Commit:
     @property
     def _is_of_operation(self) -> bool:
         """Whether an operation of this adapter made it. Those rewrite rows, but change no value."""
-        return _changed_by(self.user_metadata) in ("drop_type_widening", "repair_statistics")
-
-
-def _changed_by(user_metadata: str) -> str | None:
-    try:
-        values = json.loads(user_metadata)
-    except ValueError:
-        return None
-    is_own = isinstance(values, dict) and "dbt_deltawiden" in values
-    return str(values.get("changed_by")) if is_own else None
+        return self.tag.get("changed_by") in ("drop_type_widening", "repair_statistics")
 
 
 def read_history(
@@ -134,7 +136,17 @@ def read_history(
             str(row["operation"]),
             _metrics(row["operationMetrics"]),
             str(row["userMetadata"] or ""),
+            _parameters(row["operationParameters"]),
         )
+
+
+def _parameters(value: Any) -> str:
+    try:
+        found = json.loads(value) if isinstance(value, str) and value else value
+    except ValueError:
+        # A Thrift server shows a map without escaping the quotes in its values.
+        return str(value)
+    return " ".join(map(str, (found or {}).values()))
 
 
 def _metrics(value: Any) -> Mapping[str, str]:

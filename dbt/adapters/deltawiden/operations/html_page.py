@@ -1,7 +1,9 @@
-"""Render the plans of models, and what they reach, as one HTML file without a network."""
+"""Render the results of an operation as one HTML file without a network."""
 
+from collections import defaultdict
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import jinja2
 
@@ -9,9 +11,15 @@ from dbt.adapters.deltawiden.operations.contract_lines import write_atomically
 from dbt.adapters.deltawiden.operations.effects import Outcome
 from dbt.adapters.deltawiden.operations.plan_results import PlanResults
 from dbt.adapters.deltawiden.operations.reach_graph import HEIGHT, WIDTH, Box, draw
+from dbt.adapters.deltawiden.operations.report_results import ReportResults
+from dbt.adapters.deltawiden.operations.type_timeline import BAR, draw_timeline
 from dbt.adapters.deltawiden.sql.identifiers import path_text
+from dbt.adapters.deltawiden.sql.types import type_text
 
-_TEMPLATE = "templates/plan.html"
+
+def page_of(results: PlanResults | ReportResults) -> str:
+    """Render results as a page. Names and messages can have any characters: they are escaped."""
+    return plan_page(results) if isinstance(results, PlanResults) else report_page(results)
 
 
 def plan_page(results: PlanResults) -> str:
@@ -21,13 +29,11 @@ def plan_page(results: PlanResults) -> str:
         results: the results.
 
     Returns:
-        The page. Names and messages can have any characters: they are escaped.
+        The page.
     """
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
-    environment.filters["path"] = lambda path: path_text(tuple(path))
-    text = files("dbt.include.deltawiden").joinpath(_TEMPLATE).read_text(encoding="utf-8")
     shown = [r for r in results.each if r.error or r.values.get("statements")]
-    return environment.from_string(text).render(
+    return _render(
+        "plan.html",
         results=results,
         shown=shown,
         unchanged=[r.table for r in results.each if r not in shown],
@@ -36,7 +42,39 @@ def plan_page(results: PlanResults) -> str:
     )
 
 
-def write_page(results: PlanResults, file: Path) -> str:
+def report_page(results: ReportResults) -> str:
+    """Render the results of ``report_type_widening`` as a page, with a picture of each table.
+
+    Args:
+        results: the results.
+
+    Returns:
+        The page.
+    """
+    return _render(
+        "report.html",
+        results=results,
+        stories=defaultdict(tuple, results.changes),
+        draw=draw_timeline,
+        bar_height=BAR,
+    )
+
+
+def _render(template: str, **values: Any) -> str:
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, loader=jinja2.FunctionLoader(_template)
+    )
+    environment.filters["path"] = lambda path: path_text(tuple(path))
+    environment.filters["type"] = type_text
+    return environment.get_template(template).render(values)
+
+
+def _template(name: str) -> str:
+    folder = files("dbt.include.deltawiden").joinpath("templates")
+    return folder.joinpath(name).read_text(encoding="utf-8")
+
+
+def write_page(results: PlanResults | ReportResults, file: Path) -> str:
     """Write the page of results to a file, in one step. Its folder is created.
 
     Returns:
@@ -44,7 +82,7 @@ def write_page(results: PlanResults, file: Path) -> str:
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     file.touch()
-    write_atomically(file, plan_page(results))
+    write_atomically(file, page_of(results))
     return str(file.resolve())
 
 

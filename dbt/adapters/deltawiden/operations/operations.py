@@ -42,6 +42,7 @@ from dbt.adapters.deltawiden.operations.optimize import optimize
 from dbt.adapters.deltawiden.operations.plan import plan
 from dbt.adapters.deltawiden.operations.plan_results import PlanResults
 from dbt.adapters.deltawiden.operations.repair_statistics import repair_statistics
+from dbt.adapters.deltawiden.operations.report_results import ReportResults
 from dbt.adapters.deltawiden.operations.report_type_widening import report_type_widening
 from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults
 from dbt.adapters.deltawiden.operations.selection import Names, Selection, full_name
@@ -102,7 +103,7 @@ class Operations:
         """Return the tables that an operation has to work on. See ``Selection.relations``."""
         return self._selection(operation).relations(models, relations, schema)
 
-    def report_type_widening(self, tables: Tables) -> OperationResults:
+    def report_type_widening(self, tables: Tables) -> ReportResults:
         """Report what type widening has done to tables."""
         return report_type_widening(self.backend, tables)
 
@@ -118,7 +119,7 @@ class Operations:
         selection = self._selection("plan")
         return plan(self._reader(selection, compiled), selection, models)
 
-    def write_page(self, results: PlanResults, file: str | None) -> str:
+    def write_page(self, results: PlanResults | ReportResults, file: str | None) -> str:
         """Write the page of results to a file, and return its path. The file is a user's."""
         config = self.context["adapter"].config
         default = Path(config.project_target_path, f"{results.operation}.html")

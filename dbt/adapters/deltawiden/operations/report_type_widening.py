@@ -10,6 +10,7 @@ from dbt_common.events.format import pluralize
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.change_history import DatedChange, read_dated_changes
 from dbt.adapters.deltawiden.delta.float_statistics import (
     SAVED_SETTINGS_PROPERTY,
     is_float_to_double,
@@ -24,11 +25,12 @@ from dbt.adapters.deltawiden.operations.repair_statistics import (
     partition_text,
     partitioned_by_float,
 )
-from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults, run_on_each
+from dbt.adapters.deltawiden.operations.report_results import ReportResults
+from dbt.adapters.deltawiden.operations.result import OperationResult, run_on_each
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text
 
 
-def report_type_widening(backend: SqlBackend, tables: Iterable[SparkRelation]) -> OperationResults:
+def report_type_widening(backend: SqlBackend, tables: Iterable[SparkRelation]) -> ReportResults:
     """Report what type widening has done to tables.
 
     Args:
@@ -38,16 +40,24 @@ def report_type_widening(backend: SqlBackend, tables: Iterable[SparkRelation]) -
     Returns:
         A report for each table.
     """
-    return run_on_each(
-        "report_type_widening", tables, relation_sql, partial(_report_table, backend)
+    changes: dict[str, tuple[DatedChange, ...]] = {}
+    results = run_on_each(
+        "report_type_widening", tables, relation_sql, partial(_report_table, backend, changes)
     )
+    return ReportResults(results.operation, results.each, changes=changes)
 
 
-def _report_table(backend: SqlBackend, table: SparkRelation) -> OperationResult:
+def _report_table(
+    backend: SqlBackend, changes: dict[str, tuple[DatedChange, ...]], table: SparkRelation
+) -> OperationResult:
     if not table.is_delta:
         return _not_delta(relation_sql(table), provider(table))
     snapshot = backend.snapshot(table)
-    return _report(snapshot, _read_statistics(backend, table, snapshot))
+    statistics = _read_statistics(backend, table, snapshot)
+    dated = read_dated_changes(backend, snapshot)
+    if dated:
+        changes[relation_sql(table)] = dated
+    return _report(snapshot, statistics, dated)
 
 
 @dataclass(frozen=True)
@@ -101,7 +111,9 @@ def _read_statistics(
     )
 
 
-def _report(snapshot: TableSnapshot, statistics: _Statistics) -> OperationResult:
+def _report(
+    snapshot: TableSnapshot, statistics: _Statistics, changes: tuple[DatedChange, ...]
+) -> OperationResult:
     features = snapshot.widening_features
     protocol = (
         snapshot.properties.get("delta.minReaderVersion", ""),
@@ -125,7 +137,7 @@ def _report(snapshot: TableSnapshot, statistics: _Statistics) -> OperationResult
             "features": features,
             "reader_version": int(protocol[0] or 0),
             "writer_version": int(protocol[1] or 0),
-            "type_changes": [change.value for change in snapshot.changes],
+            "type_changes": [change.value for change in changes],
             "compatible_with": compatible,
             "files_with_wrong_statistics": statistics.files,
             "statistics": statistics.text,

@@ -13,8 +13,8 @@
 {% endmacro %}
 
 
-{#- Show the results of `plan` or `check_type_widening`. With `output: html`, also write the page to a file. -#}
-{% macro _deltawiden_show_plan(operations, results, output, file) %}
+{#- Show the results of an operation that has a page. With `output: html`, also write the page to a file. -#}
+{% macro _deltawiden_show_page(operations, results, output, file) %}
   {%- if output == 'html' -%}
     {% do log('The page is in ' ~ operations.write_page(results, file), info=True) %}
   {%- endif -%}

@@ -9,5 +9,5 @@
   {%- set outputs = ['text', 'json', 'markdown', 'html'] -%}
   {%- do _deltawiden_check_arguments(check_type_widening, kwargs, output, outputs=outputs) -%}
   {%- set operations = adapter.operations(context) -%}
-  {%- do _deltawiden_show_plan(operations, operations.check_type_widening(against, models), output, file) -%}
+  {%- do _deltawiden_show_page(operations, operations.check_type_widening(against, models), output, file) -%}
 {% endmacro %}

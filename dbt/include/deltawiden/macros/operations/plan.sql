@@ -8,5 +8,5 @@
   {%- set outputs = ['text', 'json', 'markdown', 'html'] -%}
   {%- do _deltawiden_check_arguments(plan, kwargs, output, {'compiled': compiled}, outputs) -%}
   {%- set operations = adapter.operations(context) -%}
-  {%- do _deltawiden_show_plan(operations, operations.plan(models, compiled), output, file) -%}
+  {%- do _deltawiden_show_page(operations, operations.plan(models, compiled), output, file) -%}
 {% endmacro %}

@@ -3,9 +3,9 @@
 
     dbt run-operation report_type_widening --args '{schema: shop}'
 #}
-{% macro report_type_widening(models=none, relations=none, schema=none, output='text') %}
-  {%- do _deltawiden_check_arguments(report_type_widening, kwargs, output) -%}
+{% macro report_type_widening(models=none, relations=none, schema=none, output='text', file=none) %}
+  {%- do _deltawiden_check_arguments(report_type_widening, kwargs, output, outputs=['text', 'json', 'html']) -%}
   {%- set operations = adapter.operations(context) -%}
   {%- set tables = operations.select('report_type_widening', models, relations, schema) -%}
-  {%- do _deltawiden_show(operations.report_type_widening(tables), output) -%}
+  {%- do _deltawiden_show_page(operations, operations.report_type_widening(tables), output, file) -%}
 {% endmacro %}

@@ -1,0 +1,150 @@
+"""Find when, and by which model or operation, the types of a table were changed."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.history import Commit, read_history
+from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
+from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.sql.identifiers import Path, folded, parse_path
+from dbt.adapters.deltawiden.sql.types import UnknownType, parse_type, type_text
+
+_OPERATIONS = ("CHANGE COLUMN", "CHANGE COLUMNS")
+# Of a leaf: only the type of a leaf is a text.
+_COLUMN = re.compile(r'"name":"((?:[^"\\]|\\.)*)","type":"([^"\\]*)"')
+
+
+@dataclass(frozen=True)
+class DatedChange:
+    """A recorded type change, with what the table's history says of it.
+
+    Attributes:
+        change: the type change.
+        version: the version of the table that it made. None if the history does not say it: the
+            commit is older than the history, or another program changed the type in a write.
+        time: when it was made, in UTC. None as above.
+        changed_by: the unique id of the model, or the name of the operation, that made it. None if
+            another program made it, or as above.
+        invocation_id: dbt's id of that run. None as ``changed_by``.
+    """
+
+    change: TypeChange
+    version: int | None = None
+    time: datetime | None = None
+    changed_by: str | None = None
+    invocation_id: str | None = None
+
+    @property
+    def time_text(self) -> str:
+        """The time for people, in UTC; ``not known`` if it is not."""
+        return f"{self.time:%Y-%m-%d %H:%M} UTC" if self.time else "not known"
+
+    @property
+    def maker(self) -> str:
+        """What made the change, for people."""
+        return self.changed_by or ("another program" if self.time else "not known")
+
+    @property
+    def text(self) -> str:
+        """The change for people: ``n: int -> bigint (2026-01-31 10:00 UTC, model.shop.orders)``."""
+        told = f"{self.time_text}, {self.maker}" if self.time else self.time_text
+        return f"{self.change.text} ({told})"
+
+    @property
+    def value(self) -> dict[str, Any]:
+        """The change for machines."""
+        return {
+            **self.change.value,
+            "version": self.version,
+            "time": self.time.isoformat() if self.time else None,
+            "changed_by": self.changed_by,
+            "invocation_id": self.invocation_id,
+        }
+
+
+def read_dated_changes(
+    backend: SqlBackend, snapshot: TableSnapshot, limit: int | None = None
+) -> tuple[DatedChange, ...]:
+    """Read the type changes of a table, with what its history says of them.
+
+    Args:
+        backend: reads the table's history.
+        snapshot: the table.
+        limit: how many commits of the history to read. None for all.
+
+    Returns:
+        As ``date_changes``. A table without changes has no statement.
+
+    Raises:
+        DbtDatabaseError: Delta can't read the history.
+    """
+    if not snapshot.changes:
+        return ()
+    commits = read_history(snapshot.name, backend.fetch_rows, limit)
+    return date_changes(snapshot.changes, commits, backend.instant)
+
+
+def date_changes(
+    changes: Iterable[TypeChange],
+    commits: Iterable[Commit],
+    instant: Callable[[datetime | str], datetime],
+) -> tuple[DatedChange, ...]:
+    """Find the commits that made type changes.
+
+    Args:
+        changes: the recorded changes of a table.
+        commits: the table's history, the newest commit first.
+        instant: converts the time of a commit to UTC.
+
+    Returns:
+        The changes in the order in which they were made, those of unknown time first.
+
+    Source:
+        Delta's ``DeltaOperations``: the parameters of CHANGE COLUMN and CHANGE COLUMNS in
+        https://docs.delta.io/latest/delta-utility.html#retrieve-delta-table-history
+    """
+    # If a table was replaced and widened again, the newest of equal changes is the recorded one.
+    found: dict[tuple[Path, str], Commit] = {}
+    for commit in commits:
+        for made in _changed_columns(commit):
+            found.setdefault(made, commit)
+    dated = []
+    for change in changes:
+        commit_of = found.get((folded(change.path), type_text(change.to_type)))
+        dated.append(_dated(change, commit_of, instant) if commit_of else DatedChange(change))
+    return tuple(sorted(dated, key=lambda known: -1 if known.version is None else known.version))
+
+
+def _dated(
+    change: TypeChange, commit: Commit, instant: Callable[[datetime | str], datetime]
+) -> DatedChange:
+    tag = commit.tag
+    return DatedChange(
+        change,
+        commit.version,
+        instant(commit.timestamp),
+        _text(tag, "changed_by"),
+        _text(tag, "invocation_id"),
+    )
+
+
+def _text(tag: Mapping[str, Any], key: str) -> str | None:
+    return str(tag[key]) if tag.get(key) else None
+
+
+def _changed_columns(commit: Commit) -> Iterator[tuple[Path, str]]:
+    """Yield the path, in lower case, and the new type of each column that a commit changed."""
+    if commit.operation not in _OPERATIONS:
+        return
+    for name, json_type in _COLUMN.findall(commit.parameters):
+        try:
+            path = parse_path(json.loads(f'"{name}"'))
+            yield folded(path), type_text(parse_type(json_type))
+        except (ValueError, UnknownType):
+            # A change that can't be read has no recorded change that it belongs to.
+            continue
