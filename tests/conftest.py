@@ -17,7 +17,9 @@ pytest_plugins = ["dbt.tests.fixtures.project"]
 
 # For each Java process of the tests. The second compiler would take most of the time of a short
 # statement. It makes only long statements faster.
-os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m")
+COMPILER = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
+# With -Xshare, no dbt process of a test makes an archive of classes in the background.
+os.environ.setdefault("JDK_JAVA_OPTIONS", f"{COMPILER} -Xshare:auto")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -213,7 +213,15 @@ def literals(reads: FilteredReads, pair: Pair) -> list[str]:
     return sorted({literal(value, parse_type(pair.target)) for value in values})
 
 
-@pytest.mark.parametrize("position", PLACES)
+# The positions with values in the statistics of files or in the names of partitions.
+QUICK = ("top level", "partition column")
+POSITIONS = [
+    pytest.param(position, marks=[] if position in QUICK else [pytest.mark.slow])
+    for position in PLACES
+]
+
+
+@pytest.mark.parametrize("position", POSITIONS)
 def test_filters_find_in_a_widened_column_what_they_would_find_in_any(
     spark: SparkSession, engine: Engine, schema: str, conformance: Conformance, position: str
 ):

@@ -5,14 +5,23 @@ from typing import Any, ClassVar
 
 import pytest
 
-from tests.functional.support import Run, Table, dbt
+from tests.functional.support import Run, Table, dbt, selected
 
 MODES = ("ignore", "append_new_columns", "sync_all_columns", "fail")
 STRATEGIES = ("append", "merge", "insert_overwrite", "microbatch")
 AUTOMATIC = ("append_new_columns", "sync_all_columns")
-every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
-automatic = pytest.mark.parametrize("mode", AUTOMATIC)
 CELLS = [(mode, strategy) for mode in MODES for strategy in STRATEGIES]
+# These are INSERT statements, as append is.
+_SLOW = ("insert_overwrite", "microbatch")
+
+
+def _cell(*values: str) -> Any:
+    return pytest.param(*values, marks=[pytest.mark.slow] if values[-1] in _SLOW else [])
+
+
+every_strategy = pytest.mark.parametrize("strategy", [_cell(name) for name in STRATEGIES])
+every_cell = pytest.mark.parametrize(("mode", "strategy"), [_cell(*values) for values in CELLS])
+automatic = pytest.mark.parametrize("mode", AUTOMATIC)
 
 # One batch of one day, so that a microbatch model writes once in each run.
 ONE_DAY = ("--event-time-start", "2024-01-01", "--event-time-end", "2024-01-02")
@@ -53,18 +62,22 @@ class DecisionTable:
     cells: ClassVar[list[tuple[str, str]]] = CELLS
 
     @pytest.fixture(scope="class")
-    def models(self) -> dict[str, str]:
-        return {f"{cell(m, s)}.sql": self._model(m, s) for m, s in self.cells}
+    def built(self, request: pytest.FixtureRequest) -> list[tuple[str, str]]:
+        """The cells of the strategies whose tests are selected."""
+        strategies = selected(request, "strategy")
+        return [(mode, strategy) for mode, strategy in self.cells if strategy in strategies]
 
     @pytest.fixture(scope="class")
-    def runs(self, project: Any, spark: Any) -> TwoRuns:
+    def models(self, built: list[tuple[str, str]]) -> dict[str, str]:
+        return {f"{cell(m, s)}.sql": self._model(m, s) for m, s in built}
+
+    @pytest.fixture(scope="class")
+    def runs(self, built: list[tuple[str, str]], project: Any, spark: Any) -> TwoRuns:
         first = dbt("run", *ONE_DAY, step=1)
         assert {str(result.status) for result in first.results.values()} == {"success"}, (
             first.output
         )
-        tables = {
-            cell(m, s): Table(spark, f"{project.test_schema}.{cell(m, s)}") for m, s in self.cells
-        }
+        tables = {cell(m, s): Table(spark, f"{project.test_schema}.{cell(m, s)}") for m, s in built}
         self.prepare(tables)
         before = {n: Before(t.version, t.types, t.rows()) for n, t in tables.items()}
         return TwoRuns(dbt("run", *NEXT_DAY, step=2), before)

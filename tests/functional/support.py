@@ -84,6 +84,13 @@ class Run:
         return dict(self.results[node].adapter_response)
 
 
+def selected(request: pytest.FixtureRequest, parameter: str) -> set[Any]:
+    """Return the values of a parameter in the selected tests of the class."""
+    tests = (item for item in request.session.items if getattr(item, "cls", None) is request.cls)
+    parameters = (test.callspec.params for test in tests if hasattr(test, "callspec"))
+    return {values[parameter] for values in parameters if parameter in values}
+
+
 @contextmanager
 def again_and_again(step: Callable[[], object]) -> Iterator[None]:
     """Repeat a step in another thread until the block ends."""

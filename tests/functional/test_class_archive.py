@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.conftest import COMPILER
+
 DBT = str(Path(sys.executable).parent / "dbt")
 DBT_LINE = re.compile(r"\d\d:\d\d:\d\d  ")
 # The JVM writes a line for each class that it loads.
@@ -65,7 +67,12 @@ class Project:
         return subprocess.Popen(
             [DBT, "--no-use-colors", *arguments],
             cwd=self.folder,
-            env={**os.environ, "XDG_CACHE_HOME": str(self.cache), **variables},
+            env={
+                **os.environ,
+                "JDK_JAVA_OPTIONS": COMPILER,
+                "XDG_CACHE_HOME": str(self.cache),
+                **variables,
+            },
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

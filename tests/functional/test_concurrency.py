@@ -77,7 +77,7 @@ class TestConflicts:
         assert dbt("run", "--full-refresh", "-s", "t").status("t") == "success"
         return table("t")
 
-    @pytest.mark.parametrize("strategy", ["append", "merge"])
+    @pytest.mark.parametrize("strategy", [pytest.param("append", marks=pytest.mark.slow), "merge"])
     @needs_delta_4
     def test_a_metadata_change_during_the_write_is_planned_again(self, spark, t, strategy):
         before = t.version
@@ -202,6 +202,7 @@ def wait_until_more_or_stopped(stream: StreamingQuery, count: Callable[[], int])
     wait_until(lambda: not stream.isActive or count() > before)
 
 
+@pytest.mark.slow
 class TestStream:
     """A structured stream appends while models widen its table."""
 

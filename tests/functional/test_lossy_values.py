@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from tests.functional.support import dbt, needs_delta_4
+from tests.functional.support import dbt, needs_delta_4, selected
 
 STRATEGIES = ("append", "merge", "insert_overwrite", "updated", "custom")
 
@@ -162,7 +162,7 @@ NEVER = {
 
 class TestEveryKindOfValue:
     @pytest.fixture(scope="class")
-    def models(self):
+    def models(self, request):
         made = {name: (column, fits, not_) for name, (column, fits, not_, _) in PAIRS.items()}
         made |= {
             name: (column, f"if(true, null, {not_})", not_)
@@ -176,6 +176,7 @@ class TestEveryKindOfValue:
 {{% else %}} select 2 as id, {unfit} as v {{% endif %}}
 """
             for name, (column, fits, unfit) in made.items()
+            if name in selected(request, "name")
         }
 
     @pytest.fixture(scope="class")
@@ -191,6 +192,7 @@ class TestEveryKindOfValue:
         assert unfit.status(name) == "error"
         assert "does not store it exactly. Nothing was written." in unfit.message(name)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", NEVER)
     def test_a_value_of_another_kind_stops_the_run(self, name, runs, table):
         null, unfit = runs
@@ -333,8 +335,7 @@ class TestAcceptedLossThatCanNotBeCast:
                 f"on_lossy_write='{lossy}', {CONFIG[name]}) }}}}" + query.format(first, second)
             )
             for kind, (first, second, _) in self.KINDS.items()
-            for lossy in ("ignore", "warn")
-            for name in ("append", "merge")
+            for lossy, name in (("ignore", "append"), ("warn", "merge"))
         }
 
     def test_the_error_names_the_possible_columns(self, project, table):

@@ -4,12 +4,12 @@ import pytest
 
 from tests.functional.cells import (
     AUTOMATIC,
-    CELLS,
     STRATEGIES,
     DecisionTable,
     assert_untouched,
     automatic,
     cell,
+    every_cell,
     every_strategy,
 )
 from tests.functional.support import needs_delta_4
@@ -112,7 +112,7 @@ class TestReorderedFields(DecisionTable):
         "nothing": f"if(true, null, {struct(b='2', a='1')})",
     }
 
-    @pytest.mark.parametrize(("mode", "strategy"), CELLS)
+    @every_cell
     def test_values_are_written_by_name(self, mode, strategy, runs, table):
         name = cell(mode, strategy)
         assert runs.second.status(name) == "success", runs.second.message(name)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.functional.support import dbt, needs_delta_4
+from tests.functional.support import dbt, needs_delta_4, selected
 
 FEATURES = {
     "cdf": {"delta.enableChangeDataFeed": "true"},
@@ -35,35 +35,46 @@ EXPECTED = {
     "insert_overwrite": sorted(NEW.items()),
     "microbatch": sorted(NEW.items()),
 }
+# Each feature, and each strategy.
+QUICK = {f"{feature}__merge" for feature in FEATURES} | {
+    "column_mapping__append",
+    "row_tracking__insert_overwrite",
+    "deletion_vectors__microbatch",
+}
+CELLS = [
+    pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow])
+    for name in (f"{feature}__{strategy}" for feature in FEATURES for strategy in STRATEGIES)
+]
 BATCH = ("--event-time-start", "2024-01-01", "--event-time-end", "2024-01-02")
 
 
 @needs_delta_4
 class TestEachFeature:
     @pytest.fixture(scope="class")
-    def models(self):
+    def models(self, request):
+        cells = [name.split("__") for name in {*selected(request, "name"), "cdf__merge"}]
         return {
             f"{feature}__{strategy}.sql": MODEL.format(
-                strategy=strategy, properties=properties, config=config
+                strategy=strategy, properties=FEATURES[feature], config=STRATEGIES[strategy]
             )
-            for feature, properties in FEATURES.items()
-            for strategy, config in STRATEGIES.items()
+            for feature, strategy in cells
         }
 
-    def test_is_written_by_each_strategy(self, project, table):
-        for step in (1, 2):
-            run = dbt("run", *BATCH, step=step)
-            for name in run.results:
-                assert run.status(name) == "success", run.message(name)
-        for name in run.results:
-            feature, strategy = name.split("__")
-            assert table(name).types["v"] == "bigint"
-            rows = [(number, values) for number, *values in table(name).rows("id", "v", "s.x")]
-            assert sorted((n, tuple(v)) for n, v in rows) == EXPECTED[strategy], name
-            properties = FEATURES[feature]
-            assert properties.items() <= table(name).properties.items(), name
+    @pytest.fixture(scope="class")
+    def runs(self, project):
+        return [dbt("run", *BATCH, step=step) for step in (1, 2)]
 
-    def test_the_change_data_feed_has_each_change(self, project, table, spark):
+    @pytest.mark.parametrize("name", CELLS)
+    def test_is_written_by_each_strategy(self, runs, table, name):
+        for run in runs:
+            assert run.status(name) == "success", run.message(name)
+        feature, strategy = name.split("__")
+        assert table(name).types["v"] == "bigint"
+        rows = [(number, values) for number, *values in table(name).rows("id", "v", "s.x")]
+        assert sorted((n, tuple(v)) for n, v in rows) == EXPECTED[strategy]
+        assert FEATURES[feature].items() <= table(name).properties.items()
+
+    def test_the_change_data_feed_has_each_change(self, runs, table, spark):
         merged = table("cdf__merge")
         start = merged.version
         changes = spark.sql(f"select * from table_changes('{merged.name}', {start})").collect()
@@ -82,7 +93,6 @@ select id, 'p' as part, timestamp'2024-01-01 12:00:00+00:00' as at,
        {{% if var('with_size') %}} 3000000000 + id as size, {{% endif %}} id + 1 as v
 from range(2, 4)
 """
-MODES = ("ignore", "append_new_columns")
 CREATED = """
 create table {name} (id bigint, part string, at timestamp, v bigint, size int default 7) using delta
 partitioned by (part) tblproperties ('delta.feature.allowColumnDefaults' = 'supported',
@@ -96,8 +106,9 @@ class TestColumnsWithDefault:
 
     @pytest.fixture(scope="class")
     def models(self):
-        modes = {f"{name}__{mode}": (name, mode) for name in STRATEGIES for mode in MODES}
-        modes["append__sync_all_columns"] = "append", "sync_all_columns"
+        modes = {f"{name}__append_new_columns": (name, "append_new_columns") for name in STRATEGIES}
+        for mode in ("ignore", "sync_all_columns"):
+            modes[f"append__{mode}"] = "append", mode
         return {
             f"{model}.sql": DEFAULT.format(strategy=name, mode=mode, config=STRATEGIES[name])
             for model, (name, mode) in modes.items()
