@@ -43,7 +43,7 @@ test-standard: $(INSTALLED)  ## dbt's own test suite
 	$(BIN)/pytest tests/functional/standard
 
 .PHONY: test-slow
-test-slow: $(INSTALLED)  ## The tests that start many processes: a drop killed at each commit, a run killed at each statement
+test-slow: $(INSTALLED)  ## The tests that take minutes, and the combinations that make test leaves out
 	$(BIN)/pytest tests -m slow
 
 .PHONY: test-promise

@@ -347,6 +347,7 @@ def test_only_known_actions_are_not_run():
     assert artifact == "type-widening.json"
 
 
+@pytest.mark.slow
 def test_a_change_that_will_be_widened_passes_and_is_shown(pull_request, production, repository):
     before = contents(production)
     job = pull_request(12, orders(**WIDER))
@@ -365,6 +366,7 @@ def test_a_change_that_will_be_widened_passes_and_is_shown(pull_request, product
     assert document == SHOWN
 
 
+@pytest.mark.slow
 def test_a_refusal_fails_the_check_and_names_the_remedy(pull_request, production, repository):
     before = contents(production)
     job = pull_request(13, orders(quantity="double"))
@@ -383,6 +385,7 @@ def test_a_refusal_fails_the_check_and_names_the_remedy(pull_request, production
     assert "\n".join(line for line in lines if not line.startswith("{")).strip() in plain(DOCUMENT)
 
 
+@pytest.mark.slow
 def test_the_deployment_runs_exactly_the_statements_that_the_check_showed(deploy, production):
     log = deploy(orders(**WIDER))
     statements = [statement for table in SHOWN["tables"] for statement in table["statements"]]

@@ -40,6 +40,7 @@ def test_an_error_does_not_show_a_setting(project: Path):
     assert SECRET not in what_dbt_leaves(project, run)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "output",
     [
@@ -61,6 +62,7 @@ def test_the_error_of_a_missing_server_does_not_show_the_secret(
     assert SECRET not in what_dbt_leaves(project, run)
 
 
+@pytest.mark.slow
 def test_a_secret_is_no_argument_of_a_process(project: Path):
     settings = {"spark.shop.password": SECRET, "spark.shop.name": "the-shop"}
     set_profile(project, {"type": "deltawiden", "schema": "x", "server_side_parameters": settings})

@@ -134,6 +134,7 @@ def test_jars_that_cannot_be_downloaded_are_named(project: Path):
     assert "Traceback" not in run.stdout + run.stderr
 
 
+@pytest.mark.slow
 def test_settings_in_the_profile_override_pyspark_submit_args(project: Path):
     set_profile(
         project,
@@ -160,6 +161,7 @@ RESOLVED = ":: resolving dependencies ::"
 NO_ARCHIVE = {"JAVA_TOOL_OPTIONS": "-Xshare:auto"}
 
 
+@pytest.mark.slow
 def test_delta_is_resolved_at_the_first_start_only(project: Path, tmp_path: Path):
     cache = tmp_path / "cache"
 
@@ -180,6 +182,7 @@ def test_delta_is_resolved_at_the_first_start_only(project: Path, tmp_path: Path
     assert json.loads(kept.read_text()) == sizes
 
 
+@pytest.mark.slow
 def test_delta_is_resolved_again_after_a_failed_start(project: Path, tmp_path: Path):
     cache = tmp_path / "cache"
     command = ("run-operation", "ask", "--args", DELTA)
@@ -206,6 +209,7 @@ def test_spark_starts_while_dbt_reads_the_project_and_ends_with_it(project: Path
     assert not (project / "metastore_db").exists()
 
 
+@pytest.mark.slow
 def test_the_error_of_an_incomplete_metastore_says_what_it_is(project: Path):
     # The state after a process that was killed while it created the metastore.
     (project / "metastore_db" / "seg0").mkdir(parents=True)
@@ -218,6 +222,7 @@ def test_the_error_of_an_incomplete_metastore_says_what_it_is(project: Path):
     assert "Caused by: ERROR XBM0A" in (project / "logs" / "dbt.log").read_text()
 
 
+@pytest.mark.slow
 def test_the_error_of_a_metastore_in_use_says_so(project: Path):
     sleeps = ("--args", "{sleeps: true}")
     command = [DBT, "run-operation", "list_tables", *sleeps, "--log-path", "other_logs"]
@@ -234,6 +239,7 @@ def test_the_error_of_a_metastore_in_use_says_so(project: Path):
     assert ended(project)
 
 
+@pytest.mark.slow
 def test_the_error_of_an_unreachable_metastore_server_names_the_setting(project: Path):
     nobody = {"spark.hadoop.hive.metastore.uris": "thrift://127.0.0.1:9"}
     set_profile(project, {"type": "deltawiden", "schema": "x", "server_side_parameters": nobody})
