@@ -100,6 +100,11 @@ compatibility: $(INSTALLED)  ## dbt's own test suite on ours and on dbt-spark; w
 readers: $(INSTALLED)  ## What other readers can do with a table; writes docs/readers.md
 	$(BIN)/pytest tests/readers --readers-page docs/readers.md
 
+.PHONY: pictures
+pictures: $(INSTALLED)  ## Pictures of the pages of plan and report_type_widening, in docs/; needs Chromium
+	$(BIN)/pytest tests/functional/test_downstream.py tests/functional/test_report_type_widening.py \
+		-m 'not slow' --pictures docs
+
 .PHONY: docs-page
 docs-page: demo  ## A picture of what dbt's docs page tells of a table: docs/catalog.png; needs Chromium
 	$(BIN)/python -m examples.flights.docs_page

@@ -70,6 +70,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--conformance-report", help="a JSON file for what the conformance tests counted"
     )
     parser.addoption("--readers-page", help="the page for what other readers can do with a table")
+    parser.addoption("--pictures", help="the folder for pictures of pages; needs Chromium")
     parser.addoption(
         "--dbt-adapter",
         choices=("deltawiden", "spark"),

@@ -11,6 +11,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from tests.functional.operate import operate
+from tests.functional.pictures import SCHEMES, screenshot
 from tests.functional.support import Table
 
 
@@ -45,6 +47,22 @@ def by_sql_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "dbt.adapters.deltawiden.impl.choose_backend", lambda method, *rest: SqlBackend(*rest)
     )
+
+
+@pytest.fixture(scope="class")
+def photograph(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory):
+    """Return a function that takes pictures of an operation's page for ``--pictures``."""
+    folder = request.config.getoption("--pictures")
+
+    def take(operation: str, *options: str, size: tuple[int, int], **arguments: object) -> None:
+        if not folder:
+            return
+        page = tmp_path_factory.mktemp("page") / f"{operation}.html"
+        operate(operation, *options, output="html", file=str(page), **arguments)
+        for scheme in SCHEMES:
+            screenshot(page, Path(folder) / f"{operation}-{scheme}.png", scheme, size)
+
+    return take
 
 
 @pytest.fixture(scope="class")

@@ -8,9 +8,9 @@ from dbt.tests.util import run_dbt_and_capture
 from tests.functional.support import dbt
 
 
-def operate(name: str, **arguments: object) -> str:
-    """Run an operation; what dbt printed."""
-    return dbt("run-operation", name, "--args", json.dumps(arguments)).output
+def operate(name: str, *options: str, **arguments: object) -> str:
+    """Run an operation with options of dbt; what dbt printed."""
+    return dbt("run-operation", name, *options, "--args", json.dumps(arguments)).output
 
 
 def document(name: str, *options: str, **arguments: object) -> dict[str, Any]:

@@ -72,7 +72,7 @@ class TestForecast:
         return {"kept_orders.sql": SNAPSHOT}
 
     @pytest.fixture(scope="class")
-    def forecast(self, project):
+    def forecast(self, project, photograph):
         """The document before the run, the Markdown, and the results of the run."""
         created = dbt("build", "--exclude-resource-type", "exposure")
         assert {str(result.status) for result in created.results.values()} == {"success"}
@@ -85,6 +85,7 @@ class TestForecast:
         markdown = dbt(
             "--quiet", "run-operation", "plan", *variables, "--args", '{"output": "markdown"}'
         )
+        photograph("plan", *variables, size=(1240, 1500))
         type(self).synced = document("sync_contracts", *variables)
         return planned, markdown.output, dbt("build", **WIDER)
 

@@ -77,6 +77,7 @@ def test_a_table_without_partitions_is_rewritten(opened, table, spark, engine):
     assert table("whole").rows() == rows
 
 
+@pytest.mark.slow
 def test_partitions_of_any_type_are_rewritten(opened, table, spark):
     names = ", ".join(column.split()[0] for column in PARTITIONED_BY.split(", "))
     spark.sql(
@@ -123,6 +124,7 @@ def test_missing_rows_are_an_error(opened, table, spark):
         spark.conf.unset(USER_METADATA)
 
 
+@pytest.mark.slow
 def test_writes_of_others_in_the_meantime_are_not_an_error(opened, table, spark):
     create(spark, table("busy").name, ARRAY)
 

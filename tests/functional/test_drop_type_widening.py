@@ -91,6 +91,7 @@ def make_older(spark: SparkSession, table: Table, seconds: int) -> None:
     spark.sql(f"refresh table {table.name}")
 
 
+@pytest.mark.slow
 class TestWhatDeltaLeaves:
     """Delta's own DROP FEATURE ignores elements, keys and values."""
 

@@ -211,6 +211,7 @@ class TestEnable:
         assert table("orders").version == before
 
 
+@pytest.mark.slow
 class TestFiftyTables:
     """One call for a schema of fifty tables. Three of them are broken in different ways."""
 

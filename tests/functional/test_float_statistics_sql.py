@@ -85,7 +85,7 @@ class TestBySqlAlone:
         widen(table("kept"))
         assert '"minValues":{"id":1,"p":"p"}' in statistics(table("kept"))
 
-    @pytest.mark.parametrize("ran", [1, 2, 3])
+    @pytest.mark.parametrize("ran", [pytest.param(1, marks=pytest.mark.slow), 2, 3])
     def test_a_command_that_dies_leaves_correct_statistics(
         self, project, table, by_sql_alone, monkeypatch, ran
     ):

@@ -94,7 +94,8 @@ class TestReport:
         if ("m",) in changes:
             assert changes["m",]["version"] is None
 
-    def test_the_page_shows_when_the_types_changed(self, project, table):
+    def test_the_page_shows_when_the_types_changed(self, project, table, photograph):
+        photograph("report_type_widening", models=["widened"], size=(1240, 560))
         arguments = {"models": ["widened", "plain"], "output": "html", "file": "out/report.html"}
         run = dbt("run-operation", "report_type_widening", "--args", json.dumps(arguments))
         assert "The page is in " in run.output

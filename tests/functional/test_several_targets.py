@@ -52,6 +52,7 @@ def run(project: Path, scenario: str, *targets: str) -> tuple[list[dict[str, obj
     return json.loads(results), printed
 
 
+@pytest.mark.slow
 def test_each_target_has_its_own_settings(project: Path):
     targets = ("new_york", "tokyo", "new_york", "more_memory", "no_zone", "elsewhere", "tokyo")
     results, printed = run(project, "own", *targets)
@@ -81,7 +82,6 @@ def test_a_notebook_gets_its_settings_back_after_dbt(project: Path):
     assert "a Spark, which was started by another program" in str(results[2]["error"])
 
 
-@pytest.mark.slow
 def test_a_session_without_delta_is_named(project: Path):
     (result,), _ = run(project, "without_delta", "new_york")
     assert "a SparkSession, which another program has started without Delta" in str(result["error"])

@@ -43,7 +43,7 @@ class Mark:
     Attributes:
         x: its place.
         time: when it was made.
-        maker: the model, operation or program that made it.
+        maker: the model, operation or program that made it; empty if it is not known.
         title: everything that is known of it.
     """
 
@@ -96,7 +96,8 @@ def _mark(change: DatedChange, x: int) -> Mark:
         known.append(f"version {change.version}")
     if change.invocation_id:
         known.append(f"invocation {change.invocation_id}")
-    return Mark(x, change.time_text, change.maker.rsplit(".", 1)[-1], ", ".join(known))
+    maker = change.maker.rsplit(".", 1)[-1] if change.time else ""
+    return Mark(x, change.time_text, maker, ", ".join(dict.fromkeys(known)))
 
 
 def _bars(made: Sequence[DatedChange], places: Sequence[int], end: int) -> list[Bar]:
