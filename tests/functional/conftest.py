@@ -53,6 +53,8 @@ def by_sql_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 def photograph(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory):
     """Return a function that takes pictures of an operation's page for ``--pictures``."""
     folder = request.config.getoption("--pictures")
+    # A test runs in its project's folder.
+    start = request.config.invocation_params.dir
 
     def take(operation: str, *options: str, size: tuple[int, int], **arguments: object) -> None:
         if not folder:
@@ -60,7 +62,7 @@ def photograph(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
         page = tmp_path_factory.mktemp("page") / f"{operation}.html"
         operate(operation, *options, output="html", file=str(page), **arguments)
         for scheme in SCHEMES:
-            screenshot(page, Path(folder) / f"{operation}-{scheme}.png", scheme, size)
+            screenshot(page, start / folder / f"{operation}-{scheme}.png", scheme, size)
 
     return take
 

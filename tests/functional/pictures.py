@@ -17,7 +17,7 @@ def screenshot(page: Path, picture: Path, scheme: str, size: tuple[int, int]) ->
         "--hide-scrollbars",
         f"--window-size={size[0]},{size[1]}",
         f"--blink-settings=preferredColorScheme={SCHEMES[scheme]}",
-        f"--screenshot={picture.resolve()}",
+        f"--screenshot={picture}",
         page.as_uri(),
     ]
     subprocess.run(command, check=True, stderr=subprocess.DEVNULL)

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from tests.functional.support import Table, dbt
+from tests.functional.operate import document
+from tests.functional.support import Table, dbt, needs_delta_4
 
 MODEL = """
 {{{{ config(materialized='incremental', on_schema_change='{mode}', type_widening=true) }}}}
@@ -97,3 +98,61 @@ class TestCheck:
     )
     def test_a_missing_object_is_named(self, project, arguments, expected):
         assert expected in check(**arguments).output
+
+
+@needs_delta_4
+class TestWhatReadsTheDeployedTables:
+    @pytest.fixture(scope="class")
+    def models(self):
+        config = "{{ config(materialized='incremental', on_schema_change='append_new_columns') }}"
+        types = "{{ var('type', 'tinyint') }}"
+        return {
+            "orders.sql": f"{config} select 1 as id, cast(1 as {types}) as amount",
+            "totals.sql": config + " select amount from {{ ref('orders') }}",
+            "ids.sql": config + " select id from {{ ref('orders') }}",
+            "latest.sql": "select amount from {{ ref('orders') }}",
+            "promised.sql": """
+{{ config(materialized='table') }} select amount from {{ ref('orders') }}
+""",
+            "models.yml": """
+models:
+  - name: promised
+    config: {contract: {enforced: "{{ var('contract', true) }}"}}
+    columns: [{name: amount, data_type: tinyint}]
+exposures:
+  - {name: board, type: dashboard, owner: {name: x}, depends_on: [ref('totals')]}
+  - {name: list, type: dashboard, owner: {name: x}, depends_on: [ref('ids')]}
+""",
+        }
+
+    @pytest.fixture(scope="class")
+    def deployed(self, project, spark):
+        """A deployment of the models, and a build of the next ones in the schema of CI."""
+        prod = f"{project.test_schema}live"
+        spark.sql(f"create schema {prod}")
+        properties = "tblproperties ('delta.enableTypeWidening' = 'true')"
+        select = {"orders": "1 as id, 1Y as amount", "totals": "1Y as amount", "ids": "1 as id"}
+        for name, columns in select.items():
+            spark.sql(f"create table {prod}.{name} using delta {properties} as select {columns}")
+        spark.sql(f"create table {prod}.promised using delta as select 1Y as amount")
+        for name in ("latest", "report"):
+            spark.sql(f"create view {prod}.{name} as select amount from {prod}.orders")
+        run = dbt("run", "--empty", type="int", contract=False)
+        assert {str(result.status) for result in run.results.values()} == {"success"}, run.output
+        yield prod
+        spark.sql(f"drop schema {prod} cascade")
+
+    def test_everything_that_the_deployment_reaches_is_named(self, deployed):
+        variables = json.dumps({"type": "int"})
+        found = document(
+            "check_type_widening", "--vars", variables, against=deployed, models=["orders"]
+        )
+        changed = {table["model"] for table in found["tables"] if table.get("type_changes")}
+        assert changed == {"orders", "totals"}
+        effects = {(e["kind"], e["name"], e["outcome"]) for e in found["downstream"]}
+        assert effects == {
+            ("view", "latest", "casts back until it is updated"),
+            ("view", f"{deployed}.report", "casts back until it is updated"),
+            ("contract", "promised", "no longer matches"),
+            ("exposure", "board", "reads changed types"),
+        }

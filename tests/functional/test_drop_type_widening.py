@@ -161,6 +161,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 class TestKindsOfTables:
     @pytest.fixture(scope="class")
     def before(self, project, spark):
