@@ -135,9 +135,11 @@ def forecast(planned: dict[str, Any]) -> dict[str, set[str]]:
         return {effect["name"] for effect in effects if effect["outcome"] in outcomes}
 
     changed = {table["model"] for table in tables if table.get("type_changes")}
-    stopped = {table["model"] for table in tables if "error" in table}
+    refused = {table["model"] for table in tables if "error" in table}
+    skipped = named("is skipped")
     return {
         "changed": changed | named("gets other types"),
-        "stopped": stopped | named("stops", "no longer matches"),
-        "skipped": named("is skipped"),
+        # A refusal is shown even if dbt will not come to it in this run.
+        "stopped": (refused | named("stops", "no longer matches")) - skipped,
+        "skipped": skipped,
     }

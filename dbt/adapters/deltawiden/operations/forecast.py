@@ -35,6 +35,7 @@ from dbt.adapters.deltawiden.operations.model_plan import (
     new_table_planned,
     plan_model,
     planned,
+    skipped_model,
 )
 from dbt.adapters.deltawiden.operations.node_graph import (
     NodeGraph,
@@ -219,9 +220,12 @@ class Forecast:
         else:
             if found is None:
                 return
-            result = found.result
-            if found.changes_types:
+            result = skipped_model(name, stops) if stops else found.result
+            if found.changes_types and not stops:
                 self._set(node, found.schema)
+        if stops:
+            self._stopped.add(unique_id)
+            self._add(_kind(node), name, Outcome.SKIPPED, stops)
         is_shown = unique_id in self.asked or result.error or result.values.get("statements")
         if is_shown:
             reads = sorted({*because, *stops})

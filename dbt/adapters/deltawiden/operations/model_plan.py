@@ -1,6 +1,6 @@
 """What the next run of an incremental model will do to its table, without running it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -112,6 +112,21 @@ def new_table_planned(model: str, output: StructType) -> Planned:
     """
     shown = {"what will run": "nothing: the table is new", "not stored exactly": ""}
     return Planned(OperationResult(model, shown, {"new_table": True}), output)
+
+
+def skipped_model(model: str, stops: Sequence[str]) -> OperationResult:
+    """Return the result for a model that dbt skips.
+
+    Args:
+        model: the model's name.
+        stops: the names of the models that it reads and that stop.
+    """
+    shown = {"what will run": f"nothing: dbt skips it after {', '.join(stops)}"}
+    nothing: dict[str, Any] = {key: [] for key in _CHANGES}
+    return OperationResult(model, {**shown, "not stored exactly": ""}, {**nothing, "skipped": True})
+
+
+_CHANGES = ("statements", "type_changes", "new", "dropped", "not_stored_exactly")
 
 
 def _result(model: str, plan: Plan, policy: Policy) -> OperationResult:
