@@ -50,6 +50,14 @@ def by_sql_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="class")
+def unique_schema(request: pytest.FixtureRequest, prefix: str) -> str:
+    """The schema of dbt's fixture; in a picture, a schema as users have."""
+    if request.config.getoption("--pictures"):
+        return "shop"
+    return f"{prefix}_{request.module.__name__.split('.')[-1]}"
+
+
+@pytest.fixture(scope="class")
 def photograph(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory):
     """Return a function that takes pictures of an operation's page for ``--pictures``."""
     folder = request.config.getoption("--pictures")
