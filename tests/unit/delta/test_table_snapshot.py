@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot, may_have_computed_columns
 from tests.unit.delta.answers import COMMITS, Rows, answering, column, commit, schema_string
@@ -19,6 +20,24 @@ def snapshot(*answers: Rows) -> tuple[TableSnapshot, list[str]]:
 
 def detail(**values: Any) -> Rows:
     return [{"location": "/w/t", "partitionColumns": "[]", **values}]
+
+
+@pytest.mark.parametrize("feature", ["catalogManaged", "catalogOwned-preview"])
+def test_the_log_of_a_table_that_its_catalog_manages_is_not_read(feature: str):
+    managed = [
+        (f"delta.feature.{feature}", "supported"),
+        ("delta.feature.typeWidening", "supported"),
+    ]
+    table, queries = snapshot(managed)
+    for read in (lambda: table.changes, lambda: table.location, table.require_own_log):
+        with pytest.raises(
+            DbtRuntimeError, match=f"managed by its catalog .table feature {feature}"
+        ):
+            read()
+    # What a model without such columns needs.
+    assert table.widening_features == ["typeWidening"]
+    assert table.defaults == frozenset()
+    assert queries == [PROPERTIES]
 
 
 def test_one_query_is_enough_for_a_table_without_computed_columns():

@@ -22,6 +22,8 @@ FEATURE_OF_WRITER_COMPATIBILITY = "icebergWriterCompatV1"
 TYPE_WIDENING_FEATURE = "typeWidening"
 PREVIEW_FEATURE = "typeWidening-preview"
 WIDENING_FEATURES = (TYPE_WIDENING_FEATURE, PREVIEW_FEATURE)
+CATALOG_MANAGED_FEATURES = frozenset({"catalogManaged", "catalogOwned-preview"})
+"""The table feature of a table whose commits its catalog accepts, and that of its preview."""
 CHECKPOINT_PROTECTION_FEATURE = "checkpointProtection"
 
 

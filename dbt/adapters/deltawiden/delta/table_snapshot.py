@@ -6,11 +6,13 @@ from copy import copy
 from functools import cached_property
 from typing import Any
 
+from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.column_metadata import ColumnMetadata, read_metadata
 from dbt.adapters.deltawiden.delta.engine import Engine
 from dbt.adapters.deltawiden.delta.protocol import (
+    CATALOG_MANAGED_FEATURES,
     COLUMN_MAPPING,
     FEATURE_OF_WRITER_COMPATIBILITY,
     FEATURE_PREFIX,
@@ -132,8 +134,32 @@ class TableSnapshot:
 
     @cached_property
     def location(self) -> str:
-        """The path of the table's directory."""
+        """The path of the table's directory, whose log has every commit.
+
+        Raises:
+            DbtRuntimeError: the table is managed by its catalog.
+        """
+        self.require_own_log()
         return str(self._detail["location"])
+
+    def require_own_log(self) -> None:
+        """Check that the files of the table's log have every commit.
+
+        Raises:
+            DbtRuntimeError: the table is managed by its catalog, which can have newer commits.
+
+        Source:
+            https://github.com/delta-io/delta/blob/master/protocol_rfcs/catalog-managed.md
+        """
+        found = self.features & CATALOG_MANAGED_FEATURES
+        if found:
+            raise DbtRuntimeError(
+                f"{self.name} is managed by its catalog (table feature {', '.join(found)}): the "
+                "newest commits can be in the catalog alone, so the files of the table's log do "
+                "not say what is in the table now. dbt-deltawiden does not read or change such a "
+                "log. Models without generated, identity or default columns can be run; for "
+                "maintenance, use what the catalog offers."
+            )
 
     @cached_property
     def partition_columns(self) -> tuple[str, ...]:

@@ -68,7 +68,9 @@ class JvmBackend(ConnectBackend):
 
     def data_files(self, table: SparkRelation, writes_rows: bool = True) -> DataFiles:
         """Return the data files of a Delta table."""
-        if writes_rows and self.snapshot(table).has(ROW_TRACKING):
+        snapshot = self.snapshot(table)
+        snapshot.require_own_log()
+        if writes_rows and snapshot.has(ROW_TRACKING):
             return super().data_files(table, writes_rows)
         return self._files(relation_sql(table))
 
