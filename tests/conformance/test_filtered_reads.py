@@ -213,10 +213,8 @@ def literals(reads: FilteredReads, pair: Pair) -> list[str]:
     return sorted({literal(value, parse_type(pair.target)) for value in values})
 
 
-# The positions with values in the statistics of files or in the names of partitions.
-QUICK = ("top level", "partition column")
 POSITIONS = [
-    pytest.param(position, marks=[] if position in QUICK else [pytest.mark.slow])
+    pytest.param(position, marks=[] if position == "top level" else [pytest.mark.slow])
     for position in PLACES
 ]
 

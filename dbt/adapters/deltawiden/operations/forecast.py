@@ -43,6 +43,7 @@ from dbt.adapters.deltawiden.operations.node_graph import (
     materialization,
     node_path,
 )
+from dbt.adapters.deltawiden.operations.progress import in_view
 from dbt.adapters.deltawiden.operations.result import OperationResult
 from dbt.adapters.deltawiden.operations.selection import Node, full_name
 from dbt.adapters.deltawiden.operations.snapshot_output import (
@@ -146,9 +147,13 @@ class Forecast:
 
     def run(self) -> None:
         """Visit all nodes, then the views of the catalog and the exposures."""
-        for node in self.graph.in_order():
-            if not is_ephemeral(node) and node["resource_type"] != "seed":
-                self._visit(node)
+        nodes = [
+            node
+            for node in self.graph.in_order()
+            if not is_ephemeral(node) and node["resource_type"] != "seed"
+        ]
+        for node in in_view("analysis", "models", nodes, full_name):
+            self._visit(node)
         self._find_stale_views()
         reached = self._changed.keys() - self._new | self._stopped
         for exposure in self.graph.exposures():

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 import agate
 from dbt_common.exceptions import DbtBaseException
 
+from dbt.adapters.deltawiden.operations.progress import in_view
+
 
 @dataclass(frozen=True)
 class OperationResult:
@@ -126,7 +128,8 @@ def run_on_each(
     Returns:
         The result for each item, in the order of the items.
     """
-    return OperationResults(operation, [attempt(name(item), partial(work, item)) for item in items])
+    shown = in_view(operation, "tables", items, name)
+    return OperationResults(operation, [attempt(name(item), partial(work, item)) for item in shown])
 
 
 def attempt(table: str, work: Callable[[], _Result]) -> _Result | OperationResult:
