@@ -124,6 +124,7 @@ def lazy_variants(spark: SparkSession) -> Iterator[None]:
     spark.conf.unset(setting)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("lazy_variants")
 def test_exactness_and_engine_agree_on_every_pair(
     spark: SparkSession, schema: str, conformance: Conformance

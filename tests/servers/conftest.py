@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.spark.connect import open_connect
 from dbt.adapters.deltawiden.spark.settings import start_settings
-from tests.functional.conftest import table, wheel  # noqa: F401 (fixtures)
+from tests.functional.conftest import photograph, table, wheel  # noqa: F401 (fixtures)
 from tests.servers.server import LOOPBACK, Server, running
 
 JARS = """

@@ -4,6 +4,7 @@ from tests.functional.test_char import TestCharColumns, TestSnapshotsOfCharSourc
 from tests.functional.test_check_type_widening import TestCheck
 from tests.functional.test_contracts import TestContracts
 from tests.functional.test_custom_strategy import TestStrategyOfTheProject
+from tests.functional.test_downstream import TestForecast
 from tests.functional.test_errors import TestErrors
 from tests.functional.test_incremental import (
     TestDecimals,
@@ -78,6 +79,7 @@ __all__ = [
     "TestErrors",
     "TestEveryKindOfValue",
     "TestEveryStrategy",
+    "TestForecast",
     "TestGainedProperties",
     "TestGrowth",
     "TestKeysOfAnotherType",
