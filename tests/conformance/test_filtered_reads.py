@@ -213,13 +213,8 @@ def literals(reads: FilteredReads, pair: Pair) -> list[str]:
     return sorted({literal(value, parse_type(pair.target)) for value in values})
 
 
-POSITIONS = [
-    pytest.param(position, marks=[] if position == "top level" else [pytest.mark.slow])
-    for position in PLACES
-]
-
-
-@pytest.mark.parametrize("position", POSITIONS)
+@pytest.mark.slow
+@pytest.mark.parametrize("position", PLACES)
 def test_filters_find_in_a_widened_column_what_they_would_find_in_any(
     spark: SparkSession, engine: Engine, schema: str, conformance: Conformance, position: str
 ):

@@ -41,6 +41,7 @@ def output_of(*arguments: str, **variables: Any) -> str:
         return str(error)
 
 
+@pytest.mark.slow
 class TestRelations:
     @pytest.fixture(scope="class")
     def models(self):

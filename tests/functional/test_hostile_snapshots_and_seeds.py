@@ -20,6 +20,7 @@ def csv_line(values: list[str]) -> str:
     return ",".join('"' + value.replace('"', '""') + '"' for value in values) + "\n"
 
 
+@pytest.mark.slow
 class TestSnapshotsAndSeeds:
     @pytest.fixture(scope="class")
     def snapshots(self):

@@ -73,6 +73,7 @@ class TestInit:
             "threads": 4,
         }
 
+    @pytest.mark.slow
     def test_the_new_project_runs(self, made, dbt, home):
         code, printed = dbt("debug", folder=home / "shop")
         assert code == 0, printed

@@ -260,6 +260,7 @@ select id, id as n {%- if not var('gone', false) %}, id as `go.ne`, named_struct
 """
 
 
+@pytest.mark.slow
 class TestRefusals:
     @pytest.fixture(scope="class")
     def models(self):

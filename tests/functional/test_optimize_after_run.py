@@ -22,6 +22,7 @@ def model(dbt, spark):
 """
 
 
+@pytest.mark.slow
 class TestOptimizeAfterRun:
     @pytest.fixture(scope="class")
     def models(self):

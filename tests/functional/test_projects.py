@@ -94,6 +94,7 @@ CLONED = """
 
 
 @needs_delta_4
+@pytest.mark.slow
 class TestClones:
     """A shallow clone has the files of its source, and its own schema and statistics."""
 

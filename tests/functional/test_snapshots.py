@@ -176,6 +176,7 @@ select id, date'2024-01-01' as day from range(1, {{{{ var('ids', 3) }}}}) -- two
 TIMES = ("dbt_updated_at", "dbt_valid_from", "dbt_valid_to")
 
 
+@pytest.mark.slow
 class TestMomentsOfDeletions:
     """The date of an update must not become the day of the deletion."""
 

@@ -9,7 +9,7 @@ from dbt.adapters.deltawiden.operations.delta_clients import MEASURED, Access, K
 from tests.functional.support import needs_delta_4
 from tests.readers.programs import Program, Refused, Row
 
-pytestmark = needs_delta_4
+pytestmark = [needs_delta_4, pytest.mark.slow]
 
 NEW: Row = (7, [8, 9])
 
