@@ -62,5 +62,6 @@ def _is_in_map_key(path: Path, table: StructType) -> bool:
         elif isinstance(current, spark.ArrayType):
             current = current.elementType
         elif isinstance(current, StructType):
-            current = next(f.dataType for f in current.fields if f.name.lower() == part.lower())
+            same = (f.dataType for f in current.fields if f.name.lower() == part.lower())
+            current = next(same, spark.NullType())
     return False
