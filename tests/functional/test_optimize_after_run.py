@@ -35,7 +35,6 @@ class TestOptimizeAfterRun:
             "built.sql": TABLE.format(config="zorder=['id', 'n']"),
             "nameless.sql": INCREMENTAL.format(config="zorder='missing'"),
             "clustered.sql": INCREMENTAL.format(config="liquid_clustered_by=['n', 'id']"),
-            "in_python.py": PYTHON,
             "a_view.sql": "{{ config(optimize='after_run', zorder='id') }} select 1 as id",
         }
 
@@ -86,10 +85,6 @@ class TestOptimizeAfterRun:
                 assert commit.operationParameters["clusterBy"] == '["n","id"]'
         assert len(clustered.rows()) == 20
 
-    def test_it_runs_after_a_python_model(self, second, table):
-        assert second.status("in_python") == "success"
-        assert table("in_python").history[-1].operation == "OPTIMIZE"
-
     def test_nothing_runs_where_nothing_is_configured_or_it_is_skipped(self, second, table):
         for name in ("plain", "skipped"):
             assert second.status(name) == "success"
@@ -116,6 +111,17 @@ class TestOptimizeAfterRun:
             "success"
         )
         assert table("compacted").operations(since=before) == ["WRITE"]
+
+
+class TestOptimizeAfterAPythonModel:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"in_python.py": PYTHON}
+
+    def test_it_runs_after_each_write(self, project, table):
+        for _ in range(2):
+            assert dbt("run").status("in_python") == "success"
+            assert table("in_python").history[-1].operation == "OPTIMIZE"
 
 
 class TestWrongConfiguration:

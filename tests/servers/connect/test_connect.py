@@ -2,5 +2,8 @@
 
 from tests.functional.test_declared_columns import TestDeclaredColumns  # noqa: F401
 from tests.functional.test_liquid_clustering import TestNewTablesOfPythonModels  # noqa: F401
+from tests.functional.test_optimize_after_run import (  # noqa: F401
+    TestOptimizeAfterAPythonModel,
+)
 from tests.functional.test_python_models import TestPythonModels  # noqa: F401
 from tests.servers.features import *  # noqa: F403
