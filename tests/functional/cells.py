@@ -63,8 +63,8 @@ class DecisionTable:
 
     @pytest.fixture(scope="class")
     def built(self, request: pytest.FixtureRequest) -> list[tuple[str, str]]:
-        """The cells of the strategies whose tests are selected."""
-        strategies = selected(request, "strategy")
+        """The cells of the strategies whose tests are selected; all if no test has a strategy."""
+        strategies = selected(request, "strategy") or STRATEGIES
         return [(mode, strategy) for mode, strategy in self.cells if strategy in strategies]
 
     @pytest.fixture(scope="class")
