@@ -5,6 +5,7 @@ have: models, a Hive metastore, a folder for tables, and a package index with th
 """
 
 import contextlib
+import http.server
 import json
 import os
 import re
@@ -12,11 +13,13 @@ import socket
 import subprocess
 import sys
 import sysconfig
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
+from urllib.parse import parse_qs
 
 import pyspark
 import pytest
@@ -345,6 +348,43 @@ def test_only_known_actions_are_not_run():
     assert actions[-1].startswith("actions/upload-artifact")
     (artifact,) = [step["with"]["path"] for step in job["steps"] if step.get("uses") == actions[-1]]
     assert artifact == "type-widening.json"
+
+
+class Received(http.server.BaseHTTPRequestHandler):
+    """Stands for GitLab's API, and keeps what a job sends to it."""
+
+    requests: ClassVar[list[tuple[str, str | None, dict[str, list[str]]]]] = []
+
+    def do_POST(self) -> None:
+        sent = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        self.requests.append((self.path, self.headers["PRIVATE-TOKEN"], parse_qs(sent)))
+        self.send_response(201)
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Print nothing."""
+
+
+def test_the_comment_on_gitlab_is_the_markdown_without_the_error(tmp_path: Path):
+    document = "## check_type_widening: 1 refused\n\n| `größe` & more | 100 % |\n"
+    error = "19:00:00  Encountered an error while running operation: Compilation Error\n  refused\n"
+    (tmp_path / "check.log").write_text(document + error, encoding="utf-8")
+    (cut,) = (line for line in DOCUMENT.splitlines() if line.startswith("sed "))
+    (send,) = (block for block in blocks(DOCUMENT) if "PRIVATE-TOKEN" in block)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Received) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        variables = {
+            "CI_API_V4_URL": f"http://127.0.0.1:{server.server_port}/api/v4",
+            "CI_PROJECT_ID": "7",
+            "CI_MERGE_REQUEST_IID": "12",
+            "COMMENT_TOKEN": "secret",
+            "no_proxy": "127.0.0.1",
+        }
+        run = ["bash", "-e", "-c", f"{cut}\n{send}"]
+        subprocess.run(run, cwd=tmp_path, env={**os.environ, **variables}, check=True)
+        server.shutdown()
+    path = "/api/v4/projects/7/merge_requests/12/notes"
+    assert Received.requests == [(path, "secret", {"body": [document]})]
 
 
 @pytest.mark.slow
