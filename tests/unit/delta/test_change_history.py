@@ -70,6 +70,20 @@ def test_a_change_without_a_commit_is_first_and_of_unknown_time():
     assert unknown.text == "b: int -> bigint (not known)"
 
 
+def test_a_change_without_a_commit_follows_the_one_of_the_same_column_before_it():
+    changes = [
+        change("a", "tinyint", "smallint"),
+        change("a", "smallint", "int"),
+        change("b", "int", "bigint"),
+    ]
+    found = dated(changes, commit(2, ("b", "long")), commit(1, ("a", "short")))
+    assert [(known.change.path[0], known.version) for known in found] == [
+        ("a", 1),
+        ("a", None),
+        ("b", 2),
+    ]
+
+
 def test_another_program_has_no_name():
     (found,) = dated([change("a", "int", "bigint")], commit(1, ("a", "long"), tag="by hand"))
     assert (found.maker, found.changed_by) == ("another program", None)

@@ -1,5 +1,6 @@
 """The bars and marks of a table's type changes."""
 
+from dataclasses import replace
 from datetime import datetime, timezone
 from itertools import pairwise
 
@@ -49,6 +50,14 @@ def test_a_commit_has_one_mark_at_the_end_of_the_bars_that_it_ended():
     n, s = (lane.bars for lane in picture.lanes[1:])
     assert picture.marks[1].x == n[1].x == s[1].x
     assert "invocation invocation-2" in picture.marks[2].title
+
+
+def test_a_change_of_unknown_time_is_after_the_one_before_it():
+    later = replace(dated("n", "int", "bigint", None), after=2)
+    n = draw_timeline([*CHANGES, later]).lanes[1].bars
+    assert [bar.type for bar in n] == ["tinyint", "smallint", "int", "bigint"]
+    for left, right in pairwise(n):
+        assert left.x + left.width == right.x
 
 
 def test_two_changes_of_unknown_time_are_at_one_place():

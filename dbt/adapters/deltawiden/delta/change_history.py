@@ -31,6 +31,8 @@ class DatedChange:
         changed_by: the unique id of the model, or the name of the operation, that made it. None if
             another program made it, or as above.
         invocation_id: dbt's id of that run. None as ``changed_by``.
+        after: the version of the change of the same column or field before it, if the history says
+            it; -1 if not.
     """
 
     change: TypeChange
@@ -38,6 +40,12 @@ class DatedChange:
     time: datetime | None = None
     changed_by: str | None = None
     invocation_id: str | None = None
+    after: int = -1
+
+    @property
+    def place(self) -> tuple[int, bool]:
+        """Its place among the changes of the table. Those of one place are not told apart."""
+        return (self.after, True) if self.version is None else (self.version, False)
 
     @property
     def time_text(self) -> str:
@@ -102,7 +110,8 @@ def date_changes(
         instant: converts the time of a commit to UTC.
 
     Returns:
-        The changes in the order in which they were made, those of unknown time first.
+        The changes in the order in which they were made. One of unknown time follows the change of
+        the same column or field before it, or comes first.
 
     Source:
         Delta's ``DeltaOperations``: the parameters of CHANGE COLUMN and CHANGE COLUMNS in
@@ -113,11 +122,16 @@ def date_changes(
     for commit in commits:
         for made in _changed_columns(commit):
             found.setdefault(made, commit)
-    dated = []
+    dated: list[DatedChange] = []
+    newest: dict[Path, int] = {}
     for change in changes:
         commit_of = found.get((folded(change.path), type_text(change.to_type)))
-        dated.append(_dated(change, commit_of, instant) if commit_of else DatedChange(change))
-    return tuple(sorted(dated, key=lambda known: -1 if known.version is None else known.version))
+        if commit_of:
+            dated.append(_dated(change, commit_of, instant))
+            newest[change.path] = commit_of.version
+        else:
+            dated.append(DatedChange(change, after=newest.get(change.path, -1)))
+    return tuple(sorted(dated, key=lambda known: known.place))
 
 
 def _dated(

@@ -71,23 +71,19 @@ def draw_timeline(changes: Sequence[DatedChange]) -> Timeline:
     Args:
         changes: the type changes of one table, in the order in which they were made.
     """
-    commits = list(dict.fromkeys(map(_commit, changes)))
+    commits = list(dict.fromkeys(change.place for change in changes))
     end = NAMES + (len(commits) + 1) * STEP
     places = {commit: NAMES + (n + 1) * STEP for n, commit in enumerate(commits)}
     by_path: dict[Path, list[DatedChange]] = {}
     for change in changes:
         by_path.setdefault(change.change.path, []).append(change)
     lanes = [
-        Lane(path_text(path), HEAD + n * LANE, _bars(made, [places[_commit(m)] for m in made], end))
+        Lane(path_text(path), HEAD + n * LANE, _bars(made, [places[m.place] for m in made], end))
         for n, (path, made) in enumerate(by_path.items())
     ]
-    first_of = {_commit(change): change for change in reversed(changes)}
+    first_of = {change.place: change for change in reversed(changes)}
     marks = [_mark(first_of[commit], places[commit]) for commit in commits]
     return Timeline(lanes, marks, end + 1, HEAD + len(lanes) * LANE)
-
-
-def _commit(change: DatedChange) -> tuple[int | None, str]:
-    return change.version, change.time_text
 
 
 def _mark(change: DatedChange, x: int) -> Mark:
