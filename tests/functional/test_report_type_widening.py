@@ -93,6 +93,7 @@ class TestReport:
         # A write that changes a type has no name of the column in the history.
         if ("m",) in changes:
             assert changes["m",]["version"] is None
+        spark.sql(f"drop table {name}")
 
     def test_the_page_shows_when_the_types_changed(self, project, table, photograph):
         photograph("report_type_widening", models=["widened"], size=(1240, 560))
@@ -101,7 +102,8 @@ class TestReport:
         assert "The page is in " in run.output
         page = Path(project.project_root, "out", "report.html").read_text(encoding="utf-8")
         (picture,) = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
-        assert [text for text in ("tinyint", "smallint", "int") if f">{text}</text>" in picture]
+        for text in ("tinyint", "smallint", "int"):
+            assert f">{text}</text>" in picture
         commits = [row for row in table("widened").history if row.userMetadata]
         assert all(json.loads(row.userMetadata)["invocation_id"] in page for row in commits)
 
@@ -110,7 +112,7 @@ class TestReport:
         shutil.rmtree(location[0].location.removeprefix("file:") + "/_delta_log")
         table("broken").spark.catalog.clearCache()
         run = report(schema=project.test_schema)
-        assert re.search("1 of [34] tables failed", run.output)
+        assert "1 of 3 tables failed" in run.output
         assert f"`{project.test_schema}`.`broken`:" in run.output
 
     @pytest.mark.parametrize(
