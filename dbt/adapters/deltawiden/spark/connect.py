@@ -45,8 +45,10 @@ class ConnectConnection(SessionConnection):
     def close(self) -> None:
         """Release the session on the server."""
         super().close()
+        session: Any = self.session
         with contextlib.suppress(*SPARK_ERRORS):
-            self.session.stop()
+            session.stop()
+            type(session.client).close(session.client)
 
 
 def open_connect(
@@ -104,11 +106,22 @@ def create_session(builder: Any, parameters: Mapping[str, str]) -> SparkSession:
         builder = builder.config(key, value)
     with errors_as_dbt_errors():
         session: SparkSession = builder.create()
+        _leave_open(session)
         # Creating the session sends no request to the server. This is the first one.
         given_to_session = {row[0]: row[1] for row in session.sql("set").collect()}
         for key, setting in iceberg_settings(given_to_session).items():
             session.conf.set(key, setting)
     return session
+
+
+def _leave_open(session: Any) -> None:
+    """Let only ``ConnectConnection.close`` close the client of a session.
+
+    PySpark also closes it when Python collects the session as garbage. If that happens while the
+    same thread gives work to the client's thread pool, the thread waits forever for a lock that
+    it has itself.
+    """
+    session.client.close = lambda: None
 
 
 def remote_builder(needed_by: str) -> Any:
