@@ -42,6 +42,18 @@ HALF_MADE = (
             "spark.hadoop.hive.metastore.uris in the server_side_parameters says, or "
             "hive-site.xml.",
         ),
+        (
+            "java.sql.SQLException: No suitable driver found for jdbc:postgresql://db.example/hive",
+            "Spark can't open its Hive metastore: No suitable driver found for "
+            "jdbc:postgresql://db.example/hive. Spark needs the database's JDBC driver on Java's "
+            "class path: set spark.driver.extraClassPath to the jar. The jars of "
+            "spark.jars.packages are not enough.",
+        ),
+        (
+            "MetaException(message:Version information not found in metastore. )",
+            "Spark can't open its Hive metastore: Version information not found in metastore. "
+            "The database has no tables of a Hive metastore. Hive's schematool creates them.",
+        ),
     ],
 )
 def test_the_error_of_a_metastore_that_cannot_be_opened_shows_the_reason(cause: str, expected: str):

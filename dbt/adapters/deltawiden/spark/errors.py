@@ -82,6 +82,7 @@ _WITHOUT_MESSAGE = re.compile(r"Cannot find main error class '([A-Z0-9_.]+)'")
 _AROUND_ANOTHER = frozenset({"TASK_WRITE_FAILED"})
 
 _NO_METASTORE = re.compile(r"Unable to instantiate \S*MetaStoreClient")
+_META_EXCEPTION = re.compile(r"^MetaException\(message:(.*)\)$", re.DOTALL)
 # Explanations, by the message of Derby at the end of a long chain of causes.
 _EMBEDDED_METASTORE: Mapping[re.Pattern[str], str] = {
     re.compile(r"Another instance of Derby may have already booted the database (.+?)\.?$", re.M): (
@@ -94,6 +95,21 @@ _EMBEDDED_METASTORE: Mapping[re.Pattern[str], str] = {
         "make it was stopped before any table was in it. Delete that folder, and run again."
     ),
 }
+
+# What to do, by what a connection to the metastore's own database lacks.
+_METASTORE_DATABASE = {
+    "No suitable driver found": (
+        "Spark needs the database's JDBC driver on Java's class path: set "
+        "spark.driver.extraClassPath to the jar. The jars of spark.jars.packages are not enough."
+    ),
+    "Version information not found in metastore": (
+        "The database has no tables of a Hive metastore. Hive's schematool creates them."
+    ),
+}
+_METASTORE_ADDRESS = (
+    "Where it is, spark.hadoop.hive.metastore.uris in the server_side_parameters says, or "
+    "hive-site.xml."
+)
 
 
 def error_text(error: BaseException | str) -> str:
@@ -167,11 +183,9 @@ def _metastore_text(raw: str, causes: Sequence[str]) -> str | None:
             return text.format(folder=found[1])
     if not _NO_METASTORE.search(raw):
         return None
-    why = causes[-1] if causes else _message(raw)
-    return (
-        f"Spark can't open its Hive metastore: {why}. Where it is, "
-        "spark.hadoop.hive.metastore.uris in the server_side_parameters says, or hive-site.xml."
-    )
+    why = _META_EXCEPTION.sub(r"\1", causes[-1] if causes else _message(raw)).strip(" .")
+    advice = (text for lack, text in _METASTORE_DATABASE.items() if lack in why)
+    return f"Spark can't open its Hive metastore: {why}. {next(advice, _METASTORE_ADDRESS)}"
 
 
 def has_java_stack(text: str) -> bool:
