@@ -15,6 +15,7 @@ from dbt.adapters.deltawiden.spark.connect import open_connect
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
 from dbt.adapters.deltawiden.spark.errors import error_text, has_java_stack
 from dbt.adapters.deltawiden.spark.kept.session import open_kept, release_kept
+from dbt.adapters.deltawiden.spark.object_storage import warn_of_a_second_driver
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
 from dbt.adapters.deltawiden.spark.session import get_session, release_session
 from dbt.adapters.deltawiden.spark.session_connection import SessionConnection
@@ -154,10 +155,10 @@ def _describe_jobs(connection: Connection, name: str | None) -> None:
 
 
 def _open_session(credentials: DeltaWidenCredentials) -> SessionConnection:
-    if credentials.kept_seconds is not None:
-        return open_kept(credentials.server_side_parameters, credentials.kept_seconds)
     if credentials.method == ConnectionMethod.SESSION:
-        return SessionConnection(get_session(credentials.server_side_parameters))
+        opened = _open_driver(credentials)
+        warn_of_a_second_driver(lambda key: opened.session.conf.get(key, None))
+        return opened
     return open_connect(
         str(credentials.host),
         credentials.port,
@@ -167,6 +168,13 @@ def _open_session(credentials: DeltaWidenCredentials) -> SessionConnection:
         credentials.use_ssl,
         credentials.connect_timeout,
     )
+
+
+def _open_driver(credentials: DeltaWidenCredentials) -> SessionConnection:
+    """Open a session of a Spark on this machine: in this process, or one that was kept alive."""
+    if credentials.kept_seconds is not None:
+        return open_kept(credentials.server_side_parameters, credentials.kept_seconds)
+    return SessionConnection(get_session(credentials.server_side_parameters))
 
 
 def _server_message(error: Exception) -> str:

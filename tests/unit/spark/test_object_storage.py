@@ -1,0 +1,61 @@
+"""The warning about a second driver that writes to tables on S3."""
+
+import pytest
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.deltawiden.spark import object_storage
+from dbt.adapters.deltawiden.spark.object_storage import warn_of_a_second_driver
+
+S3 = {"spark.sql.warehouse.dir": "s3a://lake/warehouse"}
+
+
+@pytest.fixture
+def warnings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    texts: list[str] = []
+    monkeypatch.setattr(object_storage, "_warned", set())
+    monkeypatch.setattr(object_storage, "warn_or_error", lambda event: texts.append(event.base_msg))
+    return texts
+
+
+def test_tables_on_s3_are_warned_of_once_in_an_invocation(warnings, monkeypatch):
+    warn_of_a_second_driver(S3.get)
+    warn_of_a_second_driver(S3.get)
+    (text,) = warnings
+    assert "only one driver at a time" in text
+    assert "s3a://lake/warehouse" in text
+    assert "Set spark.delta.logStore.s3a.impl" in text
+    monkeypatch.setattr(object_storage, "get_invocation_id", lambda: "another")
+    warn_of_a_second_driver(S3.get)
+    assert len(warnings) == 2
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"spark.sql.warehouse.dir": "file:/data/s3a"},
+        {"spark.sql.warehouse.dir": "abfss://lake@account.example/warehouse"},
+        {**S3, "spark.delta.logStore.s3a.impl": "io.delta.storage.S3SingleDriverLogStore"},
+        {**S3, "spark.delta.logStore.class": "com.example.LogStore"},
+    ],
+)
+def test_other_storage_and_a_chosen_log_store_are_not(warnings, settings):
+    warn_of_a_second_driver(settings.get)
+    assert warnings == []
+
+
+def test_the_log_store_of_the_scheme_counts(warnings):
+    other = {"spark.delta.logStore.s3.impl": "io.delta.storage.S3SingleDriverLogStore"}
+    warn_of_a_second_driver({**S3, **other}.get)
+    assert len(warnings) == 1
+
+
+def test_an_error_that_is_made_of_the_warning_comes_each_time(monkeypatch):
+    def fail(event):
+        raise DbtRuntimeError(event.base_msg)
+
+    monkeypatch.setattr(object_storage, "_warned", set())
+    monkeypatch.setattr(object_storage, "warn_or_error", fail)
+    for _ in range(2):
+        with pytest.raises(DbtRuntimeError, match="only one driver"):
+            warn_of_a_second_driver(S3.get)
