@@ -1,4 +1,7 @@
-"""Two dbt processes that widen the same table at the same time, on one server."""
+"""Two dbt processes that widen and write the same tables at the same time.
+
+A lane imports the tests, and says with its fixtures where the processes connect to.
+"""
 
 from collections.abc import Iterator
 
@@ -20,7 +23,6 @@ select {{ var('id') }} as id, cast({{ var('n') }} as {{ var('type') }}) as n,
 TYPES = [("int", "int", "int"), ("int", "bigint", "bigint"), ("bigint", "bigint", "bigint")]
 STRATEGIES = [("append", "append"), ("merge", "merge"), ("append", "merge")]
 NEW = [(None, None), ("a", "b"), ("a", "a"), (None, "b")]
-ROUNDS = 50
 
 
 @pytest.fixture(scope="module")
@@ -31,11 +33,11 @@ def runners(target, tmp_path_factory) -> Iterator[tuple[Runner, Runner]]:
 
 
 @pytest.fixture(scope="module")
-def outcomes(spark, runners) -> list[dict[str, object]]:
+def outcomes(spark, runners, rounds) -> list[dict[str, object]]:
     """Each round: what it was, what both runs have answered, and the table."""
     spark.sql(f"create schema if not exists {SCHEMA}")
     outcomes = []
-    for number in range(ROUNDS):
+    for number in range(rounds):
         types, strategies = TYPES[number % 3], STRATEGIES[number // 3 % 3]
         new, table = NEW[number % 4], Table(spark, f"{SCHEMA}.t_{number}")
         spark.sql(
@@ -75,7 +77,7 @@ def test_the_schema_holds_what_both_have_written(outcomes):
         assert each["table"].properties["delta.enableTypeWidening"] == "true"
 
 
-def test_they_were_in_each_others_way(outcomes):
+def test_they_were_in_each_others_way(outcomes, rounds):
     """Else the rounds would show nothing."""
     conflicts = [answer["conflicts"] for each in outcomes for answer in each["answers"]]
-    assert sum(1 for each in conflicts if each) >= 5, conflicts
+    assert sum(1 for each in conflicts if each) >= rounds / 10, conflicts

@@ -1,7 +1,5 @@
 """One server for all tests of the process. The tests read its tables by Spark Connect."""
 
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import pytest
@@ -10,21 +8,14 @@ from pyspark.sql import SparkSession
 from dbt.adapters.deltawiden.spark.connect import open_connect
 from dbt.adapters.deltawiden.spark.settings import start_settings
 from tests.functional.conftest import photograph, table, wheel  # noqa: F401 (fixtures)
+from tests.servers.jars import resolved_jars
 from tests.servers.server import LOOPBACK, Server, running
-
-JARS = """
-from dbt.adapters.deltawiden.spark.session import get_session
-print(get_session({"spark.sql.catalogImplementation": "in-memory"}).conf.get("spark.jars"))
-"""
 
 
 @pytest.fixture(scope="session")
 def delta_jars() -> str:
     """Delta's jars, which the embedded session has downloaded."""
-    found = subprocess.run(
-        [sys.executable, "-c", JARS], check=True, capture_output=True, text=True
-    ).stdout
-    return found.strip().replace("file://", "")
+    return ",".join(resolved_jars())
 
 
 @pytest.fixture(scope="session")
@@ -43,3 +34,9 @@ def spark(server: Server) -> Iterator[SparkSession]:
     connection = open_connect(LOOPBACK, server.connect, {})
     yield connection.session
     connection.close()
+
+
+@pytest.fixture(scope="session")
+def rounds() -> int:
+    """How many times two processes write at the same time: see ``concurrent_runs.py``."""
+    return 50
