@@ -33,10 +33,20 @@ test-servers: $(INSTALLED)  ## Every feature on a Spark Connect and a Thrift ser
 	$(BIN)/pytest tests/servers/keep_alive
 	$(BIN)/pytest tests/servers/standalone
 	$(MAKE) test-catalogs
+	$(MAKE) test-metastore
+	$(MAKE) test-s3
 
 .PHONY: test-catalogs
 test-catalogs: $(INSTALLED)  ## Delta tables and Iceberg tables, in two catalogs of Spark
 	$(BIN)/pytest tests/servers/catalogs
+
+.PHONY: test-metastore
+test-metastore: $(INSTALLED)  ## Every feature with a metastore in PostgreSQL; needs Debian's postgresql
+	$(BIN)/pytest tests/servers/metastore
+
+.PHONY: test-s3
+test-s3: $(INSTALLED)  ## Every feature with tables on S3; needs Debian's postgresql
+	$(BIN)/pytest tests/servers/s3
 
 .PHONY: test-standard
 test-standard: $(INSTALLED)  ## dbt's own test suite
@@ -133,7 +143,7 @@ format: $(INSTALLED)  ## Format the code
 constraints: $(INSTALLED)  ## Pin anew what the tests install
 	$(BIN)/pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.10 --no-annotate --no-header \
-		--extra dev --extra demo --extra bench --extra lint --constraint requirements/pins.in --override requirements/overrides.in pyproject.toml \
+		--extra dev --extra demo --extra bench --extra lint --extra servers --constraint requirements/pins.in --override requirements/overrides.in pyproject.toml \
 		--output-file requirements/constraints.txt
 	for lane in $(PINNED_LANES); do $(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.10 \
 		--no-annotate --no-header --extra dev --constraint requirements/matrix/$$lane.in \
@@ -145,7 +155,7 @@ clean:  ## Remove the virtual environments and what demo and benchmarks made
 
 $(INSTALLED): pyproject.toml requirements/constraints.txt
 	$(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/pip install --quiet --constraint requirements/constraints.txt --editable '.[dev,demo,bench]'
+	$(BIN)/pip install --quiet --constraint requirements/constraints.txt --editable '.[dev,demo,bench,servers]'
 	$(BIN)/pip install --quiet --constraint requirements/constraints.txt --target $(VENV)/import-linter import-linter
 	touch $@
 
