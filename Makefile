@@ -32,7 +32,17 @@ test-servers: $(INSTALLED)  ## Every feature on a Spark Connect and a Thrift ser
 	$(BIN)/pytest tests/servers/connect tests/servers/thrift
 	$(BIN)/pytest tests/servers/keep_alive
 	$(BIN)/pytest tests/servers/standalone
+	$(MAKE) test-http
+	$(MAKE) test-yarn
 	$(MAKE) test-catalogs
+
+.PHONY: test-http
+test-http: $(INSTALLED)  ## Every feature on a Thrift server over HTTP, as dbt-spark's http
+	$(BIN)/pytest tests/servers/http
+
+.PHONY: test-yarn
+test-yarn: $(INSTALLED)  ## Every feature on a YARN cluster, with the driver inside dbt
+	$(BIN)/pytest tests/servers/yarn
 
 .PHONY: test-catalogs
 test-catalogs: $(INSTALLED)  ## Delta tables and Iceberg tables, in two catalogs of Spark
