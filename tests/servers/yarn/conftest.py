@@ -30,10 +30,15 @@ def yarn_parameters(
             "spark.yarn.stagingDir": str(folder / "staging"),
             "spark.driver.host": LOOPBACK,
             "spark.driver.bindAddress": LOOPBACK,
+            "spark.ui.enabled": "false",  # It listens on every address.
             "spark.executor.instances": "2",
             "spark.executor.cores": "1",
             "spark.executor.memory": "1g",
             "spark.pyspark.python": sys.executable,
+            # The defaults are hundreds of tasks for a statement, which take most of its time here.
+            "spark.sql.shuffle.partitions": "2",
+            "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
+            "spark.databricks.delta.snapshotPartitions": "2",
         }
 
 
