@@ -32,9 +32,22 @@ test-servers: $(INSTALLED)  ## Every feature on a Spark Connect and a Thrift ser
 	$(BIN)/pytest tests/servers/connect tests/servers/thrift
 	$(BIN)/pytest tests/servers/keep_alive
 	$(BIN)/pytest tests/servers/standalone
+	$(MAKE) test-http
+	$(MAKE) test-yarn
 	$(MAKE) test-catalogs
 	$(MAKE) test-metastore
 	$(MAKE) test-s3
+
+# Spark's HTTP server listens on every address, so the tests run in a network that has loopback only.
+# The jars are downloaded before.
+.PHONY: test-http
+test-http: $(INSTALLED)  ## Every feature on a Thrift server over HTTP, as dbt-spark's http
+	$(BIN)/python -c 'from tests.servers.jars import resolved_jars; resolved_jars()'
+	unshare --user --map-root-user --net sh -c 'ip link set lo up && exec $(BIN)/pytest tests/servers/http'
+
+.PHONY: test-yarn
+test-yarn: $(INSTALLED)  ## Every feature on a YARN cluster, with the driver inside dbt
+	$(BIN)/pytest tests/servers/yarn
 
 .PHONY: test-catalogs
 test-catalogs: $(INSTALLED)  ## Delta tables and Iceberg tables, in two catalogs of Spark

@@ -19,12 +19,22 @@ def delta_jars() -> str:
 
 
 @pytest.fixture(scope="session")
+def hive_settings() -> dict[str, str]:
+    """The settings of the Thrift server, besides its address."""
+    return {}
+
+
+@pytest.fixture(scope="session")
 def server(
-    spark_parameters: dict[str, str], delta_jars: str, tmp_path_factory: pytest.TempPathFactory
+    spark_parameters: dict[str, str],
+    delta_jars: str,
+    hive_settings: dict[str, str],
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Server]:
     settings = start_settings(spark_parameters, {})
     settings = {k: v for k, v in settings.items() if k != "spark.jars.packages"}
-    with running(tmp_path_factory.mktemp("server"), settings, delta_jars) as started:
+    folder = tmp_path_factory.mktemp("server")
+    with running(folder, settings, delta_jars, hive_settings) as started:
         yield started
 
 

@@ -34,13 +34,19 @@ class Server:
 
 
 @contextlib.contextmanager
-def running(folder: Path, settings: Mapping[str, str], jars: str) -> Iterator[Server]:
+def running(
+    folder: Path,
+    settings: Mapping[str, str],
+    jars: str,
+    hive_settings: Mapping[str, str] | None = None,
+) -> Iterator[Server]:
     """Run a server until the block or this process ends.
 
     Args:
         folder: the folder of its metastore, its tables and its log.
         settings: Spark's settings.
         jars: Delta's jars, separated by commas.
+        hive_settings: the Thrift server's settings, besides its address.
     """
     server = Server(free_port(), free_port())
     given = {
@@ -61,8 +67,11 @@ def running(folder: Path, settings: Mapping[str, str], jars: str) -> Iterator[Se
     for key, value in given.items():
         command += ["--conf", f"{key}={value}"]
     command += ["spark-internal"]
-    for key, value in {"port": server.thrift, "bind.host": LOOPBACK}.items():
-        command += ["--hiveconf", f"hive.server2.thrift.{key}={value}"]
+    # The server opens the port of its transport, and not the other one.
+    address = {"port": server.thrift, "http.port": server.thrift, "bind.host": LOOPBACK}
+    hive = {f"hive.server2.thrift.{key}": str(value) for key, value in address.items()}
+    for key, value in {**hive, **(hive_settings or {})}.items():
+        command += ["--hiveconf", f"{key}={value}"]
     with watched(command, folder, [server.thrift, server.connect]):
         yield server
 

@@ -1,0 +1,54 @@
+"""dbt's own session on a YARN cluster of two nodes."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyspark
+import pytest
+from pyspark.sql import SparkSession
+
+from dbt.adapters.deltawiden.spark.session import get_session
+from tests.servers.server import LOOPBACK
+from tests.servers.yarn.cluster import QUEUE, yarn_cluster
+
+
+@pytest.fixture(scope="session")
+def yarn_parameters(
+    spark_parameters: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, str]]:
+    folder = tmp_path_factory.mktemp("yarn")
+    with yarn_cluster(folder, nodes=2) as configuration, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HADOOP_CONF_DIR", str(configuration))
+        yield {
+            **spark_parameters,
+            "spark.master": "yarn",
+            "spark.submit.deployMode": "client",
+            "spark.yarn.queue": QUEUE,
+            # The nodes are on this machine, which already has Spark's jars.
+            "spark.yarn.jars": f"local:{Path(pyspark.__file__).parent / 'jars'}/*",
+            "spark.yarn.stagingDir": str(folder / "staging"),
+            "spark.driver.host": LOOPBACK,
+            "spark.driver.bindAddress": LOOPBACK,
+            "spark.ui.enabled": "false",  # It listens on every address.
+            "spark.executor.instances": "2",
+            "spark.executor.cores": "1",
+            "spark.executor.memory": "1g",
+            "spark.pyspark.python": sys.executable,
+            # The defaults are hundreds of tasks for a statement, which take most of its time here.
+            "spark.sql.shuffle.partitions": "2",
+            "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
+            "spark.databricks.delta.snapshotPartitions": "2",
+        }
+
+
+@pytest.fixture(scope="session")
+def spark(yarn_parameters: dict[str, str]) -> Iterator[SparkSession]:
+    session = get_session(yarn_parameters)
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="class")
+def dbt_profile_target(spark: SparkSession, yarn_parameters: dict[str, str]) -> dict[str, object]:
+    return {"type": "deltawiden", "threads": 2, "server_side_parameters": yarn_parameters}
