@@ -19,6 +19,7 @@ def cluster_parameters(
             **spark_parameters,
             "spark.master": master,
             "spark.driver.host": LOOPBACK,
+            "spark.ui.enabled": "false",  # It listens on every address.
             "spark.executor.cores": "1",
             "spark.executor.memory": "1g",
             "spark.pyspark.python": sys.executable,
