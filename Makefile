@@ -50,8 +50,9 @@ test-yarn: $(INSTALLED)  ## Every feature on a YARN cluster, with the driver ins
 	$(BIN)/pytest tests/servers/yarn
 
 .PHONY: test-catalogs
-test-catalogs: $(INSTALLED)  ## Delta tables and Iceberg tables, in two catalogs of Spark
+test-catalogs: $(INSTALLED)  ## Delta and Iceberg tables, in two catalogs of Spark; needs Debian's postgresql
 	$(BIN)/pytest tests/servers/catalogs
+	$(BIN)/pytest tests/servers/jdbc_catalog
 
 .PHONY: test-metastore
 test-metastore: $(INSTALLED)  ## Every feature with a metastore in PostgreSQL; needs Debian's postgresql

@@ -1,6 +1,6 @@
 """Spark with a second catalog: Iceberg's own, which keeps its tables in a folder."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -17,15 +17,25 @@ def catalog_parameters(
     spark_parameters: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, str]:
     folder: Path = tmp_path_factory.mktemp("lake")
+    return {**spark_parameters, **iceberg_parameters(folder, {"type": "hadoop"})}
+
+
+def iceberg_parameters(folder: Path, settings: Mapping[str, str]) -> dict[str, str]:
+    """Return Spark's settings for a catalog ``lake``.
+
+    Args:
+        folder: the folder of its tables.
+        settings: the settings of the catalog, without their prefix.
+    """
+    catalog = "spark.sql.catalog.lake"
     return {
-        **spark_parameters,
         "spark.jars.packages": ICEBERG,
         "spark.sql.extensions": (
             "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
         ),
-        "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
-        "spark.sql.catalog.lake.type": "hadoop",
-        "spark.sql.catalog.lake.warehouse": str(folder),
+        catalog: "org.apache.iceberg.spark.SparkCatalog",
+        f"{catalog}.warehouse": str(folder),
+        **{f"{catalog}.{key}": value for key, value in settings.items()},
     }
 
 
