@@ -27,6 +27,8 @@ def storage_parameters(
             **storage.settings,
             "spark.jars.packages": HADOOP_AWS,
             "spark.driver.memory": "2g",
+            # Off by default on S3. The operation `vacuum` reads the number of deleted files there.
+            "spark.databricks.delta.vacuum.logging.enabled": "true",
         }
 
 
