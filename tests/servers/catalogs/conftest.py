@@ -1,19 +1,18 @@
 """Spark with a second catalog: Iceberg's own, which keeps its tables in a folder."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
 
-from dbt.adapters.deltawiden.spark.session import get_session
+from tests.servers.own_session import dbt_profile_target, spark, target  # noqa: F401 (fixtures)
 
 # For the Spark that the tests are pinned to.
 ICEBERG = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
 
 
 @pytest.fixture(scope="session")
-def catalog_parameters(
+def session_parameters(
     spark_parameters: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, str]:
     folder: Path = tmp_path_factory.mktemp("lake")
@@ -37,17 +36,3 @@ def iceberg_parameters(folder: Path, settings: Mapping[str, str]) -> dict[str, s
         f"{catalog}.warehouse": str(folder),
         **{f"{catalog}.{key}": value for key, value in settings.items()},
     }
-
-
-@pytest.fixture(scope="session")
-def spark(catalog_parameters: dict[str, str]) -> Iterator[SparkSession]:
-    session = get_session(catalog_parameters)
-    yield session
-    session.stop()
-
-
-@pytest.fixture(scope="class")
-def dbt_profile_target(
-    spark: SparkSession, catalog_parameters: dict[str, str]
-) -> dict[str, object]:
-    return {"type": "deltawiden", "threads": 2, "server_side_parameters": catalog_parameters}

@@ -11,9 +11,9 @@ from tests.servers.server import LOOPBACK, Server, running
 
 @pytest.fixture(scope="module")
 def lake_server(
-    catalog_parameters: dict[str, str], delta_jars: str, tmp_path_factory: pytest.TempPathFactory
+    session_parameters: dict[str, str], delta_jars: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Server]:
-    settings = start_settings(catalog_parameters, {})
+    settings = start_settings(session_parameters, {})
     with running(tmp_path_factory.mktemp("lake_server"), settings, delta_jars) as started:
         yield started
 

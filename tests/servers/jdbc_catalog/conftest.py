@@ -5,16 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers.catalogs.conftest import (  # noqa: F401 (fixtures)
-    dbt_profile_target,
-    iceberg_parameters,
-    spark,
-)
+from tests.servers.catalogs.conftest import iceberg_parameters
+from tests.servers.own_session import dbt_profile_target, spark, target  # noqa: F401 (fixtures)
 from tests.servers.postgresql import jdbc_driver, metastore_database
 
 
 @pytest.fixture(scope="session")
-def catalog_parameters(
+def session_parameters(
     spark_parameters: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[dict[str, str]]:
     folder: Path = tmp_path_factory.mktemp("lake")

@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 
 import pytest
-from pyspark.sql import SparkSession
 
-from dbt.adapters.deltawiden.spark.session import get_session
 from tests.servers.object_storage import HADOOP_AWS, ObjectStorage, object_storage
+from tests.servers.own_session import dbt_profile_target, spark, target  # noqa: F401 (fixtures)
 from tests.servers.postgresql import jdbc_driver, metastore_database
 
 
@@ -17,7 +16,7 @@ def storage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ObjectStorage]
 
 
 @pytest.fixture(scope="session")
-def storage_parameters(
+def session_parameters(
     spark_parameters: dict[str, str], storage: ObjectStorage
 ) -> Iterator[dict[str, str]]:
     with metastore_database(jdbc_driver()) as database:
@@ -30,20 +29,3 @@ def storage_parameters(
             # Off by default on S3. The operation `vacuum` reads the number of deleted files there.
             "spark.databricks.delta.vacuum.logging.enabled": "true",
         }
-
-
-@pytest.fixture(scope="session")
-def spark(storage_parameters: dict[str, str]) -> Iterator[SparkSession]:
-    session = get_session(storage_parameters)
-    yield session
-    session.stop()
-
-
-@pytest.fixture(scope="session")
-def target(spark: SparkSession, storage_parameters: dict[str, str]) -> dict[str, object]:
-    return {"type": "deltawiden", "threads": 2, "server_side_parameters": storage_parameters}
-
-
-@pytest.fixture(scope="class")
-def dbt_profile_target(target: dict[str, object]) -> dict[str, object]:
-    return target

@@ -4,14 +4,13 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-from pyspark.sql import SparkSession
 
-from dbt.adapters.deltawiden.spark.session import get_session
+from tests.servers.own_session import dbt_profile_target, spark, target  # noqa: F401 (fixtures)
 from tests.servers.server import LOOPBACK, cluster
 
 
 @pytest.fixture(scope="session")
-def cluster_parameters(
+def session_parameters(
     spark_parameters: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[dict[str, str]]:
     with cluster(tmp_path_factory.mktemp("cluster"), workers=2) as master:
@@ -24,17 +23,3 @@ def cluster_parameters(
             "spark.executor.memory": "1g",
             "spark.pyspark.python": sys.executable,
         }
-
-
-@pytest.fixture(scope="session")
-def spark(cluster_parameters: dict[str, str]) -> Iterator[SparkSession]:
-    session = get_session(cluster_parameters)
-    yield session
-    session.stop()
-
-
-@pytest.fixture(scope="class")
-def dbt_profile_target(
-    spark: SparkSession, cluster_parameters: dict[str, str]
-) -> dict[str, object]:
-    return {"type": "deltawiden", "threads": 2, "server_side_parameters": cluster_parameters}

@@ -6,15 +6,14 @@ from pathlib import Path
 
 import pyspark
 import pytest
-from pyspark.sql import SparkSession
 
-from dbt.adapters.deltawiden.spark.session import get_session
+from tests.servers.own_session import dbt_profile_target, spark, target  # noqa: F401 (fixtures)
 from tests.servers.server import LOOPBACK
 from tests.servers.yarn.cluster import QUEUE, yarn_cluster
 
 
 @pytest.fixture(scope="session")
-def yarn_parameters(
+def session_parameters(
     spark_parameters: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[dict[str, str]]:
     folder = tmp_path_factory.mktemp("yarn")
@@ -40,15 +39,3 @@ def yarn_parameters(
             "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
             "spark.databricks.delta.snapshotPartitions": "2",
         }
-
-
-@pytest.fixture(scope="session")
-def spark(yarn_parameters: dict[str, str]) -> Iterator[SparkSession]:
-    session = get_session(yarn_parameters)
-    yield session
-    session.stop()
-
-
-@pytest.fixture(scope="class")
-def dbt_profile_target(spark: SparkSession, yarn_parameters: dict[str, str]) -> dict[str, object]:
-    return {"type": "deltawiden", "threads": 2, "server_side_parameters": yarn_parameters}
