@@ -19,6 +19,12 @@ def delta_jars() -> str:
 
 
 @pytest.fixture(scope="session")
+def server_settings(spark_parameters: dict[str, str]) -> dict[str, str]:
+    """The settings of Spark in the server."""
+    return spark_parameters
+
+
+@pytest.fixture(scope="session")
 def hive_settings() -> dict[str, str]:
     """The settings of the Thrift server, besides its address."""
     return {}
@@ -26,12 +32,12 @@ def hive_settings() -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def server(
-    spark_parameters: dict[str, str],
+    server_settings: dict[str, str],
     delta_jars: str,
     hive_settings: dict[str, str],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Server]:
-    settings = start_settings(spark_parameters, {})
+    settings = start_settings(server_settings, {})
     settings = {k: v for k, v in settings.items() if k != "spark.jars.packages"}
     folder = tmp_path_factory.mktemp("server")
     with running(folder, settings, delta_jars, hive_settings) as started:

@@ -9,6 +9,7 @@ from typing import Any
 
 import boto3
 
+from tests.servers import s3_server
 from tests.servers.server import LOOPBACK, free_port, watched
 
 # The version of the Hadoop that PySpark includes.
@@ -50,7 +51,7 @@ def object_storage(folder: Path) -> Iterator[ObjectStorage]:
     """
     port = free_port()
     endpoint = f"http://{LOOPBACK}:{port}"
-    command = [sys.executable, "-m", "moto.server", "-H", LOOPBACK, "-p", str(port)]
+    command = [sys.executable, s3_server.__file__, LOOPBACK, str(port)]
     with watched(command, folder, [port]):
         client = boto3.client(
             "s3",

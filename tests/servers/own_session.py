@@ -10,6 +10,14 @@ from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.spark.session import get_session
 
+# For a cluster. The defaults are hundreds of tasks for a statement, which take most of its time on
+# one machine.
+FEW_TASKS = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
+    "spark.databricks.delta.snapshotPartitions": "2",
+}
+
 
 @pytest.fixture(scope="session")
 def spark(session_parameters: dict[str, str]) -> Iterator[SparkSession]:

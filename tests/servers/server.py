@@ -43,7 +43,7 @@ def running(
     """Run a server until the block or this process ends.
 
     Args:
-        folder: the folder of its metastore, its tables and its log.
+        folder: the folder of its log.
         settings: Spark's settings.
         jars: Delta's jars, separated by commas.
         hive_settings: the Thrift server's settings, besides its address.
@@ -54,16 +54,14 @@ def running(
         "spark.plugins": CONNECT_PLUGIN,
         "spark.connect.grpc.binding.address": LOOPBACK,
         "spark.connect.grpc.binding.port": str(server.connect),
-        "spark.sql.warehouse.dir": str(folder / "warehouse"),
-        "spark.hadoop.javax.jdo.option.ConnectionURL": (
-            f"jdbc:derby:;databaseName={folder / 'metastore_db'};create=true"
-        ),
     }
     command = [str(SUBMIT), "--class", THRIFT, "--jars", jars]
     # The Thrift server's class loader does not see --jars or --packages. Only Delta itself is on
     # the class path: its dependencies would come before Spark's own.
-    delta = [jar for jar in jars.split(",") if Path(jar).name.startswith("io.delta_")]
-    command += ["--driver-class-path", ":".join(delta)]
+    seen = [jar for jar in jars.split(",") if Path(jar).name.startswith("io.delta_")]
+    if class_path := given.pop("spark.driver.extraClassPath", None):
+        seen.append(class_path)
+    command += ["--driver-class-path", ":".join(seen)]
     for key, value in given.items():
         command += ["--conf", f"{key}={value}"]
     command += ["spark-internal"]

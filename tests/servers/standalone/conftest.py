@@ -5,7 +5,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.servers.own_session import dbt_profile_target, spark, target  # noqa: F401 (fixtures)
+from tests.servers.own_session import (
+    FEW_TASKS,
+    dbt_profile_target,  # noqa: F401 (fixture)
+    spark,  # noqa: F401 (fixture)
+    target,  # noqa: F401 (fixture)
+)
 from tests.servers.server import LOOPBACK, cluster
 
 
@@ -16,6 +21,7 @@ def session_parameters(
     with cluster(tmp_path_factory.mktemp("cluster"), workers=2) as master:
         yield {
             **spark_parameters,
+            **FEW_TASKS,
             "spark.master": master,
             "spark.driver.host": LOOPBACK,
             "spark.ui.enabled": "false",  # It listens on every address.

@@ -7,7 +7,12 @@ from pathlib import Path
 import pyspark
 import pytest
 
-from tests.servers.own_session import dbt_profile_target, spark, target  # noqa: F401 (fixtures)
+from tests.servers.own_session import (
+    FEW_TASKS,
+    dbt_profile_target,  # noqa: F401 (fixture)
+    spark,  # noqa: F401 (fixture)
+    target,  # noqa: F401 (fixture)
+)
 from tests.servers.server import LOOPBACK
 from tests.servers.yarn.cluster import QUEUE, yarn_cluster
 
@@ -21,6 +26,7 @@ def session_parameters(
         patch.setenv("HADOOP_CONF_DIR", str(configuration))
         yield {
             **spark_parameters,
+            **FEW_TASKS,
             "spark.master": "yarn",
             "spark.submit.deployMode": "client",
             "spark.yarn.queue": QUEUE,
@@ -34,8 +40,4 @@ def session_parameters(
             "spark.executor.cores": "1",
             "spark.executor.memory": "1g",
             "spark.pyspark.python": sys.executable,
-            # The defaults are hundreds of tasks for a statement, which take most of its time here.
-            "spark.sql.shuffle.partitions": "2",
-            "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
-            "spark.databricks.delta.snapshotPartitions": "2",
         }
