@@ -61,6 +61,7 @@ test-metastore: $(INSTALLED)  ## Every feature with a metastore in PostgreSQL; n
 .PHONY: test-s3
 test-s3: $(INSTALLED)  ## Every feature with tables on S3; needs Debian's postgresql
 	$(BIN)/pytest tests/servers/s3
+	$(BIN)/pytest tests/servers/s3_connect
 
 .PHONY: test-standard
 test-standard: $(INSTALLED)  ## dbt's own test suite

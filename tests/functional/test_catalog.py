@@ -1,7 +1,9 @@
 """`dbt docs generate` shows the effects of type widening on a table."""
 
+import contextlib
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -74,17 +76,21 @@ class TestCatalog:
         assert [column["index"] for column in columns.values()] == [1, 2]
         assert list(catalog["turned_off"]["columns"]) == ["n", "text"]
 
+    @contextlib.contextmanager
+    def without_log(self, location: str) -> Iterator[None]:
+        """Hide a table's log, so that the table can't be read."""
+        log = Path(location.removeprefix("file:")) / "_delta_log"
+        hidden = log.rename(log.with_name("_moved"))
+        yield
+        hidden.rename(log)
+
     def test_the_relations_that_are_not_selected_are_not_read(self, catalog, table):
         (detail,) = (
             table("turned_off").spark.sql(f"describe detail {table('turned_off').name}").collect()
         )
-        log = Path(detail.location.removeprefix("file:")) / "_delta_log"
-        log.rename(log.with_name("_moved"))
-        try:
+        with self.without_log(detail.location):
             _, whole = run_dbt_and_capture(["docs", "generate"])
             _, some = run_dbt_and_capture(["docs", "generate", "--select", "plain", "a_view"])
-        finally:
-            log.with_name("_moved").rename(log)
         assert "The catalog has no" in whole
         assert "The catalog has no" not in some
         with open("target/catalog.json") as file:

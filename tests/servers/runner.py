@@ -2,6 +2,8 @@
 
 import contextlib
 import json
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -26,6 +28,7 @@ class Runner:
             stdout=subprocess.PIPE,
             stderr=(folder / "errors.log").open("w"),
             text=True,
+            start_new_session=True,
         )
         assert self._answer() == "ready\n"
 
@@ -37,9 +40,18 @@ class Runner:
     def end(self) -> dict[str, object]:
         return json.loads(self._answer())
 
+    def run(self, **variables: object) -> dict[str, object]:
+        self.begin(**variables)
+        return self.end()
+
     def _answer(self) -> str:
         assert self._process.stdout is not None
         return self._process.stdout.readline()
+
+    def kill(self) -> None:
+        """Kill the process, and its Spark, without a chance to clean up."""
+        os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
 
     def stop(self) -> None:
         assert self._process.stdin is not None
