@@ -13,6 +13,9 @@ from collections.abc import Iterable
 from benchmarks import (
     checking,
     dropping,
+    kept_alive,
+    large_merge,
+    many_models,
     many_tables,
     merges,
     newcomer,
@@ -30,7 +33,18 @@ from benchmarks.workspace import RunFailed
 
 BENCHMARKS: dict[str, Benchmark] = {
     module.BENCHMARK.name: module.BENCHMARK
-    for module in (merges, newcomer, widening, planning, many_tables, dropping, checking)
+    for module in (
+        merges,
+        newcomer,
+        kept_alive,
+        large_merge,
+        many_models,
+        widening,
+        planning,
+        many_tables,
+        dropping,
+        checking,
+    )
 }
 ERRORS = (
     store.DifferentEnvironment,

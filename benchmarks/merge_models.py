@@ -9,8 +9,6 @@ from benchmarks.spark import Contents, check, contents
 from benchmarks.workspace import SCHEMA, Program, Run, Workspace
 from dbt.adapters.deltawiden.spark.session import get_session
 
-FILES = 4
-
 
 @dataclass(frozen=True)
 class Size:
@@ -20,10 +18,12 @@ class Size:
         models: the number of models in a run.
         rows: the number of rows of each table. The merge updates a tenth of them, and inserts as
             many new rows.
+        files: the number of files of each table.
     """
 
     models: int
     rows: int
+    files: int = 4
 
     @classmethod
     def of(cls, quick: bool) -> "Size":
@@ -31,7 +31,7 @@ class Size:
 
     @property
     def names(self) -> list[str]:
-        return [f"m{number:02}" for number in range(self.models)]
+        return [f"m{number:03}" for number in range(self.models)]
 
 
 def rows_sql(note: str, first: int, end: int, files: int) -> str:
@@ -63,10 +63,10 @@ def make_tables(size: Size) -> Contents:
     spark = get_session({})
     spark.sql(f"create schema {SCHEMA}")
     for name in size.names:
-        rows = rows_sql("old", 0, size.rows, FILES)
+        rows = rows_sql("old", 0, size.rows, size.files)
         spark.sql(f"create table {SCHEMA}.{name} using delta as {rows}")
         (detail,) = spark.sql(f"describe detail {SCHEMA}.{name}").collect()
-        check(f"the number of files of {name}", detail.numFiles, FILES)
+        check(f"the number of files of {name}", detail.numFiles, size.files)
     first, end = merged(size)
     kept, merged_rows = rows_sql("old", 0, first, 1), rows_sql("new", first, end, 1)
     return contents(spark, f"({kept} union all {merged_rows})")
@@ -85,15 +85,22 @@ class Merges:
         self._workspace = Workspace(folder, dict.fromkeys(size.names, model_sql(size)))
         self._wanted: Contents = self._workspace.build(make_tables, size)
 
-    def run(self, program: Program) -> Run:
+    def run(self, program: Program, *options: str) -> Run:
         """Run the merges once, and compare the tables with the expected contents.
+
+        Args:
+            program: the adapter.
+            options: options for dbt.
+
+        Returns:
+            The measurements.
 
         Raises:
             RunFailed: dbt failed.
             WrongResult: a table has other rows or types than expected.
         """
         tables = [f"{SCHEMA}.{name}" for name in self._size.names]
-        run = self._workspace.run(program, "run", tables=tables)
+        run = self._workspace.run(program, "run", *options, tables=tables)
         for table, found in run.contents.items():
             check(f"{table} after a merge by {program.name}", found, self._wanted)
         return run

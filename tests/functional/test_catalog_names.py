@@ -1,8 +1,11 @@
 """Names of three parts: `database` (or `catalog`) is a catalog of Spark."""
 
 import json
+import shutil
+from collections.abc import Iterator
 
 import pytest
+import yaml
 from dbt.tests.util import run_dbt
 from pyspark.sql import SparkSession
 
@@ -40,6 +43,14 @@ models:
       - name: id
         data_tests: [{not_null: {config: {store_failures: true}}}]
 """
+GRANTS = """
+{% macro show_grant_statements() %}
+  {% set grows = adapter.get_relation(target.database, target.schema, 'grows') %}
+  {% do log(get_show_grant_sql(grows), info=True) %}
+  {% do log(get_grant_sql(grows, 'select', ['me']), info=True) %}
+  {% do log(get_revoke_sql(grows, 'select', ['me']), info=True) %}
+{% endmacro %}
+"""
 MODELS = {
     "grows.sql": GROWS.replace("HERE", "persist_docs={'relation': true}"),
     "replaced.sql": "select * from {{ ref('grows') }}",
@@ -76,6 +87,10 @@ class TestProfile:
     @pytest.fixture(scope="class")
     def snapshots(self):
         return {"versions.yml": SNAPSHOT}
+
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"grants.sql": GRANTS}
 
     @pytest.fixture(scope="class")
     def project_config_update(self):
@@ -139,6 +154,43 @@ class TestProfile:
     def test_an_empty_run_keeps_the_rows(self, second, table):
         assert dbt("run", "--empty", type="12,4").status("grows") == "success"
         assert len(table("grows").rows()) == 1
+
+    @pytest.fixture
+    def other_schema(self, second, project, spark, dbt_profile_data, tmp_path) -> Iterator[str]:
+        """A schema whose target is in `tmp_path`, with the manifest of the first one."""
+        schema = f"{project.test_schema}_clone"
+        (output,) = dbt_profile_data["test"]["outputs"].values()
+        profile = {"test": {"outputs": {"default": {**output, "schema": schema}}}}
+        (tmp_path / "profiles.yml").write_text(yaml.safe_dump(profile))
+        shutil.copy("target/manifest.json", tmp_path)
+        yield schema
+        spark.sql(f"drop schema {schema} cascade")
+
+    def test_a_clone_is_in_the_catalog_and_is_widened_alone(
+        self, other_schema, project, table, spark, tmp_path
+    ):
+        here = ["--profiles-dir", str(tmp_path), "--select", "grows"]
+        cloned = dbt("--debug", "clone", "--state", str(tmp_path), *here)
+        statement = (
+            f"{CATALOG}.{other_schema}.grows shallow clone {CATALOG}.{project.test_schema}.grows"
+        )
+        assert statement in cloned.output.replace("`", "")
+        assert dbt("run", *here, type="14,6", amount="1.234567").status("grows") == "success"
+        clone = Table(spark, f"{other_schema}.grows")
+        assert (clone.types["amount"], table("grows").types["amount"]) == (
+            "decimal(14,6)",
+            "decimal(12,4)",
+        )
+        assert clone.rows("cast(amount as string)") == [("1.234567",)]
+        assert table("grows").rows("cast(amount as string)") == [("1.2367",)]
+
+    def test_the_statements_of_grants_name_the_catalog(self, second, project):
+        """Spark without an authorizer can't run them."""
+        shown = dbt("run-operation", "show_grant_statements").output.replace("`", "")
+        grows = f"{CATALOG}.{project.test_schema}.grows"
+        assert f"show grants on {grows}" in shown
+        assert f"grant select on {grows} to me" in shown
+        assert f"revoke select on {grows} from me" in shown
 
 
 @needs_delta_4
