@@ -50,3 +50,17 @@ select 1 as id
         assert table("both").properties["delta.appendOnly"] == "false"
         assert run.status("parquet") == "success", run.message("parquet")
         assert "delta.enableTypeWidening" not in table("parquet").properties
+
+
+class TestLocationOnS3:
+    @pytest.fixture(scope="class")
+    def models(self):
+        config = "materialized='table', location_root='s3a://bucket.example/shop'"
+        return {"orders.sql": f"{{{{ config({config}) }}}} select 1 as id"}
+
+    def test_a_run_is_warned_of_a_second_driver(self, project):
+        run = dbt("run")
+        # Without hadoop-aws, Spark can't write there.
+        assert run.status("orders") == "error"
+        assert run.output.count("only one driver at a time") == 1
+        assert "s3a://bucket.example/shop" in run.output

@@ -129,6 +129,19 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
         closed: Connection = super().close(connection)
         return closed
 
+    def check_location(self, location: str) -> None:
+        """Warn if a folder for tables is on S3, and the driver that writes to it is dbt's own.
+
+        Args:
+            location: the folder's path or URI.
+
+        Raises:
+            EventCompilationError: ``--warn-error`` makes errors of warnings.
+        """
+        connection = self.get_thread_connection()
+        if connection.credentials.method == ConnectionMethod.SESSION:
+            _warn_of_a_second_driver(connection.handle, location)
+
     def cleanup_all(self) -> None:
         """Close all connections. dbt calls this at the end of a command."""
         super().cleanup_all()
@@ -157,7 +170,7 @@ def _describe_jobs(connection: Connection, name: str | None) -> None:
 def _open_session(credentials: DeltaWidenCredentials) -> SessionConnection:
     if credentials.method == ConnectionMethod.SESSION:
         opened = _open_driver(credentials)
-        warn_of_a_second_driver(lambda key: opened.session.conf.get(key, None))
+        _warn_of_a_second_driver(opened, opened.session.conf.get("spark.sql.warehouse.dir"))
         return opened
     return open_connect(
         str(credentials.host),
@@ -168,6 +181,10 @@ def _open_session(credentials: DeltaWidenCredentials) -> SessionConnection:
         credentials.use_ssl,
         credentials.connect_timeout,
     )
+
+
+def _warn_of_a_second_driver(opened: SessionConnection, location: str | None) -> None:
+    warn_of_a_second_driver(location or "", lambda key: opened.session.conf.get(key, None))
 
 
 def _open_driver(credentials: DeltaWidenCredentials) -> SessionConnection:

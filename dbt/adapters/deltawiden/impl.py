@@ -55,6 +55,7 @@ class DeltaWidenAdapter(SparkAdapter):
     Relation = DeltaWidenRelation
     AdapterSpecificConfigs = DeltaWidenConfig
     _capabilities = CAPABILITIES
+    connections: DeltaWidenConnectionManager
 
     def __init__(self, config: Any, mp_context: SpawnContext) -> None:
         super().__init__(config, mp_context)
@@ -82,6 +83,7 @@ class DeltaWidenAdapter(SparkAdapter):
 
         Raises:
             DbtConfigError: a value is not accepted, or the session has no Delta.
+            EventCompilationError: ``--warn-error`` makes errors of warnings.
         """
         is_own = partial(has_own_macro, self.get_macro_resolver(), self.config.project_name)
         check_configuration(config, config.model.unique_id, is_own)
@@ -90,6 +92,8 @@ class DeltaWidenAdapter(SparkAdapter):
         is_table = config.get("materialized") in ("table", "incremental", "snapshot", "seed")
         if is_table and config.get("file_format") == DeltaWidenConfig.file_format:
             check_has_delta()
+        if is_table and config.get("location_root"):
+            self.connections.check_location(config.get("location_root"))
         return super().pre_model_hook(config)
 
     def post_model_hook(self, config: Any, context: Any) -> None:

@@ -6,7 +6,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.deltawiden.spark import object_storage
 from dbt.adapters.deltawiden.spark.object_storage import warn_of_a_second_driver
 
-S3 = {"spark.sql.warehouse.dir": "s3a://lake/warehouse"}
+S3 = "s3a://lake/warehouse"
 
 
 @pytest.fixture
@@ -18,35 +18,36 @@ def warnings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_tables_on_s3_are_warned_of_once_in_an_invocation(warnings, monkeypatch):
-    warn_of_a_second_driver(S3.get)
-    warn_of_a_second_driver(S3.get)
+    warn_of_a_second_driver("file:/data", {}.get)
+    warn_of_a_second_driver(S3, {}.get)
+    warn_of_a_second_driver(S3, {}.get)
     (text,) = warnings
     assert "only one driver at a time" in text
     assert "s3a://lake/warehouse" in text
     assert "Set spark.delta.logStore.s3a.impl" in text
     monkeypatch.setattr(object_storage, "get_invocation_id", lambda: "another")
-    warn_of_a_second_driver(S3.get)
+    warn_of_a_second_driver(S3, {}.get)
     assert len(warnings) == 2
 
 
 @pytest.mark.parametrize(
-    "settings",
+    ("location", "settings"),
     [
-        {},
-        {"spark.sql.warehouse.dir": "file:/data/s3a"},
-        {"spark.sql.warehouse.dir": "abfss://lake@account.example/warehouse"},
-        {**S3, "spark.delta.logStore.s3a.impl": "io.delta.storage.S3SingleDriverLogStore"},
-        {**S3, "spark.delta.logStore.class": "com.example.LogStore"},
+        ("", {}),
+        ("file:/data/s3a", {}),
+        ("abfss://lake@account.example/warehouse", {}),
+        (S3, {"spark.delta.logStore.s3a.impl": "io.delta.storage.S3SingleDriverLogStore"}),
+        (S3, {"spark.delta.logStore.class": "com.example.LogStore"}),
     ],
 )
-def test_other_storage_and_a_chosen_log_store_are_not(warnings, settings):
-    warn_of_a_second_driver(settings.get)
+def test_other_storage_and_a_chosen_log_store_are_not(warnings, location, settings):
+    warn_of_a_second_driver(location, settings.get)
     assert warnings == []
 
 
 def test_the_log_store_of_the_scheme_counts(warnings):
     other = {"spark.delta.logStore.s3.impl": "io.delta.storage.S3SingleDriverLogStore"}
-    warn_of_a_second_driver({**S3, **other}.get)
+    warn_of_a_second_driver(S3, other.get)
     assert len(warnings) == 1
 
 
@@ -58,4 +59,4 @@ def test_an_error_that_is_made_of_the_warning_comes_each_time(monkeypatch):
     monkeypatch.setattr(object_storage, "warn_or_error", fail)
     for _ in range(2):
         with pytest.raises(DbtRuntimeError, match="only one driver"):
-            warn_of_a_second_driver(S3.get)
+            warn_of_a_second_driver(S3, {}.get)

@@ -8,20 +8,20 @@ from dbt_common.events.functions import warn_or_error
 from dbt_common.invocation import get_invocation_id
 
 _S3 = re.compile(r"(s3[an]?)://", re.IGNORECASE)
-_WAREHOUSE = "spark.sql.warehouse.dir"
 _LOG_STORE_OF_ALL = "spark.delta.logStore.class"
 
 # The invocations that have had the warning.
 _warned: set[str] = set()
 
 
-def warn_of_a_second_driver(setting: Callable[[str], str | None]) -> None:
-    """Warn once in an invocation if this process is a driver that writes to tables on S3.
+def warn_of_a_second_driver(location: str, setting: Callable[[str], str | None]) -> None:
+    """Warn once in an invocation if the tables that this process writes, as a driver, are on S3.
 
     Delta's log store for S3 does not prevent two drivers from writing the same version of a table:
     the rows of one of them are lost, and neither sees an error.
 
     Args:
+        location: the folder of the tables.
         setting: returns the value of a setting of Spark, or None. If the log store for S3 is
             set, the user has decided, and there is no warning.
 
@@ -34,22 +34,21 @@ def warn_of_a_second_driver(setting: Callable[[str], str | None]) -> None:
     invocation = get_invocation_id()
     if invocation in _warned:
         return
-    text = _warning(setting)
+    text = _warning(location, setting)
     if text is not None:
         warn_or_error(AdapterEventWarning(name="DeltaWiden", base_msg=text))
-    _warned.add(invocation)
+        _warned.add(invocation)
 
 
-def _warning(setting: Callable[[str], str | None]) -> str | None:
-    warehouse = setting(_WAREHOUSE) or ""
-    found = _S3.match(warehouse)
+def _warning(location: str, setting: Callable[[str], str | None]) -> str | None:
+    found = _S3.match(location)
     if found is None:
         return None
     log_store = f"spark.delta.logStore.{found[1].lower()}.impl"
     if setting(log_store) or setting(_LOG_STORE_OF_ALL):
         return None
     return (
-        f"The warehouse is on S3 ({warehouse}), and this dbt process is a Spark driver of its own. "
+        f"Tables are on S3 ({location}), and this dbt process is a Spark driver of its own. "
         "On S3, Delta allows only one driver at a time to write to a table. If two drivers write "
         "to a table at the same time, the rows of one of them can be lost without an error. Run "
         "only one dbt process at a time on these tables, or use one Spark server for all of them "
