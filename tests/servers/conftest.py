@@ -9,7 +9,7 @@ from dbt.adapters.deltawiden.spark.connect import open_connect
 from dbt.adapters.deltawiden.spark.settings import start_settings
 from tests.functional.conftest import photograph, table, wheel  # noqa: F401 (fixtures)
 from tests.servers.jars import resolved_jars
-from tests.servers.server import LOOPBACK, Server, running
+from tests.servers.server import LOOPBACK, Server, metastore_in, running
 
 
 @pytest.fixture(scope="session")
@@ -19,9 +19,11 @@ def delta_jars() -> str:
 
 
 @pytest.fixture(scope="session")
-def server_settings(spark_parameters: dict[str, str]) -> dict[str, str]:
+def server_settings(
+    spark_parameters: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, str]:
     """The settings of Spark in the server."""
-    return spark_parameters
+    return {**spark_parameters, **metastore_in(tmp_path_factory.mktemp("metastore"))}
 
 
 @pytest.fixture(scope="session")

@@ -33,6 +33,15 @@ class Server:
     connect: int
 
 
+def metastore_in(folder: Path) -> dict[str, str]:
+    """Return the settings of a server whose metastore and tables are in a folder of its own."""
+    url = f"jdbc:derby:;databaseName={folder / 'metastore_db'};create=true"
+    return {
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.hadoop.javax.jdo.option.ConnectionURL": url,
+    }
+
+
 @contextlib.contextmanager
 def running(
     folder: Path,

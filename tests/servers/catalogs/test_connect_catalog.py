@@ -6,15 +6,16 @@ import pytest
 
 from dbt.adapters.deltawiden.spark.connect import ConnectConnection, open_connect
 from dbt.adapters.deltawiden.spark.settings import start_settings
-from tests.servers.server import LOOPBACK, Server, running
+from tests.servers.server import LOOPBACK, Server, metastore_in, running
 
 
 @pytest.fixture(scope="module")
 def lake_server(
     session_parameters: dict[str, str], delta_jars: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Server]:
-    settings = start_settings(session_parameters, {})
-    with running(tmp_path_factory.mktemp("lake_server"), settings, delta_jars) as started:
+    folder = tmp_path_factory.mktemp("lake_server")
+    settings = start_settings({**session_parameters, **metastore_in(folder)}, {})
+    with running(folder, settings, delta_jars) as started:
         yield started
 
 

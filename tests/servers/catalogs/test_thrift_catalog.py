@@ -8,7 +8,7 @@ from pyhive import hive
 from dbt.adapters.deltawiden.spark.settings import start_settings
 from tests.servers.catalogs.conftest import ICEBERG
 from tests.servers.jars import resolved_jars
-from tests.servers.server import LOOPBACK, Server, running
+from tests.servers.server import LOOPBACK, Server, metastore_in, running
 
 
 @pytest.fixture(scope="module")
@@ -16,11 +16,11 @@ def lake_server(
     session_parameters: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Server]:
     jars = resolved_jars(ICEBERG)
-    settings = start_settings(session_parameters, {})
+    folder = tmp_path_factory.mktemp("lake_server")
+    settings = start_settings({**session_parameters, **metastore_in(folder)}, {})
     settings["spark.sql.catalog.lake.cache-enabled"] = "false"
     settings["spark.driver.extraClassPath"] = next(jar for jar in jars if "iceberg" in jar)
     del settings["spark.jars.packages"]
-    folder = tmp_path_factory.mktemp("lake_server")
     with running(folder, settings, ",".join(jars)) as started:
         yield started
 
