@@ -96,6 +96,14 @@ def test_a_profile_of_dbt_spark_works_with_its_type_changed(project: Path):
     assert run.returncode == 0, run.stdout
 
 
+def test_a_master_in_the_configuration_of_spark_is_used(project: Path, tmp_path: Path):
+    (tmp_path / "spark-defaults.conf").write_text("spark.master local[3]\n")
+    arguments = "{statement: 'set spark.master'}"
+    run = dbt(project, "run-operation", "ask", "--args", arguments, SPARK_CONF_DIR=str(tmp_path))
+    assert run.returncode == 0, run.stdout
+    assert "local[3]" in run.stdout
+
+
 def test_the_error_without_java_says_what_to_install(project: Path, tmp_path: Path):
     tools = tmp_path / "tools"
     tools.mkdir()

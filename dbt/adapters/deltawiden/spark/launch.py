@@ -59,15 +59,20 @@ def archive_for(settings: Mapping[str, str], given: Mapping[str, str]) -> ClassA
         which jars Spark will have.
     """
     has_own_jars = any(key.startswith("spark.jars") for key in given)
-    if has_own_jars or "spark.jars.packages" in settings or not is_local(settings["spark.master"]):
+    if has_own_jars or "spark.jars.packages" in settings or not _is_local(settings, given):
         return None
     options = given_java_options({**given, **settings}, os.environ)
     java = find_java(os.environ)
     return find_archive({**given, **settings}, given.get(CLASS_PATH, ""), options, java, os.environ)
 
 
+def _is_local(settings: Mapping[str, str], given: Mapping[str, str]) -> bool:
+    # The settings do not repeat a master that is in spark-defaults.conf.
+    return is_local({**given, **settings}["spark.master"])
+
+
 def _compilation_options(settings: Mapping[str, str], given: Mapping[str, str]) -> Sequence[str]:
-    if not is_local(settings["spark.master"]):
+    if not _is_local(settings, given):
         return ()
     options = given_java_options({**given, **settings}, os.environ)
     return lighter_compilation(find_java(os.environ), options)
