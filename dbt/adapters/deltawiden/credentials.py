@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from dbt.adapters.spark.connections import SparkCredentials
+from dbt.flags import get_flags
 from dbt_common.dataclass_schema import StrEnum
 from dbt_common.exceptions import DbtConfigError
 
@@ -108,11 +109,17 @@ class DeltaWidenCredentials(SparkCredentials):
         return self.method if self.keep_alive is None else ConnectionMethod.CONNECT
 
     def connection_info(self, *, with_aliases: bool = False) -> Iterable[tuple[str, Any]]:
-        """Return what ``dbt debug`` shows of the profile, and of a Spark that is kept alive."""
+        """Return what ``dbt debug`` shows of the profile, and of a Spark that is kept alive.
+
+        Other commands call this hundreds of times, for ``target`` in macros. They also compare it
+        with that of the last command: if it is not the same, dbt parses the whole project again. So
+        only ``dbt debug`` gets what changes from command to command.
+        """
         yield from super().connection_info(with_aliases=with_aliases)
         if self.keep_alive is not None:
             yield "keep_alive", self.keep_alive
-            yield "spark", kept_text(self.server_side_parameters)
+            if getattr(get_flags(), "WHICH", None) == "debug":
+                yield "spark", kept_text(self.server_side_parameters)
 
     @property
     def has_session(self) -> bool:

@@ -1,10 +1,12 @@
 """The profile's ``keep_alive``."""
 
+from argparse import Namespace
 from typing import Any
 
 import pytest
 from dbt_common.exceptions import DbtConfigError
 
+from dbt.adapters.deltawiden import credentials as credentials_module
 from dbt.adapters.deltawiden.credentials import DeltaWidenCredentials
 from dbt.adapters.deltawiden.spark.kept.duration import read_duration
 
@@ -60,5 +62,12 @@ def test_only_the_spark_of_dbt_itself_can_be_kept_alive(method: str):
 
 def test_dbt_debug_shows_that_no_spark_runs(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(credentials_module, "get_flags", lambda: Namespace(WHICH="debug"))
     shown = dict(credentials(keep_alive="15m").connection_info())
     assert (shown["keep_alive"], shown["spark"]) == ("15m", "not running")
+
+
+def test_what_other_commands_see_does_not_change_from_command_to_command(monkeypatch):
+    """Else dbt parses the whole project again."""
+    monkeypatch.setattr(credentials_module, "get_flags", lambda: Namespace(WHICH="run"))
+    assert "spark" not in dict(credentials(keep_alive="15m").connection_info())
