@@ -117,7 +117,7 @@ def _rows() -> list[tuple[object, ...]]:
 
 
 def rows_of_duckdb(work: Path) -> list[tuple[object, ...]]:
-    with duckdb.connect(str(work / "bench.duckdb"), read_only=True) as connection:
+    with duckdb.connect(str(work / "small.duckdb"), read_only=True) as connection:
         return connection.sql(f"from {TABLE}").fetchall()
 
 
@@ -127,7 +127,7 @@ def programs() -> Mapping[str, Program]:
     return {
         KEPT: Program(KEPT, {**OUR_TARGET, "keep_alive": "15m"}, ours.settings),
         THEIRS: theirs,
-        DUCKDB: Program(DUCKDB, {"type": "duckdb", "schema": SCHEMA, "path": "bench.duckdb"}),
+        DUCKDB: Program(DUCKDB, {"type": "duckdb", "schema": SCHEMA, "path": "small.duckdb"}),
     }
 
 

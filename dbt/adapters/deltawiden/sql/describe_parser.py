@@ -24,7 +24,7 @@ from dbt.adapters.deltawiden.sql.identifiers import quote, read_name
 from dbt.adapters.deltawiden.sql.types import (
     UnknownType,
     UnreadableType,
-    leaves,
+    contains,
     parse_type,
     read_special_type,
 )
@@ -163,7 +163,7 @@ def with_char_types(schema: StructType) -> StructType:
     fields = []
     for column in schema.fields:
         declared = declared_type(column)
-        if any(isinstance(leaf, CharType) for leaf in leaves(declared)):
+        if contains(declared, CharType):
             column = StructField(column.name, _without_varchar(declared), column.nullable)
         fields.append(column)
     return StructType(fields)

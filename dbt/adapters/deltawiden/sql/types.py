@@ -106,6 +106,26 @@ def leaves(data_type: DataType) -> Iterator[DataType]:
     return (inner for inner in every_type(data_type) if not isinstance(inner, containers))
 
 
+def contains(data_type: DataType, wanted: type[DataType]) -> bool:
+    """Return whether a type, or a type inside it, is of a class.
+
+    Args:
+        data_type: the type.
+        wanted: the class.
+    """
+    # A loop, because generators take most of the time of a plan for thousands of nested fields.
+    remaining = [data_type]
+    while remaining:
+        each = remaining.pop()
+        if isinstance(each, wanted):
+            return True
+        if isinstance(each, StructType):
+            remaining += [field.dataType for field in each.fields]
+        elif isinstance(each, (spark.ArrayType, spark.MapType)):
+            remaining += _inside(each)
+    return False
+
+
 def _inside(data_type: DataType) -> Iterator[DataType]:
     if isinstance(data_type, StructType):
         yield from (field.dataType for field in data_type.fields)

@@ -10,7 +10,7 @@ from dbt.adapters.deltawiden.delta.protocol import PREVIEW_FEATURE, TYPE_WIDENIN
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, quote
 from dbt.adapters.deltawiden.sql.references import uses
-from dbt.adapters.deltawiden.sql.types import every_type, leaves, type_text
+from dbt.adapters.deltawiden.sql.types import contains, every_type, leaves, type_text
 from dbt.adapters.deltawiden.widening.refusals import Blocker, Reason
 from dbt.adapters.deltawiden.widening.rules import Rule
 from dbt.adapters.deltawiden.writing.store_assignment import is_storable
@@ -160,7 +160,7 @@ def _of_iceberg(new: DataType, snapshot: TableSnapshot) -> Iterator[Blocker]:
 
 
 def _has_void(path: Path, new: DataType, snapshot: TableSnapshot) -> bool:
-    if not any(isinstance(leaf, spark.NullType) for leaf in leaves(new)):
+    if not contains(new, spark.NullType):
         return False
     collections = (spark.ArrayType, spark.MapType)
     in_collection = any(isinstance(inner, collections) for inner in every_type(new)) or any(

@@ -20,7 +20,7 @@ from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.identifiers import Path
-from dbt.adapters.deltawiden.sql.types import leaves
+from dbt.adapters.deltawiden.sql.types import contains
 from dbt.adapters.deltawiden.widening.blockers import (
     drop_blockers,
     new_field_blockers,
@@ -160,7 +160,7 @@ def refused_keys(write: Write) -> Iterator[Refusal]:
         DELTA_MERGE_RESOLVED_ATTRIBUTE_MISSING_FROM_INPUT, which Spark shows as an internal error
     """
     for column in write.columns:
-        if column.is_key and any(isinstance(leaf, CharType) for leaf in leaves(column.type)):
+        if column.is_key and contains(column.type, CharType):
             yield Refusal(Reason.CHAR_KEY, (column.name,), column.type)
 
 

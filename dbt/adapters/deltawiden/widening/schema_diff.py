@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pyspark.sql.types import DataType, StructField, StructType
 
 from dbt.adapters.deltawiden.sql.identifiers import Path
-from dbt.adapters.deltawiden.sql.side_by_side import side_by_side
+from dbt.adapters.deltawiden.sql.side_by_side import by_folded_name, side_by_side
 from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment, store_assignment
 
 
@@ -89,7 +89,7 @@ def compare(source: StructType, table: StructType) -> SchemaDifference:
     new: list[FieldDifference] = []
     missing: list[FieldDifference] = []
     types: list[TypeDifference] = []
-    for pair in side_by_side(source, table):
+    for pair in side_by_side(*_unequal_columns(source, table)):
         if pair.right is None:
             assert pair.left is not None
             new.append(FieldDifference(pair.path, pair.left))
@@ -101,3 +101,21 @@ def compare(source: StructType, table: StructType) -> SchemaDifference:
             if assignment is not StoreAssignment.EXACT:
                 types.append(TypeDifference(pair.path, table_type, source_type, assignment))
     return SchemaDifference(tuple(new), tuple(missing), tuple(types))
+
+
+def _unequal_columns(source: StructType, table: StructType) -> tuple[StructType, StructType]:
+    """Return both schemas without the columns whose types are equal.
+
+    Most columns are, and to compare whole types is much faster than to compare each field.
+    """
+    stored = by_folded_name(table)
+    equal = {
+        name
+        for name, column in by_folded_name(source).items()
+        if name in stored and column.dataType == stored[name].dataType
+    }
+    return _without(source, equal), _without(table, equal)
+
+
+def _without(schema: StructType, names: Container[str]) -> StructType:
+    return StructType([column for column in schema.fields if column.name.lower() not in names])

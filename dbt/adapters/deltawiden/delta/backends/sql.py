@@ -31,7 +31,7 @@ from dbt.adapters.deltawiden.sql.describe_parser import (
 )
 from dbt.adapters.deltawiden.sql.identifiers import Path, quote
 from dbt.adapters.deltawiden.sql.properties import property_text
-from dbt.adapters.deltawiden.sql.types import leaves, type_sql
+from dbt.adapters.deltawiden.sql.types import contains, type_sql
 from dbt.adapters.deltawiden.sql.versions import Version
 
 USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
@@ -184,7 +184,7 @@ class SqlBackend:
         it reads them, so a query plan shows whether there is one. Only then is the log read.
         """
         schema = self.schema(table)
-        has_text = any(isinstance(leaf, StringType) for leaf in leaves(schema))
+        has_text = contains(schema, StringType)
         if not has_text or not (isinstance(table, SparkRelation) and table.is_delta):
             return schema
         plan = self.fetch_rows(f"explain select * from {relation_sql(table)}")
