@@ -81,8 +81,10 @@ class TestCatalog:
         """Hide a table's log, so that the table can't be read."""
         log = Path(location.removeprefix("file:")) / "_delta_log"
         hidden = log.rename(log.with_name("_moved"))
-        yield
-        hidden.rename(log)
+        try:
+            yield
+        finally:
+            hidden.rename(log)
 
     def test_the_relations_that_are_not_selected_are_not_read(self, catalog, table):
         (detail,) = (
