@@ -41,6 +41,11 @@ def test_a_second_run_uses_the_spark_of_the_first_until_it_is_stopped(
     (started,) = re.findall(r"Spark is started, and kept alive: process (\d+)", log)
     assert set(re.findall(r"Spark was kept alive: process (\d+)", log)) == {started}
 
+    # What the profile says of the kept Spark does not make dbt parse the project again.
+    assert dbt(project, "run", "--vars", "type: bigint", **kept).returncode == 0
+    again = (project / "logs" / "dbt.log").read_text().removeprefix(log)
+    assert "Nothing changed, skipping partial parsing" in again
+
     shown = dbt(project, "debug", "--connection", **kept).stdout
     today = time.strftime("%Y-%m-%d")
     assert f"spark: process {started}, running since {today}" in shown
