@@ -4,6 +4,7 @@ from benchmarks.harness import Benchmark, Rounds
 from benchmarks.merge_models import Size, merged
 from benchmarks.results import Comparison
 from benchmarks.whole_runs import compare_whole_runs
+from benchmarks.workspace import with_the_same_spark
 
 FULL = Size(models=1, rows=50_000_000, files=50)
 QUICK = Size(models=1, rows=10_000)
@@ -29,7 +30,7 @@ def measure(quick: bool) -> list[Comparison]:
     size = QUICK if quick else FULL
     first, end = merged(size)
     work = f"a merge of {end - first:,} rows into {size.rows:,}: the whole run"
-    return compare_whole_runs(work, size, Rounds.of(quick), 1.0)
+    return compare_whole_runs(work, size, Rounds.of(quick), 1.0, with_the_same_spark())
 
 
 BENCHMARK = Benchmark("large_merge", METHOD, measure)

@@ -4,6 +4,7 @@ from benchmarks.harness import Benchmark, Rounds
 from benchmarks.merge_models import Size
 from benchmarks.results import Comparison
 from benchmarks.whole_runs import compare_whole_runs
+from benchmarks.workspace import with_the_same_spark
 
 THREADS = 4
 FULL, QUICK = Size(models=200, rows=1_000), Size(models=5, rows=1_000)
@@ -28,7 +29,9 @@ def measure(quick: bool) -> list[Comparison]:
     """
     size = QUICK if quick else FULL
     work = f"{size.models} incremental models, {THREADS} threads: the whole run"
-    return compare_whole_runs(work, size, Rounds.of(quick), 0.6, "--threads", str(THREADS))
+    options = ("--threads", str(THREADS))
+    programs = with_the_same_spark()
+    return compare_whole_runs(work, size, Rounds.of(quick), 0.6, programs, *options)
 
 
 BENCHMARK = Benchmark("many_models", METHOD, measure)

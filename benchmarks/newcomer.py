@@ -1,12 +1,11 @@
 """Measure the merges of ``merges`` with the configuration of a new user."""
 
 import shlex
-from functools import partial
 
-from benchmarks.harness import Benchmark, Measures, Rounds, in_turns
-from benchmarks.merge_models import Merges, Size
-from benchmarks.processes import work_folder
-from benchmarks.results import Comparison, Sample
+from benchmarks.harness import Benchmark, Rounds
+from benchmarks.merge_models import Size
+from benchmarks.results import Comparison
+from benchmarks.whole_runs import compare_whole_runs
 from benchmarks.workspace import OUR_TARGET, OURS, THEIR_TARGET, THEIRS, Program
 from dbt.adapters.deltawiden.spark.settings import start_settings
 
@@ -47,23 +46,8 @@ def measure(quick: bool) -> list[Comparison]:
         RunFailed: dbt failed.
         WrongResult: a table has wrong contents.
     """
-    with work_folder() as folder:
-        merges = Merges(folder / "newcomer", Size.of(quick))
-
-        def run_once(program: Program) -> Measures:
-            return {"whole": merges.run(program).whole}
-
-        taken = in_turns(
-            {program.name: partial(run_once, program) for program in programs()}, Rounds.of(quick)
-        )
-    return [
-        Comparison(
-            "the same run as a newcomer gets it, whole",
-            Sample(OURS, taken[OURS]["whole"]),
-            Sample(THEIRS, taken[THEIRS]["whole"]),
-            aim=0.4,
-        )
-    ]
+    work = "the same run as a newcomer gets it, whole"
+    return compare_whole_runs(work, Size.of(quick), Rounds.of(quick), 0.4, programs())
 
 
 BENCHMARK = Benchmark("newcomer", METHOD, measure)

@@ -1,4 +1,4 @@
-"""Compare whole dbt runs of merges, with the same Spark settings."""
+"""Compare whole dbt runs of merges."""
 
 from functools import partial
 
@@ -6,11 +6,16 @@ from benchmarks.harness import Measures, Rounds, in_turns
 from benchmarks.merge_models import Merges, Size
 from benchmarks.processes import work_folder
 from benchmarks.results import Comparison, Sample
-from benchmarks.workspace import OURS, THEIRS, Program, with_the_same_spark
+from benchmarks.workspace import OURS, THEIRS, Program
 
 
 def compare_whole_runs(
-    work: str, size: Size, rounds: Rounds, aim: float, *options: str
+    work: str,
+    size: Size,
+    rounds: Rounds,
+    aim: float,
+    programs: tuple[Program, Program],
+    *options: str,
 ) -> list[Comparison]:
     """Run the merges with both adapters in turns.
 
@@ -19,6 +24,7 @@ def compare_whole_runs(
         size: the number of models and rows.
         rounds: the number of rounds.
         aim: the highest ratio that meets our goal.
+        programs: our adapter and dbt-spark.
         options: options for dbt.
 
     Returns:
@@ -34,7 +40,6 @@ def compare_whole_runs(
         def run_once(program: Program) -> Measures:
             return {"whole": merges.run(program, *options).whole}
 
-        programs = {program.name: partial(run_once, program) for program in with_the_same_spark()}
-        taken = in_turns(programs, rounds)
+        taken = in_turns({each.name: partial(run_once, each) for each in programs}, rounds)
     ours, theirs = (Sample(name, taken[name]["whole"]) for name in (OURS, THEIRS))
     return [Comparison(work, ours, theirs, aim)]

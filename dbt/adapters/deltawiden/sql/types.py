@@ -93,6 +93,9 @@ def _render(data_type: DataType, name: Callable[[str], str]) -> str:
     return data_type.simpleString()
 
 
+_CONTAINERS = (StructType, spark.ArrayType, spark.MapType)
+
+
 def every_type(data_type: DataType) -> Iterator[DataType]:
     """Yield a type and all types inside it. Each type comes before the types inside it."""
     yield data_type
@@ -102,8 +105,7 @@ def every_type(data_type: DataType) -> Iterator[DataType]:
 
 def leaves(data_type: DataType) -> Iterator[DataType]:
     """Return the atomic types inside a type, in order."""
-    containers = (StructType, spark.ArrayType, spark.MapType)
-    return (inner for inner in every_type(data_type) if not isinstance(inner, containers))
+    return (inner for inner in every_type(data_type) if not isinstance(inner, _CONTAINERS))
 
 
 def contains(data_type: DataType, wanted: type[DataType]) -> bool:
@@ -119,9 +121,7 @@ def contains(data_type: DataType, wanted: type[DataType]) -> bool:
         each = remaining.pop()
         if isinstance(each, wanted):
             return True
-        if isinstance(each, StructType):
-            remaining += [field.dataType for field in each.fields]
-        elif isinstance(each, (spark.ArrayType, spark.MapType)):
+        if isinstance(each, _CONTAINERS):
             remaining += _inside(each)
     return False
 
