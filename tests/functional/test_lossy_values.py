@@ -322,6 +322,7 @@ class TestAcceptedLossThatCanNotBeCast:
             "v.element.x (string into int)",
         ),
     }
+    pairs = (("ignore", "append"), ("warn", "merge"))
 
     @pytest.fixture(scope="class")
     def models(self):
@@ -335,7 +336,7 @@ class TestAcceptedLossThatCanNotBeCast:
                 f"on_lossy_write='{lossy}', {CONFIG[name]}) }}}}" + query.format(first, second)
             )
             for kind, (first, second, _) in self.KINDS.items()
-            for lossy, name in (("ignore", "append"), ("warn", "merge"))
+            for lossy, name in self.pairs
         }
 
     def test_the_error_names_the_possible_columns(self, project, table):
@@ -349,3 +350,8 @@ class TestAcceptedLossThatCanNotBeCast:
             assert "TASK_WRITE_FAILED" not in message
             assert "spark.sql." not in message
             assert len(table(name).rows()) == 1
+
+
+@pytest.mark.slow
+class TestAcceptedLossThatCanNotBeCastInTheOtherPairs(TestAcceptedLossThatCanNotBeCast):
+    pairs = (("warn", "append"), ("ignore", "merge"))

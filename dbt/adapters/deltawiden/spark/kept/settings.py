@@ -135,10 +135,13 @@ def settings_key(parameters: Mapping[str, str], environment: Mapping[str, str]) 
     settings = {**given, **start_settings(parameters, environment)}
     java = environment.get("JAVA_HOME") or shutil.which("java", path=environment.get("PATH"))
     versions = [version(package) for package in ("dbt-spark", "pyspark", "delta-spark")]
+    # The prefix, because `dbt` and `python -m dbt.cli.main` can run one environment's Python under
+    # two names.
+    python = [platform.python_version(), sys.prefix, pyspark.__file__]
     # Hashed, because the text is stored and the settings can have secrets.
     return _hashed(
         settings,
-        [adapter_version, *versions, platform.python_version(), sys.executable, pyspark.__file__],
+        [adapter_version, *versions, *python],
         os.path.realpath(java) if java else None,
         os.getcwd(),
         {key: value for key, value in environment.items() if _decides(key)},
