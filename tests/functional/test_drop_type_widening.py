@@ -10,6 +10,7 @@ import pytest
 from delta.tables import DeltaTable
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
+from pyspark.sql.functions import col
 
 from dbt.adapters.deltawiden.delta.engine import DELTA_4_0, Engine
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
@@ -323,6 +324,24 @@ class TestBothWays:
         drop(relations=["trace"], truncate_history=True)
         (done,) = document(relations=["trace"])["tables"]
         assert done["history_truncated"] is False
+
+    def test_changes_that_another_table_has_recorded_are_removed(self, project, table, spark):
+        change = {"fromType": "short", "toType": "integer", "tableVersion": 1}
+        column = col("id").cast("int").alias("v", metadata={"delta.typeChanges": [change]})
+        rows = spark.range(3).select(column)
+        rows.write.format("delta").saveAsTable(f"{project.test_schema}.copied")
+        statement = "remove the recorded type changes from the schema"
+        assert statement in drop(relations=["copied"], dry_run=True).output
+        (result,) = document(relations=["copied"])["tables"]
+        assert (result["state"], result["statements"]) == ("dropped", [statement])
+        assert table("copied").rows() == [(0,), (1,), (2,)]
+        (detail,) = spark.sql(f"describe detail {table('copied').name}").collect()
+        commit = Path(detail.location.removeprefix("file:"), "_delta_log", f"{1:020}.json")
+        actions = [json.loads(line) for line in commit.read_text().splitlines()]
+        (metadata,) = [action["metaData"] for action in actions if "metaData" in action]
+        assert "delta.typeChanges" not in metadata["schemaString"]
+        (result,) = document(relations=["copied"])["tables"]
+        assert result["state"] == "absent"
 
     @pytest.mark.parametrize(
         ("arguments", "expected"),

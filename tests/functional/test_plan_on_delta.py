@@ -75,8 +75,9 @@ def run_and_check(table: RealTable, source: StructType, model: Policy) -> None:
     reached = compare(source, at_write)
     assert reached.types == ()
     assert reached.new == ()
-    assert [(field.name, field.type) for field in plan.write.columns] == [
-        (field.name, field.dataType) for field in at_write
+    # As text, because Delta 3.3 shows its metadata of a type change in the types of nested fields.
+    assert [(field.name, type_sql(field.type)) for field in plan.write.columns] == [
+        (field.name, type_sql(field.dataType)) for field in at_write
     ]
     for statement in plan.statements_after_write:
         table.spark.sql(statement)

@@ -42,6 +42,7 @@ _WAITING = frozenset(
 _TRUNCATING = ("delta.dropFeatureTruncateHistory.retentionDuration", "interval 24 hours")
 _EXPIRING = ("delta.logRetentionDuration", "interval 30 days")
 _PROGRESS_EVERY = 1_000
+_REMOVE_CHANGES = "remove the recorded type changes from the schema"
 
 # Delta 4.4 looks for a session on the executors, which only have one if they are the driver:
 # https://github.com/delta-io/delta/pull/5697.
@@ -81,6 +82,14 @@ class _State:
                 stale for stale in self.stale if all(leaf.in_collection for leaf in stale.leaves)
             ]
         return list(self.stale)
+
+    @property
+    def has_copied_changes(self) -> bool:
+        """Whether the recorded type changes are those of another table.
+
+        Delta 3.3 copies them to a table that is created from the rows of a widened one.
+        """
+        return bool(self.changes) and not self.features
 
     @property
     def stale_text(self) -> str:
@@ -196,6 +205,8 @@ def _run_all(
         )
     for feature in before.features:
         _drop(table, before, feature, truncate_history, work)
+    if before.has_copied_changes:
+        _remove_recorded_changes(table, work)
 
 
 def _rewrite(table: MaintainedTable, stale: Sequence[StaleFile], work: _Work) -> None:
@@ -250,8 +261,13 @@ def _do_what_delta_does(table: MaintainedTable, work: _Work) -> None:
     stale = _look(table).stale
     if stale:
         _rewrite(table, stale, work)
+    _remove_recorded_changes(table, work)
+
+
+def _remove_recorded_changes(table: MaintainedTable, work: _Work) -> None:
+    log_progress(f"{table.name}: {_REMOVE_CHANGES}")
     table.remove_recorded_changes()
-    work.statements.append("remove the recorded type changes from the schema")
+    work.statements.append(_REMOVE_CHANGES)
 
 
 def _run(table: MaintainedTable, statement: str, work: _Work) -> None:
@@ -299,6 +315,8 @@ def _planned(
     statements += [
         drop_feature(before.snapshot.name, feature, truncate) for feature in before.features
     ]
+    if before.has_copied_changes:
+        statements.append(_REMOVE_CHANGES)
     return OperationResult(
         before.snapshot.name,
         shown={
@@ -361,7 +379,7 @@ def _result(before: _State, work: _Work) -> str:
         return "rewritten, waiting"
     if before.features:
         return "dropped" + (", history truncated" if work.truncated else "")
-    return "repaired" if before.stale else "does not have the feature"
+    return "repaired" if before.stale or before.changes else "does not have the feature"
 
 
 def _again(table: MaintainedTable, before: _State, waits_for: tuple[str, str]) -> str:
