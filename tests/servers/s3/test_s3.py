@@ -6,7 +6,9 @@ import pytest
 
 from tests.functional import test_catalog as catalog
 from tests.functional import test_report_type_widening as report
+from tests.functional import test_stale_views as stale_views
 from tests.functional import test_vacuum as vacuum
+from tests.functional.support import dbt
 from tests.functional.test_drop_type_widening import TestWhatDeltaLeaves  # noqa: F401
 from tests.functional.test_python_models import TestPythonModels  # noqa: F401
 from tests.servers.features import *  # noqa: F403
@@ -28,6 +30,13 @@ class TestReport(report.TestReport):
         run = report.report(schema=project.test_schema)
         assert "1 of 3 tables failed" in run.output
         assert f"`{project.test_schema}`.`broken`:" in run.output
+
+
+class TestViewOverStaleView(stale_views.TestViewOverStaleView):
+    @pytest.fixture(scope="class")
+    def widened(self, created):
+        # Not with --warn-error, as elsewhere: there is a warning that tables are on S3.
+        return dbt("run", "--select", "facts", **stale_views.WIDE)
 
 
 class TestVacuum(vacuum.TestVacuum):
