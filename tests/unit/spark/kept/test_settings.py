@@ -1,6 +1,7 @@
 """Which runs share a kept Spark, and what can't be kept."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,18 @@ def test_another_folder_or_version_has_another_key(tmp_path: Path, monkeypatch):
         patch.setattr(settings, "adapter_version", "9.9.9")
         assert settings_key({}, PATH) != before
     monkeypatch.chdir(tmp_path)
+    assert settings_key({}, PATH) != before
+
+
+def test_another_name_of_the_same_python_changes_nothing(monkeypatch):
+    before = settings_key({}, PATH)
+    monkeypatch.setattr(sys, "executable", f"{sys.executable}.9")
+    assert settings_key({}, PATH) == before
+
+
+def test_another_environment_has_another_key(monkeypatch, tmp_path: Path):
+    before = settings_key({}, PATH)
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
     assert settings_key({}, PATH) != before
 
 
