@@ -381,10 +381,10 @@ class SqlBackend:
             DbtRuntimeError: SQL has no statement for it.
         """
         raise DbtRuntimeError(
-            "This server's Delta can't remove type widening on a cluster: its DROP FEATURE "
-            "asks the executors for a session, https://github.com/delta-io/delta/pull/5697. "
-            "All files have been rewritten. Run the operation again with method: session, "
-            "without keep_alive, on the same metastore: that needs no rewrite of Delta's."
+            "No SQL statement removes the recorded type changes from a table's schema. All files "
+            "have the types of the table now. Run the operation again with method: session, "
+            "without keep_alive, on the same metastore. (On a cluster, Delta's own DROP FEATURE "
+            "fails: https://github.com/delta-io/delta/pull/5697.)"
         )
 
     def allow_long_view(self, query: str) -> None:
