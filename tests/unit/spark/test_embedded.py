@@ -18,4 +18,4 @@ def test_the_java_that_is_needed_is_that_of_the_version_as_numbers(
     log.write_text("")
     monkeypatch.setattr(pyspark, "__version__", spark)
     monkeypatch.setattr(embedded, "java_version", lambda environment: "11.0.2")
-    assert ("17" in embedded._why_not_started(OSError("no JVM"), log)) == said
+    assert ("needs Java 17" in embedded._why_not_started(OSError("no JVM"), log)) == said
