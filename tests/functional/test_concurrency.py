@@ -4,7 +4,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from decimal import Decimal
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from pyspark.sql import SparkSession
@@ -13,6 +15,7 @@ from tenacity import wait_none
 
 from dbt.adapters.deltawiden.delta import conflicts
 from dbt.adapters.deltawiden.evolution import attempts
+from tests.functional.cells import ONE_DAY, STRATEGIES
 from tests.functional.support import Table, again_and_again, dbt, needs_delta_4
 
 STARTED = "deltawiden.test.started"
@@ -32,15 +35,20 @@ select {{ var('id', 1) }} as id, cast({{ var('n', 1) }} as {{ var('type', 'small
 MODEL = CONFIG + SELECT + "{% if var('slow', false) %}" + SLOW + "{% endif %}"
 # Another run's commit, between this one's plan and its write.
 MEANWHILE = """
-{% macro _deltawiden_insert_into_sql(source, target, existing, plan) %}
-  {%- set names = adapter.get_columns_in_relation(target) | map(attribute='name') | list -%}
+{% macro _deltawiden_where_types_unchanged(plan, relation) %}
+  {%- set names = adapter.get_columns_in_relation(relation) | map(attribute='name') | list -%}
   {%- if var('meanwhile', none) and 'other' not in names -%}
     {%- for statement in var('meanwhile') -%}
-      {% do run_query(statement.replace('TABLE', target | string)) %}
+      {% do run_query(statement.replace('TABLE', relation | string)) %}
     {%- endfor -%}
-  {%- endif -%}
-  insert into {{ target }} {{ _deltawiden_column_list_sql(existing, plan) }}
-  select {{ _deltawiden_select_list_sql(plan) }} from {{ source }}
+  {%- endif %}
+  where {{ plan.types_unchanged_sql }}
+{% endmacro %}
+"""
+OWN_STRATEGY = """
+{% macro get_incremental_own_sql(arg_dict) %}
+  insert into {{ arg_dict['target_relation'] }} (id, amount, at)
+  select id, amount, at from {{ arg_dict['temp_relation'] }}
 {% endmacro %}
 """
 ADD = "alter table TABLE add column other string"
@@ -149,6 +157,85 @@ class TestConflicts:
         assert "no such luck" in run.message("t")
         assert "Another writer" not in run.output
         assert t.rows() == [(1, 1)]
+
+
+class TestTableReplacedAfterThePlan:
+    """Another run replaces the table by one with a narrower type, before this run's write."""
+
+    strategies: ClassVar[dict[str, str]] = {
+        **dict.fromkeys((*STRATEGIES, "delete+insert"), ""),
+        "replace_where": ", incremental_predicates='id = 2'",
+        "own": "",
+    }
+    names = tuple(strategy.replace("+", "_") for strategy in strategies)
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            f"{strategy.replace('+', '_')}.sql": f"""
+{{{{ config(materialized='incremental', incremental_strategy='{strategy}', unique_key='id',
+  on_schema_change='append_new_columns', type_widening=var('widens', true), event_time='at',
+  batch_size='day', begin='2024-01-01'{condition}) }}}}
+select 2 as id, cast(1.2367 as decimal(10,4)) as amount, timestamp'2024-01-01 12:00:00' as at
+"""
+            for strategy, condition in self.strategies.items()
+        }
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {
+            "versions.sql": """
+{% snapshot versions %}
+{{ config(target_schema=schema, unique_key='id', strategy='check', check_cols='all',
+          file_format='delta', type_widening=true) }}
+select {{ var('id', 1) }} as id, cast(1.2367 as decimal(10,4)) as amount
+{% endsnapshot %}
+"""
+        }
+
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"meanwhile.sql": MEANWHILE, "own.sql": OWN_STRATEGY}
+
+    @pytest.fixture(autouse=True)
+    def _first(self, project):
+        dbt("run", "--full-refresh", *ONE_DAY)
+
+    def _narrower(self) -> list[str]:
+        amount = "cast(1 as decimal(8,2)) as amount"
+        rows = f"select 1 as id, {amount}, timestamp'2024-01-01 13:00:00' as at, 'x' as other"
+        return [f"create or replace table TABLE using delta as {rows}"]
+
+    @needs_delta_4
+    def test_each_strategy_widens_the_new_table(self, table):
+        run = dbt("run", *ONE_DAY, meanwhile=self._narrower())
+        # The statements of a project's own strategy never run twice.
+        assert "[TABLE_TYPES_CHANGED]" in run.message("own")
+        assert table("own").rows("amount") == [(Decimal("1.00"),)]
+        for name in self.names[:-1]:
+            assert run.status(name) == "success", run.message(name)
+            assert table(name).types["amount"] == "decimal(10,4)", name
+            assert Decimal("1.2367") in [row[0] for row in table(name).rows("amount")], name
+
+    def test_each_strategy_stops_if_the_types_stay(self, table):
+        run = dbt("run", *ONE_DAY, widens=False, meanwhile=self._narrower())
+        assert "the model sets type_widening: false" in run.message("merge")
+        for name in self.names:
+            assert run.status(name) == "error", name
+            assert table(name).rows("id", "amount", "other") == [(1, Decimal("1.00"), "x")], name
+
+    @needs_delta_4
+    def test_a_snapshot_widens_the_new_table(self, table):
+        assert dbt("snapshot").status("versions") == "success"
+        narrower = "create or replace table TABLE using delta as select * except (amount),"
+        columns = "cast(amount as decimal(8,2)) as amount, 'x' as other from TABLE"
+        run = dbt("snapshot", id=2, meanwhile=[f"{narrower} {columns}"])
+        assert run.status("versions") == "success", run.output
+        assert table("versions").types["amount"] == "decimal(10,4)"
+        assert table("versions").rows("id", "amount") == [
+            (1, Decimal("1.2400")),
+            (2, Decimal("1.2367")),
+        ]
 
 
 class TestWriter:

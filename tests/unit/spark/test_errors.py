@@ -192,7 +192,7 @@ def test_the_error_of_a_checked_value_is_shown_without_the_text_around_it():
         f"[USER_RAISED_EXCEPTION] [LOSSY_VALUE] {sentence} SQLSTATE: P0001\n\tat x.Y.z(W.java:2)"
     )
     first, *rest = error_text(raw).rsplit("\n", 1)
-    assert first == sentence
+    assert first == f"[LOSSY_VALUE] {sentence}"
     assert rest[0].startswith("Cast the column in the model")
 
 

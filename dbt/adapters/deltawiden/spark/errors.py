@@ -53,10 +53,8 @@ _ADVICE: Mapping[str, str] = {
     ),
 }
 
-# Matches the whole sentence, anywhere in the server's answer.
-_REFUSED_VALUE = re.compile(
-    rf"\[({'|'.join(REMEDIES)})\] (.*?{re.escape(END_OF_MESSAGE)})", re.DOTALL
-)
+# Matches an error of our own SQL, anywhere in the server's answer.
+_RAISED = re.compile(rf"\[({'|'.join(REMEDIES)})\] (.*?{re.escape(END_OF_MESSAGE)})", re.DOTALL)
 # Spark can't show this condition of Delta, because it looks it up among its own conditions.
 _CHAR_IN_MERGE = "DELTA_MERGE_RESOLVED_ATTRIBUTE_MISSING_FROM_INPUT"
 _CHAR_IN_MERGE_TEXT = (
@@ -127,9 +125,9 @@ def error_text(error: BaseException | str) -> str:
         https://spark.apache.org/docs/latest/sql-error-conditions.html
     """
     raw = whole_text(error)
-    refused = _REFUSED_VALUE.search(raw)
-    if refused:
-        return f"{refused[2]}\n{REMEDIES[refused[1]]}"
+    raised = _RAISED.search(raw)
+    if raised:
+        return f"[{raised[1]}] {raised[2]}\n{REMEDIES[raised[1]]}"
     too_long = _TOO_LONG.search(raw)
     if too_long:
         return f"{too_long[0]} {END_OF_MESSAGE}\n{_TOO_LONG_ADVICE}"

@@ -16,6 +16,9 @@ ROW_OUTSIDE_BATCH = "ROW_OUTSIDE_BATCH"
 ROW_NOT_REPLACED = "ROW_NOT_REPLACED"
 """The error condition for a row that ``replace_where`` would not replace in the next run."""
 
+TABLE_TYPES_CHANGED = "TABLE_TYPES_CHANGED"
+"""The error condition for a table whose types another writer has changed after the plan."""
+
 END_OF_MESSAGE = "Nothing was written."
 
 LOSSY_VALUE_REMEDY = (
@@ -39,6 +42,7 @@ REMEDIES: Mapping[str, str] = {
         "The next run would not replace this row, so it would be there twice. Filter the model by "
         "the same condition, or extend incremental_predicates."
     ),
+    TABLE_TYPES_CHANGED: "Run the model again when the other writer has ended.",
 }
 """What a user can do about each condition."""
 

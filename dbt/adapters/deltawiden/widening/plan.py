@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from pyspark.sql.types import StructField
+
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql import statements as sql
@@ -13,6 +15,7 @@ from dbt.adapters.deltawiden.widening.schema_diff import (
     TypeDifference,
 )
 from dbt.adapters.deltawiden.writing.columns import Write
+from dbt.adapters.deltawiden.writing.planned_types import types_unchanged_sql
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,12 @@ class Plan:
         if not self.float_changes:
             return ""
         return f"{_alter(self, self.float_changes)} {sql.WITH_STATISTICS}"
+
+    @property
+    def types_unchanged_sql(self) -> str:
+        """A condition that stops the write if the table no longer has the types of this plan."""
+        columns = [StructField(column.name, column.type) for column in self.write.columns]
+        return types_unchanged_sql(self.table, columns)
 
     def with_properties(self, properties: Mapping[str, str]) -> "Plan":
         """Return a plan that also sets these properties, before all other steps."""

@@ -6,7 +6,7 @@
   {%- set existing = prepared.existing -%}
   {%- set strategy = prepared.strategy -%}
   {%- if prepared.is_custom -%}
-    {{ _deltawiden_custom_sql(strategy, prepared.source, prepared.target, prepared.plan) }}
+    {{ _deltawiden_custom_sql(prepared) }}
   {%- elif strategy == 'append' -%}
     {{ _deltawiden_insert_into_sql(prepared.source, prepared.target, existing, prepared.plan) }}
   {%- elif strategy == 'replace_where' or (strategy == 'microbatch' and existing.is_delta) -%}
@@ -14,7 +14,7 @@
   {%- elif strategy in ['insert_overwrite', 'microbatch'] -%}
     {{ _deltawiden_insert_overwrite_sql(prepared.source, prepared.target, existing, prepared.plan) }}
   {%- elif strategy == 'delete+insert' -%}
-    {{ _deltawiden_delete_insert_sql(prepared.source, prepared.target, prepared.plan) }}
+    {{ _deltawiden_delete_insert_sql(prepared) }}
   {%- else -%}
     {{ _deltawiden_merge_sql(prepared) }}
   {%- endif -%}
@@ -32,14 +32,27 @@
     {#- If possible, use `*` as dbt-spark does instead of a list of columns. -#}
     {%- set dest_columns = none if write.can_merge_all else write.columns -%}
     {{ get_merge_sql(
-        prepared.target, _deltawiden_shaped_source_sql(prepared.source, write), config.get('unique_key'), dest_columns,
+        prepared.target, _deltawiden_source_sql(prepared, write), config.get('unique_key'), dest_columns,
         _deltawiden_predicates()) }}
 {% endmacro %}
 
 
-{% macro _deltawiden_shaped_source_sql(source, write) -%}
-  {%- if write.is_as_is -%} {{ source }} {%- else -%}
-        (select {{ write.source_select_sql }} from {{ source }}) {%- endif -%}
+{#- Render the source of a MERGE: the model's rows, in the table's types. -#}
+{% macro _deltawiden_source_sql(prepared, write) -%}
+  {%- if write.is_as_is and not prepared.existing.is_delta -%} {{ prepared.source }} {%- else -%}
+        (select {{ '*' if write.is_as_is else write.source_select_sql }} from {{ prepared.source }}
+        {{- _deltawiden_where_types_unchanged(prepared.plan, prepared.existing) }}) {%- endif -%}
+{%- endmacro %}
+
+
+{#-
+  Stop the write if another writer has changed the table's types since the plan. Only for Delta: other formats refuse
+  to overwrite a table that the statement also reads.
+-#}
+{% macro _deltawiden_where_types_unchanged(plan, relation) -%}
+  {%- if relation.is_delta %}
+        where {{ plan.types_unchanged_sql }}
+  {%- endif -%}
 {%- endmacro %}
 
 
@@ -49,8 +62,8 @@
   are equal, as in dbt-databricks.
   https://docs.delta.io/latest/delta-update.html#upsert-into-a-table-using-merge
 -#}
-{% macro _deltawiden_delete_insert_sql(source, target, plan) %}
-    {%- set write = plan.write -%}
+{% macro _deltawiden_delete_insert_sql(prepared) %}
+    {%- set write = prepared.plan.write -%}
     {%- set deletes = 'DBT_INTERNAL_SOURCE.DBT_INTERNAL_DELETES' -%}
     {%- set conditions = [deletes] -%}
     {%- set unique_key = config.get('unique_key') -%}
@@ -61,9 +74,9 @@
     {%- for predicate in _deltawiden_predicates() or [] -%}
       {%- do conditions.append('(' ~ predicate ~ '\n)') -%}
     {%- endfor %}
-    merge into {{ target }} as DBT_INTERNAL_DEST
+    merge into {{ prepared.target }} as DBT_INTERNAL_DEST
     using (
-      select * from {{ _deltawiden_shaped_source_sql(source, write) }}
+      select * from {{ _deltawiden_source_sql(prepared, write) }}
       lateral view explode(array(true, false)) as DBT_INTERNAL_DELETES
     ) as DBT_INTERNAL_SOURCE
     on {{ conditions | join(' and ') }}
@@ -83,18 +96,20 @@
   source has the table's columns that the model has, in the table's order at every depth.
   https://docs.getdbt.com/docs/build/incremental-strategy#custom-strategies
 -#}
-{% macro _deltawiden_custom_sql(strategy, source, target, plan) %}
-  {%- set columns = plan.write.columns | selectattr('in_source') | list -%}
-  {%- set shaped = source -%}
-  {%- if not plan.write.is_as_is -%}
-    {%- set shaped = source.incorporate(path={'identifier': source.identifier ~ '_shaped'}) -%}
-    {%- set select_sql = 'select ' ~ columns | map(attribute='select_sql') | join(', ') ~ ' from ' ~ source -%}
-    {% do run_query(create_table_as(True, shaped, select_sql)) %}
+{% macro _deltawiden_custom_sql(prepared) %}
+  {%- set write = prepared.plan.write -%}
+  {%- set columns = write.columns | selectattr('in_source') | list -%}
+  {%- set rows = prepared.source -%}
+  {%- if prepared.existing.is_delta or not write.is_as_is -%}
+    {%- set rows = rows.incorporate(path={'identifier': rows.identifier ~ '_shaped'}) -%}
+    {%- set selected = '*' if write.is_as_is else columns | map(attribute='select_sql') | join(', ') -%}
+    {%- set condition = _deltawiden_where_types_unchanged(prepared.plan, prepared.existing) -%}
+    {% do run_query(create_table_as(True, rows, 'select ' ~ selected ~ ' from ' ~ prepared.source ~ condition)) %}
   {%- endif -%}
   {%- set names = columns | map(attribute='name') | list -%}
-  {%- set dest_columns = adapter.get_columns_in_relation(target) | selectattr('name', 'in', names) | list -%}
-  {{ adapter.get_incremental_strategy_macro(context, strategy)({
-    'target_relation': target, 'temp_relation': shaped, 'unique_key': config.get('unique_key'),
+  {%- set dest_columns = adapter.get_columns_in_relation(prepared.target) | selectattr('name', 'in', names) | list -%}
+  {{ adapter.get_incremental_strategy_macro(context, prepared.strategy)({
+    'target_relation': prepared.target, 'temp_relation': rows, 'unique_key': config.get('unique_key'),
     'dest_columns': dest_columns, 'incremental_predicates': _deltawiden_predicates()}) }}
 {% endmacro %}
 
@@ -102,6 +117,7 @@
 {% macro _deltawiden_insert_into_sql(source, target, existing, plan) %}
     insert into table {{ target }} {{ _deltawiden_column_list_sql(existing, plan) }}
     select {{ _deltawiden_select_list_sql(plan) }} from {{ source }}
+    {{- _deltawiden_where_types_unchanged(plan, existing) }}
 {% endmacro %}
 
 
@@ -114,6 +130,7 @@
     {%- endif %}
     {{ _deltawiden_column_list_sql(existing, plan) }}
     select {{ _deltawiden_select_list_sql(plan) }} from {{ source }}
+    {{- _deltawiden_where_types_unchanged(plan, existing) }}
 {% endmacro %}
 
 
@@ -123,7 +140,7 @@
   https://docs.delta.io/latest/delta-batch.html#selective-overwrite
 -#}
 {% macro _deltawiden_replace_rows_sql(prepared) %}
-    {%- set rows_sql = _deltawiden_checked_rows_sql(prepared.source, prepared.plan, prepared.replaced) -%}
+    {%- set rows_sql = _deltawiden_checked_rows_sql(prepared) -%}
     {%- if prepared.can_replace_where %}
     insert into {{ prepared.target }} replace where {{ prepared.replaced.condition }}
     {{ rows_sql }}
@@ -155,10 +172,13 @@
 {%- endmacro %}
 
 
-{% macro _deltawiden_checked_rows_sql(source, plan, replaced) -%}
+{% macro _deltawiden_checked_rows_sql(prepared) -%}
+  {%- set plan = prepared.plan -%}
+  {%- set replaced = prepared.replaced -%}
   select {% for column in plan.write.columns -%}
     {{ replaced.checked_sql(model.name) if column.name == replaced.column else column.quoted }}{{ ', ' if not loop.last }}
-  {%- endfor %} from (select {{ _deltawiden_select_list_sql(plan) }} from {{ source }})
+  {%- endfor %} from (select {{ _deltawiden_select_list_sql(plan) }} from {{ prepared.source }}
+    {{- _deltawiden_where_types_unchanged(plan, prepared.existing) }})
 {%- endmacro %}
 
 

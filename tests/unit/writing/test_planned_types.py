@@ -1,0 +1,25 @@
+"""The condition that stops a write if the table no longer has the planned types."""
+
+from pyspark.sql.types import DecimalType, LongType, StructField, StructType
+
+from dbt.adapters.deltawiden.sql.types import UnreadableType
+from dbt.adapters.deltawiden.writing.planned_types import types_unchanged_sql
+
+ID = StructField("id", LongType())
+
+
+def test_the_types_of_the_written_columns_are_compared():
+    item = StructType([StructField("price", DecimalType(8, 2))])
+    condition = types_unchanged_sql("`s`.`t`", [ID, StructField("it`em", item)])
+    assert condition == (
+        "assert_true(typeof((select struct(`id`, `it``em`) from `s`.`t` limit 0)) = "
+        "typeof(cast(null as struct<`id`: bigint, `it``em`: struct<`price`: decimal(8,2)>>)), "
+        "'[TABLE_TYPES_CHANGED] Another writer has changed the types of `s`.`t` during this run. "
+        "Nothing was written.') is null"
+    )
+
+
+def test_a_column_whose_type_cannot_be_read_is_not_compared():
+    unreadable = StructField("u", StructType([StructField("x", UnreadableType("new type"))]))
+    assert types_unchanged_sql("t", [ID, unreadable]) == types_unchanged_sql("t", [ID])
+    assert types_unchanged_sql("t", [unreadable]) == "true"
