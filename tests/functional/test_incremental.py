@@ -136,6 +136,36 @@ select {{ var('step') }} as id, cast({{ var('value') }} as {{ var('type') }}) as
         assert table("reals").rows("real") == [(1.0,), (16777217.0,)]
 
 
+class TestTimestampThatMeansTimestampNtz:
+    """By a setting of Spark, the name ``timestamp`` in a statement means timestamp_ntz."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "moments.sql": """
+{{ config(materialized='incremental', on_schema_change='append_new_columns') }}
+select {{ var('step') }} as id, timestamp_ntz'2024-01-01 12:00:00' as local
+{%- if var('step') == 2 %},
+  timestamp_ltz'2024-01-01 12:00:00 UTC' as moment,
+  map('a', timestamp_ltz'2024-01-01 12:00:00 UTC') as moments
+{%- endif %}
+"""
+        }
+
+    def test_a_new_column_of_moments_keeps_them(self, project, spark, table):
+        spark.conf.set("spark.sql.timestampType", "TIMESTAMP_NTZ")
+        try:
+            dbt("run", step=1)
+            run = dbt("run", step=2)
+        finally:
+            spark.conf.unset("spark.sql.timestampType")
+        assert run.status("moments") == "success", run.message("moments")
+        types = table("moments").types
+        assert (types["local"], types["moment"]) == ("timestamp_ntz", "timestamp")
+        assert types["moments"] == "map<string,timestamp>"
+        assert table("moments").rows("cast(moment as bigint)") == [(1704110400,), (None,)]
+
+
 class TestNothingExtraWhereNothingChanged:
     """Count, in dbt's own debug log, the statements of the same model on both adapters."""
 

@@ -131,7 +131,9 @@ class SnapshotEvolution:
         if not dates:
             return query
         names = ((field.name, quote(field.name)) for field in schema.fields)
-        selected = (f"cast({q} as timestamp) as {q}" if name in dates else q for name, q in names)
+        selected = (
+            f"cast({q} as timestamp_ltz) as {q}" if name in dates else q for name, q in names
+        )
         return f"select {', '.join(selected)} from (\n{query}\n)"
 
 

@@ -72,24 +72,33 @@ def type_sql(data_type: DataType) -> str:
     Returns:
         The DDL of the type. Every nested field name is quoted, so it can have any characters.
     """
-    return _render(data_type, quote)
+    return _render(data_type, quote, _atomic_sql)
 
 
 def type_text(data_type: DataType) -> str:
     """Render a type for people, as Spark shows it. Only names that need quotes are quoted."""
-    return _render(data_type, lambda name: path_text((name,)))
+    return _render(data_type, lambda name: path_text((name,)), lambda atomic: atomic.simpleString())
 
 
-def _render(data_type: DataType, name: Callable[[str], str]) -> str:
+def _render(
+    data_type: DataType, name: Callable[[str], str], atomic: Callable[[DataType], str]
+) -> str:
     if isinstance(data_type, StructType):
-        fields = (f"{name(f.name)}: {_render(f.dataType, name)}" for f in data_type.fields)
+        fields = (f"{name(f.name)}: {_render(f.dataType, name, atomic)}" for f in data_type.fields)
         return f"struct<{', '.join(fields)}>"
     if isinstance(data_type, spark.ArrayType):
-        return f"array<{_render(data_type.elementType, name)}>"
+        return f"array<{_render(data_type.elementType, name, atomic)}>"
     if isinstance(data_type, spark.MapType):
-        key, value = data_type.keyType, data_type.valueType
-        return f"map<{_render(key, name)}, {_render(value, name)}>"
-    # simpleString is correct for every atomic type, including parameters and collations.
+        key = _render(data_type.keyType, name, atomic)
+        return f"map<{key}, {_render(data_type.valueType, name, atomic)}>"
+    return atomic(data_type)
+
+
+def _atomic_sql(data_type: DataType) -> str:
+    # By the setting spark.sql.timestampType, `timestamp` can mean timestamp_ntz.
+    if isinstance(data_type, spark.TimestampType):
+        return "timestamp_ltz"
+    # simpleString is correct for every other atomic type, including parameters and collations.
     return data_type.simpleString()
 
 

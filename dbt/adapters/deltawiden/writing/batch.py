@@ -71,7 +71,7 @@ class Batch:
         if not isinstance(self.type, spark.TimestampType):
             return ""
         limits = [_literal(limit, self.type) for limit in (self.start, self.end)]
-        exact = (f"cast(cast({limit} as string) as timestamp) = {limit}" for limit in limits)
+        exact = (f"cast(cast({limit} as string) as timestamp_ltz) = {limit}" for limit in limits)
         return f"select {' and '.join(exact)}"
 
 

@@ -56,7 +56,7 @@ def stored_condition(value: str, data_type: DataType, shifts: bool = False) -> s
     if not can_lose_values(data_type):
         return None
     if isinstance(data_type, spark.TimestampType):
-        stored = f"try_cast(cast({value} as string) as timestamp) = {value}"
+        stored = f"try_cast(cast({value} as string) as timestamp_ltz) = {value}"
         return f"{stored} and {_is_same_in_java_sql(value)}" if shifts else stored
     # Compare bytes, because different texts can be equal under a collation.
     stored = f"cast({value} as binary)"

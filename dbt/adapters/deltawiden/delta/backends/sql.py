@@ -96,7 +96,8 @@ class SqlBackend:
             The moment, in UTC.
         """
         # A server returns timestamps without their time zone, in that of its session.
-        microseconds = self.fetch_rows(f"select unix_micros(cast('{value}' as timestamp))")[0][0]
+        query = f"select unix_micros(cast('{value}' as timestamp_ltz))"
+        microseconds = self.fetch_rows(query)[0][0]
         return _EPOCH + timedelta(microseconds=int(microseconds))
 
     @contextmanager
