@@ -196,6 +196,29 @@ def test_the_error_of_a_checked_value_is_shown_without_the_text_around_it():
     assert rest[0].startswith("Cast the column in the model")
 
 
+def test_an_error_that_shows_the_statement_is_not_taken_for_one_that_the_statement_raises():
+    raw = (
+        "[PARSE_SYNTAX_ERROR] Syntax error at or near 'x'. SQLSTATE: 42601 (line 3, pos 9)\n\n"
+        "== SQL ==\nselect * from v where assert_true(typeof(a) = typeof(b), "
+        "'[TABLE_TYPES_CHANGED] Another writer has changed the types of t. Nothing was written.')"
+    )
+    assert error_text(raw).startswith("[PARSE_SYNTAX_ERROR] Syntax error at or near 'x'.")
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "[USER_RAISED_EXCEPTION] ",
+        "java.lang.RuntimeException: ",  # Spark 3.5
+        "(java.lang.RuntimeException) ",  # Spark 3.5, Spark Connect
+        "",
+    ],
+)
+def test_an_error_that_the_statement_raises_is_found_on_each_version(before):
+    raised = "[TABLE_TYPES_CHANGED] Another writer has changed the types. Nothing was written."
+    assert error_text(f"{before}{raised} SQLSTATE: P0001").splitlines()[0] == raised
+
+
 def test_the_error_of_a_text_that_is_too_long_says_that_nothing_was_written():
     too_long = (
         '[DELTA_EXCEED_CHAR_VARCHAR_LIMIT] Value "a\nbcdef" exceeds char/varchar type length '

@@ -53,8 +53,13 @@ _ADVICE: Mapping[str, str] = {
     ),
 }
 
-# Matches an error of our own SQL, anywhere in the server's answer.
-_RAISED = re.compile(rf"\[({'|'.join(REMEDIES)})\] (.*?{re.escape(END_OF_MESSAGE)})", re.DOTALL)
+# Matches an error of our own SQL, anywhere in the server's answer. Another error can show the SQL
+# itself or its plan, where no exception comes before the condition.
+_RAISED = re.compile(
+    r"(?:\A|\[USER_RAISED_EXCEPTION\] |Exception: |Exception\) )"
+    rf"\[({'|'.join(REMEDIES)})\] (.*?{re.escape(END_OF_MESSAGE)})",
+    re.DOTALL,
+)
 # Spark can't show this condition of Delta, because it looks it up among its own conditions.
 _CHAR_IN_MERGE = "DELTA_MERGE_RESOLVED_ATTRIBUTE_MISSING_FROM_INPUT"
 _CHAR_IN_MERGE_TEXT = (
