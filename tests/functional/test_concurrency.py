@@ -42,7 +42,7 @@ MEANWHILE = """
       {% do run_query(statement.replace('TABLE', relation | string)) %}
     {%- endfor -%}
   {%- endif %}
-  where {{ plan.types_unchanged_sql }}
+  {{ dbt_deltawiden._deltawiden_where_types_unchanged(plan, relation) }}
 {% endmacro %}
 """
 OWN_STRATEGY = """

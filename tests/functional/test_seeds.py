@@ -137,3 +137,30 @@ class TestASeedThatWasLoadedBefore:
         file.write_text('n,s\n3,"a\nb"\n', encoding="utf-8")
         assert dbt("seed").status("numbers") == "success"
         assert table("numbers").rows() == [(3, "a\nb")]
+
+
+class TestTimestampThatMeansTimestampNtz:
+    """By a setting of Spark, the type ``timestamp`` of a seed's column is timestamp_ntz."""
+
+    @pytest.fixture(scope="class")
+    def seeds(self):
+        return {
+            "local.csv": "id,at\n1,2024-03-10 02:30:00\n",
+            "moments.csv": "id,at\n1,2024-01-01T12:00:00+02:00\n",
+            "typed.csv": "id,at\n1,2024-01-01 12:00:00 Europe/Paris\n",
+        }
+
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        return {"seeds": {"test": {"typed": {"+column_types": {"at": "Timestamp"}}}}}
+
+    def test_a_time_with_a_zone_is_refused(self, project, spark, table):
+        spark.conf.set("spark.sql.timestampType", "TIMESTAMP_NTZ")
+        try:
+            run = dbt("seed")
+        finally:
+            spark.conf.unset("spark.sql.timestampType")
+        assert run.status("local") == "success", run.message("local")
+        assert table("local").rows("at") == [(datetime(2024, 3, 10, 2, 30),)]
+        for seed in ("moments", "typed"):
+            assert "is not stored exactly as timestamp_ntz" in run.message(seed)

@@ -273,7 +273,7 @@ class DeltaWidenAdapter(SparkAdapter):
         self, seed: Mapping[str, Any], table: agate.Table, types: Mapping[str, str]
     ) -> None:
         """Stop a seed whose file has a value that its table would not store: ``check_seed``."""
-        check_seed(seed, table, types, self._backend.time_zone)
+        check_seed(seed, table, types, self._backend.fetch_rows)
 
     @available
     def seed_values(self, seed: Mapping[str, Any], table: agate.Table) -> list[list[Any]]:

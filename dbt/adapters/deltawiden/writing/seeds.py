@@ -6,7 +6,7 @@ A cast would change some texts to another value or to null: 12345678901234567890
 
 import csv
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timezone, tzinfo
 from decimal import Decimal, InvalidOperation
@@ -24,6 +24,10 @@ from dbt.adapters.deltawiden.sql.types import UnknownType, nearest_float, parse_
 from dbt.adapters.deltawiden.writing.store_assignment import INTEGER_BITS
 
 _MOST_SHOWN = 10
+
+# The time zone in which Spark reads a timestamp without a time zone, and the type that `timestamp`
+# means, https://spark.apache.org/docs/latest/sql-ref-datatypes.html (spark.sql.timestampType).
+_SESSION_QUERY = "select current_timezone(), typeof(cast(null as timestamp))"
 
 _INTEGER = re.compile(r"[+-]?\d+(\.0*)?")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
@@ -60,7 +64,7 @@ def check_seed(
     seed: Mapping[str, Any],
     table: agate.Table,
     types: Mapping[str, str],
-    session_zone: Callable[[], str],
+    fetch_rows: Callable[[str], Sequence[Any]],
 ) -> None:
     """Check the values of a seed's file against the types of its columns.
 
@@ -68,16 +72,19 @@ def check_seed(
         seed: the seed's node.
         table: the file as dbt parsed it.
         types: the Spark type of each column.
-        session_zone: returns the session's time zone, in which Spark reads a timestamp that has no
-            time zone.
+        fetch_rows: runs a query. It is called if a column is a timestamp.
 
     Raises:
         SeedRefused: a column would not store a value exactly as it is in the file. The message
             names the file, and the line, column and type of each such value.
     """
     columns = {name: _parsed(text) for name, text in types.items()}
-    has_moments = any(isinstance(column, spark.TimestampType) for column in columns.values())
-    zone = _zone(session_zone()) if has_moments else None
+    zone = None
+    if any(isinstance(column, spark.TimestampType) for column in columns.values()):
+        zone_name, meant = fetch_rows(_SESSION_QUERY)[0]
+        zone = _zone(zone_name)
+        meanings = {"timestamp": meant}
+        columns = {name: _parsed(meanings.get(text.lower(), text)) for name, text in types.items()}
     refused = list(_refused(table, columns, str(seed["config"].get("delimiter") or ","), zone))
     if not refused:
         return
@@ -130,9 +137,7 @@ def _refused(
                 continue  # dbt parsed it as null.
             if isinstance(value, date):
                 # dbt parsed it. It accepts more date formats than Spark.
-                is_kept = not _TOO_FINE.search(texts[index]) and not (
-                    isinstance(parsed, spark.TimestampType) and _is_skipped(value, zone)
-                )
+                is_kept = not _TOO_FINE.search(texts[index]) and not _is_moved(value, parsed, zone)
             else:
                 is_kept = is_exact(texts[index])
             if not is_kept:
@@ -163,6 +168,13 @@ def _zone(name: str) -> tzinfo | None:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError):
         return None  # It is an offset, in which no hour is skipped.
+
+
+def _is_moved(value: date, column: DataType, zone: tzinfo | None) -> bool:
+    """Return whether a column stores another time for one that dbt has parsed."""
+    if isinstance(column, spark.TimestampNTZType):
+        return isinstance(value, datetime) and value.tzinfo is not None
+    return isinstance(column, spark.TimestampType) and _is_skipped(value, zone)
 
 
 def _is_skipped(value: date, zone: tzinfo | None) -> bool:
