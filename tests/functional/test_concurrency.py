@@ -42,7 +42,7 @@ MEANWHILE = """
       {% do run_query(statement.replace('TABLE', relation | string)) %}
     {%- endfor -%}
   {%- endif %}
-  {{ dbt_deltawiden._deltawiden_where_types_unchanged(plan, relation) }}
+  {{ dbt._deltawiden_where_types_unchanged(plan, relation) }}
 {% endmacro %}
 """
 OWN_STRATEGY = """
