@@ -9,6 +9,7 @@ from dbt.tests.util import run_dbt
 
 from tests.functional.cells import ONE_DAY, STRATEGIES
 from tests.functional.support import dbt, needs_delta_4
+from tests.small import settings_of
 
 
 class TestOneRefusalStopsAllChanges:
@@ -153,12 +154,9 @@ select {{ var('step') }} as id, timestamp_ntz'2024-01-01 12:00:00' as local
         }
 
     def test_a_new_column_of_moments_keeps_them(self, project, spark, table):
-        spark.conf.set("spark.sql.timestampType", "TIMESTAMP_NTZ")
-        try:
+        with settings_of(spark, {"spark.sql.timestampType": "TIMESTAMP_NTZ"}):
             dbt("run", step=1)
             run = dbt("run", step=2)
-        finally:
-            spark.conf.unset("spark.sql.timestampType")
         assert run.status("moments") == "success", run.message("moments")
         types = table("moments").types
         assert (types["local"], types["moment"]) == ("timestamp_ntz", "timestamp")

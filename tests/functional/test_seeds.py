@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.functional.support import dbt
+from tests.small import settings_of
 
 CSV = r"""id,big,name,at,empty
 1,9007199254740993,O'Brien,2024-01-01 10:11:12.123456,
@@ -155,11 +156,8 @@ class TestTimestampThatMeansTimestampNtz:
         return {"seeds": {"test": {"typed": {"+column_types": {"at": "Timestamp"}}}}}
 
     def test_a_time_with_a_zone_is_refused(self, project, spark, table):
-        spark.conf.set("spark.sql.timestampType", "TIMESTAMP_NTZ")
-        try:
+        with settings_of(spark, {"spark.sql.timestampType": "TIMESTAMP_NTZ"}):
             run = dbt("seed")
-        finally:
-            spark.conf.unset("spark.sql.timestampType")
         assert run.status("local") == "success", run.message("local")
         assert table("local").rows("at") == [(datetime(2024, 3, 10, 2, 30),)]
         for seed in ("moments", "typed"):
