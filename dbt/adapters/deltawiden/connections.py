@@ -16,6 +16,7 @@ from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
 from dbt.adapters.deltawiden.spark.errors import error_text, has_java_stack
 from dbt.adapters.deltawiden.spark.kept.session import open_kept, release_kept
 from dbt.adapters.deltawiden.spark.object_storage import warn_of_a_second_driver
+from dbt.adapters.deltawiden.spark.python_models import release_functions
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
 from dbt.adapters.deltawiden.spark.session import get_session, release_session
 from dbt.adapters.deltawiden.spark.session_connection import SessionConnection
@@ -145,6 +146,7 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
     def cleanup_all(self) -> None:
         """Close all connections. dbt calls this at the end of a command."""
         super().cleanup_all()
+        release_functions()
         release_session()
         release_kept()
 

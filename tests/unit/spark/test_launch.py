@@ -26,13 +26,21 @@ def test_our_options_come_before_the_user_s_and_only_for_the_launch(
         assert os.environ[OPTIONS] == "-Dmine=1"
 
 
-def test_the_variable_is_removed_after_the_launch(monkeypatch: pytest.MonkeyPatch):
+def test_the_variable_has_no_options_after_the_launch(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv(OPTIONS, raising=False)
     with _java_options([]):
         assert OPTIONS not in os.environ
     with pytest.raises(ValueError, match="no JVM"), _java_options(["-Dx=1"]):
         raise ValueError("no JVM")
-    assert OPTIONS not in os.environ
+    assert os.environ[OPTIONS] == ""
+
+
+def test_the_environment_can_be_read_while_the_launch_ends(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv(OPTIONS, raising=False)
+    with _java_options(["-Dx=1"]):
+        reading = iter(os.environ.items())
+        next(reading)
+    assert (OPTIONS, "") in list(reading)
 
 
 @pytest.mark.parametrize(

@@ -91,9 +91,11 @@ def _java_options(options: Sequence[str]) -> Iterator[None]:
 
     Of two options with different values, the JVM uses the last one.
     """
-    given = os.environ.get(_OPTIONS)
-    words = [shlex.quote(option) for option in options]
-    with _variable(_OPTIONS, " ".join([*words, given or ""]) if words else given):
+    if not options:
+        yield
+        return
+    words = [*map(shlex.quote, options), os.environ.get(_OPTIONS, "")]
+    with _variable(_OPTIONS, " ".join(words)):
         yield
 
 
@@ -119,18 +121,15 @@ def _submit_arguments(conf: SparkConf) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _variable(name: str, value: str | None) -> Iterator[None]:
-    """Set an environment variable, or remove it, until the block ends."""
-    before = os.environ.get(name)
-    _set_variable(name, value)
+def _variable(name: str, value: str) -> Iterator[None]:
+    """Set an environment variable until the block ends. Then it has its earlier value, or is empty.
+
+    The JVM starts while dbt parses. While a thread reads all variables of the environment, as dbt
+    does for each log event, removing one raises a KeyError in it. So a variable is never removed.
+    """
+    before = os.environ.get(name, "")
+    os.environ[name] = value
     try:
         yield
     finally:
-        _set_variable(name, before)
-
-
-def _set_variable(name: str, value: str | None) -> None:
-    if value is None:
-        os.environ.pop(name, None)
-    else:
-        os.environ[name] = value
+        os.environ[name] = before

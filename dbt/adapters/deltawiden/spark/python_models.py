@@ -1,10 +1,8 @@
 """Run Python models in dbt's own process and SparkSession."""
 
-import contextlib
 import os
-import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from dbt.adapters.base.impl import PythonJobHelper
@@ -43,35 +41,39 @@ def check_submission(asked: str | None, method: str, has_session: bool) -> None:
         )
 
 
-_remote_lock = threading.Lock()
-_remote_models = 0
+_has_set_connect_mode = False
 
 
-@contextlib.contextmanager
-def _functions_of(session: Any) -> Iterator[None]:
+def use_functions_of(session: Any) -> None:
     """Let ``pyspark.sql.functions`` and ``Window`` make expressions for a Spark Connect session.
 
     PySpark sets the variable if ``SparkSession.builder`` creates the session. Without it, these
-    functions need a SparkContext in this process. It is not set for longer, because
-    ``SparkSession.builder`` reads it, too.
+    functions need a SparkContext in this process.
+
+    Args:
+        session: the session of a Python model.
 
     Source:
         ``pyspark.sql.utils.is_remote``
     """
-    global _remote_models
-    if not type(session).__module__.startswith("pyspark.sql.connect"):
-        yield
-        return
-    with _remote_lock:  # Models can run in several threads.
-        _remote_models += 1
+    global _has_set_connect_mode
+    is_connect = type(session).__module__.startswith("pyspark.sql.connect")
+    if is_connect and _CONNECT_MODE not in os.environ:
         os.environ[_CONNECT_MODE] = "1"
-    try:
-        yield
-    finally:
-        with _remote_lock:
-            _remote_models -= 1
-            if not _remote_models:
-                os.environ.pop(_CONNECT_MODE, None)
+        _has_set_connect_mode = True
+
+
+def release_functions() -> None:
+    """Undo ``use_functions_of`` when no other thread runs.
+
+    While a thread reads all variables of the environment, as dbt does for each log event, removing
+    one raises a KeyError in it. After the command, the variable has to be removed, because
+    ``SparkSession.builder`` reads it.
+    """
+    global _has_set_connect_mode
+    if _has_set_connect_mode:
+        os.environ.pop(_CONNECT_MODE, None)
+        _has_set_connect_mode = False
 
 
 class PythonModelFailed(DbtRuntimeError):
@@ -118,8 +120,8 @@ class SessionJob(PythonJobHelper):
             "dbt_create_view": self._create_view,
         }
         try:
-            with _functions_of(names["spark"]):
-                exec(compile(compiled_code, self._file, "exec"), names)
+            use_functions_of(names["spark"])
+            exec(compile(compiled_code, self._file, "exec"), names)
         except DbtRuntimeError:
             raise
         except Exception as error:

@@ -1,0 +1,45 @@
+"""The variable that lets PySpark's functions make expressions for Spark Connect."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from dbt.adapters.deltawiden.spark.python_models import (
+    _CONNECT_MODE,
+    release_functions,
+    use_functions_of,
+)
+
+
+class ConnectSession:
+    """An object of a class that is in the module of PySpark's own."""
+
+    __module__ = "pyspark.sql.connect.session"
+
+
+@pytest.fixture(autouse=True)
+def _without_the_variable(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.delenv(_CONNECT_MODE, raising=False)
+    yield
+    release_functions()
+
+
+def test_the_variable_stays_until_the_command_ends():
+    use_functions_of(ConnectSession())
+    use_functions_of(ConnectSession())
+    assert os.environ[_CONNECT_MODE] == "1"
+    release_functions()
+    assert _CONNECT_MODE not in os.environ
+
+
+def test_the_user_s_own_variable_is_kept(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv(_CONNECT_MODE, "1")
+    use_functions_of(ConnectSession())
+    release_functions()
+    assert os.environ[_CONNECT_MODE] == "1"
+
+
+def test_a_session_in_this_process_needs_none():
+    use_functions_of(object())
+    assert _CONNECT_MODE not in os.environ
