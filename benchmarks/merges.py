@@ -65,9 +65,9 @@ def measure(quick: bool) -> list[Comparison]:
 
     models = Size.of(quick).models
     return [
-        compared(f"{models} merges, no type changed: a model beside its MERGE", "median", aim=0.5),
+        compared(f"{models} merges, no type changed: a model beside its MERGE", "median", aim=0.4),
         compared("the same, the mean of the models", "mean", aim=None),
-        compared("the same run, whole, start-up included", "whole", aim=0.9),
+        compared("the same run, whole, start-up included", "whole", aim=0.6),
     ]
 
 

@@ -1,34 +1,28 @@
 """Compare whole dbt runs of merges."""
 
+from collections.abc import Sequence
 from functools import partial
 
 from benchmarks.harness import Measures, Rounds, in_turns
 from benchmarks.merge_models import Merges, Size
 from benchmarks.processes import work_folder
 from benchmarks.results import Comparison, Sample
-from benchmarks.workspace import OURS, THEIRS, Program
+from benchmarks.workspace import Program
 
 
-def compare_whole_runs(
-    work: str,
-    size: Size,
-    rounds: Rounds,
-    aim: float,
-    programs: tuple[Program, Program],
-    *options: str,
-) -> list[Comparison]:
-    """Run the merges with both adapters in turns.
+def whole_runs(
+    size: Size, rounds: Rounds, programs: Sequence[Program], *options: str
+) -> list[Sample]:
+    """Run the merges with several programs in turns.
 
     Args:
-        work: a description of the work, for the results.
         size: the number of models and rows.
         rounds: the number of rounds.
-        aim: the highest ratio that meets our goal.
-        programs: our adapter and dbt-spark.
+        programs: the programs, each with another name.
         options: options for dbt.
 
     Returns:
-        The whole run, from the start of the process to the end of the dbt command.
+        The whole run of each program, from the start of the process to the end of the dbt command.
 
     Raises:
         RunFailed: dbt failed.
@@ -41,5 +35,33 @@ def compare_whole_runs(
             return {"whole": merges.run(program, *options).whole}
 
         taken = in_turns({each.name: partial(run_once, each) for each in programs}, rounds)
-    ours, theirs = (Sample(name, taken[name]["whole"]) for name in (OURS, THEIRS))
+    return [Sample(name, measures["whole"]) for name, measures in taken.items()]
+
+
+def compare_whole_runs(
+    work: str,
+    size: Size,
+    rounds: Rounds,
+    aim: float,
+    programs: tuple[Program, Program],
+    *options: str,
+) -> list[Comparison]:
+    """Compare the whole runs of the merges by two programs.
+
+    Args:
+        work: a description of the work, for the results.
+        size: the number of models and rows.
+        rounds: the number of rounds.
+        aim: the highest ratio that meets our goal.
+        programs: our adapter and dbt-spark.
+        options: options for dbt.
+
+    Returns:
+        The comparison.
+
+    Raises:
+        RunFailed: dbt failed.
+        WrongResult: a table has wrong contents.
+    """
+    ours, theirs = whole_runs(size, rounds, programs, *options)
     return [Comparison(work, ours, theirs, aim)]

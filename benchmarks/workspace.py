@@ -41,7 +41,7 @@ class Program:
     """
 
     name: str
-    target: Mapping[str, str]
+    target: Mapping[str, str | int]
     settings: Mapping[str, str] = field(default_factory=dict)
     submit_arguments: str | None = None
 
