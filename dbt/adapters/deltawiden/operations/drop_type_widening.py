@@ -21,9 +21,7 @@ from dbt.adapters.deltawiden.delta.protocol import (
     TYPE_WIDENING_PROPERTY,
 )
 from dbt.adapters.deltawiden.delta.relations import relation_sql
-from dbt.adapters.deltawiden.delta.stale_types import stale_leaves
-from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
-from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.operations.feature_state import FeatureReader, FeatureState
 from dbt.adapters.deltawiden.operations.maintained_table import MaintainedTable, opened
 from dbt.adapters.deltawiden.operations.progress import log_progress, size_text
 from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults, run_on_each
@@ -41,62 +39,11 @@ _WAITING = frozenset(
 )
 _TRUNCATING = ("delta.dropFeatureTruncateHistory.retentionDuration", "interval 24 hours")
 _EXPIRING = ("delta.logRetentionDuration", "interval 30 days")
-_PROGRESS_EVERY = 1_000
 _REMOVE_CHANGES = "remove the recorded type changes from the schema"
 
 # Delta 4.4 looks for a session on the executors, which only have one if they are the driver:
 # https://github.com/delta-io/delta/pull/5697.
 _FAILS_ON_CLUSTERS = "No active or default Spark session found"
-
-
-@dataclass(frozen=True)
-class _State:
-    """The state of a table before or after the operation."""
-
-    snapshot: TableSnapshot
-    version: int
-    rows: int
-    changes: tuple[TypeChange, ...]
-    files: int
-    size: int
-    stale: Sequence[StaleFile]
-
-    @property
-    def features(self) -> list[str]:
-        return self.snapshot.widening_features
-
-    def truncates(self, wanted: bool | None) -> bool:
-        """Return whether to truncate history: by default, only if no type was ever changed."""
-        never_widened = not self.changes and not self.stale
-        return never_widened if wanted is None else wanted
-
-    @property
-    def stale_size(self) -> int:
-        return sum(stale.file.size for stale in self.stale)
-
-    @property
-    def left_by_delta(self) -> list[StaleFile]:
-        """The stale files that Delta's own command does not rewrite."""
-        if self.features and self.changes:
-            return [
-                stale for stale in self.stale if all(leaf.in_collection for leaf in stale.leaves)
-            ]
-        return list(self.stale)
-
-    @property
-    def has_copied_changes(self) -> bool:
-        """Whether the recorded type changes are those of another table.
-
-        Delta 3.3 copies them to a table that is created from the rows of a widened one.
-        """
-        return bool(self.changes) and not self.features
-
-    @property
-    def stale_text(self) -> str:
-        return (
-            f"{len(self.stale)} of {pluralize(self.files, 'file')} "
-            f"({size_text(self.stale_size)} of {size_text(self.size)})"
-        )
 
 
 @dataclass
@@ -157,41 +104,23 @@ def drop_from_table(
         https://docs.delta.io/latest/delta-type-widening.html#remove-type-widening
     """
     started = time.monotonic()
-    before = _look(table)
+    reader = FeatureReader(table)
+    before = reader.read()
     if dry_run:
         return _planned(table, before, truncate_history)
     work = _Work()
     _run_all(table, before, truncate_history, work)
-    after = _look(table)
+    after = reader.read()
     if after.stale:
         # Delta did not rewrite them, or could not detect them.
         _rewrite(table, after.stale, work)
-        after = _look(table)
+        after = reader.read()
     _check(table, before, after, work)
     return _done(table, before, after, work, time.monotonic() - started)
 
 
-def _look(table: MaintainedTable) -> _State:
-    snapshot = table.snapshot().read_now()
-    version = table.files.version()
-    schema, changes = table.schema()
-    files = table.files.list()
-    log_progress(f"{snapshot.name}: reading the types in {pluralize(len(files), 'file')}")
-    stale: list[StaleFile] = []
-    for number, (file, stored) in enumerate(table.files.schemas(files), start=1):
-        leaves = stale_leaves(stored, schema)
-        if leaves:
-            stale.append(StaleFile(file, leaves))
-        if number % _PROGRESS_EVERY == 0:
-            log_progress(
-                f"{snapshot.name}: {number} of {len(files)} files read, {len(stale)} stale"
-            )
-    size = sum(file.size for file in files)
-    return _State(snapshot, version, table.count(version), changes, len(files), size, stale)
-
-
 def _run_all(
-    table: MaintainedTable, before: _State, truncate_history: bool | None, work: _Work
+    table: MaintainedTable, before: FeatureState, truncate_history: bool | None, work: _Work
 ) -> None:
     if before.snapshot.has(TYPE_WIDENING_PROPERTY):
         # Disable it first, so that no other writer widens a type after the rewrite.
@@ -222,7 +151,11 @@ def _rewrite_text(table: MaintainedTable, stale: Sequence[StaleFile]) -> str:
 
 
 def _drop(
-    table: MaintainedTable, before: _State, feature: str, truncate_history: bool | None, work: _Work
+    table: MaintainedTable,
+    before: FeatureState,
+    feature: str,
+    truncate_history: bool | None,
+    work: _Work,
 ) -> None:
     truncate = before.truncates(truncate_history)
     statement = drop_feature(before.snapshot.name, feature, truncate)
@@ -258,7 +191,7 @@ def _run_drop(table: MaintainedTable, statement: str, work: _Work) -> None:
 
 def _do_what_delta_does(table: MaintainedTable, work: _Work) -> None:
     """Rewrite files and clean up metadata as DROP FEATURE does, so that it finds nothing to do."""
-    stale = _look(table).stale
+    stale = FeatureReader(table).read().stale
     if stale:
         _rewrite(table, stale, work)
     _remove_recorded_changes(table, work)
@@ -276,7 +209,7 @@ def _run(table: MaintainedTable, statement: str, work: _Work) -> None:
     work.statements.append(statement)
 
 
-def _check(table: MaintainedTable, before: _State, after: _State, work: _Work) -> None:
+def _check(table: MaintainedTable, before: FeatureState, after: FeatureState, work: _Work) -> None:
     """Check that the table is in the state that a drop promises.
 
     Raises:
@@ -298,13 +231,13 @@ def _check(table: MaintainedTable, before: _State, after: _State, work: _Work) -
         )
 
 
-def _example(state: _State) -> str:
+def _example(state: FeatureState) -> str:
     first = state.stale[0]
     return f"{'.'.join(first.leaves[0].path)} in {first.file.path}"
 
 
 def _planned(
-    table: MaintainedTable, before: _State, truncate_history: bool | None
+    table: MaintainedTable, before: FeatureState, truncate_history: bool | None
 ) -> OperationResult:
     statements = []
     if before.snapshot.has(TYPE_WIDENING_PROPERTY):
@@ -328,7 +261,7 @@ def _planned(
     )
 
 
-def _counts(before: _State) -> dict[str, Any]:
+def _counts(before: FeatureState) -> dict[str, Any]:
     return {
         "files": before.files,
         "bytes": before.size,
@@ -339,7 +272,7 @@ def _counts(before: _State) -> dict[str, Any]:
 
 
 def _done(
-    table: MaintainedTable, before: _State, after: _State, work: _Work, seconds: float
+    table: MaintainedTable, before: FeatureState, after: FeatureState, work: _Work, seconds: float
 ) -> OperationResult:
     left, again = [], None
     if work.waits_for:
@@ -374,7 +307,7 @@ def _done(
     )
 
 
-def _result(before: _State, work: _Work) -> str:
+def _result(before: FeatureState, work: _Work) -> str:
     if work.waits_for:
         return "rewritten, waiting"
     if before.features:
@@ -382,7 +315,7 @@ def _result(before: _State, work: _Work) -> str:
     return "repaired" if before.stale or before.changes else "does not have the feature"
 
 
-def _again(table: MaintainedTable, before: _State, waits_for: tuple[str, str]) -> str:
+def _again(table: MaintainedTable, before: FeatureState, waits_for: tuple[str, str]) -> str:
     table_property, default = waits_for
     retention = before.snapshot.properties.get(table_property, default)
     # Delta compares times rounded to a whole minute or day.
