@@ -83,8 +83,8 @@ def check_seed(
     if any(isinstance(column, spark.TimestampType) for column in columns.values()):
         zone_name, meant = fetch_rows(_SESSION_QUERY)[0]
         zone = _zone(zone_name)
-        meanings = {"timestamp": meant}
-        columns = {name: _parsed(meanings.get(text.lower(), text)) for name, text in types.items()}
+        timestamps = [name for name, text in types.items() if text.lower() == "timestamp"]
+        columns |= dict.fromkeys(timestamps, _parsed(meant))
     refused = list(_refused(table, columns, str(seed["config"].get("delimiter") or ","), zone))
     if not refused:
         return

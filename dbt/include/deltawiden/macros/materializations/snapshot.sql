@@ -63,10 +63,7 @@
 {% macro _deltawiden_run_snapshot_write(plan, strategy, target_relation, columns) %}
   {%- set source = _deltawiden_snapshot_source(plan, columns.values() | map('lower') | list) -%}
   {%- set staging = _deltawiden_snapshot_staging(strategy, source, target_relation) -%}
-  {%- set rows = staging -%}
-  {%- if target_relation.is_delta -%}
-    {%- set rows = '(select * from ' ~ staging ~ _deltawiden_where_types_unchanged(plan, target_relation) ~ ')' -%}
-  {%- endif -%}
+  {%- set rows = _deltawiden_source_sql(staging, '*', plan, target_relation) -%}
   {%- call statement('main') -%}
     {{ snapshot_merge_sql(target_relation, rows, plan.write.columns | selectattr('in_source') | map(attribute='quoted') | list) }}
   {%- endcall -%}

@@ -32,16 +32,23 @@
     {#- If possible, use `*` as dbt-spark does instead of a list of columns. -#}
     {%- set dest_columns = none if write.can_merge_all else write.columns -%}
     {{ get_merge_sql(
-        prepared.target, _deltawiden_source_sql(prepared, write), config.get('unique_key'), dest_columns,
+        prepared.target, _deltawiden_model_rows_sql(prepared, write), config.get('unique_key'), dest_columns,
         _deltawiden_predicates()) }}
 {% endmacro %}
 
 
-{#- Render the source of a MERGE: the model's rows, in the table's types. -#}
-{% macro _deltawiden_source_sql(prepared, write) -%}
-  {%- if write.is_as_is and not prepared.existing.is_delta -%} {{ prepared.source }} {%- else -%}
-        (select {{ '*' if write.is_as_is else write.source_select_sql }} from {{ prepared.source }}
-        {{- _deltawiden_where_types_unchanged(prepared.plan, prepared.existing) }}) {%- endif -%}
+{#- Render the model's rows, in the table's types, as the source of a MERGE. -#}
+{% macro _deltawiden_model_rows_sql(prepared, write) -%}
+  {%- set selected = '*' if write.is_as_is else write.source_select_sql -%}
+  {{- _deltawiden_source_sql(prepared.source, selected, prepared.plan, prepared.existing) -}}
+{%- endmacro %}
+
+
+{#- Render the source of a MERGE into a relation: the selected columns of a view. -#}
+{% macro _deltawiden_source_sql(view, selected, plan, relation) -%}
+  {%- if selected == '*' and not relation.is_delta -%} {{ view }} {%- else -%}
+        (select {{ selected }} from {{ view }}
+        {{- _deltawiden_where_types_unchanged(plan, relation) }}) {%- endif -%}
 {%- endmacro %}
 
 
@@ -76,7 +83,7 @@
     {%- endfor %}
     merge into {{ prepared.target }} as DBT_INTERNAL_DEST
     using (
-      select * from {{ _deltawiden_source_sql(prepared, write) }}
+      select * from {{ _deltawiden_model_rows_sql(prepared, write) }}
       lateral view explode(array(true, false)) as DBT_INTERNAL_DELETES
     ) as DBT_INTERNAL_SOURCE
     on {{ conditions | join(' and ') }}
