@@ -46,6 +46,10 @@ class DataFiles(Protocol):
     """The data files of one table, and the table's newest version."""
 
     @property
+    def rewrites_single_files(self) -> bool:
+        """Whether only the stale files are rewritten, so that no row changes for readers."""
+
+    @property
     def rewrite_text(self) -> str:
         """How stale files are rewritten, as text for people."""
 
@@ -97,6 +101,7 @@ class FilesBySql:
     location: str
     fetch_rows: FetchRows
     partitioned_by: Mapping[str, str] = field(default_factory=dict)
+    rewrites_single_files: bool = field(default=False, init=False)
 
     @property
     def rewrite_text(self) -> str:

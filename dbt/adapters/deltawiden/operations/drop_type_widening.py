@@ -16,6 +16,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.data_files import StaleFile
+from dbt.adapters.deltawiden.delta.engine import DELTA_4_0
 from dbt.adapters.deltawiden.delta.protocol import (
     CHECKPOINT_PROTECTION_FEATURE,
     TYPE_WIDENING_PROPERTY,
@@ -125,17 +126,42 @@ def _run_all(
     if before.snapshot.has(TYPE_WIDENING_PROPERTY):
         # Disable it first, so that no other writer widens a type after the rewrite.
         _run(table, unset_properties(before.snapshot.name, [TYPE_WIDENING_PROPERTY]), work)
-    if before.left_by_delta:
-        _rewrite(table, before.left_by_delta, work)
-    rewritten_by_delta = len(before.stale) - len(before.left_by_delta)
+    rewritten = _rewritten_before(table, before)
+    if rewritten:
+        _rewrite(table, rewritten, work)
+    rewritten_by_delta = len(before.stale) - len(rewritten)
     if rewritten_by_delta:
         log_progress(
             f"{before.snapshot.name}: Delta rewrites {pluralize(rewritten_by_delta, 'file')}"
         )
+    if _removes_changes_before(table, before, truncate_history):
+        _remove_recorded_changes(table, work)
     for feature in before.features:
         _drop(table, before, feature, truncate_history, work)
+
+
+def _rewritten_before(table: MaintainedTable, before: FeatureState) -> Sequence[StaleFile]:
+    """Return the stale files to rewrite before DROP FEATURE.
+
+    Delta's command rewrites up to 1 GiB of files in one task, so the others are rewritten too, if
+    this needs no UPDATE.
+    """
+    return before.stale if table.files.rewrites_single_files else before.left_by_delta
+
+
+def _removes_changes_before(
+    table: MaintainedTable, before: FeatureState, truncate_history: bool | None
+) -> bool:
+    """Return whether to remove the recorded type changes before DROP FEATURE.
+
+    Delta's command then does not read the types in all files again. Where it has to wait for
+    history, it has to remove them itself: only then does it create a checkpoint, without which
+    history can't be truncated later.
+    """
     if before.has_copied_changes:
-        _remove_recorded_changes(table, work)
+        return True
+    waits = before.truncates(truncate_history) or before.snapshot.engine.delta < DELTA_4_0
+    return bool(before.changes) and table.files.rewrites_single_files and not waits
 
 
 def _rewrite(table: MaintainedTable, stale: Sequence[StaleFile], work: _Work) -> None:
@@ -191,10 +217,11 @@ def _run_drop(table: MaintainedTable, statement: str, work: _Work) -> None:
 
 def _do_what_delta_does(table: MaintainedTable, work: _Work) -> None:
     """Rewrite files and clean up metadata as DROP FEATURE does, so that it finds nothing to do."""
-    stale = FeatureReader(table).read().stale
-    if stale:
-        _rewrite(table, stale, work)
-    _remove_recorded_changes(table, work)
+    state = FeatureReader(table).read()
+    if state.stale:
+        _rewrite(table, state.stale, work)
+    if state.changes:
+        _remove_recorded_changes(table, work)
 
 
 def _remove_recorded_changes(table: MaintainedTable, work: _Work) -> None:
@@ -242,14 +269,15 @@ def _planned(
     statements = []
     if before.snapshot.has(TYPE_WIDENING_PROPERTY):
         statements.append(unset_properties(before.snapshot.name, [TYPE_WIDENING_PROPERTY]))
-    if before.left_by_delta:
-        statements.append(_rewrite_text(table, before.left_by_delta))
+    rewritten = _rewritten_before(table, before)
+    if rewritten:
+        statements.append(_rewrite_text(table, rewritten))
+    if _removes_changes_before(table, before, truncate_history):
+        statements.append(_REMOVE_CHANGES)
     truncate = before.truncates(truncate_history)
     statements += [
         drop_feature(before.snapshot.name, feature, truncate) for feature in before.features
     ]
-    if before.has_copied_changes:
-        statements.append(_REMOVE_CHANGES)
     return OperationResult(
         before.snapshot.name,
         shown={

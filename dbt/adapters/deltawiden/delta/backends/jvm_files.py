@@ -51,6 +51,7 @@ class FilesByJvm:
 
     session: SparkSession
     table: str
+    rewrites_single_files: bool = field(default=True, init=False)
     rewrite_text: str = field(default="one by one", init=False)
     correction_text: str = field(default="in the transaction log", init=False)
 
