@@ -71,10 +71,14 @@ def test_a_table_without_partitions_is_rewritten(opened, table, spark, engine):
     rows = table("whole").rows()
     planned = drop_from_table(opened(table("whole")), None, dry_run=True)
     assert planned.values["stale_files"] == 1
-    drop_from_table(opened(table("whole")), None, dry_run=False)
+    ran: list[str] = []
+    drop_from_table(opened(table("whole"), before=ran.append), None, dry_run=False)
     for column in {**COLLECTIONS, **FIELDS}:
         assert len(stored_types(spark, table("whole").name, column)) == 1
     assert table("whole").rows() == rows
+    # The files are read before and after the drop, but none of them twice.
+    reads = [statement for statement in ran if "from parquet." in statement]
+    assert len(reads) == len(set(reads)) > 0
 
 
 @pytest.mark.slow

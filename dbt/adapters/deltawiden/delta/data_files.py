@@ -23,10 +23,13 @@ class DataFile:
     Attributes:
         path: the file's URI, as the engine shows it.
         size: in bytes.
+        rows: the number of rows that the log has for it, without deleted ones. None if the log has
+            no statistics of the file, or was not read.
     """
 
     path: str
     size: int
+    rows: int | None = None
 
 
 @dataclass(frozen=True)

@@ -110,8 +110,12 @@ class FeatureReader:
             if leaves:
                 stale.append(StaleFile(file, leaves))
         size = sum(file.size for file in files)
-        rows = self._table.count(version)
+        rows = self._count(files, version)
         return FeatureState(snapshot, version, rows, changes, len(files), size, stale)
+
+    def _count(self, files: Sequence[DataFile], version: int) -> int:
+        known = [file.rows for file in files if file.rows is not None]
+        return sum(known) if len(known) == len(files) else self._table.count(version)
 
     def _read_types(self, name: str, files: Sequence[DataFile]) -> None:
         new = [file for file in files if file.path not in self._types]

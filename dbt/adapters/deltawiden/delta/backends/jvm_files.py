@@ -72,8 +72,9 @@ class FilesByJvm:
     def list(self) -> Sequence[DataFile]:
         """List the files of the newest version."""
         with as_active(self.session), errors_as_dbt_errors():
-            rows = self._transactions.files(self._snapshot()).select("path", "size").collect()
-        return [DataFile(row.path, row.size) for row in rows]
+            files = self._transactions.files(self._snapshot())
+            rows = files.select("path", "size", _row_count().alias("rows")).collect()
+        return [DataFile(row.path, row.size, row.rows) for row in rows]
 
     def schemas(self, files: Sequence[DataFile]) -> Iterator[tuple[DataFile, StructType]]:
         """Read the schema in each file's footer, several files at a time.
@@ -267,6 +268,12 @@ def _by_leaves(stale: Sequence[StaleFile]) -> dict[tuple[Path, ...], list[DataFi
         paths = tuple(leaf.path for leaf in stale_file.leaves)
         groups.setdefault(paths, []).append(stale_file.file)
     return groups
+
+
+def _row_count() -> Column:
+    written = sf.get_json_object("stats", "$.numRecords").cast("bigint")
+    deleted = sf.col("deletionVector.cardinality")
+    return written - sf.coalesce(deleted, sf.lit(0))
 
 
 def _has_float_text(leaves: Iterable[Path]) -> Column:
