@@ -15,11 +15,9 @@ from dbt.adapters.deltawiden.spark.session import get_session
 
 pytest_plugins = ["dbt.tests.fixtures.project"]
 
-# For each Java process of the tests. The second compiler would take most of the time of a short
-# statement. It makes only long statements faster.
-COMPILER = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
+# For each Java process of the tests. G1, the default collector, needs a part of the second core.
 # With -Xshare, no dbt process of a test makes an archive of classes in the background.
-os.environ.setdefault("JDK_JAVA_OPTIONS", f"{COMPILER} -Xshare:auto")
+os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:+UseParallelGC -Xshare:auto")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -14,8 +14,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.conftest import COMPILER
-
 DBT = str(Path(sys.executable).parent / "dbt")
 DBT_LINE = re.compile(r"\d\d:\d\d:\d\d  ")
 # The JVM writes a line for each class that it loads.
@@ -69,7 +67,8 @@ class Project:
             cwd=self.folder,
             env={
                 **os.environ,
-                "JDK_JAVA_OPTIONS": COMPILER,
+                # Without those of the other tests, which turn the archive off.
+                "JDK_JAVA_OPTIONS": "",
                 "XDG_CACHE_HOME": str(self.cache),
                 **variables,
             },

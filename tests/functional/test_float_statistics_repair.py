@@ -7,6 +7,12 @@ from tests.functional.support import Table, needs_delta_4
 
 pytestmark = needs_delta_4
 
+PROPERTIES = (
+    "'delta.columnMapping.mode' = 'name'",
+    "'delta.enableDeletionVectors' = 'true'",
+    "'delta.enableRowTracking' = 'true'",
+)
+
 
 class TestTablesOfOthers:
     """Tables whose column was changed by ``ALTER TABLE`` alone."""
@@ -23,9 +29,8 @@ class TestTablesOfOthers:
         "given",
         [
             ENABLED,
-            f"{ENABLED}, 'delta.columnMapping.mode' = 'name'",
-            f"{ENABLED}, 'delta.enableDeletionVectors' = 'true'",
-            f"{ENABLED}, 'delta.enableRowTracking' = 'true'",
+            ", ".join((ENABLED, *PROPERTIES)),
+            *(pytest.param(f"{ENABLED}, {one}", marks=pytest.mark.slow) for one in PROPERTIES),
         ],
     )
     def test_are_reported_and_repaired(self, project, table, given):

@@ -55,11 +55,11 @@ class TestBySession:
     @pytest.mark.parametrize(
         ("owner", "step"),
         [
-            (FilesByJvm, "_may_have_float_statistics"),
             (FilesByJvm, "_correct"),
-            (DeltaTransactions, "start"),
             (FilesByJvm, "_change_to_double"),
-            (DeltaTransactions, "_change_operation"),
+            pytest.param(FilesByJvm, "_may_have_float_statistics", marks=pytest.mark.slow),
+            pytest.param(DeltaTransactions, "start", marks=pytest.mark.slow),
+            pytest.param(DeltaTransactions, "_change_operation", marks=pytest.mark.slow),
         ],
     )
     def test_rows_of_a_file_that_others_add_in_the_meantime_are_found(

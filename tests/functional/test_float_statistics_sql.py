@@ -58,8 +58,10 @@ class TestBySqlAlone:
         ("name", "given"),
         [
             ("none", ENABLED),
-            ("number", f"{ENABLED}, '{INDEXED_COLUMNS}' = '2'"),
-            ("columns", f"{ENABLED}, '{STATISTICS_COLUMNS}' = 'x,`s`.x'"),
+            pytest.param("number", f"{ENABLED}, '{INDEXED_COLUMNS}' = '2'", marks=pytest.mark.slow),
+            pytest.param(
+                "columns", f"{ENABLED}, '{STATISTICS_COLUMNS}' = 'x,`s`.x'", marks=pytest.mark.slow
+            ),
             ("both", f"{ENABLED}, '{STATISTICS_COLUMNS}' = 's,p', '{INDEXED_COLUMNS}' = '1'"),
         ],
     )

@@ -7,6 +7,7 @@ import pytest
 
 from dbt.adapters.deltawiden.spark.python_models import (
     _CONNECT_MODE,
+    SessionJob,
     release_functions,
     use_functions_of,
 )
@@ -16,6 +17,9 @@ class ConnectSession:
     """An object of a class that is in the module of PySpark's own."""
 
     __module__ = "pyspark.sql.connect.session"
+
+    def table(self, name: str) -> str:
+        return name
 
 
 @pytest.fixture(autouse=True)
@@ -31,6 +35,20 @@ def test_the_variable_stays_until_the_command_ends():
     assert os.environ[_CONNECT_MODE] == "1"
     release_functions()
     assert _CONNECT_MODE not in os.environ
+
+
+def test_another_thread_can_read_all_variables_while_a_model_ends():
+    readings = []
+
+    def start_to_read(*_: object) -> None:
+        readings.append(iter(os.environ.items()))
+        next(readings[0])
+
+    node = {"original_file_path": "models/m.py", "config": {}, "unique_id": "model.p.m"}
+    node = {"original_file_path": "models/m.py", "config": {}, "schema": "s", "alias": "m"}
+    job = SessionJob(node, None, ConnectSession, start_to_read)
+    job.submit("dbt_table('t')")
+    assert (_CONNECT_MODE, "1") in list(readings[0])
 
 
 def test_the_user_s_own_variable_is_kept(monkeypatch: pytest.MonkeyPatch):

@@ -7,7 +7,6 @@ no longer records the change. So these files are rewritten first.
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from dbt.adapters.spark.relation import SparkRelation
@@ -45,15 +44,6 @@ _REMOVE_CHANGES = "remove the recorded type changes from the schema"
 # Delta 4.4 looks for a session on the executors, which only have one if they are the driver:
 # https://github.com/delta-io/delta/pull/5697.
 _FAILS_ON_CLUSTERS = "No active or default Spark session found"
-
-
-@dataclass
-class _Work:
-    """The steps that were done so far."""
-
-    statements: list[str] = field(default_factory=list)
-    waits_for: tuple[str, str] | None = None
-    truncated: bool = False
 
 
 def drop_type_widening(
@@ -109,35 +99,121 @@ def drop_from_table(
     before = reader.read()
     if dry_run:
         return _planned(table, before, truncate_history)
-    work = _Work()
-    _run_all(table, before, truncate_history, work)
+    work = _Drop(table, reader, before, truncate_history)
+    work.run_all()
     after = reader.read()
     if after.stale:
         # Delta did not rewrite them, or could not detect them.
-        _rewrite(table, after.stale, work)
+        work.rewrite(after.stale)
         after = reader.read()
     _check(table, before, after, work)
     return _done(table, before, after, work, time.monotonic() - started)
 
 
-def _run_all(
-    table: MaintainedTable, before: FeatureState, truncate_history: bool | None, work: _Work
-) -> None:
-    if before.snapshot.has(TYPE_WIDENING_PROPERTY):
-        # Disable it first, so that no other writer widens a type after the rewrite.
-        _run(table, unset_properties(before.snapshot.name, [TYPE_WIDENING_PROPERTY]), work)
-    rewritten = _rewritten_before(table, before)
-    if rewritten:
-        _rewrite(table, rewritten, work)
-    rewritten_by_delta = len(before.stale) - len(rewritten)
-    if rewritten_by_delta:
-        log_progress(
-            f"{before.snapshot.name}: Delta rewrites {pluralize(rewritten_by_delta, 'file')}"
-        )
-    if _removes_changes_before(table, before, truncate_history):
-        _remove_recorded_changes(table, work)
-    for feature in before.features:
-        _drop(table, before, feature, truncate_history, work)
+class _Drop:
+    """The steps of a drop.
+
+    Args:
+        table: the table.
+        reader: reads its state.
+        before: its state before the drop.
+        truncate_history: as for ``drop_from_table``.
+
+    Attributes:
+        statements: the steps that were done so far.
+        waits_for: the property with the retention period that the feature waits for, and its
+            default value.
+        truncated: whether the history was truncated.
+    """
+
+    def __init__(
+        self,
+        table: MaintainedTable,
+        reader: FeatureReader,
+        before: FeatureState,
+        truncate_history: bool | None,
+    ) -> None:
+        self._table = table
+        self._reader = reader
+        self._before = before
+        self._truncate_history = truncate_history
+        self.statements: list[str] = []
+        self.waits_for: tuple[str, str] | None = None
+        self.truncated = False
+
+    def run_all(self) -> None:
+        """Do all steps."""
+        snapshot = self._before.snapshot
+        if snapshot.has(TYPE_WIDENING_PROPERTY):
+            # Disable it first, so that no other writer widens a type after the rewrite.
+            self._run(unset_properties(snapshot.name, [TYPE_WIDENING_PROPERTY]))
+        rewritten = _rewritten_before(self._table, self._before)
+        if rewritten:
+            self.rewrite(rewritten)
+        rewritten_by_delta = len(self._before.stale) - len(rewritten)
+        if rewritten_by_delta:
+            files = pluralize(rewritten_by_delta, "file")
+            log_progress(f"{snapshot.name}: Delta rewrites {files}")
+        if _removes_changes_before(self._table, self._before, self._truncate_history):
+            self._remove_recorded_changes()
+        for feature in self._before.features:
+            self._drop(feature, self._truncate_history)
+
+    def rewrite(self, stale: Sequence[StaleFile]) -> None:
+        """Rewrite stale files."""
+        text = _rewrite_text(self._table, stale)
+        log_progress(f"{self._table.name}: {text}")
+        self._table.files.rewrite(stale)
+        self.statements.append(text)
+
+    def _drop(self, feature: str, truncate_history: bool | None) -> None:
+        truncate = self._before.truncates(truncate_history)
+        statement = drop_feature(self._before.snapshot.name, feature, truncate)
+        try:
+            self._run_drop(statement)
+            self.truncated |= truncate
+        except DbtRuntimeError as error:
+            if condition(str(error.msg)) not in _WAITING:
+                raise
+            # Delta has rewritten the files all the same.
+            self.statements.append(statement)
+            if truncate and truncate_history is None:
+                # It was widened before its metadata was removed, and history has the change.
+                self._drop(feature, False)
+            else:
+                self.waits_for = _TRUNCATING if truncate else _EXPIRING
+
+    def _run_drop(self, statement: str) -> None:
+        """Run DROP FEATURE. If Delta can't rewrite files on a cluster, rewrite them and rerun it.
+
+        Raises:
+            DbtRuntimeError: Delta refused the statement, or refused it again.
+        """
+        try:
+            self._run(statement)
+        except DbtRuntimeError as error:
+            if _FAILS_ON_CLUSTERS not in str(error.msg):
+                raise
+            self._do_what_delta_does()
+            self._run(statement)
+
+    def _do_what_delta_does(self) -> None:
+        """Rewrite files and clean up metadata as DROP FEATURE does, which then has no work left."""
+        state = self._reader.read()
+        if state.stale:
+            self.rewrite(state.stale)
+        if state.changes:
+            self._remove_recorded_changes()
+
+    def _remove_recorded_changes(self) -> None:
+        log_progress(f"{self._table.name}: {_REMOVE_CHANGES}")
+        self._table.remove_recorded_changes()
+        self.statements.append(_REMOVE_CHANGES)
+
+    def _run(self, statement: str) -> None:
+        log_progress(statement)
+        self._table.run(statement)
+        self.statements.append(statement)
 
 
 def _rewritten_before(table: MaintainedTable, before: FeatureState) -> Sequence[StaleFile]:
@@ -164,79 +240,12 @@ def _removes_changes_before(
     return bool(before.changes) and table.files.rewrites_single_files and not waits
 
 
-def _rewrite(table: MaintainedTable, stale: Sequence[StaleFile], work: _Work) -> None:
-    text = _rewrite_text(table, stale)
-    log_progress(f"{table.name}: {text}")
-    table.files.rewrite(stale)
-    work.statements.append(text)
-
-
 def _rewrite_text(table: MaintainedTable, stale: Sequence[StaleFile]) -> str:
     size = size_text(sum(stale_file.file.size for stale_file in stale))
     return f"rewrite {pluralize(len(stale), 'file')} ({size}) {table.files.rewrite_text}"
 
 
-def _drop(
-    table: MaintainedTable,
-    before: FeatureState,
-    feature: str,
-    truncate_history: bool | None,
-    work: _Work,
-) -> None:
-    truncate = before.truncates(truncate_history)
-    statement = drop_feature(before.snapshot.name, feature, truncate)
-    try:
-        _run_drop(table, statement, work)
-        work.truncated |= truncate
-    except DbtRuntimeError as error:
-        if condition(str(error.msg)) not in _WAITING:
-            raise
-        # Delta has rewritten the files all the same.
-        work.statements.append(statement)
-        if truncate and truncate_history is None:
-            # It was widened before its metadata was removed, and history still has the change.
-            _drop(table, before, feature, False, work)
-        else:
-            work.waits_for = _TRUNCATING if truncate else _EXPIRING
-
-
-def _run_drop(table: MaintainedTable, statement: str, work: _Work) -> None:
-    """Run DROP FEATURE. If Delta can't rewrite files on a cluster, rewrite them, and run it again.
-
-    Raises:
-        DbtRuntimeError: Delta refused the statement, or refused it again.
-    """
-    try:
-        _run(table, statement, work)
-    except DbtRuntimeError as error:
-        if _FAILS_ON_CLUSTERS not in str(error.msg):
-            raise
-        _do_what_delta_does(table, work)
-        _run(table, statement, work)
-
-
-def _do_what_delta_does(table: MaintainedTable, work: _Work) -> None:
-    """Rewrite files and clean up metadata as DROP FEATURE does, so that it finds nothing to do."""
-    state = FeatureReader(table).read()
-    if state.stale:
-        _rewrite(table, state.stale, work)
-    if state.changes:
-        _remove_recorded_changes(table, work)
-
-
-def _remove_recorded_changes(table: MaintainedTable, work: _Work) -> None:
-    log_progress(f"{table.name}: {_REMOVE_CHANGES}")
-    table.remove_recorded_changes()
-    work.statements.append(_REMOVE_CHANGES)
-
-
-def _run(table: MaintainedTable, statement: str, work: _Work) -> None:
-    log_progress(statement)
-    table.run(statement)
-    work.statements.append(statement)
-
-
-def _check(table: MaintainedTable, before: FeatureState, after: FeatureState, work: _Work) -> None:
+def _check(table: MaintainedTable, before: FeatureState, after: FeatureState, work: _Drop) -> None:
     """Check that the table is in the state that a drop promises.
 
     Raises:
@@ -300,7 +309,7 @@ def _counts(before: FeatureState) -> dict[str, Any]:
 
 
 def _done(
-    table: MaintainedTable, before: FeatureState, after: FeatureState, work: _Work, seconds: float
+    table: MaintainedTable, before: FeatureState, after: FeatureState, work: _Drop, seconds: float
 ) -> OperationResult:
     left, again = [], None
     if work.waits_for:
@@ -335,7 +344,7 @@ def _done(
     )
 
 
-def _result(before: FeatureState, work: _Work) -> str:
+def _result(before: FeatureState, work: _Drop) -> str:
     if work.waits_for:
         return "rewritten, waiting"
     if before.features:
