@@ -249,7 +249,20 @@ def test_the_user_s_own_java_options_are_kept(project: Project):
     )
     assert "1-2-3" in output
     assert re.search(r"Tier4InvocationThreshold +=? *= 1234 ", project.log)
+    assert re.search(r"UseParallelGC += true ", project.log)
     assert project.used_archive()
+
+
+@pytest.mark.slow
+def test_a_collector_that_the_user_names_in_a_file_is_used(project: Project):
+    file = project.folder / "java_options"
+    file.write_text("-XX:+UseSerialGC")
+    project.set_java_options(f"{LIST_CLASSES} -XX:+PrintFlagsFinal")
+    assert "SerialGC" in project.ask("select 'SerialGC'", JDK_JAVA_OPTIONS=f"@{file}")
+    assert re.search(r"UseSerialGC += true ", project.log)
+    # The archive is not the reason why the JVM did not start with it.
+    assert len(project.made()) == 1
+    assert trainers(project) == []
 
 
 @pytest.mark.slow

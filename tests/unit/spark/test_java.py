@@ -6,10 +6,10 @@ import pytest
 
 from dbt.adapters.deltawiden.spark.java import (
     Java,
+    default_options,
     find_java,
     given_java_options,
     java_version,
-    lighter_compilation,
 )
 
 RELEASE = 'IMPLEMENTOR="Debian"\nJAVA_VERSION="{}"\n'
@@ -54,6 +54,9 @@ def test_there_may_be_no_java_or_one_that_does_not_say_what_it_is(home: Path):
     assert find_java({"JAVA_HOME": str(home)}) is None
 
 
+COLLECTION = ("-XX:+UseParallelGC", "-XX:GCTimeRatio=19")
+
+
 @pytest.mark.parametrize(
     ("found", "has"),
     [
@@ -68,7 +71,7 @@ def test_there_may_be_no_java_or_one_that_does_not_say_what_it_is(home: Path):
 )
 def test_archives_are_made_by_hotspot_from_java_13_on(found: Java, has: bool):
     assert found.has_dynamic_archive == has
-    assert bool(lighter_compilation(found, [])) == has
+    assert bool(default_options(found, [])) == has
 
 
 @pytest.mark.parametrize(
@@ -85,13 +88,30 @@ def test_archives_are_made_by_hotspot_from_java_13_on(found: Java, has: bool):
     ],
 )
 def test_the_user_s_options_about_compilation_are_the_only_ones(option: str):
-    assert lighter_compilation(java("17"), ["-Dx=1", option]) == ()
+    assert default_options(java("17"), ["-Dx=1", option]) == COLLECTION
 
 
-@pytest.mark.parametrize("option", ["-XX:+UseZGC", "-Dx=-XX:Tier4", "-Xlog:gc", "-Xmx2g"])
-def test_other_options_do_not_matter_to_compilation(option: str):
-    assert lighter_compilation(java("17"), [option]) != ()
-    assert lighter_compilation(None, [option]) == ()
+@pytest.mark.parametrize(
+    "option",
+    [
+        "-XX:+UseZGC",
+        "-XX:+UseG1GC",
+        "-XX:G1HeapRegionSize=32m",
+        "-XX:MaxGCPauseMillis=100",
+        "-XX:ParallelGCThreads=2",
+        "-XX:ShenandoahGCMode=iu",
+    ],
+)
+def test_the_user_s_options_about_collection_are_the_only_ones(option: str):
+    options = default_options(java("17"), ["-Dx=1", option])
+    assert options
+    assert not set(options) & set(COLLECTION)
+
+
+@pytest.mark.parametrize("option", ["-Dx=-XX:Tier4", "-Xlog:gc", "-Xmx2g", "-Dx=-XX:+UseZGC"])
+def test_other_options_do_not_matter(option: str):
+    assert default_options(java("17"), [option]) == default_options(java("17"), [])
+    assert default_options(None, [option]) == ()
 
 
 def test_the_user_gives_options_in_settings_and_variables():

@@ -12,7 +12,7 @@ from pyspark import SparkConf
 from pyspark.java_gateway import launch_gateway
 
 from dbt.adapters.deltawiden.spark.class_archive import CLASS_PATH, ClassArchive, find_archive
-from dbt.adapters.deltawiden.spark.java import find_java, given_java_options, lighter_compilation
+from dbt.adapters.deltawiden.spark.java import default_options, find_java, given_java_options
 from dbt.adapters.deltawiden.spark.redaction import without_secrets
 from dbt.adapters.deltawiden.spark.settings import is_local
 
@@ -32,19 +32,27 @@ def launch(settings: Mapping[str, str], given: Mapping[str, str], log: TextIO) -
     Returns:
         The gateway to the JVM.
     """
-    options = _compilation_options(settings, given)
+    options = _default_options(settings, given)
     archive = archive_for(settings, given)
-    if archive is None or not archive.exists():
-        return _launch(settings, options, log)
-    archive.mark_used()
+    failure = None
+    if archive is not None and archive.exists():
+        archive.mark_used()
+        try:
+            return _launch({**settings, **archive.settings}, [*options, *archive.use_options], log)
+        except Exception as error:
+            failure = error
     try:
-        return _launch({**settings, **archive.settings}, [*options, *archive.use_options], log)
-    except Exception as error:
-        # If the second launch fails too, the archive is not the cause.
         gateway = _launch(settings, options, log)
-        logger.debug(f"The JVM did not start with {archive.file}, which is deleted: {error}")
+    except Exception as error:
+        if not options:
+            raise
+        # The user's options can also be in a file. The JVM does not start with two collectors.
+        logger.debug(f"The JVM did not start with {' '.join(options)}: {error}")
+        return _launch(settings, (), log)
+    if archive is not None and failure is not None:
+        logger.debug(f"The JVM did not start with {archive.file}, which is deleted: {failure}")
         archive.forget()
-        return gateway
+    return gateway
 
 
 def archive_for(settings: Mapping[str, str], given: Mapping[str, str]) -> ClassArchive | None:
@@ -61,8 +69,10 @@ def archive_for(settings: Mapping[str, str], given: Mapping[str, str]) -> ClassA
     has_own_jars = any(key.startswith("spark.jars") for key in given)
     if has_own_jars or "spark.jars.packages" in settings or not _is_local(settings, given):
         return None
-    options = given_java_options({**given, **settings}, os.environ)
     java = find_java(os.environ)
+    options = given_java_options({**given, **settings}, os.environ)
+    # An archive depends on the garbage collector.
+    options += default_options(java, options)
     return find_archive({**given, **settings}, given.get(CLASS_PATH, ""), options, java, os.environ)
 
 
@@ -71,11 +81,11 @@ def _is_local(settings: Mapping[str, str], given: Mapping[str, str]) -> bool:
     return is_local({**given, **settings}["spark.master"])
 
 
-def _compilation_options(settings: Mapping[str, str], given: Mapping[str, str]) -> Sequence[str]:
+def _default_options(settings: Mapping[str, str], given: Mapping[str, str]) -> Sequence[str]:
     if not _is_local(settings, given):
         return ()
     options = given_java_options({**given, **settings}, os.environ)
-    return lighter_compilation(find_java(os.environ), options)
+    return default_options(find_java(os.environ), options)
 
 
 def _launch(settings: Mapping[str, str], options: Sequence[str], log: TextIO) -> JavaGateway:
