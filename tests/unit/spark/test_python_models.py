@@ -44,7 +44,6 @@ def test_another_thread_can_read_all_variables_while_a_model_ends():
         readings.append(iter(os.environ.items()))
         next(readings[0])
 
-    node = {"original_file_path": "models/m.py", "config": {}, "unique_id": "model.p.m"}
     node = {"original_file_path": "models/m.py", "config": {}, "schema": "s", "alias": "m"}
     job = SessionJob(node, None, ConnectSession, start_to_read)
     job.submit("dbt_table('t')")
