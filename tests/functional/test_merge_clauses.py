@@ -68,12 +68,38 @@ WIDER = """
 {% else %} select * from values (1, 1), (2, 1) as v(id, amount) {% endif %}
 """
 
+# Without the key, each of these predicates matches both rows of the table.
+PREDICATE = """
+{{ config(materialized='incremental', incremental_strategy='merge', unique_key='id',
+  incremental_predicates=["PREDICATE"]) }}
+{% if is_incremental() %} select 9 as id, date'2024-01-03' as day, 'new' as note
+{% else %} select * from values (1, date'2024-01-02', 'a'), (2, date'2024-01-03', 'b')
+  as v(id, day, note) {% endif %}
+"""
+
 TWICE = """
 {{ config(materialized='incremental', unique_key=['id', 'day'], incremental_strategy='merge') }}
 {% if is_incremental() %}
 select * from values (1, 'a', 1), (1, 'a', 2), (7, 'b', 1), (7, 'b', 2) as v(id, day, x)
 {% else %} select 1 as id, 'a' as day, 0 as x {% endif %}
 """
+
+
+class TestPredicates:
+    @pytest.fixture(scope="class")
+    def models(self):
+        day = "DBT_INTERNAL_DEST.day"
+        return {
+            "comment.sql": PREDICATE.replace("PREDICATE", f"{day} > date'2024-01-01' -- recent"),
+            "either.sql": PREDICATE.replace("PREDICATE", f"{day} > '2024-01-01' or {day} is null"),
+        }
+
+    def test_do_not_replace_the_key(self, project, table):
+        dbt("run")
+        run = dbt("run")
+        for model in ("comment", "either"):
+            assert run.status(model) == "success", run.message(model)
+            assert table(model).rows("id", "note") == [(1, "a"), (2, "b"), (9, "new")]
 
 
 class TestClauses:

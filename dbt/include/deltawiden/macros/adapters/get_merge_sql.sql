@@ -8,19 +8,22 @@
 #}
 {% macro deltawiden__get_merge_sql(target, source, unique_key, dest_columns, incremental_predicates) %}
   {%- set clauses = adapter.merge_clauses(config, target) -%}
-  {%- set predicates = [] if incremental_predicates is none else [] + incremental_predicates -%}
+  {%- set conditions = [] -%}
+  {%- for predicate in incremental_predicates or [] -%}
+    {%- do conditions.append('(' ~ predicate ~ '\n)') -%}
+  {%- endfor -%}
   {%- set keys = ([unique_key] if unique_key is string else (unique_key or [])) | select | list -%}
   {%- for key in keys -%}
     {%- set name = adapter.quote_once(key) -%}
-    {%- do predicates.append(clauses.source ~ '.' ~ name ~ ' = ' ~ clauses.target ~ '.' ~ name) -%}
+    {%- do conditions.append(clauses.source ~ '.' ~ name ~ ' = ' ~ clauses.target ~ '.' ~ name) -%}
   {%- endfor -%}
   {%- if not keys -%}
-    {%- do predicates.append('FALSE') -%}
+    {%- do conditions.append('FALSE') -%}
   {%- endif -%}
 
   merge into {{ target }} as {{ clauses.target }}
       using {{ source }} as {{ clauses.source }}
-      on {{ predicates | join(' and ') }}
+      on {{ conditions | join(' and ') }}
   {%- if not clauses.skip_matched_step %}
 
       when matched {{ _deltawiden_clause_condition(clauses.matched_condition) -}}
@@ -39,7 +42,7 @@
 {% endmacro %}
 
 
-{#- The condition is on a line of its own, because it may end with a comment. -#}
+{#- The closing bracket is on the next line, because a condition may end with a comment. -#}
 {% macro _deltawiden_clause_condition(condition) -%}
   {%- if condition -%}
     and ({{ condition }}
