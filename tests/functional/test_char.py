@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.functional.support import dbt
+from tests.functional.support import dbt, needs_delta_4
 
 MODEL = """
 {{{{ config(materialized='incremental', {config}) }}}}
@@ -76,6 +76,58 @@ class TestCharColumns:
         run = dbt("run", "--select", "conditioned", text="'abcde'")
         assert "uses a char column of the table" in run.message("conditioned")
         assert "INTERNAL_ERROR" not in run.message("conditioned")
+
+
+UNION = """
+{{ config(materialized='incremental') }}
+select c from {{ target.schema }}.padded {{ "union all select 'ab'" if is_incremental() }}
+"""
+BESIDE = """
+{{ config(materialized='incremental', on_schema_change=var('mode'), type_widening=true) }}
+select 1 as id, SELECTED as s
+"""
+BESIDES = {
+    "widened": (
+        "array<struct<c: char(2), n: int>>",
+        "array(named_struct('c', 'ab', 'n', 5000000000L))",
+    ),
+    "added": ("struct<c: char(2)>", "named_struct('c', 'ab', 'n', 1)"),
+    "dropped": ("struct<c: char(2), n: int>", "named_struct('c', 'ab')"),
+}
+
+
+class TestUnionsOfCharSources:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"joined.sql": UNION}
+
+    def test_are_checked_although_they_declare_a_char(self, project, table):
+        project.run_sql("create table {schema}.padded (c char(5)) using delta")
+        project.run_sql("insert into {schema}.padded values ('xy')")
+        assert dbt("run").status("joined") == "success"
+        run = dbt("run")
+        assert run.status("joined") == "error"
+        assert "has the value ab (string) for the column c of" in run.message("joined")
+        assert table("joined").rows() == [("xy   ",)]
+
+
+class TestFieldsBesideAChar:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {f"{name}.sql": BESIDE.replace("SELECTED", s) for name, (_, s) in BESIDES.items()}
+
+    @needs_delta_4
+    def test_are_not_changed_because_spark_would_read_other_values(self, project, table):
+        for name, (declared, _) in BESIDES.items():
+            project.run_sql(
+                f"create table {{schema}}.{name} (id int, s {declared}) using delta "
+                "tblproperties ('delta.columnMapping.mode' = 'name')"
+            )
+        run = dbt("run", mode="sync_all_columns")
+        for name in BESIDES:
+            assert run.status(name) == "error"
+            assert "its column contains a char" in run.message(name)
+            assert table(name).version == 0
 
 
 SNAPSHOT = """

@@ -1,7 +1,8 @@
 """The schema after a plan."""
 
-from pyspark.sql.types import LongType, StructField
+from pyspark.sql.types import CharType, LongType, StructField, StructType
 
+from dbt.adapters.deltawiden.sql.describe_parser import CHAR_VARCHAR_KEY, with_char_types
 from dbt.adapters.deltawiden.widening.schema_after import SchemaChanges, schema_after
 from tests.unit.schemas import schema
 
@@ -30,3 +31,20 @@ def test_columns_without_a_change_are_the_same_objects():
     assert after["id"].dataType == LongType()
     assert after["s"] is BEFORE["s"]
     assert after["m"] is BEFORE["m"]
+
+
+def test_a_char_is_still_declared_and_what_was_declared_beside_it_is_not():
+    declared = {CHAR_VARCHAR_KEY: "struct<C:char(5),n:int>"}
+    inside = schema({"c": "string", "n": "int"})
+    before = StructType([StructField("s", inside, metadata=declared)])
+    changes = SchemaChanges(
+        types={("s", "n"): LongType()}, new={("s",): (StructField("added", LongType()),)}
+    )
+    (after,) = with_char_types(schema_after(changes, before)).fields
+    assert after.dataType == StructType(
+        [
+            StructField("c", CharType(5)),
+            StructField("n", LongType()),
+            StructField("added", LongType()),
+        ]
+    )

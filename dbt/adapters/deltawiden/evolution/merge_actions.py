@@ -79,8 +79,9 @@ class MergeActions:
             for number, assignment in enumerate(assignments)
         )
         query = f"select {selected} from {relation_sql(table)} as {alias}"
-        fields = with_char_types(self._backend.query_schema(query)).fields
-        return list(zip(fields[::2], fields[1::2], strict=True))
+        schema = self._backend.query_schema(query)
+        # Only the table's own declaration of a char proves that its values are padded.
+        return list(zip(with_char_types(schema).fields[::2], schema.fields[1::2], strict=True))
 
 
 def _checked(

@@ -14,10 +14,8 @@ from pyspark.sql.types import (
     CharType,
     DataType,
     MapType,
-    StringType,
     StructField,
     StructType,
-    VarcharType,
 )
 
 from dbt.adapters.deltawiden.sql.identifiers import quote, read_name
@@ -164,20 +162,30 @@ def with_char_types(schema: StructType) -> StructType:
     for column in schema.fields:
         declared = declared_type(column)
         if contains(declared, CharType):
-            column = StructField(column.name, _without_varchar(declared), column.nullable)
+            data_type = _with_char(column.dataType, declared)
+            column = StructField(column.name, data_type, column.nullable)
         fields.append(column)
     return StructType(fields)
 
 
-def _without_varchar(data_type: DataType) -> DataType:
-    if isinstance(data_type, StructType):
-        fields = [StructField(f.name, _without_varchar(f.dataType)) for f in data_type.fields]
-        return StructType(fields)
-    if isinstance(data_type, ArrayType):
-        return ArrayType(_without_varchar(data_type.elementType))
-    if isinstance(data_type, MapType):
-        return MapType(_without_varchar(data_type.keyType), _without_varchar(data_type.valueType))
-    return StringType() if isinstance(data_type, VarcharType) else data_type
+def _with_char(data_type: DataType, declared: DataType) -> DataType:
+    """Return a type with the char of its declaration, which keeps the fields of an earlier time."""
+    if isinstance(declared, CharType):
+        return declared
+    if isinstance(data_type, StructType) and isinstance(declared, StructType):
+        before = {field.name.lower(): field.dataType for field in declared.fields}
+        return StructType(
+            [
+                StructField(f.name, _with_char(f.dataType, before.get(f.name.lower(), f.dataType)))
+                for f in data_type.fields
+            ]
+        )
+    if isinstance(data_type, ArrayType) and isinstance(declared, ArrayType):
+        return ArrayType(_with_char(data_type.elementType, declared.elementType))
+    if isinstance(data_type, MapType) and isinstance(declared, MapType):
+        key = _with_char(data_type.keyType, declared.keyType)
+        return MapType(key, _with_char(data_type.valueType, declared.valueType))
+    return data_type
 
 
 def read_schema(

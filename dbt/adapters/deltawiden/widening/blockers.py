@@ -8,6 +8,7 @@ from pyspark.sql.types import DataType
 from dbt.adapters.deltawiden.delta.engine import DELTA_3_2, DELTA_4_0, Capability
 from dbt.adapters.deltawiden.delta.protocol import PREVIEW_FEATURE, TYPE_WIDENING_FEATURE
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
+from dbt.adapters.deltawiden.sql.describe_parser import declared_type
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, quote
 from dbt.adapters.deltawiden.sql.references import uses
 from dbt.adapters.deltawiden.sql.types import contains, every_type, leaves, type_text
@@ -83,6 +84,8 @@ def new_field_blockers(path: Path, new: DataType, snapshot: TableSnapshot) -> It
     """
     if not snapshot.is_delta:
         return
+    if _is_beside_char(path, snapshot):
+        yield Blocker(Reason.BESIDE_CHAR)
     unknown = [leaf for leaf in leaves(new) if not is_storable(leaf)]
     if unknown:  # DELTA_UNSUPPORTED_DATA_TYPES
         yield Blocker(Reason.NOT_STORABLE, type_text(unknown[0]))
@@ -118,12 +121,27 @@ def drop_blockers(path: Path, snapshot: TableSnapshot) -> Iterator[Blocker]:
 
 
 def _any_change_blockers(path: Path, snapshot: TableSnapshot) -> Iterator[Blocker]:
+    if _is_beside_char(path, snapshot):
+        yield Blocker(Reason.BESIDE_CHAR)
     for name, expression in snapshot.constraints.items():
         if uses(expression, path):  # DELTA_CONSTRAINT_DEPENDENT_COLUMN_CHANGE
             yield Blocker(Reason.CONSTRAINT, expression, quote(name))
     for name, expression in snapshot.generation_expressions.items():
         if uses(expression, path):  # DELTA_GENERATED_COLUMNS_DEPENDENT_COLUMN_CHANGE
             yield Blocker(Reason.INPUT_OF_GENERATED, expression, quote(name))
+
+
+def _is_beside_char(path: Path, snapshot: TableSnapshot) -> bool:
+    """Return whether a nested field is in a column that contains a char.
+
+    Delta changes the type of the column, but not the declaration of its char in the metadata. To
+    pad the char, Spark builds the value again in the declared type: a bigint that was an int is cut
+    to 32 bits, and a new field is left out.
+    """
+    if len(path) == 1:
+        return False
+    columns = (column for column in snapshot.schema if column.name.lower() == path[0].lower())
+    return any(contains(declared_type(column), spark.CharType) for column in columns)
 
 
 def _is_preview_only(snapshot: TableSnapshot) -> bool:

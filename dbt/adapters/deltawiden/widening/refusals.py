@@ -29,6 +29,12 @@ class Reason(Enum):
         "Delta never changes the length of a char or varchar inside a struct, array or map",
         "rebuild the table with another type: dbt run --full-refresh",
     )
+    BESIDE_CHAR = (
+        "its column contains a char, and Spark reads such a column with the fields and types that "
+        "it was created with: after this change it would return wrong values",
+        "cast each char in this column to string in the model, and rebuild the table: dbt run "
+        "--full-refresh",
+    )
     TOO_MANY_DIGITS = (
         "a decimal that holds the values of both types needs {detail} digits, and the maximum is "
         "38",

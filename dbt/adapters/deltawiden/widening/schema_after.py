@@ -55,7 +55,8 @@ def _struct(changes: SchemaChanges, struct: StructType, path: Path) -> StructTyp
 def _field(changes: SchemaChanges, before: StructField, path: Path) -> StructField:
     if path not in changes.touched:
         return before
-    return StructField(before.name, _type(changes, before.dataType, path), before.nullable)
+    after = _type(changes, before.dataType, path)
+    return StructField(before.name, after, before.nullable, before.metadata)
 
 
 def _type(changes: SchemaChanges, before: DataType, path: Path) -> DataType:
