@@ -27,7 +27,8 @@ where coalesce(java_method('java.lang.System', 'setProperty', '{STARTED}', 'yes'
 """
 CONFIG = """
 {{ config(materialized='incremental', incremental_strategy=var('strategy', 'append'),
-          unique_key='id', on_schema_change='append_new_columns', type_widening=true) }}
+          unique_key='id', incremental_predicates=var('predicates', none),
+          on_schema_change='append_new_columns', type_widening=true) }}
 """
 SELECT = """
 select {{ var('id', 1) }} as id, cast({{ var('n', 1) }} as {{ var('type', 'smallint') }}) as n
@@ -35,14 +36,14 @@ select {{ var('id', 1) }} as id, cast({{ var('n', 1) }} as {{ var('type', 'small
 MODEL = CONFIG + SELECT + "{% if var('slow', false) %}" + SLOW + "{% endif %}"
 # Another run's commit, between this one's plan and its write.
 MEANWHILE = """
-{% macro _deltawiden_where_types_unchanged(plan, relation) %}
+{% macro _deltawiden_where_types_unchanged(plan, relation, by_position=false) %}
   {%- set names = adapter.get_columns_in_relation(relation) | map(attribute='name') | list -%}
   {%- if var('meanwhile', none) and 'other' not in names -%}
     {%- for statement in var('meanwhile') -%}
       {% do run_query(statement.replace('TABLE', relation | string)) %}
     {%- endfor -%}
   {%- endif %}
-  {{ dbt._deltawiden_where_types_unchanged(plan, relation) }}
+  {{ dbt._deltawiden_where_types_unchanged(plan, relation, by_position) }}
 {% endmacro %}
 """
 OWN_STRATEGY = """
@@ -133,6 +134,13 @@ class TestConflicts:
         run = dbt("run", id=2, n=3, meanwhile=["alter table TABLE alter column n first"])
         assert run.status("t") == "success", run.output
         assert list(t.types) == ["n", "id"]
+        assert t.rows() == [(1, 1), (3, 2)]
+
+    def test_another_run_moves_a_column_that_is_written_by_position(self, t):
+        moved = "alter table TABLE alter column n first"
+        options = {"strategy": "replace_where", "predicates": "id > 1"}
+        run = dbt("run", id=2, n=3, meanwhile=[moved], **options)
+        assert run.status("t") == "success", run.output
         assert t.rows() == [(1, 1), (3, 2)]
 
     @needs_delta_4

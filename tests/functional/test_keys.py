@@ -134,5 +134,5 @@ class TestKeysWhoseLossIsAccepted:
         dbt("run")
         run = dbt("run")
         assert table("rounded").rows("k", "step") == [(Decimal("1.24"), 2), (Decimal("7.00"), 1)]
-        assert "the table has no such key: 50000000000000.5" in run.message("too_large")
+        assert "which has no such key: 50000000000000.5" in run.message("too_large")
         assert table("too_large").version == 0

@@ -32,6 +32,37 @@ select 4 as id, timestamp'2024-11-03 01:45:00-05:00' as at
 {% endif %}
 """
 
+# The text of startswith as Delta reads it, `like 'A_%'`, also selects AB1.
+PREFIX = """
+{{ config(materialized='incremental', incremental_strategy='replace_where',
+  incremental_predicates="startswith(sku, 'A_')") }}
+{% if is_incremental() %} select 'A_2' as sku, 2 as n
+{% else %} select * from values ('A_1', 1), ('AB1', 1) as v(sku, n) {% endif %}
+"""
+
+# As a number, 7 is the code 007. As the text that is stored, it is another code.
+CODE = """
+{{ config(materialized='incremental', incremental_strategy='replace_where',
+  incremental_predicates=["code = '007'", CONDITION]) }}
+{% if is_incremental() %} select 7 as code, date'2024-11-05' as day
+{% else %} select '007' as code, date'2024-11-05' as day {% endif %}
+"""
+
+ALL_ROWS = """
+{{ config(materialized='incremental', partition_by='day', incremental_strategy='replace_where',
+  incremental_predicates='1 = 1',
+  pre_hook='set spark.sql.sources.partitionOverwriteMode = DYNAMIC',
+  post_hook='reset spark.sql.sources.partitionOverwriteMode') }}
+select 1 as id, '2024-01-0{{ 2 if is_incremental() else 1 }}' as day
+"""
+
+OVERWRITTEN = """
+{{ config(materialized='incremental', incremental_strategy='insert_overwrite', CONFIG) }}
+select 1 as id, '2024-01-0{{ 2 if is_incremental() else 1 }}' as day
+"""
+
+READS_PARQUET = "{{ config(materialized='table') }} select * from {{ ref('a_parquet') }}"
+
 KEYED = """
 {{ config(materialized='incremental', incremental_strategy='delete+insert', unique_key=KEY,
   on_schema_change='append_new_columns', type_widening=true,
@@ -132,6 +163,57 @@ class TestConditionsThatSparkCanNotTranslate:
         for model in ("moments", "functions"):
             assert sorted(row[0] for row in table(model).rows("id")) == [1, 3, 4]
             assert len(table(model).operations(since=0)) == 1
+
+
+class TestConditionsWithAnotherMeaning:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "prefix.sql": PREFIX,
+            "replaced.sql": CODE.replace("CONDITION", "\"day >= '2024-01-01'\""),
+            "merged.sql": CODE.replace("CONDITION", "'month(day) = 11'"),
+            "all_rows.sql": ALL_ROWS,
+        }
+
+    @pytest.fixture(scope="class")
+    def second(self, project):
+        dbt("run")
+        return dbt("run")
+
+    def test_a_prefix_is_no_pattern(self, second, table):
+        assert second.status("prefix") == "success", second.message("prefix")
+        assert table("prefix").rows("sku", "n") == [("AB1", 1), ("A_2", 2)]
+
+    @pytest.mark.parametrize("model", ["replaced", "merged"])
+    def test_a_row_is_compared_in_the_type_that_is_stored(self, second, table, model: str):
+        assert second.status(model) == "error"
+        assert table(model).rows("code") == [("007",)]
+
+    def test_a_condition_for_all_rows_replaces_all_partitions(self, second, table):
+        assert second.status("all_rows") == "success", second.message("all_rows")
+        assert table("all_rows").rows("id", "day") == [(1, "2024-01-02")]
+
+
+class TestOverwritesInOneRun:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "a_partitions.sql": OVERWRITTEN.replace("CONFIG", "partition_by='day'"),
+            "a_parquet.sql": OVERWRITTEN.replace(
+                "CONFIG", "partition_by='day', file_format='parquet'"
+            ),
+            "b_whole.sql": OVERWRITTEN.replace("CONFIG", "partition_by=var('whole_by')"),
+            "c_reads.sql": READS_PARQUET,
+        }
+
+    def test_a_mode_does_not_last_for_the_next_model(self, project, table, spark):
+        for whole_by in ("day", None):
+            run = dbt("run", whole_by=whole_by)
+            assert {r.status for r in run.results.values()} == {"success"}, run.output
+        for model in ("a_partitions", "a_parquet", "c_reads"):
+            assert table(model).rows("day") == [("2024-01-01",), ("2024-01-02",)]
+        assert table("b_whole").rows("day") == [("2024-01-02",)]
+        assert spark.conf.get("spark.sql.sources.partitionOverwriteMode") == "STATIC"
 
 
 class TestDeleteInsert:

@@ -101,4 +101,13 @@ def test_a_key_is_compared_as_the_table_stores_it():
 def test_a_key_whose_loss_is_accepted_is_no_other_rows_key():
     write = match_columns(schema({"k": "bigint"}), schema({"k": "int"}), keys={"k"})
     assert "try_cast(`k` as int)" in write.source_select_sql
-    assert "the table has no such key" in write.source_select_sql
+    assert "which has no such key" in write.source_select_sql
+
+
+def test_a_date_in_a_partition_column_of_timestamps_is_checked_as_the_moment_it_becomes():
+    check = ValueCheck("m", "t", frozenset({"at"}), shifts_moments=True)
+    (column,) = match_columns(
+        schema({"at": "date"}), schema({"at": "timestamp"}), check=check
+    ).columns
+    assert not column.is_as_is
+    assert "try_cast(cast(cast(`at` as timestamp_ltz) as string)" in column.select_sql

@@ -14,7 +14,7 @@ def test_the_types_of_the_written_columns_are_compared():
     assert condition == (
         "assert_true(typeof((select struct(`id`, `it``em`) from `s`.`t` limit 0)) = "
         "typeof(cast(null as struct<`id`: bigint, `it``em`: struct<`price`: decimal(8,2)>>)), "
-        "'[TABLE_TYPES_CHANGED] Another writer has changed the types of `s`.`t` during this run. "
+        "'[TABLE_TYPES_CHANGED] Another writer has changed the columns of `s`.`t` during this run. "
         "Nothing was written.') is null"
     )
 
@@ -23,3 +23,10 @@ def test_a_column_whose_type_cannot_be_read_is_not_compared():
     unreadable = StructField("u", StructType([StructField("x", UnreadableType("new type"))]))
     assert types_unchanged_sql("t", [ID, unreadable]) == types_unchanged_sql("t", [ID])
     assert types_unchanged_sql("t", [unreadable]) == "true"
+
+
+def test_columns_that_are_written_by_position_are_all_columns_of_the_table_in_order():
+    condition = types_unchanged_sql("t", [ID], by_position=True)
+    assert (
+        "typeof((select struct(*) from t limit 0)) = typeof(cast(null as struct<`id`" in condition
+    )

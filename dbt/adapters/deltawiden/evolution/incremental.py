@@ -1,7 +1,8 @@
 """The write of an incremental model or a snapshot: what comes before it and after it."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -33,6 +34,7 @@ from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.writing.batch import Batch, NoBatch, read_batch
 from dbt.adapters.deltawiden.writing.replacement import ReplaceWhere, has_no_offset_changes
 
+_OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
 _NOT_A_FILTER = "does not support overwrite by expression"
 """Spark's message for a condition that it can't translate to a filter of the table's format."""
 
@@ -116,7 +118,11 @@ class IncrementalWrites:
 
         def write_once(attempts: Attempts) -> None:
             prepared = self._prepare(context, attempts, existing, target, strategy)
-            with self._duplicates.named(prepared.source, target, context["config"]):
+            mode = _overwrite_mode(prepared, context["config"])
+            with (
+                self._duplicates.named(prepared.source, target, context["config"]),
+                self._overwriting(target, mode),
+            ):
                 _run(prepared, run_write)
             _store_response(context, prepared.plan)
 
@@ -235,6 +241,18 @@ class IncrementalWrites:
         if plan.changes:
             self._views.log_stale([plan.table], context["graph"])
 
+    @contextmanager
+    def _overwriting(self, table: SparkRelation, mode: str) -> Iterator[None]:
+        """Run the statement in the block with a mode of overwriting, for this statement alone."""
+        if not mode:
+            yield
+            return
+        with self._backend.with_setting(_OVERWRITE_MODE, mode):
+            yield
+        if not table.is_delta:
+            # Spark and Iceberg cache the files of such a table for each session.
+            self._backend.execute(f"refresh table {table}")
+
     def _warnings(self, plan: Plan, policy: Policy) -> list[str]:
         """Return what to warn of; each text once a run, however many batches a model has."""
         texts = []
@@ -250,6 +268,8 @@ class IncrementalWrites:
     def _has_exact_text(self, replaced: Batch | ReplaceWhere | None) -> bool:
         """Return whether Delta, which reads a condition as text, reads the one that is meant."""
         if isinstance(replaced, ReplaceWhere):
+            if replaced.has_functions:
+                return False
             return not replaced.uses_moments or has_no_offset_changes(self._backend.time_zone())
         query = replaced.text_check_query if replaced is not None else ""
         return not query or bool(self._backend.fetch_rows(query)[0][0])
@@ -291,6 +311,16 @@ def _run(prepared: PreparedWrite, run_write: Callable[[PreparedWrite], Any]) -> 
         if not isinstance(prepared.replaced, ReplaceWhere) or _NOT_A_FILTER not in str(error.msg):
             raise
         run_write(replace(prepared, can_replace_where=False))
+
+
+def _overwrite_mode(prepared: PreparedWrite, config: Any) -> str:
+    """Return the mode of overwriting for a statement. Empty if the session's setting decides."""
+    if prepared.strategy == "insert_overwrite":
+        return "dynamic" if config.get("partition_by") else ""
+    if prepared.strategy == "microbatch" and not prepared.existing.is_delta:
+        return "dynamic"
+    # If a condition is always true, Spark drops it, and Delta would replace only some partitions.
+    return "static" if prepared.replaced is not None and prepared.can_replace_where else ""
 
 
 def _is_custom(strategy: str, context: Context) -> bool:

@@ -9,7 +9,7 @@ from dbt_common.exceptions import CompilationError
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.config.policy import Policy
-from dbt.adapters.deltawiden.config.strategies import DELETE_INSERT
+from dbt.adapters.deltawiden.config.strategies import DELETE_INSERT, REPLACE_WHERE
 from dbt.adapters.deltawiden.config.validation import columns_named, names_listed
 from dbt.adapters.deltawiden.evolution.evolution import TableEvolution, require_not_refused
 from dbt.adapters.deltawiden.widening.plan import Plan
@@ -47,13 +47,23 @@ def plan_incremental(
         CompilationError: the model lacks a column of its unique key.
     """
     unique_key = config.get("unique_key")
-    plan = evolution.plan(schemas, table, policy, config, model, columns_named(unique_key))
+    keys = columns_named(unique_key)
+    if strategy == REPLACE_WHERE:
+        keys = _columns_of_condition(config, schemas[1])
+    plan = evolution.plan(schemas, table, policy, config, model, keys)
     if strategy in ("merge", DELETE_INSERT):
         plan = require_not_refused(plan.refusing(refused_keys(plan.write)))
         _check_unique_key(plan, unique_key)
     if query:
         evolution.refuse_self_reference(plan, table, query)
     return plan
+
+
+def _columns_of_condition(config: Any, table: StructType) -> frozenset[str]:
+    """Return the columns whose names are in the condition for the rows to replace."""
+    predicates = names_listed(config.get("predicates") or config.get("incremental_predicates"))
+    text = " ".join(predicates).lower()
+    return frozenset(name.lower() for name in table.names if name.lower() in text)
 
 
 def _check_unique_key(plan: Plan, configured: str | Sequence[str] | None) -> None:

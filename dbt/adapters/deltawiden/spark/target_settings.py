@@ -18,8 +18,6 @@ _DECISIVE = ("spark.sql.", "spark.hadoop.", "spark.hive.", "spark.databricks.")
 # Spark accepts a new value for these settings, but it has no effect.
 _READ_ONCE = ("spark.hadoop.", "spark.hive.", "spark.sql.catalog.")
 _LISTS = ("spark.sql.extensions", "spark.jars")
-# The macro of an incremental model sets it for insert_overwrite.
-_SET_BY_STATEMENTS = ("spark.sql.sources.partitionOverwriteMode",)
 
 
 class TargetSettings:
@@ -54,9 +52,7 @@ class TargetSettings:
             DbtConfigError: the target needs a Spark that was started with other settings.
         """
         self.undo()
-        changing = {key: self._session.conf.get(key, None) for key in _SET_BY_STATEMENTS}
         differing = {key for key, value in settings.items() if not self._set(key, str(value))}
-        self._before = {**changing, **self._before}
         differing |= set(self._started_for_another(settings))
         decisive = {key for key in differing if key.startswith(_DECISIVE)}
         if decisive:

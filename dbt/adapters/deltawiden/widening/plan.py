@@ -86,11 +86,14 @@ class Plan:
             return ""
         return f"{_alter(self, self.float_changes)} {sql.WITH_STATISTICS}"
 
-    @property
-    def types_unchanged_sql(self) -> str:
-        """A condition that stops the write if the table no longer has the types of this plan."""
+    def types_unchanged_sql(self, by_position: bool = False) -> str:
+        """Render a condition that stops the write if the table no longer has this plan's types.
+
+        Args:
+            by_position: as for ``planned_types.types_unchanged_sql``.
+        """
         columns = [StructField(column.name, column.type) for column in self.write.columns]
-        return types_unchanged_sql(self.table, columns)
+        return types_unchanged_sql(self.table, columns, by_position)
 
     def with_properties(self, properties: Mapping[str, str]) -> "Plan":
         """Return a plan that also sets these properties, before all other steps."""

@@ -8,7 +8,7 @@ from pyspark.sql.types import DataType, StructField, StructType
 from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text, quote
 from dbt.adapters.deltawiden.sql.side_by_side import by_folded_name
-from dbt.adapters.deltawiden.sql.types import type_sql
+from dbt.adapters.deltawiden.sql.types import type_sql, type_text
 from dbt.adapters.deltawiden.writing.projection import is_as_is, shaped_sql
 from dbt.adapters.deltawiden.writing.store_assignment import (
     StoreAssignment,
@@ -94,16 +94,23 @@ class WrittenColumn:
         if shaped == value and self._is_cast_key(given):
             shaped = _key_sql(value, given, self.type)
         if self.check is not None and self._has_to_check_partition(given):
-            return self.check.partition_sql(value, shaped, self.name, self.type)
+            return self.check.partition_sql(
+                self._in_own_kind_sql(value, given), shaped, self.name, self.type
+            )
         return shaped
 
     def _has_to_check_partition(self, given: DataType) -> bool:
-        # A value of another kind is either refused, or converted to one that a partition stores.
+        # A value of another kind is either refused, or has a text that a partition stores. But a
+        # date is stored in a timestamp as its first moment, which a partition may not store.
         return (
             self.check is not None
-            and kind_of(given) == kind_of(self.type)
+            and kind_of(given) in (kind_of(self.type), "date")
             and self.check.has_to_check_partition(self.name, self.type)
         )
+
+    def _in_own_kind_sql(self, value: str, given: DataType) -> str:
+        is_own_kind = kind_of(given) == kind_of(self.type)
+        return value if is_own_kind else f"cast({value} as {type_sql(self.type)})"
 
     def _is_cast_key(self, given: DataType) -> bool:
         return self.is_key and type_sql(given) != type_sql(self.type)
@@ -118,7 +125,10 @@ def _key_sql(value: str, source: DataType, column: DataType) -> str:
         return f"cast({value} as {type_sql(column)})"
     # Lossy writes are accepted, but a value that the column can't hold must not match another row.
     stored = f"try_cast({value} as {type_sql(column)})"
-    failed = f"raise_error(concat('the table has no such key: ', cast({value} as string)))"
+    failed = (
+        f"raise_error(concat('the column is of type {type_text(column)}, which has no such key: ', "
+        f"cast({value} as string)))"
+    )
     return f"case when {value} is null or {stored} is not null then {stored} else {failed} end"
 
 
@@ -263,7 +273,9 @@ def match_columns(
     Returns:
         The write.
     """
-    in_source = by_folded_name(with_char_types(source))
+    # A char that the source declares may have shorter texts: a union declares what its first query
+    # declares.
+    in_source = by_folded_name(source)
     columns = [
         WrittenColumn(
             field.name,

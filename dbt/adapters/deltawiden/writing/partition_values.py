@@ -27,7 +27,7 @@ def keeps_partitions_as_text(file_format: str | None) -> bool:
 
 
 def has_moments(data_type: DataType) -> bool:
-    """Return whether the values of a partition column depend on a time zone."""
+    """Return whether the texts of a type's values depend on a time zone."""
     return isinstance(data_type, spark.TimestampType)
 
 

@@ -14,7 +14,9 @@ from dbt.adapters.deltawiden.sql.raised_errors import END_OF_MESSAGE, TABLE_TYPE
 from dbt.adapters.deltawiden.sql.types import UnreadableType, contains, type_sql
 
 
-def types_unchanged_sql(table: str, columns: Sequence[StructField]) -> str:
+def types_unchanged_sql(
+    table: str, columns: Sequence[StructField], by_position: bool = False
+) -> str:
     """Render a condition that stops the statement if a column of the table has another type.
 
     Spark evaluates the condition when it plans the statement, and reads no row of the table for
@@ -24,6 +26,8 @@ def types_unchanged_sql(table: str, columns: Sequence[StructField]) -> str:
     Args:
         table: the table's name, quoted for a statement.
         columns: the columns that are written, with their planned types.
+        by_position: whether the statement writes ``columns`` by position. Then the table must have
+            these columns in this order, and no other.
 
     Returns:
         A condition for the rows to write. It is true, or an error is raised.
@@ -35,10 +39,12 @@ def types_unchanged_sql(table: str, columns: Sequence[StructField]) -> str:
     if not known:
         return "true"
     names = ", ".join(quote(column.name) for column in known)
+    if by_position and len(known) == len(columns):
+        names = "*"
     found = f"typeof((select struct({names}) from {table} limit 0))"
     planned = f"typeof(cast(null as {type_sql(StructType(known))}))"
     message = (
-        f"[{TABLE_TYPES_CHANGED}] Another writer has changed the types of {table} during this run. "
-        f"{END_OF_MESSAGE}"
+        f"[{TABLE_TYPES_CHANGED}] Another writer has changed the columns of {table} during this "
+        f"run. {END_OF_MESSAGE}"
     )
     return f"assert_true({found} = {planned}, {literal(message)}) is null"

@@ -17,6 +17,19 @@ from dbt.adapters.deltawiden.sql.references import uses
 from dbt.adapters.deltawiden.sql.types import every_type
 from dbt.adapters.deltawiden.writing.columns import WrittenColumn
 
+# What can be before a bracket in a condition that Spark passes to Delta as filters. Of functions of
+# a column, Spark passes only startswith, endswith and contains. Delta reads them as LIKE, in which
+# _ and % match other characters.
+_BEFORE_BRACKET = frozenset(
+    {
+        *("and", "or", "not", "in", "cast", "decimal", "date", "timestamp", "to_date"),
+        *("current_date", "current_timestamp", "now", "make_date", "trunc", "date_trunc"),
+        *("date_add", "date_sub", "dateadd", "add_months", "last_day"),
+    }
+)
+_BRACKET = re.compile(r"(\w+|`)\s*\(")
+_COMMENT_OR_ESCAPE = re.compile(r"--|/\*|\bescape\b", re.IGNORECASE)
+
 _FIXED_ZONE = re.compile(r"(Etc/)?(UTC|GMT|UCT)|Z|(UTC|GMT|UT)?[+-]\d{1,2}(:?\d{2})*")
 
 
@@ -52,6 +65,18 @@ class ReplaceWhere:
             if any(isinstance(part, TimestampType) for part in every_type(column.type))
         ]
         return any(uses(text, path) for text in self.predicates for path in moments)
+
+    @property
+    def has_functions(self) -> bool:
+        """Whether the condition may call functions that have another meaning as Delta's text.
+
+        Source:
+            ``DeltaSourceUtils.translateFilters``
+        """
+        names = (name.lower() for text in self.predicates for name in _BRACKET.findall(text))
+        return not _BEFORE_BRACKET.issuperset(names) or any(
+            _COMMENT_OR_ESCAPE.search(text) for text in self.predicates
+        )
 
     def checked_sql(self, model: str) -> str:
         """Render a column for the SELECT, failing if a row does not meet the condition.

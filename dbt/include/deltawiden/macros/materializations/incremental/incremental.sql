@@ -16,13 +16,6 @@
   {%- set existing_relation = load_relation(this) -%}
   {%- set full_refresh_mode = should_full_refresh() -%}
 
-  {%- set replaces_partitions = strategy == 'insert_overwrite' or (strategy == 'microbatch' and file_format != 'delta') -%}
-  {%- if replaces_partitions and config.get('partition_by') -%}
-    {%- call statement() -%}
-      set spark.sql.sources.partitionOverwriteMode = DYNAMIC
-    {%- endcall -%}
-  {%- endif -%}
-
   {{ run_hooks(pre_hooks) }}
 
   {%- if model['language'] == 'python' -%}

@@ -56,9 +56,9 @@
   Stop the write if another writer has changed the table's types since the plan. Only for Delta: other formats refuse
   to overwrite a table that the statement also reads.
 -#}
-{% macro _deltawiden_where_types_unchanged(plan, relation) -%}
+{% macro _deltawiden_where_types_unchanged(plan, relation, by_position=false) -%}
   {%- if relation.is_delta %}
-        where {{ plan.types_unchanged_sql }}
+        where {{ plan.types_unchanged_sql(by_position) }}
   {%- endif -%}
 {%- endmacro %}
 
@@ -142,8 +142,8 @@
 
 
 {#-
-  Replace rows in one commit: those of a batch, or those that a condition selects. `replace where` supports no list of
-  columns, and only conditions that compare columns with values. Otherwise a MERGE does it.
+  Replace rows in one commit: those of a batch, or those that a condition selects. `replace where` writes columns by
+  position, and supports only conditions that compare columns with values. Otherwise a MERGE does it.
   https://docs.delta.io/latest/delta-batch.html#selective-overwrite
 -#}
 {% macro _deltawiden_replace_rows_sql(prepared) %}
@@ -185,7 +185,7 @@
   select {% for column in plan.write.columns -%}
     {{ replaced.checked_sql(model.name) if column.name == replaced.column else column.quoted }}{{ ', ' if not loop.last }}
   {%- endfor %} from (select {{ _deltawiden_select_list_sql(plan) }} from {{ prepared.source }}
-    {{- _deltawiden_where_types_unchanged(plan, prepared.existing) }})
+    {{- _deltawiden_where_types_unchanged(plan, prepared.existing, by_position=prepared.can_replace_where) }})
 {%- endmacro %}
 
 
