@@ -82,6 +82,10 @@ UNION = """
 {{ config(materialized='incremental') }}
 select c from {{ target.schema }}.padded {{ "union all select 'ab'" if is_incremental() }}
 """
+MADE = """
+{{ config(materialized='table') }}
+select c from {{ target.schema }}.padded union all select '{{ var('text', 'ab') }}' -- a comment
+"""
 BESIDE = """
 {{ config(materialized='incremental', on_schema_change=var('mode'), type_widening=true) }}
 select 1 as id, SELECTED as s
@@ -99,16 +103,21 @@ BESIDES = {
 class TestUnionsOfCharSources:
     @pytest.fixture(scope="class")
     def models(self):
-        return {"joined.sql": UNION}
+        return {"joined.sql": UNION, "made.sql": MADE}
 
-    def test_are_checked_although_they_declare_a_char(self, project, table):
+    def test_are_checked_although_they_declare_a_char(self, project, table, spark):
         project.run_sql("create table {schema}.padded (c char(5)) using delta")
         project.run_sql("insert into {schema}.padded values ('xy')")
-        assert dbt("run").status("joined") == "success"
+        assert dbt("run", "-s", "joined").status("joined") == "success"
         run = dbt("run")
-        assert run.status("joined") == "error"
-        assert "has the value ab (string) for the column c of" in run.message("joined")
+        for model in ("joined", "made"):
+            assert run.status(model) == "error"
+            assert "has the value ab (string) for the column c of" in run.message(model)
         assert table("joined").rows() == [("xy   ",)]
+        run = dbt("run", "-s", "made", text="abcde")
+        assert run.status("made") == "success", run.message("made")
+        assert table("made").rows() == [("abcde",), ("xy   ",)]
+        assert "char(5)" in str(spark.table(table("made").name).schema["c"].metadata)
 
 
 class TestFieldsBesideAChar:

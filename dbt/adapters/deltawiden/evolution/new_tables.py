@@ -27,7 +27,7 @@ from dbt.adapters.deltawiden.spark.temporary_views import declared_view
 from dbt.adapters.deltawiden.sql.identifiers import path_sql, path_text, quote
 from dbt.adapters.deltawiden.widening.clustering import find_columns
 from dbt.adapters.deltawiden.widening.rules import feature_properties
-from dbt.adapters.deltawiden.writing.columns import partitions_checked_sql
+from dbt.adapters.deltawiden.writing.columns import chars_unchanged_sql, partitions_checked_sql
 from dbt.adapters.deltawiden.writing.partition_values import keeps_partitions_as_text
 
 
@@ -55,8 +55,8 @@ class NewTables:
             table: the table that is created from it.
 
         Returns:
-            A query with the same rows, which ends with an error if a partition would not store a
-            value exactly; ``query`` itself if nothing has to be checked.
+            A query with the same rows, which ends with an error if a partition or a char would not
+            store a value exactly; ``query`` itself if nothing has to be checked.
 
         Raises:
             SchemaChangeRefused: the query reads through a view that changes values.
@@ -67,7 +67,8 @@ class NewTables:
         self._views.check(context, query)
         self._check_clustering(query, context["config"])
         self._check_declarations(context["model"], context["config"])
-        return self._with_partitions_checked(query, table, context["config"])
+        query = self._with_partitions_checked(query, table, context["config"])
+        return self._with_chars_checked(query, table, context["config"])
 
     def _check_clustering(self, query: str, config: Any) -> None:
         name = config.model.unique_id
@@ -142,6 +143,21 @@ class NewTables:
         if not selected:
             return query
         return f"select {selected} from (\n{query.rstrip().removesuffix(';')}\n)"
+
+    def _with_chars_checked(self, query: str, table: SparkRelation, config: Any) -> str:
+        """Check the texts of the columns that a new table will declare as char.
+
+        A union declares what its first query declares, whatever the texts of the others are.
+        """
+        policy = read_model_policy(config, config.model.unique_id)
+        schema = self._backend.query_schema_without_statement(query)
+        if schema is None or policy.on_lossy_write is not OnLossyWrite.ERROR:
+            return query
+        check = self._evolution.value_check(config.model.name, table, schema, frozenset())
+        condition = chars_unchanged_sql(schema, check)
+        if not condition:
+            return query
+        return f"select * from (\n{query.rstrip().removesuffix(';')}\n) where {condition}"
 
     def feature_properties(self, query: str) -> dict[str, str]:
         """Return the table properties without which a query can't replace an existing Delta table.

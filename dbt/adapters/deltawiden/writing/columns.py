@@ -3,7 +3,7 @@
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 
-from pyspark.sql.types import DataType, StructField, StructType
+from pyspark.sql.types import CharType, DataType, StringType, StructField, StructType
 
 from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text, quote
@@ -211,6 +211,28 @@ def partitions_checked_sql(source: StructType, check: ValueCheck) -> str:
     if all(column.is_as_is for column in columns):
         return ""
     return ", ".join(column.select_sql for column in columns)
+
+
+def chars_unchanged_sql(source: StructType, check: ValueCheck) -> str:
+    """Render a condition that fails if a column of a new table would pad a text.
+
+    It is not in the select list, because an expression would make the column a string.
+
+    Args:
+        source: the schema of the query for the table's rows. Its char columns are the table's.
+        check: the check.
+
+    Returns:
+        A condition that is true or fails. An empty text if there is no char column. A char inside a
+        struct, array or map is not checked.
+    """
+    conditions = []
+    for column in with_char_types(source):
+        if isinstance(column.dataType, CharType):
+            value = quote(column.name)
+            checked = check.checked_sql(value, (column.name,), StringType(), column.dataType)
+            conditions.append(f"{value} <=> {checked}")
+    return " and ".join(conditions)
 
 
 def assigned_sql(
