@@ -57,6 +57,47 @@ class TestStrategyOfTheProject:
         assert "Compilation Error" in message
 
 
+EVERYTHING = """
+{% macro get_incremental_everything_sql(arg_dict) %}
+  insert into {{ arg_dict['target_relation'] }} select * from {{ arg_dict['temp_relation'] }}
+{% endmacro %}
+{% macro get_incremental_flagged_sql(arg_dict) %}
+  {%- set columns = arg_dict['dest_columns'] | map(attribute='quoted') | join(', ') %}
+  insert into {{ arg_dict['target_relation'] }} ({{ columns }})
+  select {{ columns }} from {{ arg_dict['temp_relation'] }} where kept
+{% endmacro %}
+"""
+CONFIG = "{{{{ config(materialized='incremental', incremental_strategy='{}', file_format='{}') }}}}"
+REORDERED = CONFIG + "select 1 as id, {{% if is_incremental() %}} 3 as b, 2 as a"
+REORDERED += "{{% else %}} 2 as a, 3 as b {{% endif %}}"
+FLAGGED = CONFIG + "{{% if is_incremental() %}} select v, kept, n from values "
+FLAGGED += "(1, true, {{{{ var('v') }}}}), (2, false, {{{{ var('v') }}}}) as t(n, kept, v)"
+FLAGGED += "{{% else %}} select 0 as n, 0 as v {{% endif %}}"
+
+
+class TestSourceOfAStrategyOfTheProject:
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"everything.sql": EVERYTHING}
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "delta.sql": REORDERED.format("everything", "delta"),
+            "parquet.sql": REORDERED.format("everything", "parquet"),
+            "flagged.sql": FLAGGED.format("flagged", "delta"),
+        }
+
+    def test_has_the_columns_of_the_table_in_its_order_and_then_the_others(self, project, table):
+        # A decimal has to be checked before it is written to an int.
+        for v in ("0", "1", "2.0"):
+            run = dbt("run", v=v)
+        for name in ("delta", "parquet"):
+            assert table(name).rows("id", "a", "b") == [(1, 2, 3)] * 3
+        assert run.status("flagged") == "success", run.message("flagged")
+        assert table("flagged").rows("n", "v") == [(0, 0), (1, 1), (1, 2)]
+
+
 class TestMacroOfTheProjectForAKnownStrategy:
     @pytest.fixture(scope="class")
     def macros(self):

@@ -99,20 +99,18 @@
 
 
 {#-
-  Call a project's custom strategy with the arguments that dbt documents. We do not control its statement, so its
-  source has the table's columns that the model has, in the table's order at every depth.
+  Call a project's custom strategy with the arguments that dbt documents. We do not control its statement, which may
+  insert `*` by position. So its source has the table's columns that the model has, in the table's order at every depth.
+  The model's other columns come last, because the statement may use them in a condition.
   https://docs.getdbt.com/docs/build/incremental-strategy#custom-strategies
 -#}
 {% macro _deltawiden_custom_sql(prepared) %}
   {%- set write = prepared.plan.write -%}
   {%- set columns = write.columns | selectattr('in_source') | list -%}
-  {%- set rows = prepared.source -%}
-  {%- if prepared.existing.is_delta or not write.is_as_is -%}
-    {%- set rows = rows.incorporate(path={'identifier': rows.identifier ~ '_shaped'}) -%}
-    {%- set selected = '*' if write.is_as_is else columns | map(attribute='select_sql') | join(', ') -%}
-    {%- set condition = _deltawiden_where_types_unchanged(prepared.plan, prepared.existing) -%}
-    {% do run_query(create_table_as(True, rows, 'select ' ~ selected ~ ' from ' ~ prepared.source ~ condition)) %}
-  {%- endif -%}
+  {%- set rows = prepared.source.incorporate(path={'identifier': prepared.source.identifier ~ '_shaped'}) -%}
+  {%- set condition = _deltawiden_where_types_unchanged(prepared.plan, prepared.existing) -%}
+  {%- set query = 'select ' ~ write.source_select_sql ~ ' from ' ~ prepared.source ~ condition -%}
+  {% do run_query(create_table_as(True, rows, query)) %}
   {%- set names = columns | map(attribute='name') | list -%}
   {%- set dest_columns = adapter.get_columns_in_relation(prepared.target) | selectattr('name', 'in', names) | list -%}
   {{ adapter.get_incremental_strategy_macro(context, prepared.strategy)({
