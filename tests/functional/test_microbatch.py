@@ -178,21 +178,56 @@ class TestHours:
         assert "Set batch_size to day, month or year" in run.output
 
 
+CONTRACT = """
+models:
+  - name: moved
+    config: {contract: {enforced: true}}
+    columns:
+      - {name: id, data_type: int}
+      - {name: at, data_type: timestamp}
+      - {name: n, data_type: int}
+      - {name: day, data_type: string}
+"""
+
+
 class TestRowsOutsideOfTheBatch:
+    """The model computes another time than that of its input, or reads an input without one."""
+
+    NAMES = ("moved", "moved_parquet")
+
     @pytest.fixture(scope="class")
     def models(self):
+        moved = ("at, n", "at + make_dt_interval({{ var('days') }}) as at, n")
+        by_day = "batch_size='day', file_format='parquet', partition_by='id'"
         return {
             **events(),
-            "moved.sql": model("batch_size='day'").replace("at, n", "at + interval 1 day as at, n"),
+            "moved.sql": model("batch_size='day', on_schema_change='fail'").replace(*moved)
+            + " -- a comment",
+            "moved_parquet.sql": model(by_day).replace(*moved),
+            "moved.yml": CONTRACT,
         }
 
-    def test_stop_the_run(self, project, table):
-        dbt("run", *SECOND_DAY)
-        version = table("moved").version
-        run = dbt("run", *SECOND_DAY)
-        assert "has a row whose event time is not in the batch: its column at is" in run.output
-        assert "Set event_time for the models and sources that the model reads" in run.output
-        assert table("moved").version == version
+    def test_stop_the_run_also_if_it_would_create_the_table(self, project, table):
+        self._check_that_they_stop(dbt("run", *SECOND_DAY, days=1))
+        assert not project.run_sql("show tables in {schema} like 'moved*'", fetch="all")
+        run = dbt("run", *SECOND_DAY, days=0)
+        for name in self.NAMES:
+            assert run.status(name) == "success", run.message(name)
+        self._check_that_they_stop(dbt("run", *SECOND_DAY, days=1))
+        refresh = ("--select", "+moved", "--full-refresh")
+        self._check_that_they_stop(dbt("run", *refresh, *SECOND_DAY, days=1))
+        assert table("moved").version == 0
+        for name in self.NAMES:
+            assert {row[0] for row in table(name).rows("id")} == SECOND
+
+    def _check_that_they_stop(self, run):
+        for name in self.NAMES:
+            if name not in run.results:
+                continue
+            assert run.status(name) == "error"
+            message = run.message(name)
+            assert "has a row whose event time is not in the batch: its column at is" in message
+            assert "Set event_time for the models and sources that the model reads" in message
 
 
 class TestTheSecondBatchOfTheFirstRun:

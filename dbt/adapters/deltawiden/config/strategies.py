@@ -11,10 +11,11 @@ from dbt.adapters.deltawiden.config.merge_clauses import (
     read_merge_clauses,
 )
 
+MICROBATCH = "microbatch"
 REPLACE_WHERE = "replace_where"
 DELETE_INSERT = "delete+insert"
 
-STRATEGIES = ("append", "merge", "insert_overwrite", "microbatch", REPLACE_WHERE, DELETE_INSERT)
+STRATEGIES = ("append", "merge", "insert_overwrite", MICROBATCH, REPLACE_WHERE, DELETE_INSERT)
 """The incremental strategies whose statements the adapter makes."""
 
 _INTERNAL_PACKAGES = ("dbt", "dbt_spark", "dbt_deltawiden")

@@ -15,6 +15,7 @@ from dbt.adapters.deltawiden.config.merge_clauses import read_merge_clauses
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy
 from dbt.adapters.deltawiden.config.strategies import (
     DELETE_INSERT,
+    MICROBATCH,
     REPLACE_WHERE,
     STRATEGIES,
     is_macro_of_project,
@@ -23,6 +24,7 @@ from dbt.adapters.deltawiden.config.strategies import (
 from dbt.adapters.deltawiden.config.validation import names_listed, read_model_policy
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.evolution.attempts import Attempts, Turns, retry_with_new_plan
+from dbt.adapters.deltawiden.evolution.batches import batch_of_model
 from dbt.adapters.deltawiden.evolution.duplicate_keys import DuplicateKeys
 from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
 from dbt.adapters.deltawiden.evolution.incremental_plan import plan_incremental
@@ -31,7 +33,7 @@ from dbt.adapters.deltawiden.evolution.snapshots import SnapshotEvolution
 from dbt.adapters.deltawiden.sql.identifiers import quote_once
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
-from dbt.adapters.deltawiden.writing.batch import Batch, NoBatch, read_batch
+from dbt.adapters.deltawiden.writing.batch import Batch
 from dbt.adapters.deltawiden.writing.replacement import ReplaceWhere, has_no_offset_changes
 
 _OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
@@ -217,8 +219,8 @@ class IncrementalWrites:
         existing: SparkRelation,
     ) -> Batch | ReplaceWhere | None:
         config = context["config"]
-        if strategy == "microbatch":
-            batch = _read_batch(plan, config, context["model"]["batch"])
+        if strategy == MICROBATCH:
+            batch = batch_of_model(plan.write.columns, config, context["model"])
             self._check_partitions_of_batch(config, source, target, existing, batch)
             return batch
         if strategy == REPLACE_WHERE:
@@ -333,14 +335,6 @@ def _is_custom(strategy: str, context: Context) -> bool:
 
 def _unique_id(context: Context) -> str:
     return str(context["model"]["unique_id"])
-
-
-def _read_batch(plan: Plan, config: Any, limits: Mapping[str, Any]) -> Batch:
-    start, end = limits["event_time_start"], limits["event_time_end"]
-    try:
-        return read_batch(plan.write.columns, config.get("event_time"), start, end)
-    except NoBatch as error:
-        raise CompilationError(str(error)) from error
 
 
 def _store_response(context: Context, plan: Plan) -> None:

@@ -21,6 +21,7 @@ from dbt.adapters.deltawiden.config.validation import (
 )
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.column_metadata import CURRENT_DEFAULT
+from dbt.adapters.deltawiden.evolution.batches import batch_checked_sql, creates_table_by_batch
 from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
 from dbt.adapters.deltawiden.evolution.model_views import ModelViews
 from dbt.adapters.deltawiden.spark.temporary_views import declared_view
@@ -56,17 +57,20 @@ class NewTables:
 
         Returns:
             A query with the same rows, which ends with an error if a partition or a char would not
-            store a value exactly; ``query`` itself if nothing has to be checked.
+            store a value exactly, or if a row is not in the batch of a microbatch model; ``query``
+            itself if nothing has to be checked.
 
         Raises:
             SchemaChangeRefused: the query reads through a view that changes values.
             DbtConfigError: ``liquid_clustered_by`` has a name that is not a column of the query, or
                 the table would have buckets, which Delta does not have; or the contract declares a
                 column that the table can't have.
+            CompilationError: it can't be known which rows are in the batch.
         """
         self._views.check(context, query)
         self._check_clustering(query, context["config"])
         self._check_declarations(context["model"], context["config"])
+        query = self._with_batch_checked(query, context["config"], context["model"])
         query = self._with_partitions_checked(query, table, context["config"])
         return self._with_chars_checked(query, table, context["config"])
 
@@ -126,6 +130,15 @@ class NewTables:
             properties = {DEFAULTS_PROPERTY: "supported", **(config.get("tblproperties") or {})}
             config.model.config["tblproperties"] = properties
 
+    def _with_batch_checked(self, query: str, config: Any, model: Mapping[str, Any]) -> str:
+        if not creates_table_by_batch(config, model):
+            return query
+        try:
+            schema = self._backend.query_schema(query)
+        except DbtRuntimeError:
+            return query  # The statement itself will say what is wrong.
+        return _select_from(batch_checked_sql(schema, config, model), query)
+
     def _with_partitions_checked(self, query: str, table: SparkRelation, config: Any) -> str:
         columns = columns_named(config.get("partition_by"))
         policy = read_model_policy(config, config.model.unique_id)
@@ -142,7 +155,7 @@ class NewTables:
         selected = partitions_checked_sql(schema, check)
         if not selected:
             return query
-        return f"select {selected} from (\n{query.rstrip().removesuffix(';')}\n)"
+        return _select_from(selected, query)
 
     def _with_chars_checked(self, query: str, table: SparkRelation, config: Any) -> str:
         """Check the texts of the columns that a new table will declare as char.
@@ -157,7 +170,7 @@ class NewTables:
         condition = chars_unchanged_sql(schema, check)
         if not condition:
             return query
-        return f"select * from (\n{query.rstrip().removesuffix(';')}\n) where {condition}"
+        return f"{_select_from('*', query)} where {condition}"
 
     def feature_properties(self, query: str) -> dict[str, str]:
         """Return the table properties without which a query can't replace an existing Delta table.
@@ -170,3 +183,7 @@ class NewTables:
         """
         schema = self._backend.query_schema_without_statement(query)
         return feature_properties([schema]) if schema is not None else {}
+
+
+def _select_from(selected: str, query: str) -> str:
+    return f"select {selected} from (\n{query.rstrip().removesuffix(';')}\n)"

@@ -12,7 +12,7 @@
   {%- elif strategy == 'replace_where' or (strategy == 'microbatch' and existing.is_delta) -%}
     {{ _deltawiden_replace_rows_sql(prepared) }}
   {%- elif strategy in ['insert_overwrite', 'microbatch'] -%}
-    {{ _deltawiden_insert_overwrite_sql(prepared.source, prepared.target, existing, prepared.plan) }}
+    {{ _deltawiden_insert_overwrite_sql(prepared) }}
   {%- elif strategy == 'delete+insert' -%}
     {{ _deltawiden_delete_insert_sql(prepared) }}
   {%- else -%}
@@ -126,16 +126,22 @@
 {% endmacro %}
 
 
-{% macro _deltawiden_insert_overwrite_sql(source, target, existing, plan) %}
+{% macro _deltawiden_insert_overwrite_sql(prepared) %}
+    {%- set existing = prepared.existing -%}
+    {%- set plan = prepared.plan -%}
     {%- if existing.is_iceberg %}
-    insert overwrite {{ target }}
+    insert overwrite {{ prepared.target }}
     {%- else %}
-    insert overwrite table {{ target }}
+    insert overwrite table {{ prepared.target }}
     {{ partition_cols(label="partition") }}
     {%- endif %}
     {{ _deltawiden_column_list_sql(existing, plan) }}
-    select {{ _deltawiden_select_list_sql(plan) }} from {{ source }}
+    {%- if prepared.replaced %}
+    {{ _deltawiden_checked_rows_sql(prepared) }}
+    {%- else %}
+    select {{ _deltawiden_select_list_sql(plan) }} from {{ prepared.source }}
     {{- _deltawiden_where_types_unchanged(plan, existing) }}
+    {%- endif %}
 {% endmacro %}
 
 
