@@ -51,6 +51,8 @@ REFUSED = {
     "short": "toolong",
     "share": "50%",
     "moment": "2024-03-10 02:30:00",
+    "no_break": "7\u00a0",
+    "full_width": "\uff17",
 }
 FITTING = {
     "id": "1234567890123456789",
@@ -64,6 +66,8 @@ FITTING = {
     "short": "fits",
     "share": "50",
     "moment": "2024-03-10 03:30:00",
+    "no_break": " 7 ",
+    "full_width": "7",
 }
 TYPES = {
     "amount": "decimal(10,2)",
@@ -73,6 +77,7 @@ TYPES = {
     "second": "timestamp",
     "local": "timestamp_ntz",
     "short": "varchar(5)",
+    "no_break": "int",
 }
 EMPTY = "," * (len(FITTING) - 1)
 
@@ -107,6 +112,8 @@ class TestValuesThatAreNotStoredExactly:
             "short": "fits",
             "share": 50,
             "moment": "2024-03-10T03:30:00.000-04:00",
+            "no_break": 7,
+            "full_width": 7,
         }
         assert table("fitting").rows("string(second)") == [("2024-01-01 10:11:12.123456",)]
 
@@ -118,7 +125,7 @@ class TestValuesThatAreNotStoredExactly:
     def test_other_values_stop_the_seed_with_the_line_and_the_column(self, refused, project, name):
         message = refused.message(f"unfit_{name}")
         assert f"seeds/unfit_{name}.csv has values" in message
-        assert f"line 4, column {name}: '{REFUSED[name]}' is not stored exactly as" in message
+        assert f"line 4, column {name}: {REFUSED[name]!r} is not stored exactly as" in message
         assert not project.run_sql(f"show tables in {{schema}} like 'unfit_{name}'", fetch="all")
 
 

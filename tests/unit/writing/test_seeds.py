@@ -54,6 +54,24 @@ def test_a_column_stores_the_value_of_a_text(column, stored, refused):
     assert [text for text in refused if is_exact(text)] == []
 
 
+@pytest.mark.parametrize(
+    ("column", "text"),
+    [
+        ("int", "7\u00a0"),
+        ("int", "\uff17"),
+        ("decimal(4,2)", "\u0661.5"),
+        ("double", "1.5\u2003"),
+        ("double", "\u0131nf"),
+        ("boolean", "true\u00a0"),
+        ("date", "\uff12024-01-01"),
+        ("timestamp", "2024-01-01 10:11:12\u00a0Z"),
+        ("timestamp_ntz", "2024-01-01 10:11:1\uff12"),
+    ],
+)
+def test_a_text_with_spaces_and_digits_that_spark_does_not_read_is_refused(column, text):
+    assert not _check(parse_type(column))(text)
+
+
 def test_a_time_that_the_zone_of_the_session_skips_is_none_of_a_timestamp():
     skipped = "2024-03-10 02:30:00"
     new_york = ZoneInfo("America/New_York")

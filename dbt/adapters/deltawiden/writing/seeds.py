@@ -29,13 +29,17 @@ _MOST_SHOWN = 10
 # means, https://spark.apache.org/docs/latest/sql-ref-datatypes.html (spark.sql.timestampType).
 _SESSION_QUERY = "select current_timezone(), typeof(cast(null as timestamp))"
 
-_INTEGER = re.compile(r"[+-]?\d+(\.0*)?")
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
-_NAN_OR_INFINITY = re.compile(r"nan|[+-]?inf(inity)?", re.IGNORECASE)
-_DATE = re.compile(r"(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})")
+# The spaces that Spark's casts remove, and only the digits that they read. Python's own `strip` and
+# patterns take those of all languages, of which a cast makes null. Source: UTF8String.trimAll.
+_SPACES = " \t\n\r\v\f"
+_INTEGER = re.compile(r"[+-]?\d+(\.0*)?", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_NAN_OR_INFINITY = re.compile(r"nan|[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
+_DATE = re.compile(r"(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})", re.ASCII)
 _TIME = re.compile(
     r"(?P<hour>\d{1,2}):(?P<minute>\d{1,2})(:(?P<second>\d{1,2})(\.\d{1,6}0*)?)?"
-    r"(?P<zone>\s*(Z|[+-]\d{1,2}(:?\d{2})?|UTC|GMT|[A-Za-z]+/[A-Za-z_/]+))?"
+    r"(?P<zone>\s*(Z|[+-]\d{1,2}(:?\d{2})?|UTC|GMT|[A-Za-z]+/[A-Za-z_/]+))?",
+    re.ASCII,
 )
 _TOO_FINE = re.compile(r"[.,]\d{6}\d*[1-9]")
 _BOOLEANS = frozenset({"true", "t", "yes", "y", "1", "false", "f", "no", "n", "0"})
@@ -114,7 +118,7 @@ def seed_values(seed: Mapping[str, Any], table: agate.Table) -> list[list[Any]]:
     numbers = [isinstance(column.data_type, agate.Number) for column in table.columns]
     return [
         [
-            records[row][index].strip() if numbers[index] and value is not None else value
+            records[row][index].strip(_SPACES) if numbers[index] and value is not None else value
             for index, value in enumerate(values)
         ]
         for row, values in enumerate(table.rows)
@@ -190,21 +194,21 @@ def _check(column: DataType, zone: tzinfo | None = None) -> Callable[[str], bool
     """Return a function that checks whether a column of a type stores the value of a text."""
     if type(column) in INTEGER_BITS:
         limit = 1 << INTEGER_BITS[type(column)]
-        return lambda text: _is_integer(text.strip(), limit)
+        return lambda text: _is_integer(text.strip(_SPACES), limit)
     if isinstance(column, spark.DecimalType):
-        return lambda text: _is_decimal(text.strip(), column.precision, column.scale)
+        return lambda text: _is_decimal(text.strip(_SPACES), column.precision, column.scale)
     if isinstance(column, spark.DoubleType):
-        return lambda text: _is_floating(text.strip(), float)
+        return lambda text: _is_floating(text.strip(_SPACES), float)
     if isinstance(column, spark.FloatType):
-        return lambda text: _is_floating(text.strip(), nearest_float)
+        return lambda text: _is_floating(text.strip(_SPACES), nearest_float)
     if isinstance(column, spark.BooleanType):
-        return lambda text: text.strip().lower() in _BOOLEANS
+        return lambda text: text.strip(_SPACES).lower() in _BOOLEANS
     if isinstance(column, spark.DateType):
-        return lambda text: _is_date(text.strip())
+        return lambda text: _is_date(text.strip(_SPACES))
     if isinstance(column, spark.TimestampType):
-        return lambda text: _is_timestamp(text.strip(), True, zone)
+        return lambda text: _is_timestamp(text.strip(_SPACES), True, zone)
     if isinstance(column, spark.TimestampNTZType):
-        return lambda text: _is_timestamp(text.strip(), False, None)
+        return lambda text: _is_timestamp(text.strip(_SPACES), False, None)
     if isinstance(column, spark.CharType):
         return lambda text: len(text) == column.length
     if isinstance(column, spark.VarcharType):
