@@ -261,3 +261,36 @@ class TestTimesWithoutZone:
             ended = [row[3] for row in versions.rows("id", *TIMES) if row[0] == 3 and row[3]]
             assert all(timedelta(0) <= now - moment < timedelta(hours=1) for moment in ended)
             assert len(ended) == (0 if name == "ignore" else 1)
+
+
+SPELLED = "select id, id * {{ var('times', 10) }} as {{ var('name', 'amount') }}, "
+SPELLED += "timestamp'2024-01-01 00:00:00' as at from range(1, {{ var('ids', 3) }})"
+
+
+class TestAVersionWithTheTimeOfAnOlderOne:
+    """A row that comes back as it was, and a row that changes without a new updated_at."""
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {
+            f"{name}.sql": snapshot(name, config + ", updated_at='at'", SPELLED)
+            for name, config in (
+                ("invalidated", "strategy='timestamp', hard_deletes='invalidate'"),
+                ("recorded_again", "strategy='timestamp', hard_deletes='new_record'"),
+                ("changed", "strategy='check', check_cols=['amount']"),
+            )
+        }
+
+    def test_is_stored(self, project, table):
+        for ids, times in ((3, 10), (2, 10), (3, 11), (3, 11)):
+            run = dbt("snapshot", ids=ids, times=times)
+        for name, current in (
+            ("invalidated", [(1, 10), (2, 22)]),
+            ("recorded_again", [(1, 10), (2, 22)]),
+            ("changed", [(1, 11), (2, 22)]),
+        ):
+            assert run.status(name) == "success", run.message(name)
+            rows = table(name).rows("id", "amount", "dbt_valid_to")
+            assert [row[:2] for row in rows if row[2] is None] == current
+        deleted = [row[0] for row in table("recorded_again").rows("dbt_is_deleted")]
+        assert deleted == ["False", "False", "False", "True"]

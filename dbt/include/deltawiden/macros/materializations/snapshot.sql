@@ -101,7 +101,12 @@
 {% endmacro %}
 
 
-{#- dbt-spark's MERGE with a list of columns, because `*` fails if the source lacks a column of the table. -#}
+{#-
+  dbt-spark's MERGE with a list of columns, because `*` fails if the source lacks a column of the table.
+
+  A new version matches no row. dbt makes its id of the key and `updated_at`, so a row that comes back with the
+  `updated_at` of an older version has that version's id. A match would drop it.
+-#}
 {% macro deltawiden__snapshot_merge_sql(target, source, insert_cols) -%}
   {%- set columns = config.get('snapshot_table_column_names') or get_snapshot_table_column_names() -%}
   {%- set valid_to = 'DBT_INTERNAL_DEST.' ~ columns.dbt_valid_to -%}
@@ -110,8 +115,9 @@
   merge into {{ target }} as DBT_INTERNAL_DEST
       using {{ source }} as DBT_INTERNAL_SOURCE
       on DBT_INTERNAL_SOURCE.{{ columns.dbt_scd_id }} = DBT_INTERNAL_DEST.{{ columns.dbt_scd_id }}
+        and DBT_INTERNAL_SOURCE.dbt_change_type in ('update', 'delete')
 
-      when matched and DBT_INTERNAL_SOURCE.dbt_change_type in ('update', 'delete')
+      when matched
         and ({{ valid_to }} is null {%- if current %} or {{ valid_to }} = {{ current }} {%- endif %})
         then update set {{ columns.dbt_valid_to }} = DBT_INTERNAL_SOURCE.{{ columns.dbt_valid_to }}
 
