@@ -267,6 +267,31 @@ SPELLED = "select id, id * {{ var('times', 10) }} as {{ var('name', 'amount') }}
 SPELLED += "timestamp'2024-01-01 00:00:00' as at from range(1, {{ var('ids', 3) }})"
 
 
+class TestNamesThatDifferOnlyInCase:
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {
+            f"{name}.sql": snapshot(name, config, SPELLED)
+            for name, config in (
+                ("all_checked", "strategy='check', check_cols='all'"),
+                ("one_checked", "strategy='check', check_cols=['AMOUNT']"),
+                ("deleted", "strategy='timestamp', updated_at='AT', hard_deletes='new_record'"),
+            )
+        }
+
+    def test_are_no_change_and_values_are_kept(self, project, table):
+        for name in ("amount", "Amount", "Amount"):
+            run = dbt("snapshot", name=name)
+        for name in ("all_checked", "one_checked", "deleted"):
+            assert run.status(name) == "success", run.message(name)
+            assert table(name).rows("id", "amount") == [(1, 10), (2, 20)]
+        dbt("snapshot", name="Amount", ids=2, times=11)
+        for name in ("all_checked", "one_checked"):
+            assert table(name).rows("id", "amount") == [(1, 10), (1, 11), (2, 20)]
+        versions = table("deleted").rows("id", "amount", "dbt_is_deleted")
+        assert versions == [(1, 10, "False"), (2, 20, "False"), (2, 20, "True")]
+
+
 class TestAVersionWithTheTimeOfAnOlderOne:
     """A row that comes back as it was, and a row that changes without a new updated_at."""
 

@@ -29,6 +29,19 @@ def test_the_source_is_selected_in_its_own_spelling_and_the_columns_it_has_besid
     assert [column.in_source for column in write.columns] == [True, False]
 
 
+def test_the_source_can_be_selected_in_the_spelling_of_the_table():
+    table = schema({"id": "int", "s": {"a": "int"}, "gone": "int"})
+    write = match_columns(schema({"ID": "int", "S": {"A": "int", "b": "int"}}), table)
+    assert not write.has_table_names
+    id_column, struct, gone = write.columns
+    assert id_column.named_sql == "`ID` as `id`"
+    assert struct.named_sql == struct.select_sql
+    assert struct.named_sql.endswith(" as `s`")
+    assert gone.has_table_name
+    assert gone.named_sql == "cast(null as int) as `gone`"
+    assert match_columns(schema({"id": "int", "s": {"A": "int"}}), table).has_table_names
+
+
 def test_a_write_with_the_structs_of_the_table_is_as_is():
     table = schema({"s": {"a": "int", "b": "int"}, "gone": {"x": "int"}})
     write = match_columns(schema({"s": {"a": "int", "b": "int"}}), table)

@@ -12,9 +12,10 @@ from dbt.adapters.deltawiden.config.policy import OnLossyWrite, OnSchemaChange
 from dbt.adapters.deltawiden.config.validation import read_model_policy
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.evolution.evolution import SchemaChangeRefused, TableEvolution
-from dbt.adapters.deltawiden.sql.identifiers import quote
+from dbt.adapters.deltawiden.sql.identifiers import quote, read_name
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.writing.columns import WrittenColumn
 
 _TIMES = ("dbt_updated_at", "dbt_valid_from", "dbt_valid_to")
 
@@ -69,6 +70,7 @@ class SnapshotEvolution:
         plan = self.plan_schemas(schemas, table, config, name, columns, hard_deletes)
         if _times(_written(plan), columns, TimestampNTZType):
             self._with_timestamp_ntz.add(unique_id)
+        _spell_check_columns(config, plan.write.columns)
         return plan
 
     def plan_schemas(
@@ -135,6 +137,22 @@ class SnapshotEvolution:
             f"cast({q} as timestamp_ltz) as {q}" if name in dates else q for name, q in names
         )
         return f"select {', '.join(selected)} from (\n{query}\n)"
+
+
+def _spell_check_columns(config: Any, columns: Iterable[WrittenColumn]) -> None:
+    """Spell the names of ``check_cols`` as the table does, because dbt does not ignore case."""
+    configured = config.get("check_cols")
+    if not configured or isinstance(configured, str):
+        return  # It is "all".
+    by_name = {column.name.lower(): column for column in columns}
+    spelled = []
+    for name in configured:
+        path = read_name(name)
+        column = by_name.get(path[0].lower()) if len(path) == 1 else None
+        differs = column is not None and path[0] != column.name
+        spelled.append(column.quoted if column is not None and differs else name)
+    if spelled != configured:
+        config.model.config["check_cols"] = spelled
 
 
 def _written(plan: Plan) -> list[StructField]:

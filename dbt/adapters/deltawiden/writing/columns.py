@@ -75,6 +75,17 @@ class WrittenColumn:
         shaped = value if self.is_checked_in_clause else self.value_sql(value)
         return value if shaped == value else f"{shaped} as {self.quoted}"
 
+    @property
+    def has_table_name(self) -> bool:
+        """Whether the model's output spells the column's name as the table does."""
+        return self.source is None or self.source.name == self.name
+
+    @property
+    def named_sql(self) -> str:
+        """The expression of ``select_sql``, with the name that the table has."""
+        is_name = self.source is not None and self.select_sql == quote(self.source.name)
+        return f"{self.select_sql} as {self.quoted}" if is_name else self.select_sql
+
     def merged_sql(self, alias: str) -> str:
         """Render the value that a clause of a MERGE writes.
 
@@ -186,6 +197,11 @@ class Write:
     def is_as_is(self) -> bool:
         """Whether the model's output can be written unchanged, including nested fields."""
         return all(column.is_as_is for column in self.columns)
+
+    @property
+    def has_table_names(self) -> bool:
+        """Whether the model's output spells the names of all columns as the table does."""
+        return all(column.has_table_name for column in self.columns)
 
     @property
     def source_select_sql(self) -> str:

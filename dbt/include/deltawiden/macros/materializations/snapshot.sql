@@ -62,6 +62,7 @@
 {#- Create the staging view, and run the MERGE that reads it. The adapter has already run the plan. -#}
 {% macro _deltawiden_run_snapshot_write(plan, strategy, target_relation, columns) %}
   {%- set source = _deltawiden_snapshot_source(plan, columns.values() | map('lower') | list) -%}
+  {%- set strategy = _deltawiden_snapshot_strategy(plan, strategy, source) -%}
   {%- set staging = _deltawiden_snapshot_staging(strategy, source, target_relation) -%}
   {%- set rows = _deltawiden_source_sql(staging, '*', plan, target_relation) -%}
   {%- call statement('main') -%}
@@ -87,14 +88,32 @@
 {% endmacro %}
 
 
-{#- Return the model's query, with nested fields in the table's order and types so that they can be compared. -#}
+{#-
+  Return the strategy again if names are spelled in another way than in the table. dbt's macros do not ignore case: they
+  would take a column for a new one, and each row for a changed one.
+-#}
+{% macro _deltawiden_snapshot_strategy(plan, strategy, source) %}
+  {#- The adapter has spelled `check_cols` as the table does; `model` has them as they were configured. -#}
+  {%- if plan.write.has_table_names and config.get('check_cols') == model['config'].get('check_cols') -%}
+    {% do return(strategy) %}
+  {%- endif -%}
+  {%- set strategy_macro = strategy_dispatch(config.get('strategy')) -%}
+  {%- set node = dict(model, compiled_code=source) -%}
+  {% do return(strategy_macro(node, 'snapshotted_data', 'source_data', model['config'], true)) %}
+{% endmacro %}
+
+
+{#-
+  Return the model's query, with the table's names, and with nested fields in the table's order and types so that they
+  can be compared.
+-#}
 {% macro _deltawiden_snapshot_source(plan, own_columns) %}
-  {%- if plan.write.is_as_is -%}
+  {%- if plan.write.is_as_is and plan.write.has_table_names -%}
     {% do return(model['compiled_code']) %}
   {%- endif -%}
   {%- set selected = [] -%}
   {%- for column in plan.write.columns if column.in_source and column.name | lower not in own_columns -%}
-    {%- do selected.append(column.select_sql) -%}
+    {%- do selected.append(column.named_sql) -%}
   {%- endfor -%}
   {#- The query is on its own line, because it may end with a comment. -#}
   {% do return('select ' ~ selected | join(', ') ~ ' from (\n' ~ model['compiled_code'] ~ '\n)') %}
