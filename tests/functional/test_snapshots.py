@@ -192,7 +192,7 @@ class TestMomentsOfDeletions:
     )
     def test_are_stored_with_their_time(self, project, table, name, moment):
         assert dbt("snapshot", "--select", name, ids=3).status(name) == "success"
-        assert {table(name).types[time] for time in TIMES} == {"timestamp"}
+        assert {table(name).types[time] for time in TIMES} == {"timestamp_ntz"}
         assert dbt("snapshot", "--select", name, ids=2).status(name) == "success"
         assert dbt("snapshot", "--select", name, ids=2).status(name) == "success"
         (latest,) = table(name).rows(f"max({moment})", f"max({moment}) > date_trunc('day', now())")
@@ -220,6 +220,34 @@ class TestMomentsOfDeletions:
         assert run.status(name) == "success", run.message(name)
         ended = old.rows("dbt_valid_to", "dbt_valid_to > date_trunc('day', dbt_valid_to)")
         assert {row[1] for row in ended} == {True, None}
+
+
+class TestDatesInSeveralTimeZones:
+    """A date is the same day in each session, also as the time of a version."""
+
+    NAMES = ("ignore", "invalidate", "new_record")
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        zone = "config(pre_hook='set spark.sql.session.timeZone = ' ~ var('zone'), "
+        return {
+            f"dated_{name}.sql": MOMENTS.replace("config(", zone).format(
+                name=f"dated_{name}", hard_deletes=name
+            )
+            for name in self.NAMES
+        }
+
+    def test_are_not_a_change(self, project, table):
+        zones = ("Europe/Berlin", "America/New_York", "America/Los_Angeles")
+        for zone, ids in zip(zones, (3, 3, 2), strict=True):
+            run = dbt("snapshot", ids=ids, zone=zone)
+        for name, versions in zip(self.NAMES, ([1, 2], [1, 2], [1, 2, 2]), strict=True):
+            assert run.status(f"dated_{name}") == "success", run.message(f"dated_{name}")
+            snapshot = table(f"dated_{name}")
+            assert [row[0] for row in snapshot.rows("id")] == versions
+            ended = snapshot.rows("id", "dbt_valid_to > cast(day as timestamp_ntz)")
+            assert (2, True) in ended or name == "ignore"
+            assert (1, None) in ended
 
 
 ZONELESS = """

@@ -211,8 +211,9 @@ class DeltaWidenAdapter(SparkAdapter):
         columns: Mapping[str, str],
     ) -> str:
         """Check the query that creates a snapshot, and make its times timestamps."""
-        with_timestamps = self._services.snapshots.with_timestamps(query, columns)
-        return self._services.new_tables.checked_query(context, with_timestamps, table)
+        file_format = context["config"].get("file_format")
+        query = self._services.snapshots.with_timestamps(query, columns, file_format)
+        return self._services.new_tables.checked_query(context, query, table)
 
     @available.parse(lambda *_, **__: False)
     def has_timestamp_ntz(self, unique_id: str) -> bool:

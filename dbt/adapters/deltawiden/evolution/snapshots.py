@@ -6,7 +6,14 @@ from typing import Any
 
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
-from pyspark.sql.types import DataType, DateType, StructField, StructType, TimestampNTZType
+from pyspark.sql.types import (
+    DataType,
+    DateType,
+    StructField,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+)
 
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, OnSchemaChange
 from dbt.adapters.deltawiden.config.validation import read_model_policy
@@ -17,6 +24,7 @@ from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.writing.columns import WrittenColumn
 
+_FORMATS_WITH_NTZ = ("delta", "iceberg")
 _TIMES = ("dbt_updated_at", "dbt_valid_from", "dbt_valid_to")
 
 
@@ -115,12 +123,17 @@ class SnapshotEvolution:
         """
         return unique_id in self._with_timestamp_ntz
 
-    def with_timestamps(self, query: str, columns: Mapping[str, str]) -> str:
+    def with_timestamps(self, query: str, columns: Mapping[str, str], file_format: str) -> str:
         """Let the times of a new snapshot's versions be timestamps, even if they come from dates.
+
+        A date has no time zone. As a timestamp_ntz, it stays the same day in each session. As a
+        timestamp, it would be earlier than the same date in a session whose time zone is further
+        west, and dbt would take each row for a changed one.
 
         Args:
             query: the query for the snapshot's rows.
             columns: the names of dbt's own columns.
+            file_format: the table's format.
 
         Returns:
             A query with the same columns; ``query`` itself if none of the times is a date.
@@ -132,10 +145,12 @@ class SnapshotEvolution:
         dates = _times(schema.fields, columns, DateType)
         if not dates:
             return query
+        # All times are of one type. `dbt_valid_to_current` can be a timestamp.
+        has_moments = bool(_times(schema.fields, columns, TimestampType))
+        has_ntz = file_format in _FORMATS_WITH_NTZ and not has_moments
+        timestamp = "timestamp_ntz" if has_ntz else "timestamp_ltz"
         names = ((field.name, quote(field.name)) for field in schema.fields)
-        selected = (
-            f"cast({q} as timestamp_ltz) as {q}" if name in dates else q for name, q in names
-        )
+        selected = (f"cast({q} as {timestamp}) as {q}" if name in dates else q for name, q in names)
         return f"select {', '.join(selected)} from (\n{query}\n)"
 
 
