@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from dbt.adapters.contracts.connection import AdapterResponse
@@ -30,6 +31,7 @@ from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
 from dbt.adapters.deltawiden.evolution.incremental_plan import plan_incremental
 from dbt.adapters.deltawiden.evolution.model_views import ModelViews
 from dbt.adapters.deltawiden.evolution.snapshots import SnapshotEvolution
+from dbt.adapters.deltawiden.evolution.text_formats import text_checked_query
 from dbt.adapters.deltawiden.sql.identifiers import quote_once
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
@@ -181,7 +183,8 @@ class IncrementalWrites:
         config = context["config"]
         # The metastore and the table's log are read while Spark analyses the model's query.
         table_schema = self._backend.prefetch_schema(existing)
-        source, query = context["_deltawiden_create_source_view"]()
+        checked_query = partial(text_checked_query, self._backend, config=config)
+        source, query = context["_deltawiden_create_source_view"](checked_query)
         self._views.check(context, query)
         schemas = self._backend.schema(source), table_schema()
         policy = read_model_policy(config, config.model.unique_id)

@@ -24,6 +24,7 @@ from dbt.adapters.deltawiden.delta.column_metadata import CURRENT_DEFAULT
 from dbt.adapters.deltawiden.evolution.batches import batch_checked_sql, creates_table_by_batch
 from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
 from dbt.adapters.deltawiden.evolution.model_views import ModelViews
+from dbt.adapters.deltawiden.evolution.text_formats import select_from, text_checked_query
 from dbt.adapters.deltawiden.spark.temporary_views import declared_view
 from dbt.adapters.deltawiden.sql.identifiers import path_sql, path_text, quote
 from dbt.adapters.deltawiden.widening.clustering import find_columns
@@ -56,9 +57,9 @@ class NewTables:
             table: the table that is created from it.
 
         Returns:
-            A query with the same rows, which ends with an error if a partition or a char would not
-            store a value exactly, or if a row is not in the batch of a microbatch model; ``query``
-            itself if nothing has to be checked.
+            A query with the same rows, which ends with an error if a partition, a char or a text
+            format would not store a value exactly, or if a row is not in the batch of a microbatch
+            model; ``query`` itself if nothing has to be checked.
 
         Raises:
             SchemaChangeRefused: the query reads through a view that changes values.
@@ -71,6 +72,7 @@ class NewTables:
         self._check_clustering(query, context["config"])
         self._check_declarations(context["model"], context["config"])
         query = self._with_batch_checked(query, context["config"], context["model"])
+        query = text_checked_query(self._backend, query, context["config"])
         query = self._with_partitions_checked(query, table, context["config"])
         return self._with_chars_checked(query, table, context["config"])
 
@@ -137,7 +139,7 @@ class NewTables:
             schema = self._backend.query_schema(query)
         except DbtRuntimeError:
             return query  # The statement itself will say what is wrong.
-        return _select_from(batch_checked_sql(schema, config, model), query)
+        return select_from(batch_checked_sql(schema, config, model), query)
 
     def _with_partitions_checked(self, query: str, table: SparkRelation, config: Any) -> str:
         columns = columns_named(config.get("partition_by"))
@@ -155,7 +157,7 @@ class NewTables:
         selected = partitions_checked_sql(schema, check)
         if not selected:
             return query
-        return _select_from(selected, query)
+        return select_from(selected, query)
 
     def _with_chars_checked(self, query: str, table: SparkRelation, config: Any) -> str:
         """Check the texts of the columns that a new table will declare as char.
@@ -170,7 +172,7 @@ class NewTables:
         condition = chars_unchanged_sql(schema, check)
         if not condition:
             return query
-        return f"{_select_from('*', query)} where {condition}"
+        return f"{select_from('*', query)} where {condition}"
 
     def feature_properties(self, query: str) -> dict[str, str]:
         """Return the table properties without which a query can't replace an existing Delta table.
@@ -183,7 +185,3 @@ class NewTables:
         """
         schema = self._backend.query_schema_without_statement(query)
         return feature_properties([schema]) if schema is not None else {}
-
-
-def _select_from(selected: str, query: str) -> str:
-    return f"select {selected} from (\n{query.rstrip().removesuffix(';')}\n)"

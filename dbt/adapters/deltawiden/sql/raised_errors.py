@@ -10,6 +10,9 @@ LOSSY_VALUE = "LOSSY_VALUE"
 LOSSY_PARTITION_VALUE = "LOSSY_PARTITION_VALUE"
 """The error condition for a value that a partition column does not store exactly."""
 
+LOSSY_FORMAT_VALUE = "LOSSY_FORMAT_VALUE"
+"""The error condition for a value that a text format does not store exactly."""
+
 ROW_OUTSIDE_BATCH = "ROW_OUTSIDE_BATCH"
 """The error condition for a row that is outside the batch of a microbatch model."""
 
@@ -31,6 +34,10 @@ REMEDIES: Mapping[str, str] = {
     LOSSY_PARTITION_VALUE: (
         "Select another value for it, such as null: nullif(column, ''). With Delta 3.3 and 4.0, a "
         "timestamp also needs the session's time zone to be Java's (-Duser.timezone). Or set "
+        "on_lossy_write: ignore to write such values all the same."
+    ),
+    LOSSY_FORMAT_VALUE: (
+        "Use another file_format, such as delta or parquet, or select another value. Or set "
         "on_lossy_write: ignore to write such values all the same."
     ),
     ROW_OUTSIDE_BATCH: (

@@ -95,9 +95,10 @@
 
 {#-
   Create the temporary view of the model's rows, and return it with its query. The adapter calls this macro for each
-  attempt to write, because another writer may have changed the types of the tables that the view reads.
+  attempt to write, because another writer may have changed the types of the tables that the view reads. `checked_query`
+  is a function: it adds a check to a query if the table has a text format.
 -#}
-{% macro _deltawiden_create_source_view() %}
+{% macro _deltawiden_create_source_view(checked_query) %}
   {%- set view = this.incorporate(path={'identifier': adapter.temporary_view(model)}).include(database=false, schema=false) -%}
   {%- set query = _deltawiden_model_query() -%}
   {%- if config.get('contract').enforced -%}
@@ -105,7 +106,7 @@
     {%- set query = get_select_subquery(query) -%}
   {%- endif -%}
   {%- call statement('create_source_view') -%}
-    {{ create_table_as(True, view, query) }}
+    {{ create_table_as(True, view, checked_query(query)) }}
   {%- endcall -%}
   {% do return([view, query]) %}
 {% endmacro %}
