@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
+from tests.functional.aged import make_removed_files_older
 from tests.functional.operate import document, operate
 from tests.functional.support import Table, dbt
 
@@ -36,6 +37,7 @@ class TestVacuum:
         return {
             "orders.sql": model,
             "kept.sql": model,
+            "aged.sql": model,
             "short.sql": short,
             "a_view.sql": "select * from {{ ref('orders') }}",
         }
@@ -97,6 +99,30 @@ class TestVacuum:
         assert "This is a view, which has no files" in printed
         start = next(row for row in table("short").history if row.operation == "VACUUM START")
         assert start.operationParameters["retentionCheckEnabled"] == "true"
+
+    def test_a_retention_over_the_tables_is_refused_because_delta_would_not_keep_it(self, table):
+        files = files_of(table("kept"))
+        printed = operate("vacuum", models=["kept"], retention_hours=720, force=True)
+        assert "retention_hours: 720 hours is more than the table's retention of 168 hours" in (
+            printed
+        )
+        assert "'delta.deletedFileRetentionDuration' = 'interval 720 hours'" in printed
+        assert files_of(table("kept")) == files
+
+    def test_a_forced_retention_of_some_hours_is_used_instead_of_the_tables(
+        self, project, table, spark
+    ):
+        make_removed_files_older(spark, table("aged"), 30 * 3600)
+        spark.sql(f"insert overwrite {project.test_schema}.aged values (2)")
+        before = files_of(table("aged"))
+        (result,) = document("vacuum", models=["aged"], retention_hours=24, force=True)["tables"]
+        # The files that were removed 30 hours ago, not the one that was removed now.
+        assert len(before - files_of(table("aged"))) == result["files"] == 2
+        readable = [number for number in range(4) if can_be_read(table("aged"), number)]
+        assert readable == [2, 3]
+        assert result["oldest_readable_version"] == 2
+        (result,) = document("vacuum", models=["aged"], retention_hours=168)["tables"]
+        assert result["files"] == 0
 
     @pytest.mark.parametrize(
         ("arguments", "said"),

@@ -13,6 +13,9 @@ PROPERTY = "delta.deletedFileRetentionDuration"
 CHECK_SETTING = "spark.databricks.delta.retentionDurationCheck.enabled"
 """Whether Delta refuses a VACUUM under the table's retention,
 https://docs.delta.io/latest/delta-utility.html#remove-files-no-longer-referenced-by-a-delta-table."""
+IGNORE_SETTING = "spark.databricks.delta.vacuum.retentionWindowIgnore.enabled"
+"""Whether VACUUM uses the table's retention instead of the statement's, unless that is 0 hours. It
+is true by default since Delta 4.1: ``DeltaSQLConf``. Older versions ignore the setting."""
 
 _DEFAULT = "interval 1 week"
 _UNITS = ("microsecond", "millisecond", "second", "minute", "hour", "day", "week")

@@ -1,7 +1,7 @@
 """``vacuum``: delete the files that tables no longer need, and say which time travel this ends."""
 
-import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -12,6 +12,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.retention import (
     CHECK_SETTING,
+    IGNORE_SETTING,
     PROPERTY,
     oldest_readable_version,
     retention,
@@ -30,7 +31,7 @@ class Vacuum:
 
     Attributes:
         retention_hours: how long files are kept after they were removed from the table. None for
-            the table's own retention.
+            the table's own retention, which is also the maximum.
         force: whether it may be less than the table's own retention.
         dry_run: whether to delete nothing, and count the files.
     """
@@ -70,7 +71,8 @@ def vacuum_table(table: MaintainedTable, request: Vacuum) -> OperationResult:
         The result, with the number of files and the oldest version that stays readable.
 
     Raises:
-        DbtRuntimeError: ``retention_hours`` is less than the table's retention, without ``force``.
+        DbtRuntimeError: ``retention_hours`` is more than the table's retention, or less without
+            ``force``.
         DbtDatabaseError: Delta refused the statement.
 
     Source:
@@ -80,16 +82,30 @@ def vacuum_table(table: MaintainedTable, request: Vacuum) -> OperationResult:
     of_table = retention(snapshot.properties)
     hours = request.retention_hours
     kept = of_table if hours is None else timedelta(hours=hours)
+    if kept > of_table:
+        raise DbtRuntimeError(_too_long_text(table.name, kept, of_table))
     is_less = kept < of_table
     if is_less and not request.force:
         raise DbtRuntimeError(_too_short_text(kept, of_table))
     statement = statements.vacuum(table.name, hours, request.dry_run)
     oldest = oldest_readable_version(snapshot.location, kept, table.backend.fetch_rows)
     log_progress(f"{statement}: {_time_travel_text(oldest)}")
-    unchecked = table.backend.with_setting(CHECK_SETTING, "false")
-    with unchecked if is_less else contextlib.nullcontext():
+    with _accepting(table.backend, less_than_the_tables=is_less):
         files = _run(table, statement, request.dry_run)
     return _result(table, statement, request.dry_run, kept, files, oldest)
+
+
+@contextmanager
+def _accepting(backend: SqlBackend, less_than_the_tables: bool) -> Iterator[None]:
+    """Let Delta accept a retention under that of the table in the block, if it is one.
+
+    A retention that is the table's own needs no setting: Delta uses it in any case.
+    """
+    with ExitStack() as settings:
+        if less_than_the_tables:
+            for setting in (CHECK_SETTING, IGNORE_SETTING):
+                settings.enter_context(backend.with_setting(setting, "false"))
+        yield
 
 
 def _run(table: MaintainedTable, statement: str, dry_run: bool) -> int | None:
@@ -109,9 +125,19 @@ def _too_short_text(kept: timedelta, of_table: timedelta) -> str:
     return (
         f"retention_hours: {_hours_text(kept)} is less than the table's retention of "
         f"{_hours_text(of_table)} ({PROPERTY}). Queries and writers that run now may still need "
-        "the files, and older versions could no longer be read. Leave `retention_hours` out or "
-        f"give at least {_hours_text(of_table)}. If nothing else uses the table, give "
-        "`force: true`."
+        "the files, and older versions could no longer be read. Leave `retention_hours` out. If "
+        "nothing else uses the table, give `force: true`."
+    )
+
+
+def _too_long_text(table: str, kept: timedelta, of_table: timedelta) -> str:
+    hours = _hours_text(kept)
+    return (
+        f"retention_hours: {hours} is more than the table's retention of {_hours_text(of_table)} "
+        f"({PROPERTY}). Delta does not keep files longer than the table's retention: it no longer "
+        "knows when they were removed. To keep them longer from now on, run: alter table "
+        f"{table} set tblproperties ('{PROPERTY}' = 'interval {hours}'). Then leave "
+        "`retention_hours` out."
     )
 
 

@@ -1,0 +1,46 @@
+"""Make tables older, as if their versions had been written some time ago."""
+
+import os
+import re
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from tests.functional.support import Table
+
+
+def folder_of(table: Table) -> Path:
+    """Return the folder of a table."""
+    (detail,) = table.spark.sql(f"describe detail {table.name}").collect()
+    return Path(detail.location.removeprefix("file:"))
+
+
+def make_older(spark: SparkSession, table: Table, seconds: int) -> None:
+    """Make the files of the log older."""
+    for file in (folder_of(table) / "_delta_log").iterdir():
+        if file.is_file() and not file.name.startswith("."):
+            _make_file_older(file, seconds)
+    spark.sql(f"refresh table {table.name}")
+
+
+def make_removed_files_older(spark: SparkSession, table: Table, seconds: int) -> None:
+    """Make the data files older, and the times at which the log says that they were removed."""
+    folder = folder_of(table)
+    for file in folder.glob("*.parquet"):
+        _make_file_older(file, seconds)
+    for commit in (folder / "_delta_log").glob("*.json"):
+        commit.write_text(
+            re.sub(
+                r'"deletionTimestamp":(\d+)',
+                lambda found: f'"deletionTimestamp":{int(found[1]) - seconds * 1000}',
+                commit.read_text(),
+            )
+        )
+        # Hadoop's checksum of the text from before.
+        (commit.parent / f".{commit.name}.crc").unlink(missing_ok=True)
+    spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+
+
+def _make_file_older(file: Path, seconds: int) -> None:
+    then = file.stat().st_mtime - seconds
+    os.utime(file, (then, then))
