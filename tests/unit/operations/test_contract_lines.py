@@ -5,6 +5,7 @@ import stat
 from pathlib import Path
 
 import pytest
+import yaml
 
 from dbt.adapters.deltawiden.operations.contract_lines import (
     ModelFile,
@@ -55,6 +56,44 @@ def changed(model: str, version: object, column: str, before: str, after: str) -
 def test_only_the_type_is_replaced(place, after, old, new):
     assert TEXT.count(old) == 1
     assert changed(*place, after) == TEXT.replace(old, new)
+
+
+HOSTILE = [
+    'a"b',
+    "it's",
+    "back\\slash",
+    "line\nend",
+    "tab\t",
+    "# no comment",
+    "a: b",
+    "ü",
+    "'",
+    '"',
+]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("column", ["amount", "fee", "tip"])
+def test_a_type_with_any_name_in_it_is_read_as_it_was_written(name, column):
+    before = {"amount": "int", "fee": "decimal(8,2)", "tip": "tinyint"}[column]
+    data_type = f"struct<`{name}`: bigint>"
+    read = yaml.safe_load(changed("orders", None, column, before, data_type))
+    found = {item["name"]: item["data_type"] for item in read["models"][0]["columns"]}
+    assert found[column] == data_type
+    assert [item["name"] for item in read["models"]] == ["orders", "parts"]
+
+
+@pytest.mark.parametrize(
+    ("data_type", "why"),
+    [
+        ("struct<`a\x07\x7f`: int>", "YAML can't have"),
+        ("struct<`{{ b }}`: int>", "Jinja"),
+        ("struct<`{% b %}`: int>", "Jinja"),
+    ],
+)
+def test_a_type_that_would_be_read_as_another_one_is_not_written(data_type, why):
+    with pytest.raises(NotWritable, match=why):
+        changed("orders", None, "fee", "decimal(8,2)", data_type)
 
 
 @pytest.mark.parametrize(

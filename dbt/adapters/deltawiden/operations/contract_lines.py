@@ -4,6 +4,7 @@ PyYAML says where a value starts and ends. Only this part of the text is replace
 order, quotes and line ends are kept.
 """
 
+import json
 import os
 import re
 import shutil
@@ -52,7 +53,7 @@ class ModelFile:
     def __init__(self, text: str) -> None:
         self.text = text
         try:
-            self._root = yaml.compose(text, Loader=yaml.SafeLoader)
+            self._root = _composed(text)
         except yaml.YAMLError as error:
             raise NotWritable(f"it is not valid YAML: {error}") from error
         self._uses = Counter(id(node) for node in _every_node(self._root))
@@ -91,15 +92,56 @@ class ModelFile:
         return DataType(start, end, bool(path[-1].flow_style))
 
     def replaced(self, types: Mapping[DataType, str]) -> str:
-        """Return the text with other types in some places. A quoted type stays quoted."""
-        text = self.text
-        for place in sorted(types, key=lambda place: place.start, reverse=True):
-            quote = text[place.start] if text[place.start] in "'\"" else ""
-            plain = _PLAIN if place.is_in_braces else _PLAIN_IN_BLOCK
-            if not quote and not plain.fullmatch(types[place]):
-                quote = '"'
-            text = f"{text[: place.start]}{quote}{types[place]}{quote}{text[place.end :]}"
+        """Return the text with other types in some places. A quoted type stays quoted.
+
+        Args:
+            types: the new type for each place.
+
+        Raises:
+            NotWritable: dbt would read another type from the new text.
+        """
+        text, starts, end = "", {}, 0
+        for place, data_type in sorted(types.items(), key=lambda item: item[0].start):
+            text += self.text[end : place.start]
+            starts[len(text)] = data_type
+            text += self._scalar(place, data_type)
+            end = place.end
+        text += self.text[end:]
+        _check(text, starts)
         return text
+
+    def _scalar(self, place: DataType, data_type: str) -> str:
+        quote = self.text[place.start]
+        plain = _PLAIN if place.is_in_braces else _PLAIN_IN_BLOCK
+        if quote not in "'\"" and plain.fullmatch(data_type):
+            return data_type
+        if quote == "'" and data_type.isprintable():
+            return f"'{data_type.replace(quote, quote * 2)}'"
+        # JSON's escapes are also those of YAML between double quotes.
+        return json.dumps(data_type, ensure_ascii=False)
+
+
+def _composed(text: str) -> Any:
+    return yaml.compose(text, Loader=yaml.SafeLoader)
+
+
+def _check(text: str, starts: Mapping[int, str]) -> None:
+    """Check that each type is read from a text as it is. The names of fields can be anything.
+
+    Raises:
+        NotWritable: it is not.
+    """
+    for data_type in starts.values():
+        if any(opening in data_type for opening in ("{{", "{%", "{#")):
+            raise NotWritable(f"dbt would read {data_type} as Jinja")
+    try:
+        nodes = [node for node in _every_node(_composed(text)) if isinstance(node, yaml.ScalarNode)]
+    except yaml.YAMLError as error:
+        raise NotWritable(f"YAML can't have the new type: {error}") from error
+    read = {node.start_mark.index: node.value for node in nodes}
+    for start, data_type in starts.items():
+        if read.get(start) != data_type:
+            raise NotWritable(f"YAML can't have the new type: {data_type}")
 
 
 def write_atomically(file: Path, text: str) -> None:

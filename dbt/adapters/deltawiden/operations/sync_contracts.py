@@ -131,6 +131,7 @@ def _sync(
         try:
             place = files.open(path).find(str(node["name"]), node.get("version"), column, data_type)
             types[place] = type_text(difference.output)
+            files.open(path).replaced({place: types[place]})
         except (NotWritable, OSError) as error:
             problems.append(f"{difference.text}. {path}: {error}. Change it by hand.")
     if problems:
