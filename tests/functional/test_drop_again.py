@@ -37,7 +37,7 @@ def drop(project):
             backend = project.adapter._backend
             files = backend.data_files(relation)
             opened = OnCluster(relation, backend, files, "no commit has this", list(errors))
-            return drop_from_table(opened, None, dry_run=False)
+            return drop_from_table(opened, False, dry_run=False)
 
     return run
 

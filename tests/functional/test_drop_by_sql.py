@@ -69,10 +69,10 @@ class Losing(FilesBySql):
 def test_a_table_without_partitions_is_rewritten(opened, table, spark, engine):
     create(spark, table("whole").name, {**COLLECTIONS, **FIELDS})
     rows = table("whole").rows()
-    planned = drop_from_table(opened(table("whole")), None, dry_run=True)
+    planned = drop_from_table(opened(table("whole")), False, dry_run=True)
     assert planned.values["stale_files"] == 1
     ran: list[str] = []
-    drop_from_table(opened(table("whole"), before=ran.append), None, dry_run=False)
+    drop_from_table(opened(table("whole"), before=ran.append), False, dry_run=False)
     for column in {**COLLECTIONS, **FIELDS}:
         assert len(stored_types(spark, table("whole").name, column)) == 1
     assert table("whole").rows() == rows
@@ -95,7 +95,7 @@ def test_partitions_of_any_type_are_rewritten(opened, table, spark):
         f"insert into {table('parts').name} values (array(100000), 'new', 0, 0, null, null, null)"
     )
     rows, new = table("parts").rows(), newest_file(table("parts"))
-    outcome = drop_from_table(opened(table("parts")), None, dry_run=False)
+    outcome = drop_from_table(opened(table("parts")), False, dry_run=False)
     assert outcome.values["stale_files"] == len(PARTITIONS)
     assert "their whole partitions" in outcome.values["statements"][1]
     assert len(stored_types(spark, table("parts").name, "arr")) == 1
@@ -114,7 +114,7 @@ def newest_file(table: Table) -> str:
 def test_remaining_stale_files_are_an_error(opened, table, spark):
     create(spark, table("lazy").name, ARRAY)
     with pytest.raises(DbtRuntimeError, match=r"still hold older types, such as arr\.element in"):
-        drop_from_table(opened(table("lazy"), Lazy), None, dry_run=False)
+        drop_from_table(opened(table("lazy"), Lazy), False, dry_run=False)
 
 
 def test_missing_rows_are_an_error(opened, table, spark):
@@ -123,7 +123,7 @@ def test_missing_rows_are_an_error(opened, table, spark):
     spark.conf.set(USER_METADATA, losing.commit_tag)
     try:
         with pytest.raises(DbtRuntimeError, match="had 20 rows and has 19"):
-            drop_from_table(losing, None, dry_run=False)
+            drop_from_table(losing, False, dry_run=False)
     finally:
         spark.conf.unset(USER_METADATA)
 
@@ -139,6 +139,6 @@ def test_writes_of_others_in_the_meantime_are_not_an_error(opened, table, spark)
         ):
             spark.sql(f"insert into {table('busy').name} values (7, 'x', 1, array(7))")
 
-    outcome = drop_from_table(opened(table("busy"), before=write_once), None, dry_run=False)
+    outcome = drop_from_table(opened(table("busy"), before=write_once), False, dry_run=False)
     assert "WRITE" in outcome.values["written_by_others"]
     assert spark.table(table("busy").name).count() == 21

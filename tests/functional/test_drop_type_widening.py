@@ -1,7 +1,6 @@
 """`dbt run-operation drop_type_widening`: the feature goes; every file has the table's types."""
 
 import json
-import os
 from contextlib import nullcontext
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -14,6 +13,7 @@ from pyspark.sql.functions import col
 
 from dbt.adapters.deltawiden.delta.engine import DELTA_4_0, Engine
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
+from tests.functional.aged import folder_of, make_older
 from tests.functional.parquet import stored_types
 from tests.functional.support import Table, dbt, needs_delta_4
 
@@ -80,16 +80,6 @@ def state(engine: Engine) -> str:
 
 def features(table: Table) -> set[str]:
     return FEATURES & table.properties.keys()
-
-
-def make_older(spark: SparkSession, table: Table, seconds: int) -> None:
-    """Make the files of the log older."""
-    location = spark.sql(f"describe detail {table.name}").collect()[0].location
-    for file in Path(location.removeprefix("file:"), "_delta_log").iterdir():
-        if file.is_file() and not file.name.startswith("."):
-            then = file.stat().st_mtime - seconds
-            os.utime(file, (then, then))
-    spark.sql(f"refresh table {table.name}")
 
 
 @pytest.mark.slow
@@ -266,8 +256,12 @@ class TestBothWays:
             "tblproperties ('delta.enableTypeWidening' = 'true')"
         )
         spark.sql(f"insert into {table('never').name} values (1, array(2))")
+        make_older(spark, table("never"), 25 * 3600)
+        planned = drop(relations=["never"], dry_run=True).output
         (done,) = document(relations=["never"])["tables"]
-        assert (done["state"], done["left"], done["history_truncated"]) == ("dropped", [], True)
+        assert spark.sql(f"select * from {table('never').name} version as of 0").count() == 0
+        assert (done["state"], done["left"], done["history_truncated"]) == ("dropped", [], False)
+        assert "every version stays" in planned
         protocol = table("never").properties
         assert (protocol["delta.minReaderVersion"], protocol["delta.minWriterVersion"]) == (
             "1",
@@ -319,11 +313,30 @@ class TestBothWays:
         assert (done["state"], done["stale_files"]) == ("absent", 0)
         assert table("again").version == version
 
-    def test_an_old_trace_in_history_alone_falls_back(self, project, table, spark):
-        create(spark, table("trace").name, FIELDS)
-        drop(relations=["trace"], truncate_history=True)
-        (done,) = document(relations=["trace"])["tables"]
-        assert done["history_truncated"] is False
+    def test_a_type_change_in_the_history_alone_does_not_cost_the_history(
+        self, project, table, spark, engine
+    ):
+        self.replace_widened(spark, table("replaced").name)
+        # Of the next one, a checkpoint has the change, and the commits before it are gone.
+        self.replace_widened(spark, table("expired").name, **{"delta.checkpointInterval": "2"})
+        log = folder_of(table("expired")) / "_delta_log"
+        for version in range(3):
+            (log / f"{version:020d}.json").unlink()
+        for name in ("replaced", "expired"):
+            make_older(spark, table(name), 25 * 3600)
+            (planned,) = document(relations=[name], dry_run=True)["tables"]
+            (done,) = document(relations=[name])["tables"]
+            oldest = spark.sql(f"select * from {table(name).name} version as of 3")
+            assert oldest.count() == 20
+            assert (done["state"], done["history_truncated"]) == (state(engine), False)
+            assert done["statements"] == planned["statements"]
+
+    def replace_widened(self, spark, name, **properties):
+        create(spark, name, {"top": FIELDS["top"]}, **properties)
+        spark.sql(
+            f"create or replace table {name} using delta "
+            "tblproperties ('delta.enableTypeWidening' = 'true') as select 1 as id"
+        )
 
     def test_changes_that_another_table_has_recorded_are_removed(self, project, table, spark):
         change = {"fromType": "short", "toType": "integer", "tableVersion": 1}

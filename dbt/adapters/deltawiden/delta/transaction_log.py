@@ -50,6 +50,38 @@ def newest_schema(location: str, fetch_rows: FetchRows) -> str:
     return str(checkpoints[0][0])
 
 
+def history_has_type_changes(location: str, fetch_rows: FetchRows) -> bool:
+    """Return whether a version that is left in a table's log has a recorded type change.
+
+    Args:
+        location: the table's location, as DESCRIBE DETAIL shows it.
+        fetch_rows: runs a query.
+
+    Returns:
+        Whether the schema of a commit or of a checkpoint has one. It can also be true because of a
+        text in the metadata of a column that has the name of the key.
+
+    Source:
+        Delta's ``RemovableFeature.historyContainsFeature``, which decides in the same way whether
+        a feature can be dropped without truncated or protected history
+    """
+    ((first, found),) = fetch_rows(
+        "select min(case when _metadata.file_name rlike '^[0-9]{20}[.]json$' "
+        "then cast(substring(_metadata.file_name, 1, 20) as bigint) end), "
+        "max(case when ltrim(value) like '{\"metaData\"%' and value like '%delta.typeChanges%' "
+        f"then 1 else 0 end) from {_files('text', location, '*.json')}"
+    )
+    if int(found) or int(first or 0) == 0:
+        return bool(int(found))
+    # The metadata of the commits that are gone is in a checkpoint.
+    checkpoints = fetch_rows(
+        "select 1 from "
+        f"{_files('parquet', location, '*.checkpoint*.parquet')} where metaData is not null "
+        "and metaData.schemaString like '%delta.typeChanges%' limit 1"
+    )
+    return bool(checkpoints)
+
+
 def history_expiry(location: str, plus: str, fetch_rows: FetchRows) -> str:
     """Return the time at which type changes were removed from a schema, plus an interval.
 

@@ -22,6 +22,12 @@ from dbt.adapters.deltawiden.delta.protocol import (
 )
 from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.operations.feature_state import FeatureReader, FeatureState
+from dbt.adapters.deltawiden.operations.history_of_drop import (
+    EXPIRING,
+    TRUNCATING,
+    History,
+    history_of_drop,
+)
 from dbt.adapters.deltawiden.operations.maintained_table import MaintainedTable, opened
 from dbt.adapters.deltawiden.operations.progress import log_progress, size_text
 from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults, run_on_each
@@ -31,14 +37,9 @@ from dbt.adapters.deltawiden.sql.statements import drop_feature, unset_propertie
 _NAME = "drop_type_widening"
 
 # Delta's error conditions if the feature can only be removed when history is old enough.
-_WAITING = frozenset(
-    {
-        "DELTA_FEATURE_DROP_WAIT_FOR_RETENTION_PERIOD",
-        "DELTA_FEATURE_DROP_HISTORICAL_VERSIONS_EXIST",
-    }
-)
-_TRUNCATING = ("delta.dropFeatureTruncateHistory.retentionDuration", "interval 24 hours")
-_EXPIRING = ("delta.logRetentionDuration", "interval 30 days")
+# Before the second one, it has truncated the history.
+_HISTORY_HAS_CHANGES = "DELTA_FEATURE_DROP_HISTORICAL_VERSIONS_EXIST"
+_WAITING = frozenset({"DELTA_FEATURE_DROP_WAIT_FOR_RETENTION_PERIOD", _HISTORY_HAS_CHANGES})
 _REMOVE_CHANGES = "remove the recorded type changes from the schema"
 
 # Delta 4.4 looks for a session on the executors, which only have one if they are the driver:
@@ -49,7 +50,7 @@ _FAILS_ON_CLUSTERS = "No active or default Spark session found"
 def drop_type_widening(
     backend: SqlBackend,
     tables: Iterable[SparkRelation],
-    truncate_history: bool | None,
+    truncate_history: bool,
     dry_run: bool,
 ) -> OperationResults:
     """Remove the table feature of type widening from tables.
@@ -72,15 +73,15 @@ def drop_type_widening(
 
 
 def drop_from_table(
-    table: MaintainedTable, truncate_history: bool | None, dry_run: bool
+    table: MaintainedTable, truncate_history: bool, dry_run: bool
 ) -> OperationResult:
     """Remove the table feature of type widening from a table. Calling it again is always safe.
 
     Args:
         table: the table.
         truncate_history: whether to remove the feature by truncating the table's history, which
-            leaves no other feature behind but has to wait for the retention period of the history.
-            None: only if no type was ever changed, because then there is nothing to wait for.
+            leaves no other feature behind, but has to wait for the retention period of the history
+            if that has a type change. Otherwise, no version is lost.
         dry_run: whether to change nothing, and return what would be done.
 
     Returns:
@@ -97,9 +98,10 @@ def drop_from_table(
     started = time.monotonic()
     reader = FeatureReader(table)
     before = reader.read()
+    history = history_of_drop(table, before, truncate_history)
     if dry_run:
-        return _planned(table, before, truncate_history)
-    work = _Drop(table, reader, before, truncate_history)
+        return _planned(table, before, history)
+    work = _Drop(table, reader, before, history)
     work.run_all()
     after = reader.read()
     if after.stale:
@@ -117,7 +119,7 @@ class _Drop:
         table: the table.
         reader: reads its state.
         before: its state before the drop.
-        truncate_history: as for ``drop_from_table``.
+        history: what it does to the history.
 
     Attributes:
         statements: the steps that were done so far.
@@ -131,12 +133,12 @@ class _Drop:
         table: MaintainedTable,
         reader: FeatureReader,
         before: FeatureState,
-        truncate_history: bool | None,
+        history: History,
     ) -> None:
         self._table = table
         self._reader = reader
         self._before = before
-        self._truncate_history = truncate_history
+        self._history = history
         self.statements: list[str] = []
         self.waits_for: tuple[str, str] | None = None
         self.truncated = False
@@ -154,10 +156,10 @@ class _Drop:
         if rewritten_by_delta:
             files = pluralize(rewritten_by_delta, "file")
             log_progress(f"{snapshot.name}: Delta rewrites {files}")
-        if _removes_changes_before(self._table, self._before, self._truncate_history):
+        if _removes_changes_before(self._table, self._before, self._history):
             self._remove_recorded_changes()
         for feature in self._before.features:
-            self._drop(feature, self._truncate_history)
+            self._drop(feature)
 
     def rewrite(self, stale: Sequence[StaleFile]) -> None:
         """Rewrite stale files."""
@@ -166,22 +168,26 @@ class _Drop:
         self._table.files.rewrite(stale)
         self.statements.append(text)
 
-    def _drop(self, feature: str, truncate_history: bool | None) -> None:
-        truncate = self._before.truncates(truncate_history)
-        statement = drop_feature(self._before.snapshot.name, feature, truncate)
+    def _drop(self, feature: str) -> None:
+        truncates = self._history is History.TRUNCATED
+        statement = drop_feature(self._before.snapshot.name, feature, truncates)
         try:
-            self._run_drop(statement)
-            self.truncated |= truncate
+            with self._history.setting(self._table):
+                self._run_drop(statement)
+            self.truncated |= truncates
         except DbtRuntimeError as error:
-            if condition(str(error.msg)) not in _WAITING:
+            found = condition(str(error.msg))
+            if found not in _WAITING:
                 raise
             # Delta has rewritten the files all the same.
             self.statements.append(statement)
-            if truncate and truncate_history is None:
-                # It was widened before its metadata was removed, and history has the change.
-                self._drop(feature, False)
+            self.truncated |= truncates and found == _HISTORY_HAS_CHANGES
+            if self._history is History.CLEAN:
+                # Another writer has changed a type since the history was read.
+                self._history = History.PROTECTED
+                self._drop(feature)
             else:
-                self.waits_for = _TRUNCATING if truncate else _EXPIRING
+                self.waits_for = TRUNCATING if truncates else EXPIRING
 
     def _run_drop(self, statement: str) -> None:
         """Run DROP FEATURE. If Delta can't rewrite files on a cluster, rewrite them and rerun it.
@@ -225,9 +231,7 @@ def _rewritten_before(table: MaintainedTable, before: FeatureState) -> Sequence[
     return before.stale if table.files.rewrites_single_files else before.left_by_delta
 
 
-def _removes_changes_before(
-    table: MaintainedTable, before: FeatureState, truncate_history: bool | None
-) -> bool:
+def _removes_changes_before(table: MaintainedTable, before: FeatureState, history: History) -> bool:
     """Return whether to remove the recorded type changes before DROP FEATURE.
 
     Delta's command then does not read the types in all files again. Where it has to wait for
@@ -236,7 +240,7 @@ def _removes_changes_before(
     """
     if before.has_copied_changes:
         return True
-    waits = before.truncates(truncate_history) or before.snapshot.engine.delta < DELTA_4_0
+    waits = history is History.TRUNCATED or before.snapshot.engine.delta < DELTA_4_0
     return bool(before.changes) and table.files.rewrites_single_files and not waits
 
 
@@ -272,29 +276,33 @@ def _example(state: FeatureState) -> str:
     return f"{'.'.join(first.leaves[0].path)} in {first.file.path}"
 
 
-def _planned(
-    table: MaintainedTable, before: FeatureState, truncate_history: bool | None
-) -> OperationResult:
+def _planned(table: MaintainedTable, before: FeatureState, history: History) -> OperationResult:
     statements = []
     if before.snapshot.has(TYPE_WIDENING_PROPERTY):
         statements.append(unset_properties(before.snapshot.name, [TYPE_WIDENING_PROPERTY]))
     rewritten = _rewritten_before(table, before)
     if rewritten:
         statements.append(_rewrite_text(table, rewritten))
-    if _removes_changes_before(table, before, truncate_history):
+    if _removes_changes_before(table, before, history):
         statements.append(_REMOVE_CHANGES)
-    truncate = before.truncates(truncate_history)
+    truncates = history is History.TRUNCATED
     statements += [
-        drop_feature(before.snapshot.name, feature, truncate) for feature in before.features
+        drop_feature(before.snapshot.name, feature, truncates) for feature in before.features
     ]
     return OperationResult(
         before.snapshot.name,
         shown={
             "result": "dry run: " + ("; ".join(statements) or "nothing to do"),
             "stale": before.stale_text,
+            "history": history.text(before),
             "left": "",
         },
-        values={"state": "dry_run", "statements": statements, **_counts(before)},
+        values={
+            "state": "dry_run",
+            "statements": statements,
+            **_counts(before),
+            "history_truncated": truncates,
+        },
     )
 
 
@@ -329,6 +337,7 @@ def _done(
         shown={
             "result": f"{result}, {seconds:.1f} s",
             "stale": before.stale_text,
+            "history": (History.TRUNCATED if work.truncated else History.CLEAN).text(before),
             "left": "; ".join(left) or "-",
         },
         values={
@@ -356,5 +365,5 @@ def _again(table: MaintainedTable, before: FeatureState, waits_for: tuple[str, s
     table_property, default = waits_for
     retention = before.snapshot.properties.get(table_property, default)
     # Delta compares times rounded to a whole minute or day.
-    more = "2 minutes" if waits_for == _TRUNCATING else "1 day"
+    more = "2 minutes" if waits_for == TRUNCATING else "1 day"
     return table.history_expires_at(f"{retention} {more}")

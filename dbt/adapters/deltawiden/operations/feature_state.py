@@ -73,11 +73,6 @@ class FeatureState:
             f"({size_text(self.stale_size)} of {size_text(self.size)})"
         )
 
-    def truncates(self, wanted: bool | None) -> bool:
-        """Return whether to truncate history: by default, only if no type was ever changed."""
-        never_widened = not self.changes and not self.stale
-        return never_widened if wanted is None else wanted
-
 
 class FeatureReader:
     """Reads the state of a table, before and after changes.

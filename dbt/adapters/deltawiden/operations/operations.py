@@ -194,7 +194,7 @@ class Operations:
         return disable_type_widening(self.backend, tables, dry_run)
 
     def drop_type_widening(
-        self, tables: Tables, truncate_history: bool | None, dry_run: bool
+        self, tables: Tables, truncate_history: bool, dry_run: bool
     ) -> OperationResults:
         """Remove the table feature from tables, and rewrite the files that need it."""
         return drop_type_widening(self.backend, tables, truncate_history, dry_run)

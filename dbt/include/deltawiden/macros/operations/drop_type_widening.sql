@@ -4,8 +4,8 @@
     dbt run-operation drop_type_widening --args '{relations: [shop.orders], truncate_history: true}'
 #}
 {% macro drop_type_widening(
-    models=none, relations=none, schema=none, truncate_history=none, dry_run=false, output='text') %}
-  {%- set booleans = {'dry_run': dry_run, 'truncate_history': truncate_history or false} -%}
+    models=none, relations=none, schema=none, truncate_history=false, dry_run=false, output='text') %}
+  {%- set booleans = {'dry_run': dry_run, 'truncate_history': truncate_history} -%}
   {%- do _deltawiden_check_arguments(drop_type_widening, kwargs, output, booleans) -%}
   {%- set operations = adapter.operations(context) -%}
   {%- set tables = operations.select('drop_type_widening', models, relations, schema) -%}
