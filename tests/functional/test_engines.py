@@ -3,7 +3,7 @@
 import pytest
 
 from dbt.adapters.deltawiden.delta.engine import DELTA_4_0, Capability
-from tests.functional.support import dbt
+from tests.functional.support import dbt, needs_delta_4
 
 BYTES = "1 as id, cast(1 as tinyint) as a, named_struct('x', cast(1 as tinyint), 'y', 'old') as s"
 # The fields have another order and other types. Writing by position would swap them.
@@ -76,6 +76,41 @@ class TestWidening:
                 assert "a: int -> bigint" in run.message(name)
                 assert "needs Delta 4.0 or newer" in run.message(name)
                 assert table(name).version == version
+
+
+# The text of a partition value before and after the change of its type is another one.
+PARTITIONS = {
+    "by_decimal": ("cast(1.25 as decimal(8,2))", "cast(1.25 as decimal(12,4))"),
+    "by_date": ("date'2024-01-01'", "timestamp_ntz'2024-01-01 00:00:00'"),
+}
+
+
+@needs_delta_4
+class TestPartitionColumns:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            f"{name}.sql": "{{ config(materialized='incremental', partition_by='p', "
+            "incremental_strategy='insert_overwrite', type_widening=true, "
+            "on_schema_change='append_new_columns') }} select {{ var('step') }} as id, "
+            f"{{% if var('step') == 1 %}}{before}{{% else %}}{after}{{% endif %}} as p"
+            for name, (before, after) in PARTITIONS.items()
+        }
+
+    def test_an_overwrite_replaces_the_partition_or_the_run_is_refused(
+        self, project, table, engine
+    ):
+        dbt("run", step=1)
+        run = dbt("run", step=2)
+        for name in PARTITIONS:
+            if engine.can(Capability.COMPARE_PARTITION_VALUES):
+                assert run.status(name) == "success", run.output
+                assert table(name).rows("id") == [(2,)]
+            else:
+                assert run.status(name) == "error"
+                assert "the table is partitioned by this column" in run.message(name)
+                assert "before Delta 4.3" in run.message(name)
+                assert table(name).rows("id") == [(1,)]
 
 
 class TestVersionInTheProfile:

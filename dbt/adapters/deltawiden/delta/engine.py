@@ -10,6 +10,7 @@ from dbt.adapters.deltawiden.sql.versions import Version, read_version
 
 DELTA_3_2: Version = (3, 2)
 DELTA_4_0: Version = (4, 0)
+DELTA_4_3: Version = (4, 3)
 DELTA_4_4: Version = (4, 4)
 
 
@@ -33,6 +34,9 @@ class Capability(Enum):
     ALTER_SEVERAL_COLUMNS = Engine(spark=(4, 0), delta=DELTA_4_0)
     # Older versions raise DELTA_CANNOT_UPDATE_OTHER_FIELD. Some can't even read such a table.
     TYPE_A_VOID_COLUMN = Engine(spark=(3, 5), delta=DELTA_4_4)
+    # Older versions compare the texts of partition values in a dynamic overwrite, and so keep a
+    # partition if the same value has another text: ``OptimisticTransaction.filterFiles``.
+    COMPARE_PARTITION_VALUES = Engine(spark=(3, 5), delta=DELTA_4_3)
     # In older versions, the table property adds the preview of the table feature.
     STABLE_TYPE_WIDENING = Engine(spark=(3, 5), delta=DELTA_4_0)
 

@@ -33,6 +33,10 @@ from dbt.adapters.deltawiden.widening.common_type import (
     is_decimal_number,
 )
 from dbt.adapters.deltawiden.widening.iceberg_tables import iceberg_blockers
+from dbt.adapters.deltawiden.widening.partition_columns import (
+    is_partition_column,
+    partition_blockers,
+)
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.refusals import Blocker, Reason, Refusal
 from dbt.adapters.deltawiden.widening.rules import Rule, feature_properties, find_rule
@@ -287,16 +291,14 @@ def _change_blockers(
         else:
             yield from _settings_blockers(rule, policy, snapshot)
         yield from type_change_blockers(change.path, change.to_type, rule, snapshot)
-        if is_float_to_double(change):
-            yield from _float_blockers(change, snapshot, by_hand)
+        if is_partition_column(change.path, snapshot):
+            yield from partition_blockers(change, snapshot)
+        elif is_float_to_double(change) and not by_hand:
+            yield from _float_blockers(change, snapshot)
 
 
-def _float_blockers(
-    change: TypeChange, snapshot: TableSnapshot, by_hand: bool
-) -> Iterator[Blocker]:
-    if change.path[0].lower() in (column.lower() for column in snapshot.partition_columns):
-        yield Blocker(Reason.PARTITIONED_BY_FLOAT)
-    elif not (by_hand or snapshot.corrects_statistics or snapshot.files == 0) and _needs_statistics(
+def _float_blockers(change: TypeChange, snapshot: TableSnapshot) -> Iterator[Blocker]:
+    if not (snapshot.corrects_statistics or snapshot.files == 0) and _needs_statistics(
         change, snapshot
     ):
         yield Blocker(Reason.FLOAT_STATISTICS)
@@ -345,7 +347,7 @@ def _missing_field_blockers(
         yield Blocker(Reason.MISSING_AND_NOT_NULL)
     elif mode is OnSchemaChange.APPEND_NEW_COLUMNS:
         return
-    elif missing.path[0].lower() in (column.lower() for column in snapshot.partition_columns):
+    elif is_partition_column(missing.path, snapshot):
         yield Blocker(Reason.MISSING_AND_PARTITIONED_BY)
     elif not snapshot.is_delta:
         yield Blocker(Reason.DROP_NEEDS_DELTA)

@@ -96,6 +96,13 @@ class Reason(Enum):
         "double, the text of a float is another number",
         "cast the column in the model to {from_type}, or rebuild the table: dbt run --full-refresh",
     )
+    PARTITION_TEXT = (
+        "the table is partitioned by this column, and Delta stores partition values as text: the "
+        "new type has other texts for the same values, and an overwrite of partitions does not "
+        "find the old ones before Delta {detail}",
+        "cast the column in the model to {from_type}, rebuild the table (dbt run --full-refresh), "
+        "or upgrade",
+    )
     FLOAT_STATISTICS = (
         "the statistics of the table's files store this column's values as the text of a float: as "
         "a double, the text is another number, and filters would not find the old rows; only "
