@@ -1,5 +1,6 @@
 """A drop that Delta can't make on a cluster is made in another way, once."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import pytest
@@ -8,6 +9,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.operations.drop_type_widening import drop_from_table
 from dbt.adapters.deltawiden.operations.maintained_table import MaintainedTable
+from tests.functional.parquet import stored_types
 from tests.functional.support import Table, needs_delta_4
 from tests.functional.test_drop_type_widening import FIELDS, create, features
 
@@ -21,22 +23,31 @@ class OnCluster(MaintainedTable):
     """A table whose DROP FEATURE ends with the error that Delta has on a cluster."""
 
     errors: list[str] = field(default_factory=list)
+    before_removal: list[str] = field(default_factory=list)
 
     def run(self, statement: str) -> None:
         if "drop feature" in statement and self.errors:
             raise DbtRuntimeError(self.errors.pop())
         super().run(statement)
 
+    def remove_recorded_changes(self, *schema: str):
+        # Another writer runs these statements, after the types in the files were read.
+        while self.before_removal:
+            self.backend.fetch_rows(self.before_removal.pop(0))
+        return super().remove_recorded_changes(*schema)
+
 
 @pytest.fixture
 def drop(project):
-    def run(table: Table, *errors: str):
+    def run(table: Table, *errors: str, before_removal: Sequence[str] = ()):
         schema, name = table.name.split(".")
         relation = SparkRelation.create(schema=schema, identifier=name, type="table", is_delta=True)
         with project.adapter.connection_named("drop"):
             backend = project.adapter._backend
             files = backend.data_files(relation)
-            opened = OnCluster(relation, backend, files, "no commit has this", list(errors))
+            opened = OnCluster(
+                relation, backend, files, "no commit has this", list(errors), [*before_removal]
+            )
             return drop_from_table(opened, False, dry_run=False)
 
     return run
@@ -59,3 +70,23 @@ def test_a_drop_that_fails_again_ends_with_that_error(drop, table, spark):
     with pytest.raises(DbtRuntimeError, match=ERROR):
         drop(table("twice"), ERROR, ERROR)
     assert features(table("twice")) != set()
+
+
+@needs_delta_4
+def test_a_type_that_another_writer_changes_meanwhile_is_rewritten_before_the_drop(
+    drop, table, spark
+):
+    name = table("meanwhile").name
+    create(spark, name, FIELDS)
+    rows = table("meanwhile").rows()
+    widened = [
+        f"alter table {name} set tblproperties ('delta.enableTypeWidening' = 'true')",
+        f"alter table {name} alter column gone type bigint",
+    ]
+    done = drop(table("meanwhile"), before_removal=widened)
+    assert done.values["state"] == "dropped"
+    assert [statement.split(" ")[0] for statement in done.values["statements"]] == [
+        *("alter", "rewrite", "rewrite", "remove", "alter")
+    ]
+    assert len(stored_types(spark, name, "gone")) == 1
+    assert table("meanwhile").rows() == rows

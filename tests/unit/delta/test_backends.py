@@ -28,7 +28,7 @@ def test_each_method_has_its_backend(method: ConnectionMethod):
 def test_sql_alone_cannot_remove_recorded_changes_and_the_error_names_the_remedy():
     backend = SqlBackend(nothing, nothing)
     with pytest.raises(DbtRuntimeError, match="Run the operation again with method: session"):
-        backend.remove_recorded_changes(SparkRelation.create(schema="s", identifier="t"))
+        backend.remove_recorded_changes(SparkRelation.create(schema="s", identifier="t"), "{}")
 
 
 def test_sql_alone_reads_a_schema_only_when_it_is_used():

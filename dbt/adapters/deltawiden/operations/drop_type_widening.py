@@ -157,7 +157,7 @@ class _Drop:
             files = pluralize(rewritten_by_delta, "file")
             log_progress(f"{snapshot.name}: Delta rewrites {files}")
         if _removes_changes_before(self._table, self._before, self._history):
-            self._remove_recorded_changes()
+            self._remove_recorded_changes(self._before)
         for feature in self._before.features:
             self._drop(feature)
 
@@ -205,16 +205,24 @@ class _Drop:
 
     def _do_what_delta_does(self) -> None:
         """Rewrite files and clean up metadata as DROP FEATURE does, which then has no work left."""
+        state = self._rewritten()
+        if state.changes:
+            self._remove_recorded_changes(state)
+
+    def _remove_recorded_changes(self, state: FeatureState) -> None:
+        """Remove the recorded type changes, after a rewrite of the files that a state has."""
+        log_progress(f"{self._table.name}: {_REMOVE_CHANGES}")
+        while not self._table.remove_recorded_changes(state.log_schema):
+            # Another writer has changed the schema, perhaps a type in it.
+            state = self._rewritten()
+        self.statements.append(_REMOVE_CHANGES)
+
+    def _rewritten(self) -> FeatureState:
+        """Read the newest version, rewrite its stale files, and return what was read."""
         state = self._reader.read()
         if state.stale:
             self.rewrite(state.stale)
-        if state.changes:
-            self._remove_recorded_changes()
-
-    def _remove_recorded_changes(self) -> None:
-        log_progress(f"{self._table.name}: {_REMOVE_CHANGES}")
-        self._table.remove_recorded_changes()
-        self.statements.append(_REMOVE_CHANGES)
+        return state
 
     def _run(self, statement: str) -> None:
         log_progress(statement)

@@ -10,7 +10,7 @@ from dbt.adapters.deltawiden.delta.data_files import DataFile, StaleFile
 from dbt.adapters.deltawiden.delta.stale_types import stale_leaves
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
-from dbt.adapters.deltawiden.operations.maintained_table import MaintainedTable
+from dbt.adapters.deltawiden.operations.maintained_table import MaintainedTable, read_log_schema
 from dbt.adapters.deltawiden.operations.progress import log_progress, size_text
 
 _PROGRESS_EVERY = 1_000
@@ -23,6 +23,7 @@ class FeatureState:
     Attributes:
         snapshot: the table.
         version: the number of the version.
+        log_schema: its schema, as the log has it.
         rows: the number of its rows.
         changes: the type changes that are recorded in its schema.
         files: the number of its files.
@@ -32,6 +33,7 @@ class FeatureState:
 
     snapshot: TableSnapshot
     version: int
+    log_schema: str
     rows: int
     changes: tuple[TypeChange, ...]
     files: int
@@ -96,7 +98,8 @@ class FeatureReader:
         """
         snapshot = self._table.snapshot().read_now()
         version = self._table.files.version()
-        schema, changes = self._table.schema()
+        log_schema = self._table.files.log_schema()
+        schema, changes = read_log_schema(log_schema)
         files = self._table.files.list()
         self._read_types(snapshot.name, files)
         stale = []
@@ -106,7 +109,7 @@ class FeatureReader:
                 stale.append(StaleFile(file, leaves))
         size = sum(file.size for file in files)
         rows = self._count(files, version)
-        return FeatureState(snapshot, version, rows, changes, len(files), size, stale)
+        return FeatureState(snapshot, version, log_schema, rows, changes, len(files), size, stale)
 
     def _count(self, files: Sequence[DataFile], version: int) -> int:
         known = [file.rows for file in files if file.rows is not None]

@@ -50,12 +50,11 @@ class MaintainedTable:
 
     def schema(self) -> tuple[StructType, tuple[TypeChange, ...]]:
         """Read the schema with Delta's own metadata, and the type changes recorded in it."""
-        text = self.files.log_schema()
-        return StructType.fromJson(json.loads(text)), read_metadata(text).changes
+        return read_log_schema(self.files.log_schema())
 
-    def remove_recorded_changes(self) -> None:
+    def remove_recorded_changes(self, log_schema: str) -> bool:
         """Remove the recorded type changes. See ``SqlBackend.remove_recorded_changes``."""
-        self.backend.remove_recorded_changes(self.relation)
+        return self.backend.remove_recorded_changes(self.relation, log_schema)
 
     def count(self, version: int) -> int:
         """Count the table's rows at a version. Delta uses statistics if it has them."""
@@ -93,6 +92,15 @@ class MaintainedTable:
         """
         location = self.snapshot().location
         return history_expiry(location, retention, self.backend.fetch_rows)
+
+
+def read_log_schema(text: str) -> tuple[StructType, tuple[TypeChange, ...]]:
+    """Read a schema from the log: with Delta's own metadata, and the type changes recorded in it.
+
+    Args:
+        text: a schema from ``DataFiles.log_schema``.
+    """
+    return StructType.fromJson(json.loads(text)), read_metadata(text).changes
 
 
 @contextmanager

@@ -82,9 +82,9 @@ class JvmBackend(ConnectBackend):
         """Collect the statistics of all data files of a table, in one commit."""
         self._files(relation_sql(table)).collect_statistics()
 
-    def remove_recorded_changes(self, table: SparkRelation) -> None:
-        """Remove the recorded type changes from a table's schema."""
-        self._files(relation_sql(table)).remove_recorded_changes()
+    def remove_recorded_changes(self, table: SparkRelation, log_schema: str) -> bool:
+        """Remove the recorded type changes from a table's schema, if it is still the same."""
+        return self._files(relation_sql(table)).remove_recorded_changes(log_schema)
 
     def _files(self, table_name: str) -> FilesByJvm:
         return FilesByJvm(self._handle().session, table_name)

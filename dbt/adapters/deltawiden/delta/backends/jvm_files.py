@@ -225,10 +225,15 @@ class FilesByJvm:
         paths = ", ".join(literal(file.path) for file in files)
         return self._transactions.file_actions(transaction.snapshot(), f"path in ({paths})")
 
-    def remove_recorded_changes(self) -> None:
+    def remove_recorded_changes(self, log_schema: str) -> bool:
         """Remove the recorded type changes from the schema, as DROP FEATURE does after its rewrite.
 
-        Every file must already have the types of the schema.
+        Args:
+            log_schema: a schema from ``log_schema``. Every file has its types.
+
+        Returns:
+            Whether they were removed. False if another writer has changed the schema since it was
+            read: then files can have older types again.
 
         Raises:
             DbtDatabaseError: Delta refused the commit, because another writer changed the table at
@@ -236,7 +241,10 @@ class FilesByJvm:
         """
         with as_active(self.session), errors_as_dbt_errors():
             transaction = self._transactions.start()
+            if transaction.metadata().schemaString() != log_schema:
+                return False
             self._transactions.commit_without_recorded_changes(transaction)
+            return True
 
     def _rewrite(self, files: Sequence[DataFile]) -> None:
         transaction = self._transactions.start()

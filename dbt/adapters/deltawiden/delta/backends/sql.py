@@ -96,9 +96,8 @@ class SqlBackend:
             The moment, in UTC.
         """
         # A server returns timestamps without their time zone, in that of its session.
-        query = f"select unix_micros(cast('{value}' as timestamp_ltz))"
-        microseconds = self.fetch_rows(query)[0][0]
-        return _EPOCH + timedelta(microseconds=int(microseconds))
+        rows = self.fetch_rows(f"select unix_micros(cast('{value}' as timestamp_ltz))")
+        return _EPOCH + timedelta(microseconds=int(rows[0][0]))
 
     @contextmanager
     def tagged_commits(self, changed_by: str) -> Iterator[str]:
@@ -372,11 +371,12 @@ class SqlBackend:
         """
         self.require_statistics()
 
-    def remove_recorded_changes(self, table: SparkRelation) -> None:
+    def remove_recorded_changes(self, table: SparkRelation, log_schema: str) -> bool:
         """Remove the recorded type changes from a table's schema.
 
         Args:
-            table: a Delta table. All of its files have the types of its schema.
+            table: a Delta table.
+            log_schema: its schema from the log. All files have its types.
 
         Raises:
             DbtRuntimeError: SQL has no statement for it.
