@@ -36,6 +36,10 @@ class Program(ABC):
         """Read a table whose columns are a number `n` and an array of numbers `a`."""
 
     @abstractmethod
+    def count(self, table: Path, condition: str) -> int:
+        """Count the rows of any table that meet a condition."""
+
+    @abstractmethod
     def append(self, table: Path, row: Row, bits: int) -> None:
         """Append a row of numbers with as many bits as the table has."""
 
@@ -57,6 +61,10 @@ class DeltaRs(Program):
             ),
             [(row["n"], row["a"]) for row in rows],
         )
+
+    def count(self, table: Path, condition: str) -> int:
+        (row,) = self._query(f"select count(*) as found from t where {condition}", table)
+        return int(row["found"])
 
     def append(self, table: Path, row: Row, bits: int) -> None:
         sql_type = {32: "int", 64: "bigint"}[bits]
@@ -97,6 +105,14 @@ class DuckDb(Program):
         except duckdb.Error as error:
             raise Refused(str(error)) from error
         return Content(tuple(self._BITS[str(duckdb_type)] for duckdb_type in answer.types), rows)
+
+    def count(self, table: Path, condition: str) -> int:
+        query = f"select count(*) from delta_scan('{table}') where {condition}"
+        try:
+            ((found,),) = self._connection.sql(query).fetchall()
+        except duckdb.Error as error:
+            raise Refused(str(error)) from error
+        return int(found)
 
     def append(self, table: Path, row: Row, bits: int) -> None:
         self._connection.execute(f"attach '{table}' as appended (type delta)")

@@ -18,7 +18,12 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from dbt.adapters.deltawiden.delta.stale_types import PHYSICAL_NAME, StaleLeaf, stale_leaves
+from dbt.adapters.deltawiden.delta.stale_types import (
+    PHYSICAL_NAME,
+    StaleLeaf,
+    stale_leaves,
+    stale_partition_columns,
+)
 
 
 def struct(**types) -> StructType:
@@ -81,3 +86,33 @@ def test_names_in_files_are_physical_names():
     )
     stored = StructType([StructField("col-1", ByteType()), StructField("col-2", IntegerType())])
     assert stale_leaves(stored, table) == (StaleLeaf(("a",), False),)
+
+
+@pytest.mark.parametrize(
+    ("text", "data_type", "is_stale"),
+    [
+        ("1.25", DecimalType(12, 4), True),
+        ("7", DecimalType(12, 2), True),
+        ("-7", DecimalType(12, 2), True),
+        ("1.2500", DecimalType(12, 4), False),
+        ("7", DecimalType(12, 0), False),
+        ("0E-8", DecimalType(38, 10), True),
+        ("0E-10", DecimalType(38, 10), False),
+        ("2024-01-01", TimestampNTZType(), True),
+        ("2024-01-01 00:00:00", TimestampNTZType(), False),
+        ("2024-01-01", DateType(), False),
+        ("7", LongType(), False),
+        (None, DecimalType(12, 4), False),
+        ("__HIVE_DEFAULT_PARTITION__", DecimalType(12, 4), False),
+    ],
+)
+def test_a_partition_value_with_the_text_of_an_older_type_is_stale(text, data_type, is_stale):
+    schema = StructType(
+        [
+            StructField("id", LongType()),
+            StructField("P", data_type, metadata={PHYSICAL_NAME: "col-1"}),
+        ]
+    )
+    values = {} if text is None else {"col-1": text}
+    expected = (StaleLeaf(("P",), True),) if is_stale else ()
+    assert stale_partition_columns(values, schema) == expected

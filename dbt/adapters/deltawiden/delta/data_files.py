@@ -25,11 +25,14 @@ class DataFile:
         size: in bytes.
         rows: the number of rows that the log has for it, without deleted ones. None if the log has
             no statistics of the file, or was not read.
+        partition_values: the texts of its partition values that are known and not null, by the
+            physical names of the columns.
     """
 
     path: str
     size: int
     rows: int | None = None
+    partition_values: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)
@@ -125,7 +128,17 @@ class FilesBySql:
         rows = self.fetch_rows(
             f"select _metadata.file_path, _metadata.file_size from {self.table} group by 1, 2"
         )
-        return [DataFile(str(row[0]), int(row[1])) for row in rows]
+        return [
+            DataFile(path, size, partition_values=self._values_in_path(path))
+            for path, size in ((str(row[0]), int(row[1])) for row in rows)
+        ]
+
+    def _values_in_path(self, path: str) -> Mapping[str, str]:
+        """Read the partition values from the names of a file's folders, if these have them."""
+        folders = path.split("/")[:-1][-len(self.partitioned_by) :] if self.partitioned_by else []
+        # The URI escapes the names again.
+        pairs = (unquote(unquote(folder)).partition("=") for folder in folders)
+        return {name: value for name, separator, value in pairs if separator}
 
     def schemas(self, files: Sequence[DataFile]) -> Iterator[tuple[DataFile, StructType]]:
         """Read the schema in each file's footer, one file after the other."""

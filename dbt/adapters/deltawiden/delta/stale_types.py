@@ -1,10 +1,13 @@
 """Compare the types in a data file with those of its table's schema."""
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from pyspark.sql import types as spark
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import DataType, StructField, StructType
 
 from dbt.adapters.deltawiden.sql.identifiers import Path
 from dbt.adapters.deltawiden.sql.side_by_side import Fields, side_by_side
@@ -23,18 +26,21 @@ _WIDENED_FROM = (
 )
 
 
+_DATE = re.compile(r"[+-]?\d+-\d\d-\d\d")
+
+
 @dataclass(frozen=True)
 class StaleLeaf:
     """A leaf that has a type from before a widening in a data file.
 
     Attributes:
         path: the leaf, in the table's names.
-        in_collection: whether it is inside an array or a map. Delta's own rewrite for
-            ``DROP FEATURE`` does not check elements, keys and values.
+        left_by_delta: whether Delta's own rewrite for ``DROP FEATURE`` does not check it: it is
+            inside an array or a map, or a partition column.
     """
 
     path: Path
-    in_collection: bool
+    left_by_delta: bool
 
 
 def stale_leaves(stored: StructType, schema: StructType) -> tuple[StaleLeaf, ...]:
@@ -57,6 +63,46 @@ def stale_leaves(stored: StructType, schema: StructType) -> tuple[StaleLeaf, ...
         for pair in side_by_side(stored, schema, match=_by_physical_name)
         if pair.left is not None and pair.right is not None and _is_stale(pair.left, pair.right)
     )
+
+
+def stale_partition_columns(values: Mapping[str, str], schema: StructType) -> tuple[StaleLeaf, ...]:
+    """Find the partition columns whose value in a data file has the text of an older type.
+
+    Args:
+        values: the texts of the partition values that are not null, by physical name.
+        schema: as for ``stale_leaves``.
+
+    Returns:
+        The columns. An integer that became double is not one of them: every reader reads its text.
+
+    Source:
+        Delta's protocol, "Partition Value Serialization". delta-kernel-rs, and so delta-rs and
+        DuckDB, reads a decimal only with the digits of its scale, and a timestamp only with a time
+        (``PrimitiveType::parse_scalar``). Delta's own rewrite finds such a file only if the file
+        itself also has the column, which is so since Delta 4.4
+    """
+    return tuple(
+        StaleLeaf((field.name,), left_by_delta=True)
+        for field in schema.fields
+        if _has_older_text(values.get(physical_name(field)), field.dataType)
+    )
+
+
+def _has_older_text(text: str | None, data_type: DataType) -> bool:
+    if text is None:
+        return False
+    if isinstance(data_type, spark.DecimalType):
+        return _scale(text) not in (None, data_type.scale)
+    return isinstance(data_type, spark.TimestampNTZType) and _DATE.fullmatch(text) is not None
+
+
+def _scale(text: str) -> int | None:
+    """Return the scale of a decimal, which can have an exponent. None if it is no number."""
+    try:
+        exponent = Decimal(text).as_tuple().exponent
+    except InvalidOperation:
+        return None
+    return -exponent if isinstance(exponent, int) else None
 
 
 def _by_physical_name(stored: StructType, table: StructType, path: Path) -> Fields:

@@ -7,7 +7,7 @@ from dbt_common.events.format import pluralize
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.data_files import DataFile, StaleFile
-from dbt.adapters.deltawiden.delta.stale_types import stale_leaves
+from dbt.adapters.deltawiden.delta.stale_types import stale_leaves, stale_partition_columns
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.operations.maintained_table import MaintainedTable, read_log_schema
@@ -55,7 +55,7 @@ class FeatureState:
         """The stale files that Delta's own command does not rewrite."""
         if self.features and self.changes:
             return [
-                stale for stale in self.stale if all(leaf.in_collection for leaf in stale.leaves)
+                stale for stale in self.stale if all(leaf.left_by_delta for leaf in stale.leaves)
             ]
         return list(self.stale)
 
@@ -104,7 +104,10 @@ class FeatureReader:
         self._read_types(snapshot.name, files)
         stale = []
         for file in files:
-            leaves = stale_leaves(self._types[file.path], schema)
+            leaves = (
+                *stale_leaves(self._types[file.path], schema),
+                *stale_partition_columns(file.partition_values, schema),
+            )
             if leaves:
                 stale.append(StaleFile(file, leaves))
         size = sum(file.size for file in files)

@@ -7,7 +7,7 @@ module makes the same transaction, with the classes of Delta that ``REORG`` uses
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import lru_cache, partial, reduce
@@ -73,8 +73,12 @@ class FilesByJvm:
         """List the files of the newest version."""
         with as_active(self.session), errors_as_dbt_errors():
             files = self._transactions.files(self._snapshot())
-            rows = files.select("path", "size", _row_count().alias("rows")).collect()
-        return [DataFile(row.path, row.size, row.rows) for row in rows]
+            columns = ("path", "size", _row_count().alias("rows"), "partitionValues")
+            rows = files.select(*columns).collect()
+        return [
+            DataFile(row.path, row.size, row.rows, _without_null(row.partitionValues))
+            for row in rows
+        ]
 
     def schemas(self, files: Sequence[DataFile]) -> Iterator[tuple[DataFile, StructType]]:
         """Read the schema in each file's footer, several files at a time.
@@ -267,6 +271,10 @@ class FilesByJvm:
         values = json.loads(action.json())
         values["add"]["dataChange"] = False
         return self._transactions.action(values)
+
+
+def _without_null(values: Mapping[str, str | None]) -> Mapping[str, str]:
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _by_leaves(stale: Sequence[StaleFile]) -> dict[tuple[Path, ...], list[DataFile]]:
