@@ -200,6 +200,41 @@ def test_a_spark_without_memory_ends_and_is_replaced(parameters, kept):
     assert works(parameters)
 
 
+WRITES = """
+import json, sys
+from dbt.adapters.deltawiden.spark.kept.session import open_kept
+session = open_kept(json.loads(sys.argv[1]), 300).session
+session.sql("create schema if not exists kept")
+session.sql("create or replace table kept.killed (n bigint) using delta")
+print("writes", flush=True)
+session.sql(
+    "insert into kept.killed select id from range(0, 1, 1, 1) "
+    "where java_method('java.lang.Thread', 'sleep', 15000L) != 'x'"
+)
+print("has written", flush=True)
+"""
+
+
+def test_no_command_attaches_beside_a_statement_of_a_killed_one(parameters, kept):
+    command = [sys.executable, "-c", WRITES, json.dumps(parameters)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as killed:
+        assert killed.stdout is not None
+        assert killed.stdout.readline() == "writes\n"
+        time.sleep(5)
+        killed.kill()
+        assert killed.stdout.readline() == ""
+    with pytest.raises(SparkIsUsed, match=r"was killed.*another dbt command is using this Spark"):
+        attach(parameters, LONG)
+    kept.use.end()
+    connection = open_kept(parameters, LONG)
+    try:
+        assert not kept.spark.is_running
+        assert connection.session.table("kept.killed").collect() == []
+    finally:
+        connection.close()
+        release_kept()
+
+
 def test_other_settings_have_another_spark(parameters, kept, folder):
     other = {**parameters, "spark.driver.memory": "1100m"}
     with pytest.raises(SparkIsUsed, match="another dbt command is using it"):

@@ -105,21 +105,51 @@ import sys, time
 from pathlib import Path
 from dbt.adapters.deltawiden.spark.kept.state import SparkFolder
 use = SparkFolder(Path(sys.argv[1])).use(1)
+if sys.argv[2:]:
+    use.note_sessions()
 print("uses", flush=True)
 time.sleep(600)
 """
 
 
-def test_the_use_of_a_process_ends_with_it_even_if_it_is_killed(folder: SparkFolder):
-    command = [sys.executable, "-c", USES, str(folder.path)]
+def kill_a_user(folder: SparkFolder, *arguments: str) -> None:
+    command = [sys.executable, "-c", USES, str(folder.path), *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
             assert process.stdout.readline() == "uses\n"
             assert folder.is_used
+            assert not folder.was_killed
         finally:
             process.kill()
+
+
+def test_the_use_of_a_process_ends_with_it_even_if_it_is_killed(folder: SparkFolder):
+    kill_a_user(folder)
     assert not folder.is_used
+
+
+def test_a_killed_process_is_noticed_if_it_had_sessions(folder: SparkFolder, spark: KeptSpark):
+    kill_a_user(folder)
+    use = folder.use(900)
+    use.note_sessions()
+    assert not folder.was_killed
+    kill_a_user(folder, "has sessions")
+    assert folder.was_killed
+    use.end()
+    assert folder.was_killed
+    folder.write(spark)
+    folder.forget()
+    assert not folder.was_killed
+
+
+def test_a_use_that_ended_leaves_nothing(folder: SparkFolder):
+    use = folder.use(900)
+    use.note_sessions()
+    use.note_sessions()
+    use.end()
+    assert not folder.was_killed
+    assert [file.name for file in folder.path.iterdir()] == ["used"]
 
 
 # Processes

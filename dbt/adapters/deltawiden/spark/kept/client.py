@@ -38,7 +38,7 @@ _running: list[subprocess.Popen[bytes]] = []  # A collected Popen warns about it
 
 
 class SparkIsUsed(DbtRuntimeError):
-    """The Spark of the metastore has other settings, and another dbt command uses it."""
+    """The Spark of the metastore can't be used, nor ended, because another dbt command uses it."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,8 @@ def attach(parameters: Mapping[str, str], keep_alive: int) -> Attached:
     Raises:
         DbtConfigError: the Spark of this profile can't be kept alive.
         SparkDidNotStart: Spark could not be started.
-        SparkIsUsed: a dbt command uses a Spark with other settings on the same metastore.
+        SparkIsUsed: a dbt command uses a Spark on the same metastore that has other settings, or
+            that may still run a statement of a command that was killed.
     """
     check_can_be_kept(parameters, os.environ)
     key = settings_key(parameters, os.environ)
@@ -93,6 +94,21 @@ def _is_usable(spark: KeptSpark, key: str, folder: SparkFolder) -> bool:
                 "until that command has ended, or give this target a metastore of its own"
             )
         logger.debug(f"The Spark that was kept alive has other settings: {_named(spark)}")
+        return False
+    if folder.was_killed:
+        killed = (
+            f"A dbt command that used the Spark that was kept alive ({_named(spark)}) was killed"
+        )
+        if folder.is_used:
+            raise SparkIsUsed(
+                f"{killed}. Spark may still run its last statement, and another dbt command is "
+                "using this Spark, so that it can't be ended now. Wait until that command has "
+                "ended, and run again"
+            )
+        logger.warning(
+            f"{killed}. Spark may still run its last statement, so it is ended, and another one is "
+            "started."
+        )
         return False
     seconds = _PROBE_SECONDS_IF_USED if folder.is_used else _PROBE_SECONDS
     problem = server_problem(spark.port, spark.token, seconds)

@@ -46,6 +46,7 @@ def open_kept(parameters: Mapping[str, str], keep_alive: int) -> ConnectConnecti
         if failed is not None and failed[0] == asked:
             raise failed[1]
         attached = _attached(asked)
+        attached.use.note_sessions()
         if not attached.is_new and attached.use.is_alone:
             connection = _open(attached, parameters)
             _forget_earlier_runs(connection.session)

@@ -23,6 +23,8 @@ except ImportError:  # Windows
 _ATTACH_SECONDS = 600
 """How long to wait for another dbt that starts Spark: its first start may download jars."""
 
+_SESSIONS = "sessions-"
+
 
 @dataclass(frozen=True)
 class KeptSpark:
@@ -58,9 +60,10 @@ class KeptSpark:
 class SparkFolder:
     """The folder of one kept Spark. Its user alone can read it.
 
-    Two locks are in it. Who starts, attaches to or ends the Spark holds ``lock``. A dbt command
-    that uses it holds ``used``, shared with others. The system releases a lock when its process
-    ends, however it ends.
+    Locks are in it. Who starts, attaches to or ends the Spark holds ``lock``. A dbt command that
+    uses it holds ``used``, shared with others. From its first session on, a command also holds a
+    file of its own, ``sessions-...``, which it deletes at its end. The system releases a lock when
+    its process ends, however it ends: a file that nobody holds is that of a killed command.
 
     Attributes:
         path: the folder.
@@ -95,8 +98,10 @@ class SparkFolder:
         os.replace(name, self._state)
 
     def forget(self) -> None:
-        """Remove what ``write`` has stored."""
+        """Remove what ``write`` has stored, and what commands have left in the folder."""
         self._state.unlink(missing_ok=True)
+        for file in self.path.glob(f"{_SESSIONS}*"):
+            file.unlink(missing_ok=True)
 
     @contextlib.contextmanager
     def locked(self, seconds: float = _ATTACH_SECONDS) -> Iterator[int]:
@@ -137,7 +142,15 @@ class SparkFolder:
         fcntl.flock(handle, fcntl.LOCK_SH)
         os.ftruncate(handle, 0)
         os.pwrite(handle, str(keep_alive).encode(), 0)
-        return Use(handle, is_alone)
+        return Use(self.path, handle, is_alone)
+
+    @property
+    def was_killed(self) -> bool:
+        """Whether a command that had sessions was killed; to be asked in the block of ``locked``.
+
+        The Spark goes on with a statement whose client has ended, so that a client can return.
+        """
+        return any(map(_is_left, self.path.glob(f"{_SESSIONS}*")))
 
     @property
     def is_used(self) -> bool:
@@ -177,11 +190,27 @@ class Use:
         is_alone: whether no other process used it when this use began.
     """
 
+    _folder: Path
     _handle: int | None
     is_alone: bool
+    _sessions: tuple[Path, int] | None = None
+
+    def note_sessions(self) -> None:
+        """Store that this process has sessions now, so that it is noticed if it is killed."""
+        if self._sessions is None:
+            handle, name = tempfile.mkstemp(dir=self._folder)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            # Others only see it with its lock.
+            file = Path(name).with_name(f"{_SESSIONS}{Path(name).name}")
+            os.replace(name, file)
+            self._sessions = file, handle
 
     def end(self) -> None:
-        """End the use."""
+        """End the use. All of its sessions have ended."""
+        sessions, self._sessions = self._sessions, None
+        if sessions is not None:
+            sessions[0].unlink(missing_ok=True)
+            os.close(sessions[1])
         handle, self._handle = self._handle, None
         if handle is not None:
             os.close(handle)
@@ -228,6 +257,19 @@ def _root(environment: Mapping[str, str]) -> Path:
 
 def _open(file: Path) -> int:
     return os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+
+def _is_left(file: Path) -> bool:
+    """Return whether a file exists, and nobody holds its lock."""
+    try:
+        handle = os.open(file, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        # Who ends a use deletes the file before releasing its lock.
+        return _try_lock(handle) and file.exists()
+    finally:
+        os.close(handle)
 
 
 def _try_lock(handle: int) -> bool:
