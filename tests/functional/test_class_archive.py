@@ -5,8 +5,10 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -56,7 +58,11 @@ class Project:
         return (self.folder / "logs" / "spark.log").read_text()
 
     def set_java_options(self, options: str) -> None:
-        settings = {"spark.driver.extraJavaOptions": options}
+        settings = {
+            "spark.driver.extraJavaOptions": options,
+            # Whatever the environment's hive-site.xml says.
+            "spark.hadoop.hive.metastore.uris": "",
+        }
         output = {"type": "deltawiden", "schema": "x", "server_side_parameters": settings}
         profile = {"small": {"target": "dev", "outputs": {"dev": output}}}
         (self.folder / "profiles.yml").write_text(yaml.safe_dump(profile))
@@ -131,15 +137,50 @@ def trainers(project: Project) -> list[int]:
     return found
 
 
+class Metastore:
+    """A port that takes connections, and a hive-site.xml that names it as the metastore."""
+
+    def __init__(self, folder: Path) -> None:
+        self.connections = 0
+        self.folder = folder
+        self._server = socket.create_server(("127.0.0.1", 0))
+        uri = f"thrift://127.0.0.1:{self._server.getsockname()[1]}"
+        folder.mkdir()
+        (folder / "hive-site.xml").write_text(
+            "<configuration><property><name>hive.metastore.uris</name>"
+            f"<value>{uri}</value></property></configuration>"
+        )
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        while True:
+            connection, _ = self._server.accept()
+            self.connections += 1
+            connection.close()
+
+
 @pytest.fixture(scope="module")
-def first(tmp_path_factory: pytest.TempPathFactory) -> Project:
+def metastore(tmp_path_factory: pytest.TempPathFactory) -> Metastore:
+    return Metastore(tmp_path_factory.mktemp("hive") / "conf")
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory, metastore: Metastore) -> Project:
     """A project that was run once, and whose archive was made then."""
     folder = tmp_path_factory.mktemp("first")
     project = Project(folder / "project", folder / "cache")
-    project.dbt("run", "--vars", "type: int")
+    project.dbt("run", "--vars", "type: int", HIVE_CONF_DIR=str(metastore.folder))
     assert not project.used_archive()
     wait_until(lambda: is_complete(project))
     return project
+
+
+@pytest.mark.slow
+def test_the_archive_is_made_without_the_metastore_of_the_user(
+    first: Project, metastore: Metastore
+):
+    assert len(first.made()) == 1
+    assert metastore.connections == 0
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from zipfile import ZipFile
 
 import pytest
 
@@ -38,6 +39,13 @@ class Machine:
             "XDG_CACHE_HOME": str(folder / "cache"),
         }
 
+    def jar(self, name: str, *files: str) -> str:
+        """Make a jar of the user's, and return its path."""
+        with ZipFile(self.folder / name, "w") as jar:
+            for file in ("a/B.class", *files):
+                jar.writestr(file, "")
+        return str(self.folder / name)
+
     def find(self, *options: str, class_path: str = "", **settings: str) -> ClassArchive | None:
         jars = ",".join(jar.as_uri() for jar in self.jars)
         all_settings = {"spark.jars": jars, "spark.driver.memory": "4g"}
@@ -66,10 +74,11 @@ def make(archive: ClassArchive, text: str = "classes") -> ClassArchive:
 
 
 def test_the_class_path_has_the_user_s_jars_then_spark_s_then_delta_s(machine: Machine):
-    found = machine.find(class_path="/mine.jar")
+    mine = machine.jar("mine.jar")
+    found = machine.find(class_path=mine)
     assert found is not None
     # Spark has another version of the logger.
-    assert found.class_path == f"/mine.jar:{machine.own}/*:{machine.jars[0]}"
+    assert found.class_path == f"{mine}:{machine.own}/*:{machine.jars[0]}"
     assert found.settings == {"spark.driver.extraClassPath": found.class_path}
 
 
@@ -95,7 +104,10 @@ def test_another_class_path_or_java_has_another_archive(machine: Machine):
     machine.jars.pop()
     machine.jars.pop()
     files.append(machine.archive().file)
-    files.append(machine.archive(class_path="/mine.jar").file)
+    mine = machine.jar("mine.jar")
+    files.append(machine.archive(class_path=mine).file)
+    os.utime(mine, (1, 1))
+    files.append(machine.archive(class_path=mine).file)
     assert len(set(files)) == len(files)
 
 
@@ -134,6 +146,18 @@ def test_other_memories_have_the_same_archive(machine: Machine, memory: str):
 )
 def test_the_user_s_options_about_archives_turn_it_off(machine: Machine, option: str):
     assert machine.find("-Dx=1", option) is None
+
+
+def test_a_class_path_with_more_than_jars_of_classes_has_no_archive(machine: Machine):
+    folder = machine.folder / "conf"
+    folder.mkdir()
+    jar = machine.jar("mine.jar")
+    assert machine.find(class_path=f"{jar}:{jar}") is not None
+    with_metastore = machine.jar("conf.jar", "hive-site.xml")
+    for entry in (str(folder), f"{machine.folder}/*", "/no.jar", with_metastore):
+        assert machine.find(class_path=f"{jar}:{entry}") is None
+    # A copy of the file in another folder of the jar is not read.
+    assert machine.find(class_path=machine.jar("a.jar", "example/hive-site.xml")) is not None
 
 
 def test_an_old_java_and_no_java_have_no_archive(machine: Machine):

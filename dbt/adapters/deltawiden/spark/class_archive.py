@@ -19,6 +19,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from zipfile import BadZipFile, ZipFile
 
 import pyspark
 from dbt.adapters.events.logging import AdapterLogger
@@ -46,6 +47,8 @@ _ABOUT_ARCHIVES = re.compile(
 _DECISIVE = re.compile(r"-XX:\S*(Compressed|Compact|Alignment|GC$|JVMCI)")
 # From this memory on, references have another size.
 _LARGE_GIGABYTES = 32
+# Hadoop and Hive read these files from the class path.
+_CONFIGURATION = re.compile(r"[\w-]+-site\.xml|hive-default\.xml")
 _UNITS = {"": 2**-10, "k": 2**-20, "m": 2**-10, "g": 1, "t": 2**10}
 
 
@@ -152,12 +155,17 @@ def find_archive(
         environment: the process's environment variables.
 
     Returns:
-        The archive, whether or not it has been made. None if this Java can't have one, or if the
-        user's options are about archives.
+        The archive, whether or not it has been made. None if this Java can't have one, if the
+        user's options are about archives, or if the user's class path has more than jars of
+        classes: a folder can change, and the process that makes the archive must not read the
+        configuration of the user's metastore.
     """
     if java is None or not java.has_dynamic_archive or os.name != "posix":
         return None
     if any(map(_ABOUT_ARCHIVES.match, options)):
+        return None
+    given_jars = [*filter(None, given_class_path.split(os.pathsep))]
+    if not all(map(_is_jar_of_classes, given_jars)):
         return None
     own = bundled_jars_dir(environment)
     uris = filter(None, settings.get("spark.jars", "").split(","))
@@ -166,14 +174,14 @@ def find_archive(
     if any(os.pathsep in path for path in (*jars, str(own))):
         return None
     # As before, the user's own jars are first, and Delta's are after Spark's.
-    entries = [*filter(None, [given_class_path]), f"{own}/*", *jars]
+    entries = [*given_jars, f"{own}/*", *jars]
     decisive = tuple(sorted(option for option in options if _DECISIVE.match(option)))
     memory = settings.get(MEMORY, "1g")
     content = {
         "java": [str(java.home), java.release, _stamps([java.home / "lib" / "modules"])],
         "versions": [version, pyspark.__version__],
         "class path": entries,
-        "files": _stamps([*sorted(own.glob("*.jar")), *map(Path, jars)]),
+        "files": _stamps([*map(Path, given_jars), *sorted(own.glob("*.jar")), *map(Path, jars)]),
         "options": [*decisive, _is_large(memory)],
     }
     key = hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
@@ -208,6 +216,18 @@ def _is_large(memory: str) -> bool:
     """Return whether the JVM can have a heap that is too large for compressed references."""
     match = re.fullmatch(r"(\d+)([kmgt]?)b?", memory.strip().lower())
     return match is not None and int(match[1]) * _UNITS[match[2]] >= _LARGE_GIGABYTES
+
+
+def _is_jar_of_classes(entry: str) -> bool:
+    """Return whether an entry of a class path is a jar without configuration (hive-site.xml).
+
+    Java also takes a folder, and `folder/*` for all jars of a folder.
+    """
+    try:
+        with ZipFile(entry) as jar:
+            return not any(_CONFIGURATION.fullmatch(name) for name in jar.namelist())
+    except (OSError, BadZipFile):
+        return False
 
 
 def _stamps(files: Sequence[Path]) -> list[list[object]]:

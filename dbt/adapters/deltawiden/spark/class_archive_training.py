@@ -7,6 +7,7 @@ import contextlib
 import fcntl
 import json
 import os
+import secrets
 import shutil
 import signal
 import subprocess
@@ -31,47 +32,54 @@ from dbt.adapters.deltawiden.spark.settings import start_settings
 _TEMPORARY = "making-"
 _MOST_SECONDS = 1800
 
-# The user's settings could point to a metastore or to files that are not ours.
+# The user's settings could point to a metastore or to files that are not ours. Hive reads
+# hive-site.xml from the folders of two of these variables, and Spark adds the folders of others to
+# its class path:
+# https://github.com/apache/hive/blob/rel/release-2.3.10/common/src/java/org/apache/hadoop/hive/conf/HiveConf.java
+# (findConfigFile)
 _NOT_INHERITED = (
     "HADOOP_CONF_DIR",
+    "HIVE_CONF_DIR",
+    "HIVE_HOME",
     "MASTER",
     "PYSPARK_SUBMIT_ARGS",
+    "SPARK_DIST_CLASSPATH",
     "SPARK_SUBMIT_OPTS",
     "YARN_CONF_DIR",
 )
 
 # The kinds of statements that dbt and this adapter run.
 _STATEMENTS = (
-    "create schema if not exists s",
     "show schemas",
-    """create table s.t using delta tblproperties ('delta.enableTypeWidening' = 'true') as
+    """create table {schema}.t using delta tblproperties ('delta.enableTypeWidening' = 'true') as
     select id, cast(id % 7 as tinyint) as kind, cast(id * 0.25 as decimal(12, 2)) as amount,
     concat('note ', id) as note, date '2026-01-01' as day, timestamp '2026-01-01 12:00:00' as time,
     array(id) as ids, named_struct('x', 1, 'y', 'z') as s from range(0, 1000, 1, 2)""",
     """create or replace temporary view source as select t.id, cast(t.kind as smallint) as kind,
-    t.amount, t.note, t.day, t.time, t.ids, t.s from s.t join range(500, 1500) r on t.id = r.id
+    t.amount, t.note, t.day, t.time, t.ids, t.s
+    from {schema}.t join range(500, 1500) r on t.id = r.id
     where t.note like 'note %' order by t.id""",
-    "alter table s.t alter column kind type smallint",
-    """merge into s.t using source on t.id = source.id
+    "alter table {schema}.t alter column kind type smallint",
+    """merge into {schema}.t using source on t.id = source.id
     when matched then update set * when not matched then insert *""",
-    "insert into s.t select * from source",
-    "insert overwrite table s.t select * from source",
-    "create or replace table s.t using delta as select * from source",
-    "update s.t set note = 'x' where id = 1",
-    "delete from s.t where id = 2",
-    """create or replace view s.v as
-    select kind, count(*) as n, sum(amount) as total from s.t group by kind""",
-    "describe extended s.t",
-    "describe detail s.t",
-    "describe history s.t",
-    "show tblproperties s.t",
-    "show table extended in s like '*'",
-    "show tables in s",
-    "show views in s",
-    "select n, row_number() over (order by n) from s.v union all select 1, 2",
-    "alter table s.t add columns (z int)",
-    "drop view s.v",
-    "drop table s.t",
+    "insert into {schema}.t select * from source",
+    "insert overwrite table {schema}.t select * from source",
+    "create or replace table {schema}.t using delta as select * from source",
+    "update {schema}.t set note = 'x' where id = 1",
+    "delete from {schema}.t where id = 2",
+    """create or replace view {schema}.v as
+    select kind, count(*) as n, sum(amount) as total from {schema}.t group by kind""",
+    "describe extended {schema}.t",
+    "describe detail {schema}.t",
+    "describe history {schema}.t",
+    "show tblproperties {schema}.t",
+    "show table extended in {schema} like '*'",
+    "show tables in {schema}",
+    "show views in {schema}",
+    "select n, row_number() over (order by n) from {schema}.v union all select 1, 2",
+    "alter table {schema}.t add columns (z int)",
+    "drop view {schema}.v",
+    "drop table {schema}.t",
 )
 
 
@@ -153,8 +161,12 @@ def _train(archive: ClassArchive, made: Path, work: Path) -> None:
         **archive.settings,
         MEMORY: archive.memory,
         "spark.master": "local[2]",
-        "spark.sql.warehouse.dir": str(work / "warehouse"),
+        # A hive-site.xml or core-site.xml that Spark finds all the same has no effect on these.
+        "spark.hadoop.fs.defaultFS": "file:///",
+        "spark.hadoop.hive.metastore.uris": "",
         "spark.hadoop.javax.jdo.option.ConnectionURL": database,
+        # Not as_uri(): Spark takes the characters of this setting literally.
+        "spark.sql.warehouse.dir": f"file:{work / 'warehouse'}",
     }
     conf = SparkConf(loadDefaults=False).setAll(list(start_settings(own, os.environ).items()))
     with (work / "spark.log").open("w") as log:
@@ -172,10 +184,13 @@ def _train(archive: ClassArchive, made: Path, work: Path) -> None:
 
 def _run_statements() -> None:
     session = SparkSession.builder.getOrCreate()
+    # Nobody else has this schema. If it can't be created, this is not a metastore of our own.
+    schema = f"training_{secrets.token_hex(8)}"
+    session.sql(f"create schema {schema}")
     for statement in _STATEMENTS:
         # Not every version of Spark and Delta supports all of them.
         with contextlib.suppress(*SPARK_ERRORS):
-            session.sql(statement).collect()
+            session.sql(statement.format(schema=schema)).collect()
     session.stop()
 
 
