@@ -168,7 +168,7 @@ def metastore(tmp_path_factory: pytest.TempPathFactory) -> Metastore:
 def first(tmp_path_factory: pytest.TempPathFactory, metastore: Metastore) -> Project:
     """A project that was run once, and whose archive was made then."""
     folder = tmp_path_factory.mktemp("first")
-    project = Project(folder / "project", folder / "cache")
+    project = Project(folder / "project", folder / "my cache")
     project.dbt("run", "--vars", "type: int", HIVE_CONF_DIR=str(metastore.folder))
     assert not project.used_archive()
     wait_until(lambda: is_complete(project))

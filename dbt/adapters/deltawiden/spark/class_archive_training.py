@@ -8,6 +8,7 @@ import fcntl
 import json
 import os
 import secrets
+import shlex
 import shutil
 import signal
 import subprocess
@@ -155,7 +156,8 @@ def _train(archive: ClassArchive, made: Path, work: Path) -> None:
         os.environ.pop(name, None)
     os.environ["SPARK_CONF_DIR"] = str(configuration)
     options = [*archive.options, f"-XX:ArchiveClassesAtExit={made}"]
-    os.environ["SPARK_SUBMIT_OPTS"] = " ".join(options)
+    # Spark splits this variable into words as a shell does.
+    os.environ["SPARK_SUBMIT_OPTS"] = shlex.join(options)
     database = f"jdbc:derby:;databaseName={work / 'metastore_db'};create=true"
     own = {
         **archive.settings,
