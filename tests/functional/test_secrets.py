@@ -64,7 +64,14 @@ def test_the_error_of_a_missing_server_does_not_show_the_secret(
 
 @pytest.mark.slow
 def test_a_secret_is_no_argument_of_a_process(project: Path):
-    settings = {"spark.shop.password": SECRET, "spark.shop.name": "the-shop"}
+    settings = {
+        "spark.shop.password": SECRET,
+        "spark.shop.name": "the-shop",
+        "spark.hadoop.fs.azure.account.key.shop.dfs.core.windows.net": SECRET,
+        "spark.hadoop.javax.jdo.option.ConnectionURL": (
+            f"jdbc:derby:;databaseName=own_metastore;create=true;password={SECRET}"
+        ),
+    }
     set_profile(project, {"type": "deltawiden", "schema": "x", "server_side_parameters": settings})
     (project / "models" / "two.py").write_text(
         "from pathlib import Path\n"
@@ -77,3 +84,4 @@ def test_a_secret_is_no_argument_of_a_process(project: Path):
     )
     run = dbt(project, "run", "--select", "two")
     assert run.returncode == 0, run.stdout
+    assert (project / "own_metastore").exists()

@@ -40,11 +40,47 @@ def _nothing_hidden(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         "spark.hadoop.javax.jdo.option.ConnectionPassword",
         "spark.ssl.keyPassword",
         "spark.authenticate.secret",
+        "spark.hadoop.fs.azure.account.key.shop.dfs.core.windows.net",
+        "spark.hadoop.fs.azure.sas.container.shop.blob.core.windows.net",
+        "spark.hadoop.fs.s3a.encryption.key",
+        "spark.hadoop.fs.s3a.server-side-encryption.key",
+        "spark.hadoop.dfs.adls.oauth2.credential",
+        "spark.hadoop.fs.gs.auth.service.account.private.key",
+        "spark.hadoop.ssl.keystore.pass",
     ],
 )
-def test_a_setting_that_spark_redacts_is_a_secret(setting: str):
-    assert is_secret(setting)
+def test_a_setting_that_spark_or_hadoop_redacts_is_a_secret(setting: str):
+    assert is_secret(setting, "x")
     assert without_secrets({setting: "x", "spark.master": "local"}) == {"spark.master": "local"}
+
+
+@pytest.mark.parametrize(
+    ("url", "secrets"),
+    [
+        ("jdbc:mysql://h/m?user=hive&password=hunter2&useSSL=true", {"hunter2"}),
+        ("jdbc:derby:m;create=true;user=hive;password=hunter2", {"hunter2"}),
+        (
+            "jdbc:postgresql://h/m?sslpassword=key%2D1&Password=p%40ss",
+            {"key%2D1", "key-1", "p%40ss", "p@ss"},
+        ),
+        ("jdbc:mysql://hive:hunter2@h:3306/m", {"hunter2"}),
+        ("jdbc:derby:;databaseName=/data/m;create=true", set()),
+        ("thrift://h:9083,thrift://user@h:9083", set()),
+    ],
+)
+def test_a_password_in_a_url_is_a_secret(url: str, secrets: set[str]):
+    settings = {"spark.hadoop.javax.jdo.option.ConnectionURL": url}
+    assert find_secrets(settings, {}, None) == secrets
+    assert without_secrets(settings) == ({} if secrets else settings)
+
+
+def test_a_setting_that_the_jvm_is_launched_with_is_an_argument_and_hidden():
+    settings = {
+        "spark.jars.repositories": "https://me:hunter2@h/maven",
+        "spark.driver.extraJavaOptions": "-Dhttps.proxyPassword=hunter3 -Dx=1",
+    }
+    assert find_secrets(settings, {}, None) == {"hunter2", "hunter3"}
+    assert without_secrets(settings) == settings
 
 
 def test_all_secrets_of_a_profile_are_found():

@@ -4,29 +4,55 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 from dbt_common.events.event_manager_client import get_event_manager
 from dbt_common.exceptions import scrub_secrets
 
-_SECRET_SETTING = re.compile("secret|password|token|access[.]?key", re.IGNORECASE)
-"""The rule of Spark's setting ``spark.redaction.regex``:
-https://spark.apache.org/docs/latest/configuration.html#runtime-environment"""
+_SECRET_SETTING = re.compile(
+    "secret|password|token|access[.]?key"
+    "|(account|encryption|private)[.]key|fs[.]azure[.]sas[.]|keystore[.]pass$|credential$",
+    re.IGNORECASE,
+)
+"""The first line is the rule of Spark's setting ``spark.redaction.regex``. The second line has what
+Hadoop's ``hadoop.security.sensitive-config-keys`` adds, and further keys of Azure and Google Cloud:
+https://spark.apache.org/docs/latest/configuration.html#runtime-environment,
+https://hadoop.apache.org/docs/stable/hadoop-project-dist/hadoop-common/core-default.xml,
+https://hadoop.apache.org/docs/stable/hadoop-azure/index.html and
+https://github.com/GoogleCloudDataproc/hadoop-connectors/blob/master/gcs/CONFIGURATION.md"""
+
+_SECRET_IN_URL = re.compile(r"password=([^&;,)\s]+)|://[^/?#@\s:]*:([^/?#@\s]+)@", re.IGNORECASE)
+"""A password in the URL of a JDBC database or a repository: a parameter, or before ``@``."""
 
 _SECRET_ATTRIBUTE = re.compile(r"(?:PWD|Password|Auth_AccessToken)\s*=\s*([^;]+)", re.I)
 """The attributes of an ODBC connection string that contain a secret."""
+
+_NEEDED_AT_LAUNCH = ("spark.driver.", "spark.jars")
 
 _SHORTEST = 3
 """The minimum length of a hidden secret: to hide one or two characters would change many words."""
 
 
-def is_secret(setting: str) -> bool:
-    """Return whether the value of a setting is a secret, by Spark's rule for the setting's name."""
-    return bool(_SECRET_SETTING.search(setting))
+def is_secret(setting: str, value: str | None) -> bool:
+    """Return whether a setting contains a secret.
+
+    Args:
+        setting: its name. Spark and Hadoop have rules for the names of secrets.
+        value: its value, which can be a URL with a password.
+    """
+    return bool(_SECRET_SETTING.search(setting) or _SECRET_IN_URL.search(value or ""))
 
 
 def without_secrets(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return the settings without those that contain a secret."""
-    return {key: value for key, value in settings.items() if not is_secret(key)}
+    """Return the settings without those that contain a secret, for the arguments of a process.
+
+    Settings that Spark already needs to start its JVM stay: the driver's, and those of jars.
+    """
+    return {
+        key: value
+        for key, value in settings.items()
+        if not is_secret(key, None if key.startswith(_NEEDED_AT_LAUNCH) else value)
+    }
 
 
 def find_secrets(
@@ -50,7 +76,11 @@ def _values(
     settings: Mapping[str, str], given: Mapping[str, str | None], connection_string: str | None
 ) -> Iterator[str]:
     yield from (value for value in given.values() if value)
-    yield from (value for key, value in settings.items() if is_secret(key))
+    for key, value in settings.items():
+        if is_secret(key, None):
+            yield value
+        for found in _SECRET_IN_URL.finditer(value):
+            yield from {found[found.lastindex or 0], unquote(found[found.lastindex or 0])}
     yield from (value.strip() for value in _SECRET_ATTRIBUTE.findall(connection_string or ""))
 
 

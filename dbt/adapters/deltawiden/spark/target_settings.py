@@ -116,9 +116,9 @@ class TargetSettings:
         return "; ".join(self._difference_text(key, settings.get(key)) for key in sorted(keys))
 
     def _difference_text(self, key: str, asked: str | None) -> str:
-        if is_secret(key):
-            return key
         running = self._started_with.get(key, self._session.conf.get(key, None))
+        if is_secret(key, running) or is_secret(key, asked):
+            return key
         return f"{key} is {running or 'not set'}, the target has {asked or 'none'}"
 
 
