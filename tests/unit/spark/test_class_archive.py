@@ -122,7 +122,9 @@ def test_an_option_that_an_archive_depends_on_is_part_of_it(machine: Machine, op
 
 @pytest.mark.parametrize("memory", ["32g", "33000m", "1t", "40gb", "34000000k"])
 def test_a_large_memory_has_another_archive(machine: Machine, memory: str):
-    assert machine.archive(memory=memory).file != machine.archive().file
+    found = machine.archive(memory=memory)
+    assert found.file != machine.archive().file
+    assert (found.memory, machine.archive().memory) == ("32g", "1g")
 
 
 @pytest.mark.parametrize("memory", ["31g", "512m", "none", "1.5g"])

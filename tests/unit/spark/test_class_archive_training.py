@@ -72,6 +72,12 @@ def test_the_reason_of_a_failure_is_kept_and_nothing_else(training: Training):
     assert sorted(file.name for file in training.folder.iterdir()) == ["lock", "x.json"]
 
 
+def test_the_system_ends_it_first_if_memory_is_short(training: Training):
+    score = training.folder.parent / "score"
+    assert training.start(f"cat /proc/self/oom_score_adj > {score}; {FAILS}").wait() == 0
+    assert score.read_text() == "1000\n"
+
+
 @pytest.mark.slow
 def test_only_one_process_makes_an_archive(training: Training):
     first = training.start(SLEEPS)

@@ -1,12 +1,12 @@
 """The settings that Spark starts with, and their precedence."""
 
-import os
 from pathlib import Path
 
 import delta
 import pyspark
 import pytest
 
+from dbt.adapters.deltawiden.spark.machine import cores
 from dbt.adapters.deltawiden.spark.settings import (
     AUTOMATIC_WIDENING,
     CATALOG,
@@ -275,7 +275,7 @@ def test_one_machine_gets_settings_that_suit_it(environment: Environment, master
 
 def test_one_machine_has_a_partition_a_core_and_memory_to_work_with(environment: Environment):
     settings = start_settings({}, environment)
-    assert int(settings["spark.sql.shuffle.partitions"]) >= (os.cpu_count() or 1)
+    assert settings["spark.sql.shuffle.partitions"] == str(max(cores(), 2))
     memory = settings["spark.driver.memory"]
     assert memory == "1g" or int(memory.removesuffix("m")) >= 1024
 

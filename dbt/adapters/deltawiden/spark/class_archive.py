@@ -45,7 +45,6 @@ _ABOUT_ARCHIVES = re.compile(
 )
 # An archive only fits a JVM that has the same values of these options.
 _DECISIVE = re.compile(r"-XX:\S*(Compressed|Compact|Alignment|GC$|JVMCI)")
-# From this memory on, references have another size.
 _LARGE_GIGABYTES = 32
 # Hadoop and Hive read these files from the class path.
 _CONFIGURATION = re.compile(r"[\w-]+-site\.xml|hive-default\.xml")
@@ -60,7 +59,7 @@ class ClassArchive:
         file: the file of the archive. It may not exist yet.
         class_path: the entries of the class path whose classes are in the archive.
         options: the options of the JVM that the archive depends on.
-        memory: the memory of the JVM.
+        memory: the memory of the JVM that makes it. It reserves as much, but uses little of it.
     """
 
     file: str
@@ -176,13 +175,14 @@ def find_archive(
     # As before, the user's own jars are first, and Delta's are after Spark's.
     entries = [*given_jars, f"{own}/*", *jars]
     decisive = tuple(sorted(option for option in options if _DECISIVE.match(option)))
-    memory = settings.get(MEMORY, "1g")
+    # From 32 GB on, references have another size. An archive only fits a JVM with the same size.
+    memory = "32g" if _is_large(settings.get(MEMORY, "1g")) else "1g"
     content = {
         "java": [str(java.home), java.release, _stamps([java.home / "lib" / "modules"])],
         "versions": [version, pyspark.__version__],
         "class path": entries,
         "files": _stamps([*map(Path, given_jars), *sorted(own.glob("*.jar")), *map(Path, jars)]),
-        "options": [*decisive, _is_large(memory)],
+        "options": [*decisive, memory],
     }
     key = hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
     file = os.path.abspath(cache_folder(environment) / "classes" / f"{key}.jsa")

@@ -105,14 +105,16 @@ def main(text: str) -> None:
 
 
 def _take_turns() -> None:
-    """Let other programs run first.
+    """Let other programs run first, and have the memory.
 
     Linux can group the processes of a session, and then compares the groups: sched(7), "The
-    autogroup feature".
+    autogroup feature". If memory is short, it first ends a process with the highest score, which
+    the JVM inherits: https://man7.org/linux/man-pages/man5/proc_pid_oom_score_adj.5.html
     """
     os.nice(10)
-    with contextlib.suppress(OSError):
-        Path("/proc/self/autogroup").write_text("10")
+    for name, number in (("autogroup", "10"), ("oom_score_adj", "1000")):
+        with contextlib.suppress(OSError):
+            Path("/proc/self", name).write_text(number)
 
 
 @contextlib.contextmanager

@@ -11,6 +11,8 @@ import pyspark
 from delta.pip_utils import configure_spark_with_delta_pip
 from pyspark.sql import SparkSession
 
+from dbt.adapters.deltawiden.spark.machine import cores, memory_bytes
+
 EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 SESSION_CATALOG = "spark.sql.catalog.spark_catalog"
 CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
@@ -195,7 +197,7 @@ def _has_delta_jars(given: Mapping[str, str], own: Path) -> bool:
 
 def _one_machine() -> dict[str, str]:
     """Return settings for Spark on one machine: no web interface, and fit for small data."""
-    cores = os.cpu_count() or 1
+    parallelism = str(max(cores(), 2))
     return {
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
@@ -204,9 +206,9 @@ def _one_machine() -> dict[str, str]:
         "spark.ui.showConsoleProgress": "false",
         # The default of 200, like that of 50 below, is made for clusters. A small statement would
         # spend most of its time on starting empty tasks.
-        "spark.sql.shuffle.partitions": str(max(cores, 2)),
+        "spark.sql.shuffle.partitions": parallelism,
         # VACUUM starts as many tasks to list a table's folders. The default is 10,000.
-        "spark.sql.sources.parallelPartitionDiscovery.parallelism": str(max(cores, 2)),
+        "spark.sql.sources.parallelPartitionDiscovery.parallelism": parallelism,
         # Each of these tasks generates the code for the log's rows again. Two tasks are not faster
         # than one for a table of 20,000 files.
         "spark.databricks.delta.snapshotPartitions": "1",
@@ -218,12 +220,8 @@ def _one_machine() -> dict[str, str]:
 
 
 def _driver_memory() -> str:
-    """Return half of the machine's memory. Spark's default is 1 GB on any machine."""
-    try:
-        bytes_of_memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (ValueError, OSError, AttributeError):  # not on every platform
-        return "1g"
-    return f"{max(bytes_of_memory // 2 // 2**20, 1024)}m"
+    """Return half of the machine's or container's memory. Spark's default is 1 GB everywhere."""
+    return f"{max((memory_bytes() or 0) // 2 // 2**20, 1024)}m"
 
 
 def _spark_home(environment: Mapping[str, str]) -> Path:
