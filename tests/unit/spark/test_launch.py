@@ -1,6 +1,5 @@
 """The environment that the JVM of the embedded Spark is launched with."""
 
-import io
 import os
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,13 @@ from pyspark import SparkConf
 
 from dbt.adapters.deltawiden.spark import launch as launch_module
 from dbt.adapters.deltawiden.spark.class_archive import ClassArchive
-from dbt.adapters.deltawiden.spark.launch import _java_options, archive_for, launch
+from dbt.adapters.deltawiden.spark.launch import (
+    JavaStart,
+    _java_options,
+    archive_for,
+    launch,
+    read_java,
+)
 
 OPTIONS = "SPARK_SUBMIT_OPTS"
 
@@ -54,56 +59,89 @@ def test_the_environment_can_be_read_while_the_launch_ends(monkeypatch: pytest.M
 def test_there_is_no_archive_on_a_cluster_or_for_unknown_jars(
     settings: dict[str, str], given: dict[str, str]
 ):
-    assert archive_for(settings, given) is None
+    assert archive_for(settings, given, read_java(settings, given)) is None
 
 
-LOCAL = {"spark.master": "local[*]"}
+def test_the_options_of_a_jvm_on_a_cluster_are_the_user_s():
+    assert read_java({}, {"spark.master": "yarn"}) == JavaStart()
+
+
+SETTINGS = {"spark.master": "local[*]"}
+JAVA = JavaStart(defaults=("-XX:+UseParallelGC",))
+REFUSAL = "Error: Could not create the Java Virtual Machine."
+CRASH = "# A fatal error has been detected by the Java Runtime Environment:"
 
 
 @pytest.fixture
-def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ClassArchive:
+def archive(tmp_path: Path) -> ClassArchive:
     made = ClassArchive(str(tmp_path / "x.jsa"), "/spark/jars/*", (), "1g")
     Path(made.file).write_text("classes")
     made.write_stamp()
-    monkeypatch.setattr(launch_module, "archive_for", lambda settings, given: made)
     return made
 
 
 class Launches:
-    """Records the launches of a JVM, and refuses those whose options have a word."""
+    """Records the launches of a JVM, and lets those fail whose options have a word."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, refused: str) -> None:
-        self.class_paths: list[str | None] = []
-        self._refused = refused
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, log: Path) -> None:
+        self.attempts: list[tuple[str | None, bool]] = []
+        self.fails = "no option"
+        self.prints = REFUSAL
+        self._log = log
         monkeypatch.setattr(launch_module, "launch_gateway", self._launch)
 
+    def launch(self, archive: ClassArchive | None) -> Any:
+        with self._log.open("w") as log:
+            return launch(SETTINGS, JAVA, archive, log)
+
     def _launch(self, conf: SparkConf, streams: Any) -> str:
-        self.class_paths.append(conf.get("spark.driver.extraClassPath"))
-        if self._refused in os.environ.get(OPTIONS, ""):
+        options = os.environ.get(OPTIONS, "")
+        class_path = conf.get("spark.driver.extraClassPath")
+        self.attempts.append((class_path, JAVA.defaults[0] in options))
+        if self.fails in options:
+            streams["stdout"].write(self.prints)
+            streams["stdout"].flush()
             raise RuntimeError("JAVA_GATEWAY_EXITED")
         return "gateway"
 
 
-def test_a_jvm_is_launched_with_its_archive(archive: ClassArchive, monkeypatch: pytest.MonkeyPatch):
-    launches = Launches(monkeypatch, refused="never")
-    assert launch(LOCAL, {}, io.StringIO()) == "gateway"
-    assert launches.class_paths == [archive.class_path]
+@pytest.fixture
+def launches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Launches:
+    return Launches(monkeypatch, tmp_path / "spark.log")
+
+
+def test_a_jvm_is_launched_with_its_archive(archive: ClassArchive, launches: Launches):
+    assert launches.launch(archive) == "gateway"
+    assert launches.attempts == [(archive.class_path, True)]
     assert archive.exists()
 
 
-def test_a_jvm_that_dies_of_its_archive_is_launched_without_it(
-    archive: ClassArchive, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("prints", [REFUSAL, CRASH])
+def test_an_archive_that_a_jvm_dies_of_is_not_made_again_at_once(
+    archive: ClassArchive, launches: Launches, prints: str
 ):
-    launches = Launches(monkeypatch, refused="SharedArchiveFile")
-    assert launch(LOCAL, {}, io.StringIO()) == "gateway"
-    assert launches.class_paths == [archive.class_path, None]
-    assert not archive.exists()
+    launches.fails, launches.prints = "SharedArchiveFile", prints
+    assert launches.launch(archive) == "gateway"
+    assert launches.attempts == [(archive.class_path, True), (None, True)]
+    assert archive.has_failed()
+    assert not Path(archive.file).exists()
 
 
-def test_a_jvm_that_dies_of_something_else_keeps_its_archive(
-    archive: ClassArchive, monkeypatch: pytest.MonkeyPatch
+def test_the_user_s_collector_in_a_file_is_not_the_archive_s_fault(
+    archive: ClassArchive, launches: Launches
 ):
-    Launches(monkeypatch, refused="")
-    with pytest.raises(RuntimeError):
-        launch(LOCAL, {}, io.StringIO())
+    launches.fails = "UseParallelGC"
+    assert launches.launch(archive) == "gateway"
+    assert launches.attempts == [(archive.class_path, True), (None, True), (None, False)]
+    assert archive.exists()
+
+
+@pytest.mark.parametrize("with_archive", [True, False])
+def test_a_jvm_that_fails_for_another_reason_is_launched_once(
+    archive: ClassArchive, launches: Launches, with_archive: bool
+):
+    launches.fails, launches.prints = "", "java.lang.RuntimeException: unresolved dependency"
+    with pytest.raises(RuntimeError, match="JAVA_GATEWAY_EXITED"):
+        launches.launch(archive if with_archive else None)
+    assert len(launches.attempts) == 1
     assert archive.exists()

@@ -107,12 +107,27 @@ class ClassArchive:
             with contextlib.suppress(OSError):
                 file.unlink()
 
+    def give_up(self, reason: str) -> None:
+        """Delete the archive, and do not make it again for a day."""
+        self.forget()
+        with contextlib.suppress(OSError):
+            self.write_stamp(failed=reason)
+
     def make_at_exit(self) -> None:
         """Make the archive in the background when this process ends, unless it exists."""
-        if not self.exists() and not self.has_failed() and _has_room(Path(self.file).parent):
-            atexit.register(self._make_in_background)
+        if self._is_missing():
+            atexit.register(self._start_making)
 
-    def _make_in_background(self) -> None:
+    def make_in_background(self) -> None:
+        """Make the archive in the background now, unless it exists."""
+        if self._is_missing():
+            self._start_making()
+
+    def _is_missing(self) -> bool:
+        is_wanted = not self.exists() and not self.has_failed()
+        return is_wanted and _has_room(Path(self.file).parent)
+
+    def _start_making(self) -> None:
         module = "dbt.adapters.deltawiden.spark.class_archive_training"
         with contextlib.suppress(OSError, RuntimeError):
             subprocess.Popen(

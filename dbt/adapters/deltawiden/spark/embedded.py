@@ -14,10 +14,11 @@ from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
 
+from dbt.adapters.deltawiden.spark.class_archive import ClassArchive
 from dbt.adapters.deltawiden.spark.errors import error_text, start_failure_text
 from dbt.adapters.deltawiden.spark.jar_cache import JarCache, without_bundled
 from dbt.adapters.deltawiden.spark.java import java_version
-from dbt.adapters.deltawiden.spark.launch import archive_for, launch
+from dbt.adapters.deltawiden.spark.launch import archive_for, launch, read_java
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
 from dbt.adapters.deltawiden.spark.settings import (
     adds_only_own_jars,
@@ -38,12 +39,16 @@ class SparkDidNotStart(DbtRuntimeError):
     """Spark could not be started; the message says what to install or set."""
 
 
-def start_spark(parameters: Mapping[str, str], log_file: Path | None = None) -> None:
+def start_spark(parameters: Mapping[str, str], log_file: Path | None = None) -> ClassArchive | None:
     """Start Spark in this process, and write its output to a file.
 
     Args:
         parameters: ``server_side_parameters`` of the profile.
         log_file: the file; without it, ``spark.log`` beside dbt's log.
+
+    Returns:
+        The archive of classes for the next start, which the caller makes when it ends. None if this
+        Spark can't have one.
 
     Raises:
         SparkDidNotStart: there is no Java, Java is too old, jars can't be resolved, or the JVM did
@@ -55,12 +60,12 @@ def start_spark(parameters: Mapping[str, str], log_file: Path | None = None) -> 
         try:
             if "PYSPARK_GATEWAY_PORT" in os.environ:
                 SparkContext(conf=_submitted_conf(parameters))
-                return
+                return None
             given = given_settings(parameters, os.environ)
             settings = start_settings(parameters, os.environ)
             ours = adds_only_own_jars(parameters, os.environ)
             with _found_jars(settings.get("spark.jars.packages") if ours else None) as found:
-                _start(settings, given, found, log)
+                return _start(settings, given, found, log)
         except Exception as error:
             logger.debug(f"{error}\n{_read(log_file)}")
             raise SparkDidNotStart(scrubbed(_why_not_started(error, log_file))) from error
@@ -68,8 +73,8 @@ def start_spark(parameters: Mapping[str, str], log_file: Path | None = None) -> 
 
 def _start(
     settings: Mapping[str, str], given: Mapping[str, str], found: JarCache | None, log: TextIO
-) -> None:
-    """Start a JVM, and Spark in it.
+) -> ClassArchive | None:
+    """Start a JVM, and Spark in it, and return the archive of classes for the next start.
 
     Args:
         settings: the settings to start with.
@@ -78,13 +83,13 @@ def _start(
         log: the file that the JVM writes its output to.
     """
     resolved = _with_jars(settings, found)
-    gateway = launch(resolved, given, log)
+    java = read_java(resolved, given)
+    gateway = launch(resolved, java, archive_for(resolved, given, java), log)
     if found is not None and "spark.jars.packages" in resolved:
         found.write(SparkConf(_jvm=gateway.jvm).get("spark.jars", "").split(","))
     SparkContext(conf=_conf(resolved), gateway=gateway)
-    archive = archive_for(_with_jars(settings, found), given)
-    if archive is not None:
-        archive.make_at_exit()
+    # The jars are known now.
+    return archive_for(_with_jars(settings, found), given, java)
 
 
 def _with_jars(settings: Mapping[str, str], found: JarCache | None) -> Mapping[str, str]:

@@ -2,8 +2,11 @@
 
 import contextlib
 import os
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TextIO
 
 from dbt.adapters.events.logging import AdapterLogger
@@ -12,7 +15,12 @@ from pyspark import SparkConf
 from pyspark.java_gateway import launch_gateway
 
 from dbt.adapters.deltawiden.spark.class_archive import CLASS_PATH, ClassArchive, find_archive
-from dbt.adapters.deltawiden.spark.java import default_options, find_java, given_java_options
+from dbt.adapters.deltawiden.spark.java import (
+    Java,
+    default_options,
+    find_java,
+    given_java_options,
+)
 from dbt.adapters.deltawiden.spark.redaction import without_secrets
 from dbt.adapters.deltawiden.spark.settings import is_local
 
@@ -21,78 +29,141 @@ logger = AdapterLogger("DeltaWiden")
 _OPTIONS = "SPARK_SUBMIT_OPTS"
 
 
-def launch(settings: Mapping[str, str], given: Mapping[str, str], log: TextIO) -> JavaGateway:
-    """Launch a JVM.
+# What the JVM prints if it refuses its options, and if it crashes: on an archive that is damaged.
+_REFUSED = re.compile(
+    "Could not create the Java Virtual Machine|Error occurred during initialization of VM"
+    "|Unrecognized VM option|A fatal error has been detected by the Java Runtime Environment"
+)
+
+
+@dataclass(frozen=True)
+class JavaStart:
+    """The Java of one start of Spark on one machine, and the options of its JVM.
+
+    Attributes:
+        java: the Java. None on a cluster, and if it is not known.
+        given: the options that the user gives to the JVM.
+        defaults: the options that are added to them.
+    """
+
+    java: Java | None = None
+    given: tuple[str, ...] = ()
+    defaults: tuple[str, ...] = ()
+
+
+def read_java(settings: Mapping[str, str], given: Mapping[str, str]) -> JavaStart:
+    """Find the Java for a start of Spark, and choose its options.
 
     Args:
         settings: the settings that Spark starts with.
         given: the settings that the user gives to Spark. Their Java options take precedence.
-        log: the file that the JVM writes its output to.
-
-    Returns:
-        The gateway to the JVM.
     """
-    options = _default_options(settings, given)
-    archive = archive_for(settings, given)
-    failure = None
-    if archive is not None and archive.exists():
-        archive.mark_used()
-        try:
-            return _launch({**settings, **archive.settings}, [*options, *archive.use_options], log)
-        except Exception as error:
-            failure = error
-    try:
-        gateway = _launch(settings, options, log)
-    except Exception as error:
-        if not options:
-            raise
-        # The user's options can also be in a file. The JVM does not start with two collectors.
-        logger.debug(f"The JVM did not start with {' '.join(options)}: {error}")
-        return _launch(settings, (), log)
-    if archive is not None and failure is not None:
-        logger.debug(f"The JVM did not start with {archive.file}, which is deleted: {failure}")
-        archive.forget()
-    return gateway
+    # The settings do not repeat a master that is in spark-defaults.conf.
+    every = {**given, **settings}
+    if not is_local(every["spark.master"]):
+        return JavaStart()
+    java = find_java(os.environ)
+    options = given_java_options(every, os.environ)
+    return JavaStart(java, tuple(options), default_options(java, options))
 
 
-def archive_for(settings: Mapping[str, str], given: Mapping[str, str]) -> ClassArchive | None:
+def archive_for(
+    settings: Mapping[str, str], given: Mapping[str, str], java: JavaStart
+) -> ClassArchive | None:
     """Return the archive of classes for a JVM.
 
     Args:
-        settings: as for ``launch``.
-        given: as for ``launch``.
+        settings: as for ``read_java``.
+        given: as for ``read_java``.
+        java: the Java, and the options of the JVM.
 
     Returns:
         The archive, whether or not it has been made. None on a cluster, and if it is not known
         which jars Spark will have.
     """
     has_own_jars = any(key.startswith("spark.jars") for key in given)
-    if has_own_jars or "spark.jars.packages" in settings or not _is_local(settings, given):
+    if has_own_jars or "spark.jars.packages" in settings:
         return None
-    java = find_java(os.environ)
-    options = given_java_options({**given, **settings}, os.environ)
     # An archive depends on the garbage collector.
-    options += default_options(java, options)
-    return find_archive({**given, **settings}, given.get(CLASS_PATH, ""), options, java, os.environ)
+    options = (*java.given, *java.defaults)
+    class_path = given.get(CLASS_PATH, "")
+    return find_archive({**given, **settings}, class_path, options, java.java, os.environ)
 
 
-def _is_local(settings: Mapping[str, str], given: Mapping[str, str]) -> bool:
-    # The settings do not repeat a master that is in spark-defaults.conf.
-    return is_local({**given, **settings}["spark.master"])
+def launch(
+    settings: Mapping[str, str], java: JavaStart, archive: ClassArchive | None, log: TextIO
+) -> JavaGateway:
+    """Launch a JVM. If it refuses what is added to the user's options, launch it with less.
+
+    Args:
+        settings: the settings that Spark starts with.
+        java: the Java, and the options of the JVM.
+        archive: the archive of classes that fits, or None.
+        log: the file that the JVM writes its output to.
+
+    Returns:
+        The gateway to the JVM.
+    """
+    *attempts, last = _attempts(settings, java, archive)
+    refused = None
+    for attempt in attempts:
+        before = os.path.getsize(log.name)
+        try:
+            return _launch(attempt, refused, log)
+        except Exception as error:
+            if not _is_refused(Path(log.name), before):
+                raise
+            logger.debug(f"The JVM did not start with {' '.join(attempt.options)}: {error}")
+            refused = attempt
+    return _launch(last, refused, log)
 
 
-def _default_options(settings: Mapping[str, str], given: Mapping[str, str]) -> Sequence[str]:
-    if not _is_local(settings, given):
-        return ()
-    options = given_java_options({**given, **settings}, os.environ)
-    return default_options(find_java(os.environ), options)
+@dataclass(frozen=True)
+class _Attempt:
+    """One way to launch the JVM.
+
+    Attributes:
+        settings: the settings that Spark starts with.
+        options: the options that are added to the user's.
+        archive: the archive that is used.
+    """
+
+    settings: Mapping[str, str]
+    options: tuple[str, ...]
+    archive: ClassArchive | None = None
 
 
-def _launch(settings: Mapping[str, str], options: Sequence[str], log: TextIO) -> JavaGateway:
+def _attempts(
+    settings: Mapping[str, str], java: JavaStart, archive: ClassArchive | None
+) -> list[_Attempt]:
+    """Return the ways to launch the JVM, from the fastest to the one that adds no option."""
+    attempts = [_Attempt(settings, java.defaults)]
+    if java.defaults:
+        # The user's options can also be in a file, and a JVM does not start with two collectors.
+        attempts.append(_Attempt(settings, ()))
+    if archive is not None and archive.exists():
+        options = (*java.defaults, *archive.use_options)
+        attempts.insert(0, _Attempt({**settings, **archive.settings}, options, archive))
+    return attempts
+
+
+def _is_refused(log: Path, start: int) -> bool:
+    """Return whether the JVM has refused its options or crashed, by its output from a byte on."""
+    return bool(_REFUSED.search(log.read_bytes()[start:].decode(errors="replace")))
+
+
+def _launch(attempt: _Attempt, refused: _Attempt | None, log: TextIO) -> JavaGateway:
+    if attempt.archive is not None:
+        attempt.archive.mark_used()
     # Every user of the machine can read the arguments of a process.
-    arguments = SparkConf(loadDefaults=False).setAll(list(without_secrets(settings).items()))
-    with _submit_arguments(arguments), _java_options(options):
-        return launch_gateway(arguments, {"stdout": log, "stderr": log})
+    settings = without_secrets(attempt.settings)
+    arguments = SparkConf(loadDefaults=False).setAll(list(settings.items()))
+    with _submit_arguments(arguments), _java_options(attempt.options):
+        gateway = launch_gateway(arguments, {"stdout": log, "stderr": log})
+    if refused is not None and refused.archive is not None:
+        # Only the archive is missing this time, so it was the reason.
+        refused.archive.give_up("The JVM did not start with it.")
+    return gateway
 
 
 @contextlib.contextmanager

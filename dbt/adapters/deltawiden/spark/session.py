@@ -137,7 +137,9 @@ def _open_session(parameters: Mapping[str, str]) -> _Current:
     _hush_pyspark()
     is_own = SparkContext._active_spark_context is None
     if is_own:
-        start_spark(parameters)
+        archive = start_spark(parameters)
+        if archive is not None:
+            archive.make_at_exit()
     session = SparkSession.builder.getOrCreate()
     started_with = {**SAFE_WRITES, **parameters} if is_own else {}
     without_target = given_settings({}, os.environ) if is_own else {}
