@@ -57,13 +57,13 @@ class Project:
     def log(self) -> str:
         return (self.folder / "logs" / "spark.log").read_text()
 
-    def set_java_options(self, options: str) -> None:
+    def set_java_options(self, options: str, **more: str) -> None:
         settings = {
             "spark.driver.extraJavaOptions": options,
             # Whatever the environment's hive-site.xml says.
             "spark.hadoop.hive.metastore.uris": "",
         }
-        output = {"type": "deltawiden", "schema": "x", "server_side_parameters": settings}
+        output = {"type": "deltawiden", "schema": "x", "server_side_parameters": settings, **more}
         profile = {"small": {"target": "dev", "outputs": {"dev": output}}}
         (self.folder / "profiles.yml").write_text(yaml.safe_dump(profile))
 
@@ -274,6 +274,22 @@ def test_an_archive_whose_making_was_killed_is_made_after_the_next_run(project: 
     project.ask("select 1")
     wait_until(lambda: is_complete(project))
     assert len(project.made()) == 1
+
+
+@pytest.mark.slow
+def test_a_kept_spark_makes_an_archive_when_it_ends(tmp_path: Path):
+    project = Project(tmp_path / "project", tmp_path / "cache")
+    project.set_java_options(LIST_CLASSES, keep_alive="5m")
+    project.ask("select 1")
+    try:
+        assert trainers(project) == []
+        with project.start("run-operation", "stop_spark") as stops:
+            output, _ = stops.communicate()
+        assert "ended: process" in output
+        wait_until(lambda: left_over(project), seconds=60)
+    finally:
+        for process in trainers(project):
+            os.kill(process, signal.SIGTERM)
 
 
 @pytest.mark.slow

@@ -63,7 +63,8 @@ def main() -> None:
     # Only the environment of a process is as private as its memory; all users see its arguments.
     os.environ[TOKEN] = order.token
     try:
-        spark = _start(order, folder)
+        archive = start_spark(kept_parameters(order.parameters, os.environ), folder.spark_log)
+        spark = _started(order)
     except DbtRuntimeError as error:
         _answer(order, {"error": str(error.msg)})
         raise
@@ -74,10 +75,13 @@ def main() -> None:
         _wait(folder, spark, order.keep_alive, ended)
     finally:
         _stop(spark)
+        if archive is not None:
+            archive.make_in_background()
+        # PySpark's own functions for the end of the process would call the JVM.
+        os._exit(0)
 
 
-def _start(order: Order, folder: SparkFolder) -> KeptSpark:
-    start_spark(kept_parameters(order.parameters, os.environ), folder.spark_log)
+def _started(order: Order) -> KeptSpark:
     # The sessions of clients are copies of this one.
     session = SparkSession.builder.getOrCreate()
     gateway: Any = SparkContext._gateway
@@ -134,5 +138,3 @@ def _stop(spark: KeptSpark) -> None:
         gateway.proc.stdin.close()
     if not wait_until_ended([spark.jvm], _SECONDS_TO_STOP):
         spark.jvm.send(signal.SIGKILL)
-    # PySpark's own functions for the end of the process would call the JVM.
-    os._exit(0)
