@@ -217,6 +217,24 @@ def test_spark_starts_while_dbt_reads_the_project_and_ends_with_it(project: Path
     assert not (project / "metastore_db").exists()
 
 
+def test_an_error_in_the_project_does_not_wait_for_the_start(project: Path, tmp_path: Path):
+    (project / "models" / "broken.sql").write_text(BROKEN)
+    java = tmp_path / "jdk" / "bin" / "java"
+    java.parent.mkdir(parents=True)
+    # It never starts, and ends when dbt does.
+    java.write_text("#!/bin/sh\nexec cat\n")
+    java.chmod(0o755)
+    command = [DBT, "run", "--vars", "type: int"]
+    environment = {**os.environ, "JAVA_HOME": str(tmp_path / "jdk")}
+    with subprocess.Popen(command, cwd=project, env=environment) as process:
+        try:
+            assert process.wait(90) == 2
+        finally:
+            process.kill()
+    assert (project / "logs" / "spark.log").exists()
+    assert ended(project)
+
+
 @pytest.mark.slow
 def test_the_error_of_an_incomplete_metastore_says_what_it_is(project: Path):
     # The state after a process that was killed while it created the metastore.

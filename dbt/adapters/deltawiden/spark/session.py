@@ -74,6 +74,10 @@ def get_session(parameters: Mapping[str, str]) -> SparkSession:
 
 def release_session() -> None:
     """Restore the settings of a session that another program created."""
+    # A Spark that is just starting has the lock, and is dbt's own. A dbt command that ends early,
+    # because of an error in the project or Ctrl-C, does not wait for it.
+    if _current is None or _current.is_own:
+        return
     with _lock:
         if _current is not None and _current.is_running and not _current.is_own:
             _current.settings.undo()

@@ -21,8 +21,10 @@ logger = AdapterLogger("DeltaWiden")
 _Asked = tuple[dict[str, str], str, int]  # parameters, working folder, keep_alive
 
 _lock = threading.Lock()
+_release_lock = threading.Lock()
 _current: tuple[_Asked, Attached] | None = None
 _failed_early: tuple[_Asked, Exception] | None = None
+_released = 0  # how many times
 
 
 def open_kept(parameters: Mapping[str, str], keep_alive: int) -> ConnectConnection:
@@ -64,31 +66,51 @@ def prestart_kept(parameters: Mapping[str, str], keep_alive: int) -> None:
     """
     # A daemon thread, because dbt may end before it needs Spark. dbt's log events read the context.
     run = contextvars.copy_context().run
-    arguments = (_prestart, _asked(parameters, keep_alive))
+    arguments = (_prestart, _asked(parameters, keep_alive), _released)
     threading.Thread(target=run, args=arguments, daemon=True).start()
 
 
 def release_kept() -> None:
-    """End this process's use of the kept Spark."""
+    """End this process's use of the kept Spark.
+
+    If Spark is just starting in the background, its use ends when it has started: a dbt command
+    that ends early, because of an error in the project or Ctrl-C, does not wait for it.
+    """
+    global _released
+    with _release_lock:
+        _released += 1
+        is_free = _lock.acquire(blocking=False)
+    if is_free:
+        try:
+            _end_use()
+        finally:
+            _lock.release()
+
+
+def _end_use() -> None:
     global _current
-    with _lock:
-        if _current is not None:
-            _current[1].use.end()
-            _current = None
+    if _current is not None:
+        _current[1].use.end()
+        _current = None
 
 
 def _asked(parameters: Mapping[str, str], keep_alive: int) -> _Asked:
     return dict(parameters), os.getcwd(), keep_alive
 
 
-def _prestart(asked: _Asked) -> None:
+def _prestart(asked: _Asked, released: int) -> None:
     global _failed_early
-    with _lock:
-        try:
-            _attached(asked)
-        except Exception as error:
-            # Keep it for the thread that asks for the session, which can report it to the user.
-            _failed_early = asked, error
+    _lock.acquire()
+    try:
+        _attached(asked)
+    except Exception as error:
+        # Keep it for the thread that asks for the session, which can report it to the user.
+        _failed_early = asked, error
+    finally:
+        with _release_lock:
+            if released != _released:
+                _end_use()
+            _lock.release()
 
 
 def _attached(asked: _Asked) -> Attached:
@@ -96,8 +118,7 @@ def _attached(asked: _Asked) -> Attached:
     if _current is not None:
         if _current[0] == asked and _current[1].spark.is_running:
             return _current[1]
-        _current[1].use.end()
-        _current = None
+        _end_use()
     parameters, _, keep_alive = asked
     attached = attach(parameters, keep_alive)
     hide([attached.spark.token])
