@@ -52,6 +52,16 @@ def test_a_second_run_uses_the_spark_of_the_first_until_it_is_stopped(
     assert "spark.driver.memory 1200m, occupies " in shown
     assert "unless it is used before" in shown
 
+    # As after `git clean -fdx`: the kept Spark would go on with deleted files.
+    assert Process.find(int(started)).is_running
+    shutil.rmtree(project / "metastore_db")
+    shutil.rmtree(project / "spark-warehouse")
+    assert dbt(project, "run", "--vars", "type: int", **kept).returncode == 0
+    assert (project / "metastore_db").exists()
+    assert not Process.find(int(started)).is_running
+    log = (project / "logs" / "dbt.log").read_text()
+    started = re.findall(r"Spark is started, and kept alive: process (\d+)", log)[-1]
+
     assert Process.find(int(started)).is_running
     stopped = dbt(project, "run-operation", "stop_spark", **kept)
     assert stopped.returncode == 0, stopped.stdout

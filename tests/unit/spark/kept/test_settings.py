@@ -84,6 +84,28 @@ def test_a_changed_file_has_another_key(tmp_path: Path):
     assert len({first, second, third}) == 3
 
 
+@pytest.mark.parametrize("entry", ["", "/*"])
+def test_a_changed_file_of_a_folder_on_the_class_path_has_another_key(tmp_path: Path, entry: str):
+    parameters = {"spark.driver.extraClassPath": f"/x.jar:{tmp_path}{entry}"}
+    first = settings_key(parameters, PATH)
+    (tmp_path / "functions.jar").write_bytes(b"1")
+    second = settings_key(parameters, PATH)
+    (tmp_path / "functions.jar").write_bytes(b"22")
+    assert len({first, second, settings_key(parameters, PATH)}) == 3
+
+
+def test_another_time_zone_of_the_system_has_another_key(tmp_path: Path, monkeypatch):
+    zone = tmp_path / "localtime"
+    monkeypatch.setattr(settings, "_TIME_ZONE_FILES", (str(zone),))
+    keys = set()
+    for name in ("Amsterdam", "Tokyo"):
+        (tmp_path / name).touch()
+        zone.unlink(missing_ok=True)
+        zone.symlink_to(tmp_path / name)
+        keys.add(settings_key({}, PATH))
+    assert len(keys) == 2
+
+
 def test_a_key_has_no_secret():
     assert "hunter2" not in settings_key({"spark.hadoop.fs.s3a.secret.key": "hunter2"}, PATH)
 

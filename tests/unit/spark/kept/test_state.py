@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from dbt.adapters.deltawiden.spark.kept.state import (
     KeptSpark,
     LockIsHeld,
     SparkFolder,
+    identities,
     spark_folder,
     spark_folders,
 )
@@ -75,6 +77,20 @@ def test_a_spark_is_forgotten(folder: SparkFolder, spark: KeptSpark):
     folder.forget()
     folder.forget()
     assert folder.read() is None
+
+
+def test_a_folder_that_was_deleted_and_made_anew_is_another(tmp_path: Path, spark: KeptSpark):
+    metastore = tmp_path / "metastore_db"
+    metastore.mkdir()
+    (metastore / "file").touch()
+    started = replace(spark, folders=identities([str(metastore), "/no/such/folder"]))
+    assert started.has_its_folders
+    (metastore / "another").touch()
+    assert started.has_its_folders
+    metastore.rename(tmp_path / "away")
+    assert not started.has_its_folders
+    metastore.mkdir()
+    assert not started.has_its_folders
 
 
 # Locks

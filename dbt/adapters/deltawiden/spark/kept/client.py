@@ -95,6 +95,15 @@ def _is_usable(spark: KeptSpark, key: str, folder: SparkFolder) -> bool:
             )
         logger.debug(f"The Spark that was kept alive has other settings: {_named(spark)}")
         return False
+    if not spark.has_its_folders:
+        if folder.is_used:
+            raise SparkIsUsed(
+                "The folder of the project or of the embedded metastore was deleted since Spark "
+                f"was started that is kept alive ({_named(spark)}), and another dbt command is "
+                "using this Spark. Wait until that command has ended, and run again"
+            )
+        logger.debug(f"A folder of the Spark that was kept alive was deleted: {_named(spark)}")
+        return False
     if folder.was_killed:
         killed = (
             f"A dbt command that used the Spark that was kept alive ({_named(spark)}) was killed"

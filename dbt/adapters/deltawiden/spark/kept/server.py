@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,17 @@ from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.spark.embedded import start_spark
 from dbt.adapters.deltawiden.spark.kept.processes import Process, wait_until_ended
-from dbt.adapters.deltawiden.spark.kept.settings import kept_parameters
-from dbt.adapters.deltawiden.spark.kept.state import KeptSpark, LockIsHeld, SparkFolder
+from dbt.adapters.deltawiden.spark.kept.settings import (
+    embedded_metastore,
+    kept_parameters,
+    start_or_given,
+)
+from dbt.adapters.deltawiden.spark.kept.state import (
+    KeptSpark,
+    LockIsHeld,
+    SparkFolder,
+    identities,
+)
 from dbt.adapters.deltawiden.spark.scala import spark_connect_port
 
 TOKEN = "SPARK_CONNECT_AUTHENTICATE_TOKEN"
@@ -72,7 +81,7 @@ def main() -> None:
     _answer(order, {"started": True})
     os.close(order.lock)
     try:
-        _wait(folder, spark, order.keep_alive, ended)
+        _wait(folder, spark, order, ended)
     finally:
         _stop(spark)
         if archive is not None:
@@ -94,7 +103,14 @@ def _started(order: Order) -> KeptSpark:
         started=time.time(),
         folder=os.getcwd(),
         memory=session.sparkContext.getConf().get("spark.driver.memory", "1g") or "1g",
+        folders=identities(_folders(order)),
     )
+
+
+def _folders(order: Order) -> list[str]:
+    """Return the folders that Spark has open."""
+    metastore = embedded_metastore(start_or_given(order.parameters, os.environ))
+    return [os.getcwd(), *filter(None, [metastore])]
 
 
 def _answer(order: Order, answer: Mapping[str, Any]) -> None:
@@ -104,9 +120,11 @@ def _answer(order: Order, answer: Mapping[str, Any]) -> None:
         os.close(order.answer)
 
 
-def _wait(folder: SparkFolder, spark: KeptSpark, keep_alive: int, ended: threading.Event) -> None:
+def _wait(folder: SparkFolder, spark: KeptSpark, order: Order, ended: threading.Event) -> None:
     """Return when Spark has to end, and when nobody can attach to it any more."""
     last_use = time.time()
+    keep_alive = order.keep_alive
+    folders = _folders(order)
     while not ended.wait(min(_LONGEST_WAIT, keep_alive / 5)):
         try:
             with folder.locked(seconds=0):
@@ -116,6 +134,11 @@ def _wait(folder: SparkFolder, spark: KeptSpark, keep_alive: int, ended: threadi
                 if not spark.jvm.is_running:
                     folder.forget()
                     return
+                # The first statement creates the metastore.
+                found = {**identities(folders), **spark.folders}
+                if found != spark.folders:
+                    spark = replace(spark, folders=found)
+                    folder.write(spark)
                 stored = folder.last_use
                 if folder.is_used:
                     last_use = time.time()

@@ -8,6 +8,7 @@ import re
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
+from glob import glob
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -50,6 +51,7 @@ _OF_ANOTHER_SPARK = (
 # What `pyspark[connect]` adds to pyspark.
 _CLIENT_PACKAGES = ("grpc", "grpc_status", "pandas", "pyarrow")
 _CONFIGURATION_FOLDERS = ("SPARK_CONF_DIR", "HADOOP_CONF_DIR", "YARN_CONF_DIR")
+_TIME_ZONE_FILES = ("/etc/localtime", "/etc/timezone")
 _FILES = ("spark.jars", "spark.files", "spark.submit.pyFiles", "spark.driver.extraClassPath")
 
 
@@ -163,11 +165,20 @@ def _files(
     files = [file for folder in folders if folder.is_dir() for file in folder.iterdir()]
     for key in _FILES:
         items = re.split(r"[,:]", settings.get(key, "").replace("file:", ""))
-        files += [Path(item.strip()) for item in items if item.strip()]
+        files += [file for item in items if item.strip() for file in _named_files(item.strip())]
+    # Java reads them unless TZ is set.
+    files += [Path(os.path.realpath(file)) for file in _TIME_ZONE_FILES]
     for file in files:
         if file.is_file():
             status = file.stat()
             yield str(file), status.st_size, status.st_mtime_ns
+
+
+def _named_files(item: str) -> list[Path]:
+    """Return the files that an entry of a class path or of a list of files names."""
+    if os.path.isdir(item):
+        return [*Path(item).rglob("*")]
+    return [Path(name) for name in glob(item)]
 
 
 def place(parameters: Mapping[str, str], environment: Mapping[str, str]) -> str:

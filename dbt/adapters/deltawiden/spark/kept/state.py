@@ -6,8 +6,8 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,7 @@ class KeptSpark:
         started: when, in seconds since the epoch.
         folder: the working folder of the dbt command that started it.
         memory: ``spark.driver.memory``.
+        folders: the identities of the folders that it works in, by path.
     """
 
     keeper: Process
@@ -49,11 +50,30 @@ class KeptSpark:
     started: float
     folder: str
     memory: str
+    folders: Mapping[str, Sequence[int]] = field(default_factory=dict, compare=False)
+
+    @property
+    def has_its_folders(self) -> bool:
+        """Whether none of its folders was deleted, or deleted and made anew.
+
+        The JVM would go on with the deleted files of an embedded metastore.
+        """
+        return self.folders == identities(self.folders)
 
     @property
     def is_running(self) -> bool:
         """Whether both of its processes run."""
         return self.keeper.is_running and self.jvm.is_running
+
+
+def identities(folders: Iterable[str]) -> dict[str, list[int]]:
+    """Return what only this folder has, for each of the paths that exists."""
+    found = {}
+    for folder in folders:
+        with contextlib.suppress(OSError):
+            status = os.stat(folder)
+            found[folder] = [status.st_dev, status.st_ino]
+    return found
 
 
 @dataclass(frozen=True)
