@@ -136,6 +136,22 @@ def test_only_one_spark_can_have_an_embedded_metastore():
     assert place(metastore, PATH) != place({**metastore, **more}, PATH)
 
 
+def test_containers_with_one_host_name_have_a_spark_each(tmp_path: Path, monkeypatch):
+    places = {place({}, PATH)}
+    namespace = tmp_path / "pid"
+    monkeypatch.setattr(settings, "_PID_NAMESPACE", str(namespace))
+    places.add(place({}, PATH))
+    namespace.symlink_to("pid:[4026531836000]")
+    assert len({*places, place({}, PATH)}) == 3
+
+
+def test_another_host_name_of_a_mac_changes_nothing(monkeypatch):
+    monkeypatch.setattr(sys, "platform", "darwin")
+    before = place({}, PATH)
+    monkeypatch.setattr(settings.platform, "node", lambda: "another")
+    assert place({}, PATH) == before
+
+
 # How it starts
 
 

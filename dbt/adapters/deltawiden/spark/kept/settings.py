@@ -1,5 +1,6 @@
 """Decide which runs can share a kept Spark, and which settings it starts with."""
 
+import contextlib
 import hashlib
 import json
 import os
@@ -51,6 +52,7 @@ _OF_ANOTHER_SPARK = (
 # What `pyspark[connect]` adds to pyspark.
 _CLIENT_PACKAGES = ("grpc", "grpc_status", "pandas", "pyarrow")
 _CONFIGURATION_FOLDERS = ("SPARK_CONF_DIR", "HADOOP_CONF_DIR", "YARN_CONF_DIR")
+_PID_NAMESPACE = "/proc/self/ns/pid"
 _TIME_ZONE_FILES = ("/etc/localtime", "/etc/timezone")
 _FILES = ("spark.jars", "spark.files", "spark.submit.pyFiles", "spark.driver.extraClassPath")
 
@@ -192,8 +194,21 @@ def place(parameters: Mapping[str, str], environment: Mapping[str, str]) -> str:
         environment: the process's environment variables.
     """
     metastore = embedded_metastore(start_or_given(parameters, environment))
-    # The user's cache folder may be on a file system that several machines have.
-    return f"{platform.node()} {metastore or settings_key(parameters, environment)}"
+    return f"{_machine()} {metastore or settings_key(parameters, environment)}"
+
+
+def _machine() -> str:
+    """Return what only the processes have that can see and end each other.
+
+    The user's cache folder may be on a file system that several machines or containers have. The
+    ids of processes are those of a namespace, and containers can have the same host name:
+    https://man7.org/linux/man-pages/man7/pid_namespaces.7.html
+    """
+    if sys.platform == "darwin":
+        return ""  # The name of the host changes with the network.
+    with contextlib.suppress(OSError):
+        return f"{platform.node()} {os.readlink(_PID_NAMESPACE)}"
+    return platform.node()
 
 
 def start_or_given(parameters: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
