@@ -19,6 +19,7 @@ from dbt.adapters.deltawiden.spark.kept.state import (
     LockIsHeld,
     SparkFolder,
     identities,
+    remove_unused,
     spark_folder,
     spark_folders,
 )
@@ -91,6 +92,25 @@ def test_a_folder_that_was_deleted_and_made_anew_is_another(tmp_path: Path, spar
     assert not started.has_its_folders
     metastore.mkdir()
     assert not started.has_its_folders
+
+
+def test_a_folder_that_nobody_has_used_for_a_week_is_removed(tmp_path: Path, spark: KeptSpark):
+    environment = {"XDG_CACHE_HOME": str(tmp_path)}
+    names = ("old", "new", "running", "locked", "asked for")
+    folders = {name: spark_folder(name, environment) for name in names}
+    folders["running"].write(spark)
+    folders["old"].write(replace(spark, jvm=Process(spark.jvm.pid, "another time")))
+    for name, folder in folders.items():
+        with folder.locked():
+            folder.use(1).end()
+        used = time.time() - (6 if name == "new" else 8) * 24 * 60 * 60
+        for file in (*folder.path.iterdir(), folder.path):
+            os.utime(file, (used, used))
+    spark_folder("asked for", environment)
+    with folders["locked"].locked():
+        remove_unused(environment)
+    left = {name for name, folder in folders.items() if folder.path.exists()}
+    assert left == {"new", "running", "locked", "asked for"}
 
 
 # Locks

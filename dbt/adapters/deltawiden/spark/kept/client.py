@@ -23,7 +23,13 @@ from dbt.adapters.deltawiden.spark.kept.settings import (
     place,
     settings_key,
 )
-from dbt.adapters.deltawiden.spark.kept.state import KeptSpark, SparkFolder, Use, spark_folder
+from dbt.adapters.deltawiden.spark.kept.state import (
+    KeptSpark,
+    SparkFolder,
+    Use,
+    remove_unused,
+    spark_folder,
+)
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
 
 logger = AdapterLogger("DeltaWiden")
@@ -139,6 +145,7 @@ def _named(spark: KeptSpark) -> str:
 def _start(
     folder: SparkFolder, lock: int, parameters: Mapping[str, str], key: str, keep_alive: int
 ) -> KeptSpark:
+    remove_unused(os.environ)
     reader, writer = os.pipe()
     order = {
         "path": str(folder.path),

@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import json
 import os
+import shutil
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,6 +25,7 @@ _ATTACH_SECONDS = 600
 """How long to wait for another dbt that starts Spark: its first start may download jars."""
 
 _SESSIONS = "sessions-"
+_UNUSED_SECONDS = 7 * 24 * 60 * 60
 
 
 @dataclass(frozen=True)
@@ -260,6 +262,8 @@ def spark_folder(place: str, environment: Mapping[str, str]) -> SparkFolder:
             )
         if status.st_mode & 0o077:
             folder.chmod(0o700)
+    # From now on, no other process removes it.
+    os.utime(path)
     return SparkFolder(path)
 
 
@@ -267,6 +271,27 @@ def spark_folders(environment: Mapping[str, str]) -> list[SparkFolder]:
     """Return the folders of all kept Sparks of the user."""
     root = _root(environment)
     return [SparkFolder(path) for path in sorted(root.iterdir())] if root.is_dir() else []
+
+
+def remove_unused(environment: Mapping[str, str]) -> None:
+    """Remove the folders of Sparks that nobody has used for a week.
+
+    Args:
+        environment: the process's environment variables.
+    """
+    for folder in spark_folders(environment):
+        with contextlib.suppress(OSError, LockIsHeld):
+            if _is_unused(folder):
+                with folder.locked(seconds=0):
+                    if _is_unused(folder):
+                        shutil.rmtree(folder.path)
+
+
+def _is_unused(folder: SparkFolder) -> bool:
+    changed = max(file.stat().st_mtime for file in (folder.path, *folder.path.iterdir()))
+    spark = folder.read()
+    is_running = spark is not None and spark.is_running
+    return not is_running and time.time() - changed > _UNUSED_SECONDS
 
 
 def _root(environment: Mapping[str, str]) -> Path:
