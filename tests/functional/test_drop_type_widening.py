@@ -322,13 +322,14 @@ class TestBothWays:
         log = folder_of(table("expired")) / "_delta_log"
         for version in range(3):
             (log / f"{version:020d}.json").unlink()
-        for name in ("replaced", "expired"):
+        # Delta 3.3 does not look into the checkpoint.
+        for name, expected in (("replaced", state(engine)), ("expired", "dropped")):
             make_older(spark, table(name), 25 * 3600)
             (planned,) = document(relations=[name], dry_run=True)["tables"]
             (done,) = document(relations=[name])["tables"]
             oldest = spark.sql(f"select * from {table(name).name} version as of 3")
             assert oldest.count() == 20
-            assert (done["state"], done["history_truncated"]) == (state(engine), False)
+            assert (done["state"], done["history_truncated"]) == (expected, False)
             assert done["statements"] == planned["statements"]
 
     def replace_widened(self, spark, name, **properties):
