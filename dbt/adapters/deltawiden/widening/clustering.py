@@ -18,7 +18,7 @@ def plan_clustering(plan: Plan, wanted: tuple[Path, ...], snapshot: TableSnapsho
 
     Args:
         plan: the plan for the model's output.
-        wanted: the columns to cluster the table by. None of them is left if it is empty.
+        wanted: the columns to cluster the table by. Empty to remove the clustering.
         snapshot: the table as it is.
 
     Returns:
@@ -32,7 +32,7 @@ def plan_clustering(plan: Plan, wanted: tuple[Path, ...], snapshot: TableSnapsho
     schema = schema_at_write(snapshot.schema, plan.changes, plan.new)
     paths, problems = find_columns(wanted, schema)
     refusals = [Refusal(Reason.NOT_A_CLUSTERING_COLUMN, path, detail=why) for path, why in problems]
-    # A clustered table has no partitions, so this is not asked of one.
+    # A clustered table has no partitions, so they need not be read.
     if wanted and not snapshot.clustering_columns and snapshot.partition_columns:
         columns = ", ".join(snapshot.partition_columns)
         refusals += [

@@ -2,7 +2,7 @@
 
 Spark writes the values of a partition as text into the name of its folder, and Delta reads them
 back from that name. An empty text is read as null, and so is the text that represents null.
-A moment is a point in time, the value of a timestamp: its text depends on a time zone.
+A moment is the value of a timestamp. Its text depends on a time zone.
 """
 
 from pyspark.sql import types as spark
