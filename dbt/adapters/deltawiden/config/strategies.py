@@ -1,6 +1,6 @@
 """Check the configuration of an incremental strategy: keys that need or exclude each other."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dbt.adapters.contracts.macros import MacroResolverProtocol
@@ -126,6 +126,15 @@ def _clause_problems(config: Mapping[str, Any], clauses: MergeClauses) -> Iterat
         )
 
 
+def configured_predicates(config: Mapping[str, Any]) -> str | Sequence[str] | None:
+    """Return the conditions of an incremental model, under either of dbt's two names for them.
+
+    Args:
+        config: the model's configuration.
+    """
+    return config.get("predicates") or config.get("incremental_predicates")
+
+
 def _replacement_problems(config: Mapping[str, Any], strategy: str) -> Iterator[str]:
     file_format = config.get("file_format") or "delta"
     if file_format != "delta":
@@ -135,8 +144,7 @@ def _replacement_problems(config: Mapping[str, Any], strategy: str) -> Iterator[
         )
     if strategy == DELETE_INSERT and not config.get("unique_key"):
         yield "unique_key: delete+insert needs the columns by which it finds the rows to replace."
-    predicates = config.get("predicates") or config.get("incremental_predicates")
-    if strategy == REPLACE_WHERE and not predicates:
+    if strategy == REPLACE_WHERE and not configured_predicates(config):
         yield (
             "incremental_predicates: replace_where needs the condition for the rows to replace. "
             "To add rows only, use incremental_strategy: append."

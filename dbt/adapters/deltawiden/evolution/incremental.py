@@ -19,6 +19,7 @@ from dbt.adapters.deltawiden.config.strategies import (
     MICROBATCH,
     REPLACE_WHERE,
     STRATEGIES,
+    configured_predicates,
     is_macro_of_project,
     strategy_macro,
 )
@@ -227,8 +228,8 @@ class IncrementalWrites:
             self._check_partitions_of_batch(config, source, target, existing, batch)
             return batch
         if strategy == REPLACE_WHERE:
-            predicates = config.get("predicates") or config.get("incremental_predicates")
-            return ReplaceWhere(names_listed(predicates), plan.write.columns)
+            predicates = names_listed(configured_predicates(config))
+            return ReplaceWhere(predicates, plan.write.columns)
         return None
 
     def _change_table(self, context: Context, plan: Plan, table: SparkRelation) -> None:

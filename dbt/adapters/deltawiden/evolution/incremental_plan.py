@@ -9,7 +9,11 @@ from dbt_common.exceptions import CompilationError
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.config.policy import Policy
-from dbt.adapters.deltawiden.config.strategies import DELETE_INSERT, REPLACE_WHERE
+from dbt.adapters.deltawiden.config.strategies import (
+    DELETE_INSERT,
+    REPLACE_WHERE,
+    configured_predicates,
+)
 from dbt.adapters.deltawiden.config.validation import columns_named, names_listed
 from dbt.adapters.deltawiden.evolution.evolution import TableEvolution, require_not_refused
 from dbt.adapters.deltawiden.widening.plan import Plan
@@ -61,8 +65,7 @@ def plan_incremental(
 
 def _columns_of_condition(config: Any, table: StructType) -> frozenset[str]:
     """Return the columns whose names are in the condition for the rows to replace."""
-    predicates = names_listed(config.get("predicates") or config.get("incremental_predicates"))
-    text = " ".join(predicates).lower()
+    text = " ".join(names_listed(configured_predicates(config))).lower()
     return frozenset(name.lower() for name in table.names if name.lower() in text)
 
 

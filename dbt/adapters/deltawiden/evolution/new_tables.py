@@ -165,8 +165,10 @@ class NewTables:
         A union declares what its first query declares, whatever the texts of the others are.
         """
         policy = read_model_policy(config, config.model.unique_id)
+        if policy.on_lossy_write is not OnLossyWrite.ERROR:
+            return query
         schema = self._backend.query_schema_without_statement(query)
-        if schema is None or policy.on_lossy_write is not OnLossyWrite.ERROR:
+        if schema is None:
             return query
         check = self._evolution.value_check(config.model.name, table, schema, frozenset())
         condition = chars_unchanged_sql(schema, check)
