@@ -65,7 +65,7 @@ def plan_incremental(
 
 def _columns_of_condition(config: Any, table: StructType) -> frozenset[str]:
     """Return the columns whose names are in the condition for the rows to replace."""
-    text = " ".join(names_listed(configured_predicates(config))).lower()
+    text = " ".join(names_listed(configured_predicates(config))).lower().replace("``", "`")
     return frozenset(name.lower() for name in table.names if name.lower() in text)
 
 

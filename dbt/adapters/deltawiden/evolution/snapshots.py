@@ -20,6 +20,7 @@ from dbt.adapters.deltawiden.config.validation import read_model_policy
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.evolution.evolution import SchemaChangeRefused, TableEvolution
 from dbt.adapters.deltawiden.sql.identifiers import quote, read_name
+from dbt.adapters.deltawiden.sql.queries import select_from
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.writing.columns import WrittenColumn
@@ -151,7 +152,7 @@ class SnapshotEvolution:
         timestamp = "timestamp_ntz" if has_ntz else "timestamp_ltz"
         names = ((field.name, quote(field.name)) for field in schema.fields)
         selected = (f"cast({q} as {timestamp}) as {q}" if name in dates else q for name, q in names)
-        return f"select {', '.join(selected)} from (\n{query}\n)"
+        return select_from(", ".join(selected), query)
 
 
 def _spell_check_columns(config: Any, columns: Iterable[WrittenColumn]) -> None:

@@ -7,6 +7,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite
 from dbt.adapters.deltawiden.config.validation import columns_named, read_model_policy
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.sql.queries import select_from
 from dbt.adapters.deltawiden.writing.text_formats import TEXT_FORMATS, text_checked_sql
 
 
@@ -35,13 +36,3 @@ def text_checked_query(backend: SqlBackend, query: str, config: Any) -> str:
     partitioned_by = columns_named(config.get("partition_by"))
     selected = text_checked_sql(schema, file_format, partitioned_by, config.model.name)
     return select_from(selected, query) if selected else query
-
-
-def select_from(selected: str, query: str) -> str:
-    """Render a query for some expressions on the rows of another query.
-
-    Args:
-        selected: the select list.
-        query: the query of a model, which can end with a comment or a semicolon.
-    """
-    return f"select {selected} from (\n{query.rstrip().removesuffix(';')}\n)"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, path_sql, path_text, read_name
+from dbt.adapters.deltawiden.sql.queries import in_lines
 from dbt.adapters.deltawiden.sql.side_by_side import by_name
 from dbt.adapters.deltawiden.sql.types import type_sql, type_text
 from dbt.adapters.deltawiden.widening.common_type import common_type
@@ -200,7 +201,7 @@ def audit_sql(
     columns = list(compared.columns)
     # A query of a model may end with a comment.
     sides = (
-        ("produced", f"(\n{query.strip().rstrip(';')}\n)", [k.produced for k in keys]),
+        ("produced", f"({in_lines(query)})", [k.produced for k in keys]),
         ("stored", table, [k.stored for k in keys]),
     )
     rows = "\nunion all\n".join(_side(*side, columns) for side in sides)

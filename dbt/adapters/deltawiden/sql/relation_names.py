@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.sql.identifiers import Path, quote
+from dbt.adapters.deltawiden.sql.queries import select_from
 from dbt.adapters.deltawiden.sql.types import type_sql
 
 
@@ -46,12 +47,10 @@ def with_types(query: str, types: Mapping[Path, tuple[str, StructType]]) -> str:
     """
     if not types:
         return query
-    text = query.rstrip().removesuffix(";")
     for relation, (name, _) in types.items():
-        text = replace_name(text, relation, quote(name))
+        query = replace_name(query, relation, quote(name))
     tables = ", ".join(f"{quote(name)} as ({_empty(schema)})" for name, schema in types.values())
-    # The query is on lines of its own, because it may end with a comment.
-    return f"with {tables} select * from (\n{text}\n)"
+    return f"with {tables} {select_from('*', query)}"
 
 
 def _empty(schema: StructType) -> str:
