@@ -21,9 +21,11 @@ def settings_of(spark: SparkSession, values: Mapping[str, str]) -> Iterator[None
     before = {name: spark.conf.get(name, None) for name in values}
     for name, value in values.items():
         spark.conf.set(name, value)
-    yield
-    for name, old in before.items():
-        if old is None:
-            spark.conf.unset(name)
-        else:
-            spark.conf.set(name, old)
+    try:
+        yield
+    finally:
+        for name, old in before.items():
+            if old is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, old)

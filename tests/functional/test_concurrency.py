@@ -225,6 +225,7 @@ select {{ var('id', 1) }} as id, cast(1.2367 as decimal(10,4)) as amount
             assert table(name).types["amount"] == "decimal(10,4)", name
             assert Decimal("1.2367") in [row[0] for row in table(name).rows("amount")], name
 
+    @pytest.mark.slow
     def test_each_strategy_stops_if_the_types_stay(self, table):
         run = dbt("run", *ONE_DAY, widens=False, meanwhile=self._narrower())
         assert "can't take the model's output" in run.message("merge")
@@ -232,6 +233,7 @@ select {{ var('id', 1) }} as id, cast(1.2367 as decimal(10,4)) as amount
             assert run.status(name) == "error", name
             assert table(name).rows("id", "amount", "other") == [(1, Decimal("1.00"), "x")], name
 
+    @pytest.mark.slow
     @needs_delta_4
     def test_a_snapshot_widens_the_new_table(self, table):
         assert dbt("snapshot").status("versions") == "success"

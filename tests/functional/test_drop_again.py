@@ -53,6 +53,7 @@ def drop(project):
     return run
 
 
+@pytest.mark.slow
 @needs_delta_4
 def test_the_document_has_the_statements_that_ran(drop, table, spark):
     create(spark, table("once").name, FIELDS, **LEFT_TO_DELTA)

@@ -111,6 +111,7 @@ def newest_file(table: Table) -> str:
     return str(file[0])
 
 
+@pytest.mark.slow
 def test_remaining_stale_files_are_an_error(opened, table, spark):
     create(spark, table("lazy").name, ARRAY)
     with pytest.raises(DbtRuntimeError, match=r"still hold older types, such as arr\.element in"):

@@ -59,6 +59,7 @@ def test_delta_rs_and_duckdb_read_them(project, table, spark, engine):
     drop_and_read(spark, engine, table("by_session"))
 
 
+@pytest.mark.slow
 @needs_delta_4
 @pytest.mark.usefixtures("by_sql_alone")
 def test_delta_rs_and_duckdb_read_them_after_a_drop_by_sql_alone(project, table, spark, engine):

@@ -268,6 +268,7 @@ class TestBothWays:
             "2",
         )
 
+    @pytest.mark.slow
     @needs_delta_4
     def test_remaining_features_are_shown_with_the_statement_that_removes_them(
         self, project, table, spark
@@ -281,6 +282,7 @@ class TestBothWays:
         spark.sql(f"alter table {table('fast').name} {statement}")
         assert table("fast").properties["delta.minWriterVersion"] == "2"
 
+    @pytest.mark.slow
     @needs_delta_4
     def test_the_preview_feature_is_dropped_too(self, project, table, spark):
         create(spark, table("both").name, FIELDS)

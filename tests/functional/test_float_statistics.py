@@ -4,7 +4,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.functional.floats import MODEL, assert_found, operation
-from tests.functional.support import dbt, needs_delta_4
+from tests.functional.support import dbt, needs_delta_4, selected
 
 pytestmark = needs_delta_4
 
@@ -16,31 +16,41 @@ CONFIGURATIONS = {
     "parts": "partition_by='part'",
     "few": "tblproperties={'delta.dataSkippingStatsColumns': 'x'}",
 }
+SLOW = ("mapped", "few")
+each_configuration = pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else [])
+        for name in CONFIGURATIONS
+    ],
+)
 
 
 class TestModels:
     @pytest.fixture(scope="class")
-    def models(self):
-        return {
-            f"{name}.sql": MODEL.format(config=config) for name, config in CONFIGURATIONS.items()
-        }
+    def names(self, request: pytest.FixtureRequest) -> set[str]:
+        return {"plain", "vectors"} | selected(request, "name")
+
+    @pytest.fixture(scope="class")
+    def models(self, names: set[str]):
+        return {f"{name}.sql": MODEL.format(config=CONFIGURATIONS[name]) for name in names}
 
     @pytest.fixture(scope="class", autouse=True)
-    def runs(self, project, spark: SparkSession):
+    def runs(self, project, names: set[str], spark: SparkSession):
         dbt("run", rows="(1, '0.7'), (2, '1.1'), (3, null)")
         dbt("run", rows="(4, '-0.1'), (5, '0.7'), (6, 'NaN')")
-        for name in CONFIGURATIONS:
+        for name in names:
             spark.sql(f"delete from {project.test_schema}.{name} where id in (3, 5)")
         return dbt("run", type="double", rows="(4, '0.3'), (7, '0.123456789012')")
 
-    @pytest.mark.parametrize("name", CONFIGURATIONS)
+    @each_configuration
     def test_filters_find_the_old_rows(self, runs, table, name):
         assert runs.status(name) == "success", runs.message(name)
         assert table(name).types["x"] == "double"
         assert_found(table(name), "x", "s.`x.y`", "m['k']")
         assert table(name).rows("id", "x")[0] == (1, 0.699999988079071)
 
-    @pytest.mark.parametrize("name", CONFIGURATIONS)
+    @each_configuration
     def test_a_merge_by_the_column_finds_them(self, runs, table, spark, name):
         count = spark.table(table(name).name).count()
         spark.sql(

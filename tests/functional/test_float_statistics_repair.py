@@ -29,7 +29,7 @@ class TestTablesOfOthers:
         "given",
         [
             ENABLED,
-            ", ".join((ENABLED, *PROPERTIES)),
+            pytest.param(", ".join((ENABLED, *PROPERTIES)), marks=pytest.mark.slow),
             *(pytest.param(f"{ENABLED}, {one}", marks=pytest.mark.slow) for one in PROPERTIES),
         ],
     )

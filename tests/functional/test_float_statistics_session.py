@@ -55,7 +55,7 @@ class TestBySession:
     @pytest.mark.parametrize(
         ("owner", "step"),
         [
-            (FilesByJvm, "_correct"),
+            pytest.param(FilesByJvm, "_correct", marks=pytest.mark.slow),
             (FilesByJvm, "_change_to_double"),
             pytest.param(FilesByJvm, "_may_have_float_statistics", marks=pytest.mark.slow),
             pytest.param(DeltaTransactions, "start", marks=pytest.mark.slow),
@@ -116,7 +116,9 @@ class TestBySession:
             transaction.commit(added, getattr(manual, "MODULE$"))
         assert_found(late, "x", "s.x")
 
-    @pytest.mark.parametrize("step", ["_correct", "_change_to_double"])
+    @pytest.mark.parametrize(
+        "step", [pytest.param("_correct", marks=pytest.mark.slow), "_change_to_double"]
+    )
     def test_a_run_that_dies_leaves_correct_statistics(self, project, table, monkeypatch, step):
         dead = create(table(f"dead{step}"))
         append(dead, "0.7", "1.1")

@@ -62,7 +62,11 @@ class TestBySqlAlone:
             pytest.param(
                 "columns", f"{ENABLED}, '{STATISTICS_COLUMNS}' = 'x,`s`.x'", marks=pytest.mark.slow
             ),
-            ("both", f"{ENABLED}, '{STATISTICS_COLUMNS}' = 's,p', '{INDEXED_COLUMNS}' = '1'"),
+            pytest.param(
+                "both",
+                f"{ENABLED}, '{STATISTICS_COLUMNS}' = 's,p', '{INDEXED_COLUMNS}' = '1'",
+                marks=pytest.mark.slow,
+            ),
         ],
     )
     def test_rows_of_files_that_others_add_between_the_steps_are_found(
@@ -87,7 +91,9 @@ class TestBySqlAlone:
         widen(table("kept"))
         assert '"minValues":{"id":1,"p":"p"}' in statistics(table("kept"))
 
-    @pytest.mark.parametrize("ran", [pytest.param(1, marks=pytest.mark.slow), 2, 3])
+    @pytest.mark.parametrize(
+        "ran", [pytest.param(ran, marks=pytest.mark.slow) for ran in (1, 2)] + [3]
+    )
     def test_a_command_that_dies_leaves_correct_statistics(
         self, project, table, by_sql_alone, monkeypatch, ran
     ):

@@ -233,7 +233,9 @@ select 1 as Id, cast(1 as {{ 'bigint' if is_incremental() else 'int' }}) as amou
         assert "unique_key: the model has no column orderid; it has Id, amount" in message
         assert table("keyed").types["amount"] == "int"
 
-    @pytest.mark.parametrize(("key", "rows"), [("ID", 1), ("", 2), ([], 2)])
+    @pytest.mark.parametrize(
+        ("key", "rows"), [("ID", 1), ("", 2), pytest.param([], 2, marks=pytest.mark.slow)]
+    )
     def test_the_key_can_have_any_case_and_can_be_missing(self, project, table, key, rows):
         dbt("run", "--full-refresh", key="id")
         run = dbt("run", key=key)
@@ -262,11 +264,13 @@ class TestMergedColumns:
     @pytest.mark.parametrize(
         ("variables", "stored"),
         [
-            ({"excluded": "n"}, ((2, 2), 1, 2)),
+            pytest.param({"excluded": "n"}, ((2, 2), 1, 2), marks=pytest.mark.slow),
             ({"excluded": ["`N`", "gone"]}, ((2, 2), 1, 1)),
-            ({"excluded": ["gone"], "gone": True}, ((2, 2), 2, 1)),
+            pytest.param(
+                {"excluded": ["gone"], "gone": True}, ((2, 2), 2, 1), marks=pytest.mark.slow
+            ),
             ({"excluded": ["n"], "gone": True}, ((2, 2), 1, 1)),
-            ({"updated": "n"}, ((1, 1), 2, 1)),
+            pytest.param({"updated": "n"}, ((1, 1), 2, 1), marks=pytest.mark.slow),
             ({"updated": ["s.x", "gone"]}, ((2, 1), 1, 2)),
         ],
         ids=str,

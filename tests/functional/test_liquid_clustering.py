@@ -168,6 +168,7 @@ class TestExistingTables:
         were_float = [1, 2] if self.wider_real == "double" else [1, 2, 3]
         assert sorted(row.id for row in float_rows.collect()) == were_float
 
+    @pytest.mark.slow
     def test_a_new_column_is_added_before_the_table_is_clustered_by_it(self, growing, logs_dir):
         grown = {"grown": True, "type": "bigint", "real": self.wider_real}
         operations = self.run(growing, columns=["added", "S.deep"], **grown)

@@ -92,6 +92,7 @@ class TestBatches:
     @pytest.mark.skipif(
         version("delta-spark") < "4.1", reason="Delta 4.0 creates no generated column by SQL"
     )
+    @pytest.mark.slow
     def test_a_table_with_generated_columns_is_written(self, project, table):
         days = table("days")
         days.spark.sql(

@@ -101,6 +101,7 @@ def test_every_widening_is_made_as_planned(spark, engine, sides, model):
     run_and_check(table, source, model)
 
 
+@pytest.mark.slow
 @drawn
 @given(tables_with_sources, automatic_policies)
 def test_a_table_that_differs_in_any_way_gets_the_schema_of_the_plan(spark, engine, sides, model):

@@ -222,6 +222,7 @@ class TestMomentsOfDeletions:
         assert {row[1] for row in ended} == {True, None}
 
 
+@pytest.mark.slow
 class TestDatesInSeveralTimeZones:
     """A date is the same day in each session, also as the time of a version."""
 

@@ -96,6 +96,7 @@ def test_a_profile_of_dbt_spark_works_with_its_type_changed(project: Path):
     assert run.returncode == 0, run.stdout
 
 
+@pytest.mark.slow
 def test_a_master_in_the_configuration_of_spark_is_used(project: Path, tmp_path: Path):
     (tmp_path / "spark-defaults.conf").write_text("spark.master local[3]\n")
     arguments = "{statement: 'set spark.master'}"
@@ -275,7 +276,14 @@ def test_the_error_of_an_unreachable_metastore_server_names_the_setting(project:
     assert "spark.hadoop.hive.metastore.uris" in run.stdout
 
 
-@pytest.mark.parametrize("command", [["parse"], ["ls"], ["compile", "--no-introspect"]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["parse"],
+        pytest.param(["ls"], marks=pytest.mark.slow),
+        pytest.param(["compile", "--no-introspect"], marks=pytest.mark.slow),
+    ],
+)
 def test_a_command_that_may_not_need_spark_does_not_start_it_early(
     project: Path, command: list[str]
 ):

@@ -99,6 +99,7 @@ class TestChangedValues:
         assert len(set(rows)) == 2
         assert (None,) not in rows
 
+    @pytest.mark.slow
     @needs_delta_4
     def test_another_value_is_set_with_a_widening_in_the_same_run(self, built, table):
         versions = {name: table(name).version for name in ("model", "versions")}

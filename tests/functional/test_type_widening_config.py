@@ -9,6 +9,8 @@ from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.widening.plan import Plan
 from tests.functional.support import dbt, needs_delta_4
 
+SLOW = [pytest.mark.slow]
+
 MODEL = """
 {{{{ config(materialized='incremental', on_schema_change='append_new_columns', {config}) }}}}
 select {{{{ var('step') }}}} as id, cast({{{{ var('step') }}}} as {{{{ var('type') }}}}) as amount
@@ -146,8 +148,10 @@ class TestCompatibleWith:
         [
             ("int", "bigint", set()),
             ("float", "double", set()),
-            ("decimal(10,2)", "decimal(12,2)", {"ducklake", "both"}),
-            ("decimal(10,2)", "decimal(12,4)", {"iceberg", "ducklake", "both"}),
+            pytest.param("decimal(10,2)", "decimal(12,2)", {"ducklake", "both"}, marks=SLOW),
+            pytest.param(
+                "decimal(10,2)", "decimal(12,4)", {"iceberg", "ducklake", "both"}, marks=SLOW
+            ),
             ("date", "timestamp_ntz", {"iceberg", "ducklake", "both"}),
         ],
     )

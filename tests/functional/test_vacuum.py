@@ -109,6 +109,7 @@ class TestVacuum:
         assert "'delta.deletedFileRetentionDuration' = 'interval 720 hours'" in printed
         assert files_of(table("kept")) == files
 
+    @pytest.mark.slow
     def test_a_forced_retention_of_some_hours_is_used_instead_of_the_tables(
         self, project, table, spark
     ):
