@@ -147,6 +147,7 @@ select id, c, trim(c) as trimmed from {{ target.schema }}.src
 """
 
 
+@pytest.mark.slow
 class TestSnapshotsOfCharSources:
     @pytest.fixture(scope="class")
     def snapshots(self):

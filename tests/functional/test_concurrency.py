@@ -248,6 +248,7 @@ select {{ var('id', 1) }} as id, cast(1.2367 as decimal(10,4)) as amount
         ]
 
 
+@pytest.mark.slow
 class TestWriter:
     """Another program inserts one row after the other while models widen its table."""
 

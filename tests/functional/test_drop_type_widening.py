@@ -305,6 +305,7 @@ class TestBothWays:
         assert "1 of 2 files" in run.output
         assert table("dry").version == version
 
+    @pytest.mark.slow
     def test_a_second_call_changes_nothing(self, project, table, spark):
         create(spark, table("again").name, FIELDS)
         drop(relations=["again"], truncate_history=False)
@@ -315,6 +316,7 @@ class TestBothWays:
         assert (done["state"], done["stale_files"]) == ("absent", 0)
         assert table("again").version == version
 
+    @pytest.mark.slow
     def test_a_type_change_in_the_history_alone_does_not_cost_the_history(
         self, project, table, spark, engine
     ):

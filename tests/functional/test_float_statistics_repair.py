@@ -51,6 +51,7 @@ class TestTablesOfOthers:
         found = document(operation("report_type_widening", wrong, output="json"))
         assert (found["files_with_wrong_statistics"], found["statistics"]) == (0, "")
 
+    @pytest.mark.slow
     def test_are_repaired_by_sql_alone(self, project, table, by_sql_alone):
         wrong = self.altered(table("wrong_by_sql"))
         text = document(operation("report_type_widening", wrong, output="json"))["statistics"]

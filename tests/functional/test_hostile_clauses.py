@@ -24,6 +24,7 @@ CONTRACT = (
 )
 
 
+@pytest.mark.slow
 class TestClauses:
     @pytest.fixture(scope="class")
     def models(self):

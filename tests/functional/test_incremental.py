@@ -164,6 +164,7 @@ select {{ var('step') }} as id, timestamp_ntz'2024-01-01 12:00:00' as local
         assert table("moments").rows("cast(moment as bigint)") == [(1704110400,), (None,)]
 
 
+@pytest.mark.slow
 class TestNothingExtraWhereNothingChanged:
     """Count, in dbt's own debug log, the statements of the same model on both adapters."""
 

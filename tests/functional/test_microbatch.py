@@ -82,6 +82,7 @@ class TestBatches:
         for name in self.NAMES:
             assert {row[0] for row in table(name).rows("id")} == set(MOMENTS) - SECOND
 
+    @pytest.mark.slow
     def test_that_run_at_once_lose_no_row(self, project, table):
         for n in (3, 4):
             run = dbt("run", "--select", "+days", "+partitioned", "--threads", "4", *DAYS, n=n)

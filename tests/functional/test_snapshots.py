@@ -296,6 +296,7 @@ SPELLED = "select id, id * {{ var('times', 10) }} as {{ var('name', 'amount') }}
 SPELLED += "timestamp'2024-01-01 00:00:00' as at from range(1, {{ var('ids', 3) }})"
 
 
+@pytest.mark.slow
 class TestNamesThatDifferOnlyInCase:
     @pytest.fixture(scope="class")
     def snapshots(self):

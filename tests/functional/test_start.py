@@ -80,6 +80,7 @@ def test_the_smallest_profile_runs_and_the_terminal_shows_dbt_lines_only(project
     assert "WARN" in (project / "logs" / "spark.log").read_text()
 
 
+@pytest.mark.slow
 def test_a_profile_of_dbt_spark_works_with_its_type_changed(project: Path):
     set_profile(
         project,

@@ -100,6 +100,7 @@ partitioned by (part) tblproperties ('delta.feature.allowColumnDefaults' = 'supp
 """
 
 
+@pytest.mark.slow
 @needs_delta_4
 class TestColumnsWithDefault:
     """The table fills a column with a default value that the model lacks."""
