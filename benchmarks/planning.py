@@ -3,6 +3,7 @@
 import itertools
 import time
 
+import agate
 from pyspark.sql import SparkSession
 from pyspark.sql.types import IntegerType, LongType, StructField, StructType
 
@@ -71,7 +72,8 @@ class Wide:
         """
         name = next(self._names)
         snapshot = self._make(name)
-        _ = snapshot.all_properties  # Read once, before the plan.
+        # Read once, before the plan.
+        _ = snapshot.all_properties, snapshot.partition_columns
         start = time.perf_counter()
         difference = compare(self._source, self._table)
         plan = plan_changes(difference, self._source, POLICY, snapshot)
@@ -90,8 +92,10 @@ class Wide:
             "tblproperties ('delta.enableTypeWidening' = 'true')"
         )
 
-        def fetch_rows(query: str) -> list:
-            return self._spark.sql(query).collect()
+        def fetch_rows(query: str) -> list[agate.Row]:
+            """Run a query, and return its rows as dbt does."""
+            rows = self._spark.sql(query).collect()
+            return [agate.Row(tuple(row), row.__fields__) for row in rows]
 
         engine = read_engine(fetch_rows)
         return TableSnapshot(name, lambda: engine, fetch_rows, schema=self._table)
