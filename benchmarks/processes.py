@@ -2,12 +2,15 @@
 
 import multiprocessing
 import os
+import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ParamSpec, TypeVar
+
+from pyspark.errors import PySparkException
 
 from benchmarks.spark import end_spark
 
@@ -66,14 +69,27 @@ def apart(
 
     Returns:
         The return value of the function.
+
+    Raises:
+        RuntimeError: the function raised an exception of PySpark, whose text is in the message.
     """
     spawn = multiprocessing.get_context("spawn")
     start = (environment(folder.parent), folder)
     with ProcessPoolExecutor(1, spawn, initializer=_start, initargs=start) as pool:
         try:
-            return pool.submit(function, *arguments, **options).result()
+            return pool.submit(_call, function, *arguments, **options).result()
         finally:
             pool.submit(end_spark).result()
+
+
+def _call(
+    function: Callable[Arguments, Result], *arguments: Arguments.args, **options: Arguments.kwargs
+) -> Result:
+    try:
+        return function(*arguments, **options)
+    except PySparkException:
+        # Another process can't load such an exception.
+        raise RuntimeError(traceback.format_exc()) from None
 
 
 def apart_in_work_folder(function: Callable[..., Result], *arguments: Any) -> Result:
