@@ -144,7 +144,6 @@ class TestColumnsWithDefault:
             assert {(2, 3000000002), (3, 3000000003)} <= set(rows), name
 
 
-@pytest.mark.slow
 class TestColumnsWithDefaultInTheOtherModes(TestColumnsWithDefault):
     cells = tuple(
         (name, mode)

@@ -5,9 +5,9 @@ def in_lines(query: str) -> str:
     """Return a query on lines of its own, for the brackets of a larger query.
 
     Args:
-        query: the query of a model, which can end with a comment or a semicolon.
+        query: the query of a model, which can end with a comment or semicolons.
     """
-    return f"\n{query.rstrip().removesuffix(';')}\n"
+    return f"\n{query.rstrip().rstrip(';')}\n"
 
 
 def select_from(selected: str, query: str) -> str:
@@ -15,6 +15,6 @@ def select_from(selected: str, query: str) -> str:
 
     Args:
         selected: the select list.
-        query: the query of a model, which can end with a comment or a semicolon.
+        query: the query of a model, which can end with a comment or semicolons.
     """
     return f"select {selected} from ({in_lines(query)})"
