@@ -1,6 +1,7 @@
 """The condition on a partition's value is true only for values that are read as written."""
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterator, Mapping
 
 import pytest
 from pyspark.sql import SparkSession
@@ -65,52 +66,79 @@ def schema(spark: SparkSession) -> Iterator[str]:
     spark.sql("drop schema partition_values cascade")
 
 
-@pytest.mark.parametrize("scalar", SCALARS, ids=lambda scalar: scalar.simpleString())
-def test_tells_what_delta_stores(spark: SparkSession, schema: str, engine: Engine, scalar):
-    values = [literal(value, scalar) for value in values_of(scalar)]
-    values += MORE.get(scalar.simpleString(), [])
-    lost = lost_values(spark, f"{schema}.t", "delta", scalar, values, engine)
-    assert lost >= set(LOST.get(scalar.simpleString(), []))
+def test_tells_what_delta_stores(spark: SparkSession, schema: str, engine: Engine):
+    values = {
+        scalar: [literal(value, scalar) for value in values_of(scalar)]
+        + MORE.get(scalar.simpleString(), [])
+        for scalar in SCALARS
+    }
+    lost = lost_values(spark, f"{schema}.t", "delta", values, engine)
+    assert {name: set(LOST.get(name, [])) - found for name, found in lost.items()} == {
+        scalar.simpleString(): set() for scalar in SCALARS
+    }
 
 
-@pytest.mark.parametrize("name", LOST)
-def test_tells_what_parquet_stores(spark: SparkSession, schema: str, engine: Engine, name: str):
+def test_tells_what_parquet_stores(spark: SparkSession, schema: str, engine: Engine):
     # The metastore stores each partition, and Derby stores only UTF-8.
-    values = [*(value for value in LOST[name] if "cast(X" not in value), *OTHERS[name]]
-    scalar = parse_type(name)
-    lost = lost_values(spark, f"{schema}.p", "parquet", scalar, values, engine)
-    assert lost == set(values[:-1])
+    wanted = {name: [value for value in LOST[name] if "cast(X" not in value] for name in LOST}
+    values = {parse_type(name): [*wanted[name], *OTHERS[name]] for name in LOST}
+    lost = lost_values(spark, f"{schema}.p", "parquet", values, engine)
+    assert lost == {name: set(lossy) for name, lossy in wanted.items()}
 
 
 def test_tells_what_is_shifted_in_another_time_zone_than_javas(spark, schema: str, engine: Engine):
-    scalar = parse_type("timestamp")
     values = ["timestamp'2024-07-01 12:00:00 UTC'", "timestamp'2024-01-01 12:00:00 UTC'"]
     with settings_of(spark, {"spark.sql.session.timeZone": "Europe/London"}):
-        lost = lost_values(spark, f"{schema}.z", "delta", scalar, values, engine)
-    assert lost == (set(values) if engine.delta < (4, 1) else set())
+        moments = {parse_type("timestamp"): values}
+        lost = lost_values(spark, f"{schema}.z", "delta", moments, engine)
+    assert lost == {"timestamp": set(values) if engine.delta < (4, 1) else set()}
 
 
 def lost_values(
     spark: SparkSession,
     table: str,
     file_format: str,
-    scalar: DataType,
-    values: list[str],
+    values: Mapping[DataType, list[str]],
     engine: Engine,
-) -> set[str]:
-    """Write each value to a separate partition. The condition must be false for lost values."""
-    rows = " union all ".join(f"select {n} as id, {v} as v" for n, v in enumerate(values))
+) -> dict[str, set[str]]:
+    """Write each value to a partition column of its type. The conditions must tell the lost ones.
+
+    Returns:
+        The lost values of each type.
+    """
+    columns = {f"p{number}": scalar for number, scalar in enumerate(values)}
+    names = ", ".join(columns)
+    number_of_rows = max(map(len, values.values()))
+    # The values of a type repeat until the last row.
+    drawn = zip(*(itertools.cycle(texts) for texts in values.values()), strict=True)
+    rows = list(itertools.islice(drawn, number_of_rows))
+    written = ", ".join(f"({number}, {', '.join(row)})" for number, row in enumerate(rows))
+    source = f"values {written} as v (id, {names})"
+    types = ", ".join(f"{name} {scalar.simpleString()}" for name, scalar in columns.items())
+    # Each row has a folder of its own: Spark fails if two values have the same one.
+    partitions = f"id, {names}"
     spark.sql(
-        f"create table {table} (id int, v {scalar.simpleString()}) "
-        f"using {file_format} partitioned by (v)"
+        f"create table {table} (n int, id int, {types}) using {file_format} "
+        f"partitioned by ({partitions})"
     )
-    spark.sql(f"insert into {table} select id, v from ({rows})")
-    condition = stored_condition("w.v", scalar, shifts_moments(engine.delta)) or "true"
-    judged = spark.sql(
-        f"select w.id, t.v <=> w.v as kept, {condition} as stored "
-        f"from ({rows}) w join {table} t using (id)"
+    spark.sql(f"insert into {table} select id, {partitions} from {source}")
+    judged = ", ".join(
+        f"t.{name} <=> w.{name}, "
+        f"{stored_condition(f'w.{name}', scalar, shifts_moments(engine.delta)) or 'true'}"
+        for name, scalar in columns.items()
+    )
+    found = spark.sql(
+        f"select {judged} from (select * from {source}) w join {table} t using (id) order by id"
     ).collect()
-    assert len(judged) == len(values)
-    wrong = {values[row.id]: (row.kept, row.stored) for row in judged if row.kept != row.stored}
-    assert wrong == {}
-    return {values[row.id] for row in judged if not row.kept}
+    assert len(found) == number_of_rows
+    lost: dict[str, set[str]] = {scalar.simpleString(): set() for scalar in values}
+    wrong = []
+    for row, result in zip(rows, found, strict=True):
+        verdicts = zip(values, row, result[::2], result[1::2], strict=True)
+        for scalar, value, kept, stored in verdicts:
+            if kept != stored:
+                wrong.append(f"{value} in {scalar.simpleString()}: kept {kept}, stored {stored}")
+            if not kept:
+                lost[scalar.simpleString()].add(value)
+    assert wrong == []
+    return lost

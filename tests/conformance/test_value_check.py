@@ -105,7 +105,7 @@ def test_a_value_passes_where_it_is_stored_exactly_and_nowhere_else(spark: Spark
     for source in dict.fromkeys(source for source, _ in pairs()):
         columns = [column for other, column in pairs() if other == source]
         values = values_of(source, chosen)
-        rows = " union all ".join(f"select {value} as v" for value in values)
+        rows = f"values {', '.join(f'({value})' for value in values)} as t (v)"
         shown = []
         for column in columns:
             condition = exact_condition("v", parse_type(source), parse_type(column))
@@ -113,7 +113,7 @@ def test_a_value_passes_where_it_is_stored_exactly_and_nowhere_else(spark: Spark
             shown.append(f"coalesce({condition}, false), {stored}, cast({stored} as string)")
         # A float is read as the double that has its value.
         value = "cast(v as double)" if source == "float" else "v"
-        found = session.sql(f"select {value}, {', '.join(shown)} from ({rows})").collect()
+        found = session.sql(f"select {value}, {', '.join(shown)} from {rows}").collect()
         for row in found:
             for number, column in enumerate(columns):
                 passes, stored, text = row[1 + 3 * number : 4 + 3 * number]

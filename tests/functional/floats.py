@@ -16,26 +16,33 @@ class Died(BaseException):
     """Stands for the end of the process: no code runs after it."""
 
 
-def conditions(column: str, values: Sequence[float]) -> list[str]:
+def conditions(column: str, values: Sequence[float], every_operator: bool) -> list[str]:
     """Return filters on the stored values, and on the texts that were written."""
     found = []
     for value in values:
         stored, written = f"double('{value!r}')", f"double('{np.float32(value)!s}')"
         operator = "<" if value < float(str(np.float32(value))) else ">"
-        found += [f"{column} = {stored}", f"{column} {operator}= {stored}"]
-        found.append(f"{column} {operator} {written}")
+        found.append(f"{column} = {stored}")
+        if every_operator:
+            found += [f"{column} {operator}= {stored}", f"{column} {operator} {written}"]
     return [*found, f"{column} in ({stored}, 77.7D)", f"{column} between {stored} and {stored}"]
 
 
-def assert_found(table: Table, *columns: str) -> None:
-    """Assert that each filter finds the same rows as a scan of every row."""
+def assert_found(table: Table, *columns: str, every_operator: bool = False) -> None:
+    """Assert that each filter finds the same rows as a scan of every row.
+
+    Wrong statistics hide a row from ``=``. The other operators treat NaN and the infinities in
+    other ways.
+    """
     spark = table.spark
     reals = ", ".join(f"double({column})" for column in columns)
     rows = spark.sql(f"select {reals} from {table.quoted}").collect()
     filters = [
         condition
         for i, column in enumerate(columns)
-        for condition in conditions(column, sorted({row[i] for row in rows} - {None}))
+        for condition in conditions(
+            column, sorted({row[i] for row in rows} - {None}), every_operator
+        )
     ]
     counts = ", ".join(f"count_if({condition})" for condition in filters)
     expected = spark.sql(f"select {counts} from {table.quoted}").collect()[0]
