@@ -234,6 +234,14 @@ select 1 as Id, cast(1 as {{ 'bigint' if is_incremental() else 'int' }}) as amou
         assert "unique_key: the model has no column orderid; it has Id, amount" in message
         assert table("keyed").types["amount"] == "int"
 
+    def test_no_connection_is_opened_after_the_last_model(self, project, logs_dir):
+        log = Path(logs_dir) / "dbt.log"
+        log.write_text("")
+        dbt("run", key="id")
+        _, last = log.read_text().rsplit("Finished running node", 1)
+        assert "Opening a new connection" in log.read_text()
+        assert "Opening a new connection" not in last
+
     @pytest.mark.parametrize(
         ("key", "rows"), [("ID", 1), ("", 2), pytest.param([], 2, marks=pytest.mark.slow)]
     )

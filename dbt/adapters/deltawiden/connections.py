@@ -130,6 +130,14 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
         closed: Connection = super().close(connection)
         return closed
 
+    @classmethod
+    def _rollback_handle(cls, connection: Connection) -> None:
+        """Do nothing: Spark has no transactions.
+
+        dbt asks for the handle to roll back, which opens a connection if there is none yet. It does
+        so at the end of each command, for a connection that has run no statement.
+        """
+
     def check_location(self, location: str) -> None:
         """Warn if a folder for tables is on S3, and the driver that writes to it is dbt's own.
 

@@ -30,7 +30,6 @@ from dbt.adapters.deltawiden.delta.backends import choose_backend
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.evolution.after_run import optimize_after_run
 from dbt.adapters.deltawiden.freshness import LastModified, last_modified
-from dbt.adapters.deltawiden.operations.operations import Operations
 from dbt.adapters.deltawiden.relation import DeltaWidenRelation
 from dbt.adapters.deltawiden.services import Services
 from dbt.adapters.deltawiden.spark import temporary_views as views
@@ -311,18 +310,13 @@ class DeltaWidenAdapter(SparkAdapter):
         return literal(value)
 
     @available
-    def operations(self, context: Mapping[str, Any]) -> Operations:
+    def operations(self, context: Mapping[str, Any]) -> Any:
         """Return the operations that ``dbt run-operation`` runs on the tables of a project."""
-        return Operations(
-            self._backend,
-            self._services.evolution,
-            self._services.views,
-            self._services.view_finder,
-            self._services.snapshots,
+        return self._services.operations(
             context,
-            find=self.get_relation,
-            list_schema=self.list_relations,
-            schema_exists=self.check_schema_exists,  # type: ignore[arg-type]
+            self.get_relation,
+            self.list_relations,
+            self.check_schema_exists,  # type: ignore[arg-type]
         )
 
     # Relations and columns
