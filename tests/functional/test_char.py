@@ -86,6 +86,16 @@ MADE = """
 {{ config(materialized='table') }}
 select c from {{ target.schema }}.padded union all select '{{ var('text', 'ab') }}' -- a comment
 """
+NESTED = """
+{{ config(materialized='table') }}
+select s, a, m from {{ target.schema }}.nested
+union all
+select named_struct('c', TEXT), array(named_struct('c', 'abcde')), map('abcde', 'abcde')
+union all
+select named_struct('c', 'abcde'), array(named_struct('c', ELEMENT)), map('abcde', VALUE)
+"""
+TEXTS = {"struct": "TEXT", "element": "ELEMENT", "entry": "VALUE"}
+PATHS = {"struct": "s.c", "element": "a.element.c", "entry": "m.value"}
 BESIDE = """
 {{ config(materialized='incremental', on_schema_change=var('mode'), type_widening=true) }}
 select 1 as id, SELECTED as s
@@ -103,7 +113,30 @@ BESIDES = {
 class TestUnionsOfCharSources:
     @pytest.fixture(scope="class")
     def models(self):
-        return {"joined.sql": UNION, "made.sql": MADE}
+        nested = {name: NESTED.replace(place, "'ab'") for name, place in TEXTS.items()}
+        models = {"joined": UNION, "made": MADE, "kept": NESTED, **nested}
+        for place in TEXTS.values():
+            models = {name: text.replace(place, "'abcde'") for name, text in models.items()}
+        return {f"{name}.sql": text for name, text in models.items()}
+
+    def test_are_checked_inside_a_column_of_a_new_table(self, project, table, spark):
+        project.run_sql(
+            "create table {schema}.nested (s struct<c: char(5)>, a array<struct<c: char(5)>>, "
+            "m map<char(5), char(5)>) using delta"
+        )
+        project.run_sql(
+            "insert into {schema}.nested values "
+            "(named_struct('c', 'xy'), array(named_struct('c', 'xy'), null), map('xy', 'xy')), "
+            "(null, null, null)"
+        )
+        run = dbt("run", "-s", "kept", *TEXTS)
+        assert run.status("kept") == "success", run.message("kept")
+        assert len(table("kept").rows()) == 4
+        assert "char(5)" in str(spark.table(table("kept").name).schema["m"].metadata)
+        for name, path in PATHS.items():
+            assert run.status(name) == "error"
+            expected = f"has the value ab (string) for the column {path} of"
+            assert expected in run.message(name)
 
     def test_are_checked_although_they_declare_a_char(self, project, table, spark):
         project.run_sql("create table {schema}.padded (c char(5)) using delta")

@@ -8,7 +8,7 @@ from pyspark.sql.types import CharType, DataType, StringType, StructField, Struc
 from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text, quote
 from dbt.adapters.deltawiden.sql.side_by_side import by_folded_name
-from dbt.adapters.deltawiden.sql.types import type_sql, type_text
+from dbt.adapters.deltawiden.sql.types import contains, type_sql, type_text
 from dbt.adapters.deltawiden.writing.projection import is_as_is, shaped_sql
 from dbt.adapters.deltawiden.writing.store_assignment import (
     StoreAssignment,
@@ -239,16 +239,23 @@ def chars_unchanged_sql(source: StructType, check: ValueCheck) -> str:
         check: the check.
 
     Returns:
-        A condition that is true or fails. An empty text if there is no char column. A char inside a
-        struct, array or map is not checked.
+        A condition that is true or fails. An empty text if no column contains a char.
     """
-    conditions = []
-    for column in with_char_types(source):
-        if isinstance(column.dataType, CharType):
-            value = quote(column.name)
-            checked = check.checked_sql(value, (column.name,), StringType(), column.dataType)
-            conditions.append(f"{value} <=> {checked}")
-    return " and ".join(conditions)
+    declared = with_char_types(source)
+    return " and ".join(
+        _char_unchanged_sql(field, column.dataType, check)
+        for field, column in zip(source.fields, declared.fields, strict=True)
+        if contains(column.dataType, CharType)
+    )
+
+
+def _char_unchanged_sql(field: StructField, column: DataType, check: ValueCheck) -> str:
+    value, path = quote(field.name), (field.name,)
+    if isinstance(column, CharType):
+        return f"{value} <=> {check.checked_sql(value, path, StringType(), column)}"
+    # Spark can't compare maps. It has to build the whole value for its text.
+    shaped = shaped_sql(value, field.dataType, column, path, check)
+    return f"to_json(named_struct('checked', {shaped})) is not null"
 
 
 def assigned_sql(
