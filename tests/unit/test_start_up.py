@@ -11,7 +11,7 @@ print(*(name for name in sys.modules if name.startswith("dbt.adapters.deltawiden
 
 
 def test_the_operations_are_not_loaded():
-    """They are half of the package's modules, and only ``dbt run-operation`` needs them."""
+    """They are a quarter of the package's modules, and only ``dbt run-operation`` needs them."""
     loaded = subprocess.run(
         [sys.executable, "-c", LOADED], capture_output=True, text=True, check=True
     ).stdout.split()

@@ -52,7 +52,7 @@ class Services:
         schema_exists: Callable[[str | None, str], bool],
     ) -> "Operations":
         """Return the operations that ``dbt run-operation`` runs. See ``Operations``."""
-        # Half of the package's modules: other commands start faster without them.
+        # A quarter of the package's modules: other commands start faster without them.
         from dbt.adapters.deltawiden.operations.operations import Operations
 
         return Operations(
