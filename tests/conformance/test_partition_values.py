@@ -1,10 +1,10 @@
 """The condition on a partition's value is true only for values that are read as written."""
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import Row, SparkSession
 from pyspark.sql.types import DataType
 
 from dbt.adapters.deltawiden.delta.engine import Engine
@@ -73,9 +73,7 @@ def test_tells_what_delta_stores(spark: SparkSession, schema: str, engine: Engin
         for scalar in SCALARS
     }
     lost = lost_values(spark, f"{schema}.t", "delta", values, engine)
-    assert {name: set(LOST.get(name, [])) - found for name, found in lost.items()} == {
-        scalar.simpleString(): set() for scalar in SCALARS
-    }
+    assert {name: set(LOST[name]) - lost[name] for name in LOST} == {name: set() for name in LOST}
 
 
 def test_tells_what_parquet_stores(spark: SparkSession, schema: str, engine: Engine):
@@ -107,11 +105,37 @@ def lost_values(
         The lost values of each type.
     """
     columns = {f"p{number}": scalar for number, scalar in enumerate(values)}
+    rows = as_rows([*values.values()])
+    found = written_and_judged(spark, table, file_format, columns, rows, engine)
+    lost: dict[str, set[str]] = {scalar.simpleString(): set() for scalar in values}
+    wrong = []
+    for row, result in zip(rows, found, strict=True):
+        verdicts = zip(values, row, result[::2], result[1::2], strict=True)
+        for scalar, value, kept, stored in verdicts:
+            if kept != stored:
+                wrong.append(f"{value} in {scalar.simpleString()}: kept {kept}, stored {stored}")
+            if not kept:
+                lost[scalar.simpleString()].add(value)
+    assert wrong == []
+    return lost
+
+
+def as_rows(values: Sequence[list[str]]) -> list[tuple[str, ...]]:
+    """Return rows with the values of all columns. Those of a shorter column are repeated."""
+    rows = zip(*map(itertools.cycle, values), strict=True)
+    return list(itertools.islice(rows, max(map(len, values))))
+
+
+def written_and_judged(
+    spark: SparkSession,
+    table: str,
+    file_format: str,
+    columns: Mapping[str, DataType],
+    rows: Sequence[tuple[str, ...]],
+    engine: Engine,
+) -> list[Row]:
+    """Write rows. Return whether each value is read as written, and the result of its condition."""
     names = ", ".join(columns)
-    number_of_rows = max(map(len, values.values()))
-    # The values of a type repeat until the last row.
-    drawn = zip(*(itertools.cycle(texts) for texts in values.values()), strict=True)
-    rows = list(itertools.islice(drawn, number_of_rows))
     written = ", ".join(f"({number}, {', '.join(row)})" for number, row in enumerate(rows))
     source = f"values {written} as v (id, {names})"
     types = ", ".join(f"{name} {scalar.simpleString()}" for name, scalar in columns.items())
@@ -127,18 +151,6 @@ def lost_values(
         f"{stored_condition(f'w.{name}', scalar, shifts_moments(engine.delta)) or 'true'}"
         for name, scalar in columns.items()
     )
-    found = spark.sql(
+    return spark.sql(
         f"select {judged} from (select * from {source}) w join {table} t using (id) order by id"
     ).collect()
-    assert len(found) == number_of_rows
-    lost: dict[str, set[str]] = {scalar.simpleString(): set() for scalar in values}
-    wrong = []
-    for row, result in zip(rows, found, strict=True):
-        verdicts = zip(values, row, result[::2], result[1::2], strict=True)
-        for scalar, value, kept, stored in verdicts:
-            if kept != stored:
-                wrong.append(f"{value} in {scalar.simpleString()}: kept {kept}, stored {stored}")
-            if not kept:
-                lost[scalar.simpleString()].add(value)
-    assert wrong == []
-    return lost
