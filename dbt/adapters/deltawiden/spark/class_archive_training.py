@@ -4,7 +4,6 @@ python -m dbt.adapters.deltawiden.spark.class_archive_training ARCHIVE
 """
 
 import contextlib
-import fcntl
 import json
 import os
 import secrets
@@ -27,6 +26,7 @@ from dbt.adapters.deltawiden.spark.class_archive import (
     remove_old_archives,
 )
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
+from dbt.adapters.deltawiden.spark.file_lock import open_lock, try_lock
 from dbt.adapters.deltawiden.spark.java import find_java
 from dbt.adapters.deltawiden.spark.settings import start_settings
 
@@ -120,13 +120,11 @@ def _take_turns() -> None:
 @contextlib.contextmanager
 def _locked(file: Path) -> Iterator[bool]:
     """Yield whether this process has the lock. It loses the lock when it ends, however it ends."""
-    with file.open("w") as stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            yield False
-            return
-        yield True
+    handle = open_lock(file)
+    try:
+        yield try_lock(handle)
+    finally:
+        os.close(handle)
 
 
 def _remove_temporary(folder: Path) -> None:

@@ -19,6 +19,7 @@ from dbt.adapters.deltawiden.spark.errors import error_text, start_failure_text
 from dbt.adapters.deltawiden.spark.jar_cache import JarCache, without_bundled
 from dbt.adapters.deltawiden.spark.java import java_version
 from dbt.adapters.deltawiden.spark.launch import archive_for, launch, read_java
+from dbt.adapters.deltawiden.spark.package_lock import alone_resolving
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
 from dbt.adapters.deltawiden.spark.settings import (
     adds_only_own_jars,
@@ -30,6 +31,8 @@ from dbt.adapters.deltawiden.sql.versions import read_version
 
 logger = AdapterLogger("DeltaWiden")
 
+
+_PACKAGES = "spark.jars.packages"
 
 SPARK_ERRORS = (PySparkException, Py4JError)
 """The exceptions that PySpark raises for an error of Spark or Delta."""
@@ -64,7 +67,7 @@ def start_spark(parameters: Mapping[str, str], log_file: Path | None = None) -> 
             given = given_settings(parameters, os.environ)
             settings = start_settings(parameters, os.environ)
             ours = adds_only_own_jars(parameters, os.environ)
-            with _found_jars(settings.get("spark.jars.packages") if ours else None) as found:
+            with _found_jars(settings.get(_PACKAGES) if ours else None) as found:
                 return _start(settings, given, found, log)
         except Exception as error:
             logger.debug(f"{error}\n{_read(log_file)}")
@@ -82,11 +85,14 @@ def _start(
         found: the cache of the jars of its packages, or None if they are not cached.
         log: the file that the JVM writes its output to.
     """
-    resolved = _with_jars(settings, found)
-    java = read_java(resolved, given)
-    gateway = launch(resolved, java, archive_for(resolved, given, java), log)
-    if found is not None and "spark.jars.packages" in resolved:
-        found.write(SparkConf(_jvm=gateway.jvm).get("spark.jars", "").split(","))
+    resolves = _PACKAGES in _with_jars(settings, found)
+    with alone_resolving(os.environ) if resolves else contextlib.nullcontext():
+        # Another process may have resolved them while this one waited.
+        resolved = _with_jars(settings, found)
+        java = read_java(resolved, given)
+        gateway = launch(resolved, java, archive_for(resolved, given, java), log)
+        if found is not None and _PACKAGES in resolved:
+            found.write(SparkConf(_jvm=gateway.jvm).get("spark.jars", "").split(","))
     SparkContext(conf=_conf(resolved), gateway=gateway)
     # The jars are known now.
     return archive_for(_with_jars(settings, found), given, java)
@@ -97,7 +103,7 @@ def _with_jars(settings: Mapping[str, str], found: JarCache | None) -> Mapping[s
     jars = found.read() if found is not None else []
     if not jars:
         return settings
-    others = {key: value for key, value in settings.items() if key != "spark.jars.packages"}
+    others = {key: value for key, value in settings.items() if key != _PACKAGES}
     own = bundled_jars_dir(os.environ)
     return {**others, "spark.jars": ",".join(without_bundled(jars, own))}
 

@@ -10,16 +10,17 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 from dbt_common.exceptions import DbtConfigError, DbtRuntimeError
 
+from dbt.adapters.deltawiden.spark.file_lock import (
+    HAS_FILE_LOCKS,
+    open_lock,
+    share_lock,
+    try_lock,
+    wait_for_lock,
+)
 from dbt.adapters.deltawiden.spark.kept.processes import Process
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 _ATTACH_SECONDS = 600
 """How long to wait for another dbt that starts Spark: its first start may download jars."""
@@ -138,16 +139,13 @@ class SparkFolder:
         Raises:
             LockIsHeld: another process still held it.
         """
-        handle = _open(self.path / "lock")
+        handle = open_lock(self.path / "lock")
         try:
-            end = time.monotonic() + seconds
-            while not _try_lock(handle):
-                if time.monotonic() >= end:
-                    raise LockIsHeld(
-                        "Another process has been starting Spark for this profile for "
-                        f"{seconds:.0f} seconds. Its log is {self.spark_log}"
-                    )
-                time.sleep(0.05)
+            if not wait_for_lock(handle, seconds):
+                raise LockIsHeld(
+                    "Another process has been starting Spark for this profile for "
+                    f"{seconds:.0f} seconds. Its log is {self.spark_log}"
+                )
             yield handle
         finally:
             # No explicit unlock: it would also unlock it for a process that has inherited it.
@@ -159,9 +157,9 @@ class SparkFolder:
         Args:
             keep_alive: how many seconds Spark must live after its last use.
         """
-        handle = _open(self.path / "used")
-        is_alone = _try_lock(handle)
-        fcntl.flock(handle, fcntl.LOCK_SH)
+        handle = open_lock(self.path / "used")
+        is_alone = try_lock(handle)
+        share_lock(handle)
         os.ftruncate(handle, 0)
         os.pwrite(handle, str(keep_alive).encode(), 0)
         return Use(self.path, handle, is_alone)
@@ -177,9 +175,9 @@ class SparkFolder:
     @property
     def is_used(self) -> bool:
         """Whether a dbt command uses the Spark; to be asked in the block of ``locked``."""
-        handle = _open(self.path / "used")
+        handle = open_lock(self.path / "used")
         try:
-            return not _try_lock(handle)
+            return not try_lock(handle)
         finally:
             os.close(handle)
 
@@ -221,7 +219,7 @@ class Use:
         """Store that this process has sessions now, so that it is noticed if it is killed."""
         if self._sessions is None:
             handle, name = tempfile.mkstemp(dir=self._folder)
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            try_lock(handle)
             # Others only see it with its lock.
             file = Path(name).with_name(f"{_SESSIONS}{Path(name).name}")
             os.replace(name, file)
@@ -248,7 +246,7 @@ def spark_folder(place: str, environment: Mapping[str, str]) -> SparkFolder:
     Raises:
         DbtConfigError: the folder can't be the user's alone, or the system has no file locks.
     """
-    if fcntl is None:
+    if not HAS_FILE_LOCKS:
         raise DbtConfigError("keep_alive needs Linux or macOS: remove it from the profile")
     root = _root(environment)
     path = root / hashlib.sha256(place.encode()).hexdigest()[:16]
@@ -300,10 +298,6 @@ def _root(environment: Mapping[str, str]) -> Path:
     return Path(cache, "dbt-deltawiden", "kept")
 
 
-def _open(file: Path) -> int:
-    return os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-
-
 def _is_left(file: Path) -> bool:
     """Return whether a file exists, and nobody holds its lock."""
     try:
@@ -312,15 +306,6 @@ def _is_left(file: Path) -> bool:
         return False
     try:
         # Who ends a use deletes the file before releasing its lock.
-        return _try_lock(handle) and file.exists()
+        return try_lock(handle) and file.exists()
     finally:
         os.close(handle)
-
-
-def _try_lock(handle: int) -> bool:
-    lock: Any = fcntl
-    try:
-        lock.flock(handle, lock.LOCK_EX | lock.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

@@ -1,0 +1,73 @@
+"""Locks on files. The system releases a lock when its process ends, however it ends."""
+
+import os
+import time
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+HAS_FILE_LOCKS = fcntl is not None
+"""Whether the system has these locks. Without them, no other function of this module works."""
+
+_SECONDS_BETWEEN_ATTEMPTS = 0.05
+
+
+def open_lock(file: Path) -> int:
+    """Open a file to lock it, and make it if it does not exist. Its user alone can read it.
+
+    Args:
+        file: the file. Its folder exists.
+
+    Returns:
+        The file descriptor. To close it releases the lock, unless a process has inherited it.
+
+    Raises:
+        OSError: the file can't be opened for writing.
+    """
+    return os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+
+def try_lock(handle: int) -> bool:
+    """Lock a file, unless another process has locked it.
+
+    Args:
+        handle: the descriptor of the open file.
+
+    Returns:
+        Whether this process has the lock.
+    """
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def wait_for_lock(handle: int, seconds: float) -> bool:
+    """Lock a file as soon as no other process holds the lock.
+
+    Args:
+        handle: the descriptor of the open file.
+        seconds: how long to wait.
+
+    Returns:
+        Whether this process has the lock.
+    """
+    end = time.monotonic() + seconds
+    while not try_lock(handle):
+        if time.monotonic() >= end:
+            return False
+        time.sleep(_SECONDS_BETWEEN_ATTEMPTS)
+    return True
+
+
+def share_lock(handle: int) -> None:
+    """Lock a file together with other processes that share its lock.
+
+    Args:
+        handle: the descriptor of the open file. If it has the lock alone, it shares it from now on.
+    """
+    fcntl.flock(handle, fcntl.LOCK_SH)
