@@ -51,9 +51,9 @@ def start(environment: dict[str, str]) -> Iterator[Start]:
 
 
 def is_resolving(process: "subprocess.Popen[str]") -> bool:
-    """Wait until a process resolves."""
+    """Wait until a process resolves. Before that it may print that it waits."""
     assert process.stdout is not None
-    return process.stdout.readline() == "resolving\n"
+    return "resolving\n" in process.stdout
 
 
 def waits_for(seconds: float, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> bool:
