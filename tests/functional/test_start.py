@@ -3,9 +3,11 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
 
@@ -185,7 +187,7 @@ def test_delta_is_resolved_at_the_first_start_only(project: Path, tmp_path: Path
 
     assert RESOLVED in spark_log_of_run()
     assert RESOLVED not in spark_log_of_run()
-    (kept,) = (cache / "dbt-deltawiden").iterdir()
+    (kept,) = (cache / "dbt-deltawiden").glob("*.json")
     sizes = json.loads(kept.read_text())
     kept.write_text(json.dumps({jar: size + 1 for jar, size in sizes.items()}))
     assert RESOLVED in spark_log_of_run()
@@ -201,7 +203,29 @@ def test_delta_is_resolved_again_after_a_failed_start(project: Path, tmp_path: P
     bad = {"spark.driver.memory": "none"}
     set_profile(project, {"type": "deltawiden", "schema": "x", "server_side_parameters": bad})
     assert dbt(project, *command, **variables).returncode != 0
-    assert [*(cache / "dbt-deltawiden").iterdir()] == []
+    assert [*(cache / "dbt-deltawiden").glob("*.json")] == []
+
+
+@pytest.mark.slow
+def test_two_first_starts_at_once_download_the_jars_once(project: Path, tmp_path: Path):
+    # Ivy's cache is in the folder of the user that Java is told.
+    java_options = f"-Duser.home={tmp_path} -Xshare:auto"
+    variables = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "JAVA_TOOL_OPTIONS": java_options}
+    folders = [tmp_path / "one", tmp_path / "other"]
+    for folder in folders:
+        shutil.copytree(project / "macros", folder / "macros")
+        shutil.copy(project / "dbt_project.yml", folder)
+        shutil.copy(project / "profiles.yml", folder)
+
+    def ask(folder: Path) -> subprocess.CompletedProcess[str]:
+        return dbt(folder, "run-operation", "ask", "--args", DELTA, **variables)
+
+    with ThreadPoolExecutor() as threads:
+        runs = [*threads.map(ask, folders)]
+    assert [run.returncode for run in runs] == [0, 0], runs[0].stdout + runs[1].stdout
+    logs = [(folder / "logs" / "spark.log").read_text() for folder in folders]
+    assert sum(RESOLVED in log for log in logs) == 1
+    assert sum("another process that resolves Spark's packages" in run.stdout for run in runs) == 1
 
 
 BROKEN = "{{ config("

@@ -1,7 +1,7 @@
 """Let one process at a time resolve Spark's packages.
 
-Ivy resolves them, and stores the jars in the user's cache, which it does not lock by default. If two
-processes download the same jar at the same time, neither Spark starts:
+Ivy resolves them, and stores the jars in the user's cache, which it does not lock by default.
+If two processes download the same jar at the same time, neither Spark starts:
 https://ant.apache.org/ivy/history/2.5.2/settings/lock-strategies.html (no-lock)
 """
 
