@@ -19,9 +19,9 @@ select 1 as id, {{{{ "'a'" if var('step') == 1 else var('value') }}}} as p,
 """
 TABLE = """
 {{ config(materialized='table', partition_by='P') }}
--- The query ends in a comment and a semicolon.
+-- The query ends in comments and a semicolon.
 select 1 as id, {{ var('value', "'a'") }} as p -- here
-;
+; -- and here
 """
 SNAPSHOT = """
 {% snapshot snapped %}

@@ -11,3 +11,22 @@ def test_the_query_is_in_brackets_without_its_semicolons(end):
 
 def test_a_comment_at_the_end_of_the_query_does_not_hide_the_bracket():
     assert select_from("*", "select 1 -- one").endswith("-- one\n)")
+
+
+@pytest.mark.parametrize(
+    ("query", "without"),
+    [
+        ("select 1; -- one", "select 1 -- one"),
+        ("select 1; /* one */ ; -- two;\n", "select 1 /* one */  -- two"),
+        ("select ';' as a, '; -- ' as b; -- it's", "select ';' as a, '; -- ' as b -- it's"),
+        ("select '; -- ' as a", "select '; -- ' as a"),
+        ("select 1 -- one; -- two", "select 1 -- one; -- two"),
+    ],
+)
+def test_semicolons_before_a_comment_are_removed(query, without):
+    assert select_from("*", query) == f"select * from (\n{without}\n)"
+
+
+def test_a_query_that_can_not_be_read_is_left_to_spark():
+    query = "select 'one; -- two"
+    assert select_from("*", query) == f"select * from (\n{query}\n)"
