@@ -153,6 +153,53 @@ class TestUnionsOfCharSources:
         assert "char(5)" in str(spark.table(table("made").name).schema["c"].metadata)
 
 
+READ = """
+{{ config(materialized='incremental') }}
+select c, s, v, n from {{ target.schema }}.declared
+{% if var('chars') %} where c is not null
+union all select 'ab', named_struct('c', 'ab'), 'ab', 2 {% endif %}
+"""
+
+
+class TestUnionsBySqlAlone:
+    @pytest.fixture(scope="class")
+    def models(self):
+        only_varchar = READ.replace("c, s, v, n", "v, n").replace("declared", "without_char")
+        return {"strings.sql": READ, "varchars.sql": only_varchar}
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        config = "{{ config(unique_key='n', strategy='check', check_cols=['c']) }}"
+        query = READ.partition("}}")[2]
+        return {"snapped.sql": f"{{% snapshot snapped %}}{config}{query}{{% endsnapshot %}}"}
+
+    def test_make_a_table_of_strings(self, project, table, by_sql_alone, spark):
+        project.run_sql(
+            "create table {schema}.declared (c char(5), s struct<c: char(5)>, v varchar(9), n int) "
+            "using delta"
+        )
+        project.run_sql(
+            "create table {schema}.without_char (v varchar(9) comment 'Text', n int) using delta"
+        )
+        project.run_sql(
+            "insert into {schema}.declared values ('xy', named_struct('c', 'xy'), 'xy', 1)"
+        )
+        run = dbt("build", "-s", "strings", "snapped", chars=True)
+        for name in ("strings", "snapped"):
+            assert run.status(name) == "success", run.message(name)
+            padded, exact = ("xy   ", "xy   ", "xy", 1), ("ab", "ab", "ab", 2)
+            assert sorted(table(name).rows("c", "s.c", "v", "n")) == [exact, padded]
+            assert table(name).types["s"] == "struct<c:string>"
+        # The next run writes to a table of strings, too.
+        assert dbt("run", "-s", "strings", chars=True).status("strings") == "success"
+        assert table("strings").rows("c").count(("ab",)) == 2
+
+    def test_leave_a_query_without_a_char_as_it_is(self, project, table, by_sql_alone, spark):
+        assert dbt("run", "-s", "varchars", chars=False).status("varchars") == "success"
+        (v, _) = spark.table(table("varchars").name).schema.fields
+        assert v.metadata == {"__CHAR_VARCHAR_TYPE_STRING": "varchar(9)", "comment": "Text"}
+
+
 class TestFieldsBesideAChar:
     @pytest.fixture(scope="class")
     def models(self):

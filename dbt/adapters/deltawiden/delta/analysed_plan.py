@@ -11,6 +11,10 @@ from dbt.adapters.deltawiden.sql.identifiers import Path
 FOLLOWING_MODES = frozenset({"TYPE EVOLUTION", "EVOLUTION"})
 """The schema modes, as Spark shows them, in which a view always has the types of its query."""
 
+CHAR_PADDING = "readSidePadding"
+"""The function that a plan calls wherever it reads a char column of a table, to pad its texts
+(``CharVarcharCodegenUtils`` of Spark)."""
+
 
 @dataclass(frozen=True)
 class ViewTypes:

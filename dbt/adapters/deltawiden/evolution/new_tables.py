@@ -19,6 +19,7 @@ from dbt.adapters.deltawiden.config.validation import (
     invalid_configuration,
     read_model_policy,
 )
+from dbt.adapters.deltawiden.delta.analysed_plan import CHAR_PADDING
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.column_metadata import CURRENT_DEFAULT
 from dbt.adapters.deltawiden.evolution.batches import batch_checked_sql, creates_table_by_batch
@@ -30,7 +31,11 @@ from dbt.adapters.deltawiden.sql.identifiers import path_sql, path_text, quote
 from dbt.adapters.deltawiden.sql.queries import select_from
 from dbt.adapters.deltawiden.widening.clustering import find_columns
 from dbt.adapters.deltawiden.widening.rules import feature_properties
-from dbt.adapters.deltawiden.writing.columns import chars_unchanged_sql, partitions_checked_sql
+from dbt.adapters.deltawiden.writing.columns import (
+    chars_unchanged_sql,
+    partitions_checked_sql,
+    strings_sql,
+)
 from dbt.adapters.deltawiden.writing.partition_values import keeps_partitions_as_text
 
 
@@ -163,19 +168,34 @@ class NewTables:
     def _with_chars_checked(self, query: str, table: SparkRelation, config: Any) -> str:
         """Check the texts of the columns that a new table will declare as char.
 
-        A union declares what its first query declares, whatever the texts of the others are.
+        A union declares what its first query declares, whatever the texts of the others are. With
+        SQL alone, the table will declare strings instead.
         """
         policy = read_model_policy(config, config.model.unique_id)
         if policy.on_lossy_write is not OnLossyWrite.ERROR:
             return query
         schema = self._backend.query_schema_without_statement(query)
         if schema is None:
-            return query
+            return self._without_chars(query)
         check = self._evolution.value_check(config.model.name, table, schema, frozenset())
         condition = chars_unchanged_sql(schema, check)
         if not condition:
             return query
         return f"{select_from('*', query)} where {condition}"
+
+    def _without_chars(self, query: str) -> str:
+        """Let a new table declare strings, if the query reads a char.
+
+        It is for connections that have SQL alone, where no statement shows which columns the table
+        would declare as char.
+        """
+        try:
+            if CHAR_PADDING not in self._backend.analyse(query).text:
+                return query
+            schema = self._backend.query_schema(query)
+        except DbtRuntimeError:
+            return query  # The statement itself will say what is wrong.
+        return select_from(strings_sql(schema), query)
 
     def feature_properties(self, query: str) -> dict[str, str]:
         """Return the table properties without which a query can't replace an existing Delta table.

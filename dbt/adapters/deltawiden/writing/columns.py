@@ -249,6 +249,25 @@ def chars_unchanged_sql(source: StructType, check: ValueCheck) -> str:
     )
 
 
+def strings_sql(source: StructType) -> str:
+    """Render the columns of a query so that a new table declares none of them as char or varchar.
+
+    A column keeps its declaration, and also its comment, only if no expression is around it.
+
+    Args:
+        source: the schema of the query for the table's rows.
+
+    Returns:
+        The select list, in which each column with a text is cast to its own type.
+    """
+    return ", ".join(
+        f"cast({quote(field.name)} as {type_sql(field.dataType)}) as {quote(field.name)}"
+        if contains(field.dataType, StringType)
+        else quote(field.name)
+        for field in source.fields
+    )
+
+
 def _char_unchanged_sql(field: StructField, column: DataType, check: ValueCheck) -> str:
     value, path = quote(field.name), (field.name,)
     if isinstance(column, CharType):

@@ -13,7 +13,7 @@ from dbt_common.invocation import get_invocation_id
 from pyspark.sql.types import StringType, StructField, StructType
 
 from dbt.adapters.deltawiden.__version__ import version
-from dbt.adapters.deltawiden.delta.analysed_plan import AnalysedPlan
+from dbt.adapters.deltawiden.delta.analysed_plan import CHAR_PADDING, AnalysedPlan
 from dbt.adapters.deltawiden.delta.backends.explained_plan import ExplainedPlan
 from dbt.adapters.deltawiden.delta.data_files import DataFiles, FilesBySql
 from dbt.adapters.deltawiden.delta.engine import Engine, read_engine, read_spark_version
@@ -188,7 +188,7 @@ class SqlBackend:
         if not has_text or not (isinstance(table, SparkRelation) and table.is_delta):
             return schema
         plan = self.fetch_rows(f"explain select * from {relation_sql(table)}")
-        if "readSidePadding" not in str(plan[0][0]):
+        if CHAR_PADDING not in str(plan[0][0]):
             return schema
         location = self.snapshot(table).location
         in_log = StructType.fromJson(json.loads(newest_schema(location, self.fetch_rows)))
