@@ -1,7 +1,7 @@
 """The expression that is written to each column."""
 
 from dbt.adapters.deltawiden.sql.types import parse_type
-from dbt.adapters.deltawiden.writing.columns import assigned_sql, match_columns
+from dbt.adapters.deltawiden.writing.columns import assigned_sql, match_columns, strings_sql
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 from tests.unit.schemas import schema
 
@@ -124,3 +124,10 @@ def test_a_date_in_a_partition_column_of_timestamps_is_checked_as_the_moment_it_
     ).columns
     assert not column.is_as_is
     assert "try_cast(cast(cast(`at` as timestamp_ltz) as string)" in column.select_sql
+
+
+def test_a_text_is_selected_as_an_expression_that_declares_no_char():
+    source = schema({"id": "int", "a`b": "string", "s": {"c": "string"}, "n": ["int"]})
+    assert strings_sql(source) == (
+        "`id`, concat(`a``b`, '') as `a``b`, transform(array(`s`), value -> value)[0] as `s`, `n`"
+    )

@@ -258,14 +258,25 @@ def strings_sql(source: StructType) -> str:
         source: the schema of the query for the table's rows.
 
     Returns:
-        The select list, in which each column with a text is cast to its own type.
+        The select list, with the same names, types and values.
     """
     return ", ".join(
-        f"cast({quote(field.name)} as {type_sql(field.dataType)}) as {quote(field.name)}"
+        f"{_computed_sql(quote(field.name), field.dataType)} as {quote(field.name)}"
         if contains(field.dataType, StringType)
         else quote(field.name)
         for field in source.fields
     )
+
+
+def _computed_sql(value: str, data_type: DataType) -> str:
+    """Render an expression for a value, which Spark's optimizer does not replace with the value.
+
+    It removes a cast to the same type, and then finds that the query has other types than the
+    table (PLAN_VALIDATION_FAILED_RULE_IN_BATCH).
+    """
+    if data_type == StringType():
+        return f"concat({value}, '')"
+    return f"transform(array({value}), value -> value)[0]"
 
 
 def _char_unchanged_sql(field: StructField, column: DataType, check: ValueCheck) -> str:
