@@ -30,6 +30,32 @@ class TestReplacedTables:
             assert detail.format == "delta"
 
 
+class TestTablesThatAreDropped:
+    @pytest.fixture(scope="class")
+    def models(self):
+        query = "select 1 as id, {{ var('value') }} as at; -- one row"
+        return {
+            "whole.sql": "{{ config(materialized='table', file_format='parquet') }}" + query,
+            "refreshed.sql": "{{ config(materialized='incremental', file_format='parquet') }}"
+            + query,
+            "viewed.sql": "{{ config(materialized=var('materialized')) }}"
+            + query.replace("value", "viewed").partition(";")[0],
+        }
+
+    def test_stay_if_the_query_is_not_valid(self, project, table):
+        names = ("whole", "refreshed", "viewed")
+        dbt("run", value="1", viewed="1", materialized="view")
+        run = dbt("run", "--full-refresh", value="gone", viewed="gone", materialized="table")
+        for name in names:
+            assert run.status(name) == "error"
+            assert "UNRESOLVED_COLUMN" in run.message(name)
+            assert table(name).rows("at") == [(1,)]
+        run = dbt("run", "--full-refresh", value="2", viewed="2", materialized="table")
+        for name in names:
+            assert run.status(name) == "success", run.message(name)
+            assert table(name).rows("at") == [(2,)]
+
+
 class TestTypeWideningAndTblproperties:
     @pytest.fixture(scope="class")
     def models(self):

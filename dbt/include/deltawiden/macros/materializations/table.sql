@@ -25,7 +25,7 @@
       (existing_relation.is_delta and file_format == 'delta')
       or (existing_relation.is_iceberg and file_format == 'iceberg')) -%}
   {%- if existing_relation is not none and not is_replaced -%}
-    {% do adapter.drop_relation(existing_relation) %}
+    {% do _deltawiden_drop_for(query, existing_relation) %}
   {%- endif -%}
 
   {%- call statement('main') -%}

@@ -68,7 +68,7 @@
       and adapter.has_type_widening(existing_relation) -%}
 
   {%- if existing_relation is not none and not (file_format == 'delta' and replaces_delta) -%}
-    {% do adapter.drop_relation(existing_relation) %}
+    {% do _deltawiden_drop_for(query, existing_relation) %}
   {%- endif -%}
 
   {%- call statement('main') -%}
@@ -81,6 +81,16 @@
 
   {% do persist_constraints(target_relation, model) %}
 
+{% endmacro %}
+
+
+{#-
+  Drop a table or view that the table of a query will replace. If the query is not valid, DESCRIBE QUERY fails, and
+  nothing is dropped.
+-#}
+{% macro _deltawiden_drop_for(query, existing_relation) %}
+  {% do run_query('describe query ' ~ query) %}
+  {% do adapter.drop_relation(existing_relation) %}
 {% endmacro %}
 
 
