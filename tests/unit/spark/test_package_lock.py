@@ -1,5 +1,6 @@
 """One process at a time resolves Spark's packages."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -110,3 +111,16 @@ def test_without_file_locks_packages_are_resolved_all_the_same(
     monkeypatch.setattr(package_lock, "HAS_FILE_LOCKS", False)
     with alone_resolving(environment):
         assert not Path(environment["XDG_CACHE_HOME"]).exists()
+
+
+def test_on_a_file_system_without_locks_packages_are_resolved_all_the_same(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+):
+    def fail(handle: int) -> bool:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(package_lock, "try_lock", fail)
+    resolved = False
+    with alone_resolving(environment):
+        resolved = True
+    assert resolved

@@ -35,20 +35,25 @@ def alone_resolving(environment: Mapping[str, str]) -> Iterator[None]:
     Args:
         environment: the process's environment variables.
     """
+    handle = None
     try:
         handle = _open(environment)
+        _wait(handle)
     except OSError as error:
         logger.debug(f"Spark's packages are resolved without a lock: {error}")
-        yield
-        return
     try:
-        if not try_lock(handle):
-            logger.info("Waiting for another process that resolves Spark's packages")
-            if not wait_for_lock(handle, _MOST_SECONDS):
-                logger.debug(f"The other process has held the lock for {_MOST_SECONDS} seconds")
         yield
     finally:
-        os.close(handle)
+        if handle is not None:
+            os.close(handle)
+
+
+def _wait(handle: int) -> None:
+    if try_lock(handle):
+        return
+    logger.info("Waiting for another process that resolves Spark's packages")
+    if not wait_for_lock(handle, _MOST_SECONDS):
+        logger.debug(f"The other process has held the lock for {_MOST_SECONDS} seconds")
 
 
 def _open(environment: Mapping[str, str]) -> int:
