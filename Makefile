@@ -10,7 +10,7 @@ help:  ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: $(INSTALLED)  ## Real flights in a table that grows wider, and the same on plain dbt-spark
+demo: $(INSTALLED)  ## Real flights in a table that is widened, and the same with dbt-spark
 	$(BIN)/python examples/flights/demo.py
 
 # Two processes, each with a Spark and a metastore of its own: the tests of one leave a core idle. The
@@ -21,14 +21,14 @@ SECOND_TESTS := tests/readers tests/walk $(filter-out $(FIRST_TESTS),$(wildcard 
 SECOND_LOG := .pytest_second.log
 
 .PHONY: test
-test: $(INSTALLED)  ## Our own tests but the slow ones, on real Spark and Delta
+test: $(INSTALLED)  ## The tests of the project without the slow ones, on real Spark and Delta
 	@$(TEST) $(SECOND_TESTS) > $(SECOND_LOG) 2>&1 & second=$$!; \
 	trap 'kill $$second' INT TERM; \
 	$(TEST) $(FIRST_TESTS); failed=$$?; \
 	wait $$second || failed=$$?; cat $(SECOND_LOG); exit $$failed
 
 .PHONY: test-servers
-test-servers: $(INSTALLED)  ## Every feature on a Spark Connect and a Thrift server and on a cluster, which the tests start
+test-servers: $(INSTALLED)  ## Every feature on servers and clusters that the tests start; needs Debian's postgresql
 	$(BIN)/pytest tests/servers/connect tests/servers/thrift
 	$(BIN)/pytest tests/servers/keep_alive
 	$(BIN)/pytest tests/servers/standalone
@@ -41,7 +41,7 @@ test-servers: $(INSTALLED)  ## Every feature on a Spark Connect and a Thrift ser
 # Spark's HTTP server listens on every address, so the tests run in a network that has loopback only.
 # The jars are downloaded before.
 .PHONY: test-http
-test-http: $(INSTALLED)  ## Every feature on a Thrift server over HTTP, as dbt-spark's http
+test-http: $(INSTALLED)  ## Every feature on a Thrift server over HTTP
 	$(BIN)/python -c 'from tests.servers.jars import resolved_jars; resolved_jars()'
 	unshare --user --map-root-user --net sh -c 'ip link set lo up && exec $(BIN)/pytest tests/servers/http'
 
@@ -72,11 +72,11 @@ test-slow: $(INSTALLED)  ## The tests that take minutes, and the combinations th
 	$(BIN)/pytest tests -m slow
 
 .PHONY: test-promise
-test-promise: $(INSTALLED)  ## Random models over random schemas, 500 steps and more: is every value stored exactly?
+test-promise: $(INSTALLED)  ## Random models over random schemas, in about an hour: is every value stored exactly?
 	$(BIN)/pytest tests/walk -m promise --conformance-report $(MATRIX)/promise/conformance.json
 
 .PHONY: test-unit
-test-unit: $(INSTALLED)  ## The tests of the pure part, in seconds
+test-unit: $(INSTALLED)  ## The tests that need no Spark, in seconds
 	$(BIN)/pytest tests/unit
 
 # One environment for each lane, from its constraints; all lanes run even where one fails. Each runs what
@@ -103,7 +103,7 @@ LANE_TESTS = $(or $(and $(filter spark-%,$(LANE)),$(ENGINE_TESTS)), \
 	$(and $(filter python-%,$(LANE)),$(PYTHON_TESTS)),$(DBT_TESTS))
 
 .PHONY: test-matrix
-test-matrix: $(INSTALLED)  ## Every supported Spark, Delta, dbt-core and Python; writes docs
+test-matrix: $(INSTALLED)  ## Every supported Spark, Delta, dbt-core and Python; writes docs/conformance.md
 	@failed=''; for lane in $(LANES); do $(MAKE) test-lane LANE=$$lane || failed="$$failed $$lane"; done; \
 	$(BIN)/python -m tests.conformance.report $(MATRIX); $(BIN)/python -m tests.compatibility $(MATRIX); \
 	if [ -n "$$failed" ]; then echo "failed:$$failed"; exit 1; fi
@@ -115,7 +115,7 @@ test-lane: $(MATRIX)/$(LANE)/.installed  ## One lane of the matrix, such as LANE
 		--conformance-report $(MATRIX)/$(LANE)/conformance.json
 
 .PHONY: compatibility
-compatibility: $(INSTALLED)  ## dbt's own test suite on ours and on dbt-spark; writes docs/compatibility.md
+compatibility: $(INSTALLED)  ## dbt's own test suite on this adapter and on dbt-spark; writes docs/compatibility.md
 	mkdir -p $(MATRIX)/standard
 	-$(BIN)/pytest tests/functional/standard --junit-xml $(MATRIX)/standard/deltawiden.xml
 	-$(BIN)/pytest tests/functional/standard --junit-xml $(MATRIX)/standard/spark.xml --dbt-adapter spark
@@ -126,16 +126,16 @@ readers: $(INSTALLED)  ## What other readers can do with a table; writes docs/re
 	$(BIN)/pytest tests/readers --readers-page docs/readers.md
 
 .PHONY: pictures
-pictures: $(INSTALLED)  ## Pictures of the pages of plan and report_type_widening, in docs/; needs Chromium
+pictures: $(INSTALLED)  ## Screenshots of the pages of plan and report_type_widening, in docs/; needs Chromium
 	$(BIN)/pytest tests/functional/test_downstream.py tests/functional/test_report_type_widening.py \
 		-m 'not slow' --pictures docs
 
 .PHONY: docs-page
-docs-page: demo  ## A picture of what dbt's docs page tells of a table: docs/catalog.png; needs Chromium
+docs-page: demo  ## A screenshot of a table's page in dbt docs: docs/catalog.png; needs Chromium
 	$(BIN)/python -m examples.flights.docs_page
 
 .PHONY: bench
-bench: $(INSTALLED)  ## Ours against another program, on this machine; writes docs; ONLY=merges runs one
+bench: $(INSTALLED)  ## This adapter compared with other programs; writes docs/benchmarks.md; ONLY=merges runs one
 	$(BIN)/python -m benchmarks $(ONLY)
 
 # Without the other packages of the environment: import-linter reads namespace packages only, and dbt-core
@@ -143,7 +143,7 @@ bench: $(INSTALLED)  ## Ours against another program, on this machine; writes do
 IMPORT_LINTER := $(VENV)/import-linter
 
 .PHONY: lint
-lint: $(INSTALLED)  ## Format check, lint, types, and the imports between rooms
+lint: $(INSTALLED)  ## Check the format, the code, the types and the direction of imports
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
