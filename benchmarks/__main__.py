@@ -1,9 +1,8 @@
 """Measure the run time of dbt-deltawiden and of other programs on this machine.
 
-python -m benchmarks [NAME ...] [--quick]   run all benchmarks, or the named ones
-python -m benchmarks --page                 write the page from the saved results
-
-A run of all benchmarks also writes the page.
+python -m benchmarks [NAME ...]           run all benchmarks, or the named ones, and write the page
+python -m benchmarks [NAME ...] --quick   run them with tiny sizes, and write nothing
+python -m benchmarks --page               write the page from the saved results
 """
 
 import argparse
@@ -46,13 +45,7 @@ BENCHMARKS: dict[str, Benchmark] = {
         checking,
     )
 }
-ERRORS = (
-    store.DifferentEnvironment,
-    store.Incomplete,
-    RunFailed,
-    WrongResult,
-    widening.NoRoom,
-)
+ERRORS = (RunFailed, WrongResult, widening.NoRoom)
 
 
 def main(arguments: list[str]) -> int:
@@ -71,10 +64,8 @@ def main(arguments: list[str]) -> int:
                 _print_measured(name, quick=True)
         elif options.page:
             write_page()
-        elif options.names:
-            _measure(options.names)
         else:
-            _measure_all()
+            _measure(options.names or BENCHMARKS)
             write_page()
     except ERRORS as error:
         print(error, file=sys.stderr)
@@ -96,28 +87,14 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     return options
 
 
-def _measure_all() -> None:
-    """Run all benchmarks, and replace the earlier results. Save a result as soon as it exists."""
-    results = store.Results(this_environment())
-    for name in BENCHMARKS:
-        results = results.with_result(name, _measured(name))
-        store.save(results)
-
-
 def _measure(names: Iterable[str]) -> None:
-    """Run some benchmarks. Save a result if its environment is that of the other results."""
+    """Run benchmarks, and save each result as soon as it exists."""
     environment = this_environment()
     for name in names:
-        measured = _measured(name)
-        try:
-            store.save(store.load(environment).with_result(name, measured))
-        except store.DifferentEnvironment as error:
-            print(f"Not saved. {error}", file=sys.stderr)
-
-
-def _measured(name: str) -> store.Measured:
-    at = commit()
-    return store.Measured(at, tuple(_print_measured(name, quick=False)))
+        at = commit()
+        comparisons = tuple(_print_measured(name, quick=False))
+        measured = store.Measured(at, environment, comparisons)
+        store.save(store.load().with_result(name, measured))
 
 
 def _print_measured(name: str, quick: bool) -> list[Comparison]:
@@ -128,13 +105,8 @@ def _print_measured(name: str, quick: bool) -> list[Comparison]:
 
 
 def write_page() -> None:
-    """Write the page and its chart from the saved results.
-
-    Raises:
-        Incomplete: a benchmark has no result.
-        DifferentEnvironment: the results are from another machine or other versions.
-    """
-    results = store.load(this_environment()).in_order(BENCHMARKS)
+    """Write the page and its chart from the saved results."""
+    results = store.load().in_order(BENCHMARKS)
     PAGE.write_text(page(results, BENCHMARKS.values()), encoding="utf-8")
     draw(results.comparisons, CHART)
     print(f"wrote {PAGE} and {CHART}")

@@ -21,7 +21,7 @@ PACKAGES = {
 
 @dataclass(frozen=True)
 class Environment:
-    """The machine and the versions of a measurement. They are the same for all results of a page.
+    """The machine and the versions of a measurement.
 
     Attributes:
         machine: processor, cores, memory and operating system.
@@ -30,15 +30,6 @@ class Environment:
 
     machine: dict[str, str]
     versions: dict[str, str]
-
-    def differences(self, other: "Environment") -> list[str]:
-        """Return the differences from another environment, one line for each."""
-        ours, others = {**self.machine, **self.versions}, {**other.machine, **other.versions}
-        return [
-            f"{key}: {ours.get(key, 'none')}, not {others.get(key, 'none')}"
-            for key in sorted(ours.keys() | others.keys())
-            if ours.get(key) != others.get(key)
-        ]
 
 
 def this_environment() -> Environment:

@@ -19,8 +19,8 @@ Each benchmark runs two programs in turns, on one machine and in one run. The fi
 warm-up. Five measured rounds follow:
 
 - *seconds*: the median of the five rounds, with the fastest and the slowest round in brackets
-- *ratio*: the first median divided by the second. The seconds depend on the machine, so compare
-  the ratios
+- *ratio*: the first median divided by the second. The seconds depend on the machine, and two
+  benchmarks can be from different machines, so compare the ratios
 - *aim*: the highest ratio that meets our goal
 
 After each run, the rows and types of the tables are compared with the expected ones. If they
@@ -31,14 +31,11 @@ def page(results: Results, benchmarks: Iterable[Benchmark]) -> str:
     """Render the page.
 
     Args:
-        results: the results of all benchmarks.
-        benchmarks: the benchmarks, in the order of the page.
+        results: the results.
+        benchmarks: all benchmarks, in the order of the page. One without a result is described too.
 
     Returns:
         The page as Markdown.
-
-    Raises:
-        Incomplete: a benchmark has no result.
     """
     shown = [*benchmarks]
     results = results.in_order(benchmark.name for benchmark in shown)
@@ -46,11 +43,11 @@ def page(results: Results, benchmarks: Iterable[Benchmark]) -> str:
         HEAD,
         f"![Each ratio divided by its aim]({CHART.name})",
         "\n".join(_table(results)),
-        "## Environment",
-        "\n".join(_environment(results)),
+        "## Environments",
+        "\n".join(_environments(results)),
         "## Methods",
         f"To run one benchmark, use `make bench ONLY={shown[0].name}`.",
-        *(_method(benchmark, results.measured[benchmark.name].commit) for benchmark in shown),
+        *(_method(benchmark, results) for benchmark in shown),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -60,12 +57,21 @@ def _table(results: Results) -> Iterator[str]:
     yield from (row(comparison) for comparison in results.comparisons)
 
 
-def _environment(results: Results) -> Iterator[str]:
-    yield "| | |"
-    yield "|---|---|"
-    for name, value in {**results.environment.machine, **results.environment.versions}.items():
-        yield f"| {name} | {value} |"
+def _environments(results: Results) -> Iterator[str]:
+    """Yield the lines of a table that has a column for each environment."""
+    columns = [{**each.machine, **each.versions} for each in results.environments]
+    numbers = [str(number) for number, _ in enumerate(columns, start=1)]
+    yield f"| | {' | '.join(numbers)} |"
+    yield f"|---|{'---|' * len(columns)}"
+    for name in dict.fromkeys(name for column in columns for name in column):
+        yield f"| {name} | {' | '.join(column.get(name, '') for column in columns)} |"
 
 
-def _method(benchmark: Benchmark, commit: str) -> str:
-    return f"### {benchmark.name}\n\n{benchmark.method}\n\nMeasured at {commit}."
+def _method(benchmark: Benchmark, results: Results) -> str:
+    found = results.measured.get(benchmark.name)
+    if found is None:
+        measured = "Not measured yet."
+    else:
+        number = results.environments.index(found.environment) + 1
+        measured = f"Measured at {found.commit}, in environment {number}."
+    return f"### {benchmark.name}\n\n{benchmark.method}\n\n{measured}"

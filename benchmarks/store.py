@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,43 +13,35 @@ from benchmarks.results import Comparison
 FILE = ROOT / "docs" / "benchmarks.json"
 
 
-class DifferentEnvironment(Exception):
-    """The saved results are from another machine or other versions."""
-
-
-class Incomplete(Exception):
-    """At least one benchmark has no result."""
-
-
 @dataclass(frozen=True)
 class Measured:
-    """The result of one benchmark.
+    """The result of one benchmark, which measures all its programs in one environment.
 
     Attributes:
         commit: the last commit before the measurement that changed the adapter.
+        environment: the machine and the versions.
         comparisons: the comparisons of the benchmark.
     """
 
     commit: str
+    environment: Environment
     comparisons: tuple[Comparison, ...]
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> "Measured":
         """Create a result from the output of ``dataclasses.asdict``."""
         comparisons = tuple(map(Comparison.from_json, values["comparisons"]))
-        return cls(values["commit"], comparisons)
+        return cls(values["commit"], Environment(**values["environment"]), comparisons)
 
 
 @dataclass(frozen=True)
 class Results:
-    """The results from one machine and one set of versions.
+    """The results of benchmarks, each from the environment of its last measurement.
 
     Attributes:
-        environment: the machine and the versions.
         measured: the results by benchmark.
     """
 
-    environment: Environment
     measured: Mapping[str, Measured] = field(default_factory=dict)
 
     @property
@@ -59,45 +51,26 @@ class Results:
             comparison for result in self.measured.values() for comparison in result.comparisons
         ]
 
-    def require(self, environment: Environment) -> None:
-        """Check that new results can be added to these.
-
-        Args:
-            environment: the environment of the new results.
-
-        Raises:
-            DifferentEnvironment: it differs from the environment of these results.
-        """
-        differences = self.environment.differences(environment)
-        if differences:
-            raise DifferentEnvironment(
-                f"The results in {FILE} are from another machine or other versions. New results "
-                "can't be added to them:\n  "
-                + "\n  ".join(differences)
-                + "\nTo replace them, run all benchmarks."
-            )
+    @property
+    def environments(self) -> list[Environment]:
+        """The environments of the results, each once, in the order of the results."""
+        found: list[Environment] = []
+        for result in self.measured.values():
+            if result.environment not in found:
+                found.append(result.environment)
+        return found
 
     def with_result(self, name: str, measured: Measured) -> "Results":
         """Return the results with a new result of one benchmark, which replaces an earlier one."""
-        return replace(self, measured={**self.measured, name: measured})
+        return Results({**self.measured, name: measured})
 
     def in_order(self, names: Iterable[str]) -> "Results":
-        """Return the results in the order of the benchmarks.
+        """Return the results of some benchmarks, in their order.
 
         Args:
-            names: the names of all benchmarks, in order.
-
-        Raises:
-            Incomplete: a benchmark has no result.
+            names: the names of the benchmarks. One without a result is left out.
         """
-        wanted = [*names]
-        missing = [name for name in wanted if name not in self.measured]
-        if missing:
-            raise Incomplete(
-                f"There is no result yet of: {', '.join(missing)}. "
-                f"Run: python -m benchmarks {' '.join(missing)}"
-            )
-        return replace(self, measured={name: self.measured[name] for name in wanted})
+        return Results({name: self.measured[name] for name in names if name in self.measured})
 
     def to_text(self) -> str:
         """Render the results as the text of a file."""
@@ -106,29 +79,20 @@ class Results:
     @classmethod
     def from_text(cls, text: str) -> "Results":
         """Read the results from the output of ``to_text``."""
-        document = json.loads(text)
-        measured = {name: Measured.from_json(data) for name, data in document["measured"].items()}
-        return cls(Environment(**document["environment"]), measured)
+        measured = json.loads(text)["measured"]
+        return cls({name: Measured.from_json(values) for name, values in measured.items()})
 
 
-def load(environment: Environment, file: Path = FILE) -> Results:
+def load(file: Path = FILE) -> Results:
     """Read the saved results.
 
     Args:
-        environment: the current environment.
         file: the file with the results.
 
     Returns:
-        The results. They are empty if the file does not exist.
-
-    Raises:
-        DifferentEnvironment: the results are from another machine or other versions.
+        The results. There are none if the file does not exist.
     """
-    if not file.exists():
-        return Results(environment)
-    results = Results.from_text(file.read_text(encoding="utf-8"))
-    results.require(environment)
-    return results
+    return Results.from_text(file.read_text(encoding="utf-8")) if file.exists() else Results()
 
 
 def save(results: Results, file: Path = FILE) -> None:
