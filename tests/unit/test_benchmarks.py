@@ -98,12 +98,12 @@ def test_a_row_has_medians_spreads_ratio_and_aim():
         "-- a\n/* b\n c */ merge\ninto t",
     ],
 )
-def test_a_merge_is_known_behind_comments(statement: str):
+def test_a_merge_is_recognised_behind_comments(statement: str):
     assert is_merge(statement)
 
 
 @pytest.mark.parametrize("statement", ["select 1 -- merge into t", "/* merge into t */ select 1"])
-def test_what_only_speaks_of_a_merge_is_none(statement: str):
+def test_a_statement_that_only_mentions_a_merge_is_not_one(statement: str):
     assert not is_merge(statement)
 
 
