@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -23,12 +24,21 @@ def make_older(spark: SparkSession, table: Table, seconds: int) -> None:
     spark.sql(f"refresh table {table.name}")
 
 
-def make_removed_files_older(spark: SparkSession, table: Table, seconds: int) -> None:
-    """Make the data files older, and the times at which the log says that they were removed."""
-    folder = folder_of(table)
-    for file in folder.glob("*.parquet"):
+def move_to_older_files(table: Table, to: Path, seconds: int) -> None:
+    """Move a table to a folder in which its removed files are older.
+
+    Delta has cached the log of the table's old folder, and a server's cache can't be cleared.
+
+    Args:
+        table: the table. It is not managed afterwards.
+        to: the new folder, which must not exist.
+        seconds: how much older the data files become, and the times at which the log says that they
+            were removed.
+    """
+    shutil.copytree(folder_of(table), to)
+    for file in to.glob("*.parquet"):
         _make_file_older(file, seconds)
-    for commit in (folder / "_delta_log").glob("*.json"):
+    for commit in (to / "_delta_log").glob("*.json"):
         commit.write_text(
             re.sub(
                 r'"deletionTimestamp":(\d+)',
@@ -38,7 +48,8 @@ def make_removed_files_older(spark: SparkSession, table: Table, seconds: int) ->
         )
         # Hadoop's checksum of the text from before.
         (commit.parent / f".{commit.name}.crc").unlink(missing_ok=True)
-    spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+    table.spark.sql(f"drop table {table.name}")
+    table.spark.sql(f"create table {table.name} using delta location '{to}'")
 
 
 def _make_file_older(file: Path, seconds: int) -> None:

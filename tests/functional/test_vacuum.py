@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
-from tests.functional.aged import make_removed_files_older
+from tests.functional.aged import move_to_older_files
 from tests.functional.operate import document, operate
 from tests.functional.support import Table, dbt
 
@@ -111,9 +111,9 @@ class TestVacuum:
 
     @pytest.mark.slow
     def test_a_forced_retention_of_some_hours_is_used_instead_of_the_tables(
-        self, project, table, spark
+        self, project, table, spark, tmp_path
     ):
-        make_removed_files_older(spark, table("aged"), 30 * 3600)
+        move_to_older_files(table("aged"), tmp_path / "aged", 30 * 3600)
         spark.sql(f"insert overwrite {project.test_schema}.aged values (2)")
         before = files_of(table("aged"))
         (result,) = document("vacuum", models=["aged"], retention_hours=24, force=True)["tables"]
