@@ -1,12 +1,11 @@
 """`dbt run-operation vacuum`: no file is deleted that a table's retention protects."""
 
 import time
-from pathlib import Path
 
 import pytest
 
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
-from tests.functional.aged import move_to_older_files
+from tests.functional.aged import folder_of, move_to_older_files
 from tests.functional.operate import document, operate
 from tests.functional.support import Table, dbt
 
@@ -14,8 +13,7 @@ CHECK = "spark.databricks.delta.retentionDurationCheck.enabled"
 
 
 def files_of(table: Table) -> set[str]:
-    (detail,) = table.spark.sql(f"describe detail {table.name}").collect()
-    return {path.name for path in Path(detail.location.removeprefix("file:")).glob("*.parquet")}
+    return {path.name for path in folder_of(table).glob("*.parquet")}
 
 
 def can_be_read(table: Table, version: int) -> bool:
