@@ -18,6 +18,7 @@ from dbt.adapters.deltawiden.spark.settings import (
 Environment = dict[str, str]
 
 ONE_MACHINE = {
+    "spark.authenticate",
     "spark.driver.host",
     "spark.driver.bindAddress",
     "spark.driver.memory",
@@ -271,6 +272,17 @@ def test_one_machine_gets_settings_that_suit_it(environment: Environment, master
     assert settings["spark.master"] == master
     assert settings["spark.driver.host"] == "127.0.0.1"
     assert settings["spark.ui.enabled"] == "false"
+    assert settings["spark.authenticate"] == "true"
+
+
+def test_a_secret_is_demanded_where_spark_makes_one(environment: Environment):
+    assert start_settings({}, environment)["spark.authenticate"] == "true"
+    # Spark would not start, because it makes no secret for this master.
+    cluster = {"spark.master": "local-cluster[2,1,1024]"}
+    assert start_settings(cluster, environment)["spark.authenticate"] == "false"
+    # The user's own choice.
+    open_to_all = {"spark.authenticate": "false"}
+    assert start_settings(open_to_all, environment)["spark.authenticate"] == "false"
 
 
 def test_one_machine_has_a_partition_a_core_and_memory_to_work_with(environment: Environment):

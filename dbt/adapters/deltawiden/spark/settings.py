@@ -27,6 +27,11 @@ _ICEBERG_CATALOGS = frozenset(
 )
 _CATALOG_SETTING = re.compile(r"spark\.sql\.catalog\.[^.]+")
 
+# Spark makes no secret for the other local master, local-cluster, which is only for Spark's tests:
+# https://github.com/apache/spark/blob/v4.0.0/core/src/main/scala/org/apache/spark/SecurityManager.scala
+# (initializeAuth)
+_IN_ONE_PROCESS = re.compile(r"local(\[[^\]]*\])?")
+
 _CLASS_PATH_SETTINGS = ("spark.jars", "spark.driver.extraClassPath", "spark.submit.pyFiles")
 _DELTA_PACKAGE = re.compile(r"io\.delta:delta-(spark|core)[_:]")
 _DELTA_JAR = re.compile(r"delta-spark[\w.]*-\d")
@@ -55,7 +60,7 @@ def start_settings(parameters: Mapping[str, str], environment: Mapping[str, str]
     }
     settings["spark.master"] = _master(given, environment)
     if is_local(settings["spark.master"]):
-        settings.update(_one_machine())
+        settings.update(_one_machine(settings["spark.master"]))
     chosen = {key: value for key, value in settings.items() if key not in given}
     # These already include the user's own values.
     joined = {key: settings[key] for key in _JOINED if key in settings}
@@ -195,10 +200,13 @@ def _has_delta_jars(given: Mapping[str, str], own: Path) -> bool:
     return any(_DELTA_JAR.search(jar) for jar in jars)
 
 
-def _one_machine() -> dict[str, str]:
-    """Return settings for Spark on one machine: no web interface, and fit for small data."""
+def _one_machine(master: str) -> dict[str, str]:
+    """Return settings for Spark on one machine: closed to other users, and fit for small data."""
     parallelism = str(max(cores(), 2))
     return {
+        # Every user of the machine can reach a port of 127.0.0.1, and Spark's RPC obeys everybody.
+        # With a secret, which Spark makes for itself, it answers its own process alone.
+        "spark.authenticate": "true" if _IN_ONE_PROCESS.fullmatch(master) else "false",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.memory": _driver_memory(),
