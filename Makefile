@@ -95,7 +95,7 @@ ENGINE_TESTS := tests/conformance $(addprefix tests/functional/test_, \
 DBT_TESTS := tests/unit $(addprefix tests/functional/test_, \
 	incremental.py type_widening_config.py snapshots.py python_models.py contracts.py tblproperties.py \
 	widen_columns.py report_type_widening.py check_type_widening.py errors.py start.py catalog.py \
-	seeds.py custom_strategy.py create.py) \
+	seeds.py custom_strategy.py create.py target_type.py) \
 	$(addprefix tests/functional/standard/test_, basic.py incremental.py dbt_show.py empty.py unit_testing.py)
 PYTHON_TESTS := tests/unit $(addprefix tests/functional/test_, \
 	incremental.py python_models.py widen_columns.py errors.py start.py catalog.py wheel.py)

@@ -59,7 +59,7 @@ class TestInit:
     def made(self, dbt, home):
         _, prompts = dbt("init", "unanswered")
         (number,) = re.findall(r"\[(\d+)\] deltawiden", prompts)
-        code, prompts = dbt("init", "shop", answers=f"{number}\n1\nshop\n\n")
+        code, prompts = dbt("init", "shop", answers=f"{number}\n1\nshop\n\n\n")
         assert code == 0, prompts
         return prompts
 
@@ -70,6 +70,7 @@ class TestInit:
             "type": "deltawiden",
             "method": "session",
             "schema": "shop",
+            "target_type": "spark",
             "threads": 4,
         }
 

@@ -1,6 +1,7 @@
 """The catalog of a profile."""
 
 import pytest
+from dbt_common.exceptions import DbtConfigError
 
 from dbt.adapters.deltawiden.credentials import DeltaWidenCredentials
 
@@ -20,7 +21,22 @@ def test_the_catalog_has_dbts_name_or_its_own(key: str):
 
 def test_a_profile_without_a_catalog_shows_none():
     shown = dict(profile(schema="shop").connection_info(with_aliases=True))
-    assert list(shown) == ["method", "schema"]
+    assert shown == {"method": "session", "schema": "shop", "database": None, "catalog": None}
+
+
+def test_dbt_debug_shows_no_empty_catalog():
+    assert list(dict(profile(schema="shop").connection_info())) == ["method", "schema"]
+
+
+def test_a_target_type_is_one_that_packages_know():
+    assert (
+        dict(profile(schema="shop", target_type="spark").connection_info())["target_type"]
+        == "spark"
+    )
+    with pytest.raises(
+        DbtConfigError, match="target_type is 'sparks'; accepted are deltawiden and spark"
+    ):
+        profile(schema="shop", target_type="sparks")
 
 
 def test_a_catalog_with_the_name_of_the_schema_is_none():

@@ -14,6 +14,7 @@ from dbt.adapters.deltawiden.spark.connect import DEFAULT_PORT
 from dbt.adapters.deltawiden.spark.kept.duration import read_duration
 from dbt.adapters.deltawiden.spark.kept.status import kept_text
 from dbt.adapters.deltawiden.spark.redaction import find_secrets, hide
+from dbt.adapters.deltawiden.target_type import apply_target_type
 
 ANSI = "spark.sql.ansi.enabled"
 
@@ -43,6 +44,7 @@ class DeltaWidenCredentials(SparkCredentials):
         delta_version: the version of Delta, for a server that does not report it.
         keep_alive: how long the Spark of ``method: session`` lives after its last use. Without it,
             Spark ends with dbt.
+        target_type: what ``target.type`` says to the Jinja of the project and its packages.
     """
 
     # dbt translates the aliases in the profile, in the configuration of nodes, and in sources.
@@ -51,6 +53,7 @@ class DeltaWidenCredentials(SparkCredentials):
     method: ConnectionMethod = ConnectionMethod.SESSION  # type: ignore[assignment]
     delta_version: str | None = None
     keep_alive: Any = None
+    target_type: str | None = None
 
     @classmethod
     def __pre_deserialize__(cls, data: Any) -> Any:
@@ -67,6 +70,8 @@ class DeltaWidenCredentials(SparkCredentials):
                 f"The profile's delta_version is {self.delta_version!r}; accepted is a version in "
                 "quotes, such as '4.0.1'"
             )
+        if self.target_type is not None:
+            apply_target_type(self.target_type)
         if self.keep_alive is not None:
             self._check_keep_alive()
         given_ansi = self.server_side_parameters.get(ANSI)
@@ -116,6 +121,11 @@ class DeltaWidenCredentials(SparkCredentials):
         only ``dbt debug`` gets what changes from command to command.
         """
         yield from super().connection_info(with_aliases=with_aliases)
+        if with_aliases and self.database is None:
+            # It is for `target`, in which packages read the database. Undefined would be an error.
+            yield from (("database", None), ("catalog", None))
+        if self.target_type is not None:
+            yield "target_type", self.target_type
         if self.keep_alive is not None:
             yield "keep_alive", self.keep_alive
             if getattr(get_flags(), "WHICH", None) == "debug":
