@@ -1,4 +1,4 @@
-"""Render `docs/readers.md` from the readers in `delta_clients.py`."""
+"""Render `docs/readers.md` from the readers in `delta_clients.yml`."""
 
 from collections.abc import Sequence
 from pathlib import Path

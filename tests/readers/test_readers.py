@@ -1,4 +1,4 @@
-"""Compare the access of delta-rs and DuckDB to a table with the readers in `delta_clients.py`."""
+"""Compare the access of delta-rs and DuckDB to a table with the readers in `delta_clients.yml`."""
 
 import shutil
 from pathlib import Path
@@ -18,7 +18,7 @@ def known(program: Program) -> KnownReader:
     """Return the reader of a program's installed version. Another version must be measured."""
     installed = (program.name, program.version)
     found = [reader for reader in MEASURED if (reader.name, reader.version) == installed]
-    assert found, f"no reader {program.name} {program.version} in delta_clients.py"
+    assert found, f"no reader {program.name} {program.version} in delta_clients.yml"
     return found[0]
 
 

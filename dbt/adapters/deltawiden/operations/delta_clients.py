@@ -1,12 +1,15 @@
-"""List what other programs can do with a Delta table, before and after type widening.
+"""What other programs can do with a Delta table, before and after type widening.
 
-``tests/readers`` checks the measured rows with the real programs. The other rows are from
-documentation and source code.
+``delta_clients.yml`` has the programs.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from importlib.resources import files
+from typing import Any
+
+import yaml
 
 
 class State(Enum):
@@ -81,216 +84,25 @@ class KnownReader:
         }
 
 
-def _access(
-    before: Access, enabled: Access, widened: Access, fast: Access, truncated: Access
-) -> Mapping[State, Access]:
-    return dict(zip(State, (before, enabled, widened, fast, truncated), strict=True))
+def _read_readers(kind: str) -> tuple[KnownReader, ...]:
+    every = yaml.safe_load(files(__package__).joinpath("delta_clients.yml").read_text("utf-8"))
+    return tuple(_read_reader(row, str(every["date"])) for row in every[kind])
 
 
-_APPENDS, _READS, _NOTHING, _UNKNOWN = (
-    Access.APPENDS,
-    Access.READS,
-    Access.NOTHING,
-    Access.UNKNOWN,
-)
-_PERHAPS = Access.READS_PERHAPS_APPENDS
-_READ_ONLY_AND_UNDOCUMENTED = _access(_READS, _UNKNOWN, _UNKNOWN, _READS, _READS)
-_DATE = "2026-11-21"
+def _read_reader(row: Mapping[str, Any], date: str) -> KnownReader:
+    access = (Access[name.upper()] for name in row["access"])
+    refusals = row.get("refusals", {})
+    return KnownReader(
+        name=row["name"],
+        version=row["version"],
+        access=dict(zip(State, access, strict=True)),
+        date=date,
+        sources=tuple(row.get("sources", ())),
+        refusals={State[state.upper()]: message for state, message in refusals.items()},
+        note=row.get("note", ""),
+    )
 
-# Delta's documentation says what a dropped feature means for all readers, including those below.
-# The feature that a fast drop leaves behind does not prevent reading
-# (https://docs.delta.io/delta-drop-feature). After the history is truncated, a reader that does not
-# support type widening can read and write again.
-_TYPE_WIDENING = "https://docs.delta.io/delta-type-widening"
-_VERSIONING = "https://docs.delta.io/versioning"
-_STANDALONE = "https://github.com/delta-io/delta/issues/2254"
-_DELTALAKE = "https://github.com/delta-io/delta-rs/blob/main/python/deltalake/table.py"
 
-MEASURED = (
-    KnownReader(
-        "delta-rs (`deltalake`)",
-        "1.6.6",
-        _access(_APPENDS, _NOTHING, _NOTHING, _READS, _APPENDS),
-        _DATE,
-        refusals={
-            State.ENABLED: "Unsupported table features required: [TypeWidening]",
-            State.WIDENED: "Unsupported table features required: [TypeWidening]",
-            State.DROPPED_FAST: (
-                'Unsupported table features required: [Unknown("checkpointProtection")]'
-            ),
-        },
-    ),
-    KnownReader(
-        "DuckDB (extension `delta`)",
-        "1.5.5",
-        _access(_APPENDS, _READS, _READS, _READS, _APPENDS),
-        _DATE,
-        refusals={
-            State.ENABLED: "Feature 'typeWidening' is not supported for writes",
-            State.WIDENED: "Feature 'typeWidening' is not supported for writes",
-            State.DROPPED_FAST: "Feature 'checkpointProtection' is not supported",
-        },
-    ),
-)
-
-QUOTED = (
-    KnownReader(
-        "Delta Lake on Spark",
-        "4.0 and newer",
-        _access(_APPENDS, _APPENDS, _APPENDS, _APPENDS, _APPENDS),
-        _DATE,
-        (_TYPE_WIDENING, _VERSIONING),
-    ),
-    KnownReader(
-        "Delta Lake on Spark",
-        "3.3",
-        _access(_APPENDS, _APPENDS, _NOTHING, _READS, _APPENDS),
-        _DATE,
-        (_TYPE_WIDENING, _VERSIONING, "https://github.com/delta-io/delta/pull/3728"),
-        note="It reads a table in which only `byte` and `short` became wider, up to `int`.",
-    ),
-    KnownReader(
-        "Delta Lake on Spark",
-        "older than 3.3",
-        _access(_APPENDS, _NOTHING, _NOTHING, _READS, _APPENDS),
-        _DATE,
-        (_TYPE_WIDENING, _VERSIONING),
-        note="Delta Lake 3.2 supports only the preview of the feature.",
-    ),
-    KnownReader(
-        "Databricks Runtime",
-        "15.4 LTS and newer",
-        _access(_APPENDS, _APPENDS, _APPENDS, _PERHAPS, _APPENDS),
-        _DATE,
-        ("https://docs.databricks.com/aws/en/tables/features/type-widening",),
-    ),
-    KnownReader(
-        "Databricks Runtime",
-        "older than 15.4 LTS",
-        _access(_APPENDS, _NOTHING, _NOTHING, _PERHAPS, _APPENDS),
-        _DATE,
-        ("https://docs.databricks.com/aws/en/tables/features/type-widening",),
-    ),
-    KnownReader(
-        "Delta Kernel for Java",
-        "4.4",
-        _access(_APPENDS, _APPENDS, _APPENDS, _APPENDS, _APPENDS),
-        _DATE,
-        (
-            "https://github.com/delta-io/delta/pull/3656",
-            "https://github.com/delta-io/delta/blob/v4.4.0/kernel/kernel-api/src/main/java/io/"
-            "delta/kernel/internal/tablefeatures/TableFeatures.java",
-        ),
-    ),
-    KnownReader(
-        "Delta Kernel for Rust",
-        "0.4 and newer",
-        _access(_APPENDS, _READS, _UNKNOWN, _PERHAPS, _APPENDS),
-        _DATE,
-        (
-            "https://github.com/delta-io/delta-kernel-rs/blob/main/kernel/src/table_features/mod.rs",
-            "https://github.com/delta-io/delta-kernel-rs/pull/335",
-        ),
-        note="Its own engine reads a widened column. According to its source, a widened array "
-        "element was not covered.",
-    ),
-    KnownReader(
-        "Trino",
-        "current documentation",
-        _access(_APPENDS, _READS, _UNKNOWN, _READS, _APPENDS),
-        _DATE,
-        (
-            "https://trino.io/docs/current/connector/delta-lake.html",
-            "https://github.com/trinodb/trino/pull/22458",
-        ),
-        note="It leaves out a column with a type change that it does not support.",
-    ),
-    KnownReader(
-        "Presto",
-        "on Delta Standalone",
-        _access(_READS, _NOTHING, _NOTHING, _READS, _READS),
-        _DATE,
-        (
-            "https://github.com/prestodb/presto/issues/22543",
-            "https://prestodb.io/docs/current/connector/deltalake.html",
-        ),
-    ),
-    KnownReader(
-        "Apache Flink",
-        "delta-flink 3.0, on Delta Standalone",
-        _access(_APPENDS, _NOTHING, _NOTHING, _READS, _APPENDS),
-        _DATE,
-        ("https://github.com/delta-io/delta/issues/2874", _STANDALONE),
-    ),
-    KnownReader(
-        "Apache Hive",
-        "delta-hive, on Delta Standalone",
-        _access(_READS, _NOTHING, _NOTHING, _READS, _READS),
-        _DATE,
-        (_STANDALONE, "https://docs.delta.io/delta-more-connectors"),
-    ),
-    KnownReader(
-        "Polars",
-        "with `deltalake` 1.6.6",
-        _access(_APPENDS, _NOTHING, _NOTHING, _READS, _APPENDS),
-        _DATE,
-        (
-            "https://github.com/pola-rs/polars/blob/main/py-polars/src/polars/io/delta/_dataset.py",
-            "https://docs.pola.rs/py-polars/html/reference/api/polars.DataFrame.write_delta.html",
-            _DELTALAKE,
-        ),
-        note="It uses `deltalake` to check which table features it can read, and to write.",
-    ),
-    KnownReader(
-        "pandas (`DeltaTable.to_pandas`)",
-        "with `deltalake` 1.6.6",
-        _access(_READS, _NOTHING, _NOTHING, _READS, _READS),
-        _DATE,
-        (_DELTALAKE,),
-    ),
-    KnownReader(
-        "Amazon Athena",
-        "engine version 3",
-        _READ_ONLY_AND_UNDOCUMENTED,
-        _DATE,
-        ("https://docs.aws.amazon.com/athena/latest/ug/delta-lake-tables.html",),
-    ),
-    KnownReader(
-        "Amazon Redshift Spectrum",
-        "by manifest files",
-        _READ_ONLY_AND_UNDOCUMENTED,
-        _DATE,
-        ("https://docs.delta.io/redshift-spectrum-integration",),
-    ),
-    KnownReader(
-        "Snowflake",
-        "Delta Direct",
-        _READ_ONLY_AND_UNDOCUMENTED,
-        _DATE,
-        (
-            "https://docs.snowflake.com/user-guide/tables-iceberg-delta-direct",
-            "https://docs.snowflake.com/en/release-notes/2026/other/"
-            "2026-03-02-iceberg-delta-deletion-vectors",
-        ),
-        note="It reads tables with reader version 3 and deletion vectors. Its documentation does "
-        "not mention type widening.",
-    ),
-    KnownReader(
-        "Google BigQuery",
-        "BigLake tables",
-        _READ_ONLY_AND_UNDOCUMENTED,
-        _DATE,
-        ("https://docs.delta.io/bigquery-integration",),
-        note="It reads tables with reader version 3, deletion vectors and column mapping. Its "
-        "documentation does not mention type widening.",
-    ),
-    KnownReader(
-        "Microsoft Fabric (SQL analytics endpoint, Power BI Direct Lake)",
-        "cloud service",
-        _READ_ONLY_AND_UNDOCUMENTED,
-        _DATE,
-        ("https://learn.microsoft.com/en-us/fabric/get-started/delta-lake-interoperability",),
-    ),
-)
-
+MEASURED = _read_readers("measured")
+QUOTED = _read_readers("quoted")
 DELTA_CLIENTS = MEASURED + QUOTED
