@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.functional.operate import succeeds
 from tests.functional.support import dbt
 
 CONFIG = "materialized='incremental', on_schema_change='append_new_columns', type_widening=true"
@@ -96,6 +97,13 @@ class TestPlan:
         assert "<svg" in page
         assert "alter column `amount` type bigint" in page
         assert "widen_columns" in page
+
+    def test_no_other_file_is_replaced_by_the_page(self, project):
+        file = Path(project.project_root, "dbt_project.yml")
+        before = file.read_bytes()
+        arguments = {"models": ["widens"], "output": "html", "file": "dbt_project.yml"}
+        assert not succeeds("plan", **arguments)
+        assert file.read_bytes() == before
 
     def test_other_outputs_are_an_error(self, project):
         printed = dbt("run-operation", "plan", "--args", '{"output": "xml"}').output

@@ -2,10 +2,9 @@
 
 import re
 from html.parser import HTMLParser
-from pathlib import Path
 
 from dbt.adapters.deltawiden.operations.effects import Effect, Kind, Outcome
-from dbt.adapters.deltawiden.operations.html_page import plan_page, write_page
+from dbt.adapters.deltawiden.operations.html_page import plan_page
 from dbt.adapters.deltawiden.operations.plan_results import PlanResults
 from dbt.adapters.deltawiden.operations.reach_graph import Box, draw
 from dbt.adapters.deltawiden.operations.result import OperationResult
@@ -67,9 +66,3 @@ def test_a_box_is_right_of_what_its_change_comes_from():
     x = {placed.box.name: placed.x for placed in picture.boxes}
     assert x["a"] < x["b"] < x["c"] <= picture.width
     assert len(picture.lines) == 2
-
-
-def test_the_file_is_written_into_a_new_folder(tmp_path: Path):
-    file = tmp_path / "new" / "page.html"
-    assert write_page(RESULTS, file) == str(file)
-    assert file.read_text(encoding="utf-8") == plan_page(RESULTS)

@@ -7,8 +7,8 @@ order, quotes and line ends are kept.
 import json
 import os
 import re
+import secrets
 import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -145,21 +145,22 @@ def _check(text: str, starts: Mapping[int, str]) -> None:
 
 
 def write_atomically(file: Path, text: str) -> None:
-    """Replace a file's text in one step, so that no reader finds half of it. Its mode stays.
+    """Write a file's text in one step, so that no reader finds half of it. Its mode stays.
 
     Args:
-        file: the file. A link to a file is followed.
+        file: the file, which need not exist. A link to a file is followed.
         text: the new text, with its line ends.
     """
     real = file.resolve()
-    handle, temporary = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
+    temporary = real.with_name(f".{real.name}.{secrets.token_hex(4)}")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as opened:
+        with temporary.open("x", encoding="utf-8", newline="") as opened:
             opened.write(text)
-        shutil.copymode(real, temporary)
+        if real.exists():
+            shutil.copymode(real, temporary)
         os.replace(temporary, real)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 

@@ -2,12 +2,10 @@
 
 from collections import defaultdict
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import jinja2
 
-from dbt.adapters.deltawiden.operations.contract_lines import write_atomically
 from dbt.adapters.deltawiden.operations.effects import Outcome
 from dbt.adapters.deltawiden.operations.plan_results import PlanResults
 from dbt.adapters.deltawiden.operations.reach_graph import HEIGHT, WIDTH, Box, draw
@@ -72,18 +70,6 @@ def _render(template: str, **values: Any) -> str:
 def _template(name: str) -> str:
     folder = files("dbt.include.deltawiden").joinpath("templates")
     return folder.joinpath(name).read_text(encoding="utf-8")
-
-
-def write_page(results: PlanResults | ReportResults, file: Path) -> str:
-    """Write the page of results to a file, in one step. Its folder is created.
-
-    Returns:
-        The file's absolute path.
-    """
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.touch()
-    write_atomically(file, page_of(results))
-    return str(file.resolve())
 
 
 def _boxes(results: PlanResults) -> list[Box]:

@@ -36,9 +36,10 @@ from dbt.adapters.deltawiden.operations.enable_type_widening import (
     readers_text,
 )
 from dbt.adapters.deltawiden.operations.forecast import Forecast, Reader
-from dbt.adapters.deltawiden.operations.html_page import write_page
+from dbt.adapters.deltawiden.operations.html_page import page_of
 from dbt.adapters.deltawiden.operations.node_graph import NodeGraph
 from dbt.adapters.deltawiden.operations.optimize import optimize
+from dbt.adapters.deltawiden.operations.page_file import check_page_file, write_page
 from dbt.adapters.deltawiden.operations.plan import plan
 from dbt.adapters.deltawiden.operations.plan_results import PlanResults
 from dbt.adapters.deltawiden.operations.repair_statistics import repair_statistics
@@ -119,12 +120,18 @@ class Operations:
         selection = self._selection("plan")
         return plan(self._reader(selection, compiled), selection, models)
 
-    def write_page(self, results: PlanResults | ReportResults, file: str | None) -> str:
-        """Write the page of results to a file, and return its path. The file is a user's."""
+    def page_file(self, operation: str, file: str | None) -> Path:
+        """Return the file for the page of an operation, after a check that it can be written."""
         config = self.context["adapter"].config
-        default = Path(config.project_target_path, f"{results.operation}.html")
-        given = file_name(results.operation, "file", file)
-        return write_page(results, Path(config.project_root, given) if given else default)
+        default = Path(config.project_target_path, f"{operation}.html")
+        given = file_name(operation, "file", file)
+        chosen = Path(config.project_root, given) if given else default
+        check_page_file(operation, chosen)
+        return chosen
+
+    def write_page(self, results: PlanResults | ReportResults, file: Path) -> str:
+        """Write the page of results to a file, and return its path. The file is a user's."""
+        return write_page(results.operation, file, page_of(results))
 
     def sync_contracts(self, models: Names, compiled: bool, write: bool) -> SyncResults:
         """Show, and write, the types in contracts that a widening has made stale."""

@@ -14,9 +14,9 @@
 
 
 {#- Show the results of an operation that has a page. With `output: html`, also write the page to a file. -#}
-{% macro _deltawiden_show_page(operations, results, output, file) %}
+{% macro _deltawiden_show_page(operations, results, output, page) %}
   {%- if output == 'html' -%}
-    {% do log('The page is in ' ~ operations.write_page(results, file), info=True) %}
+    {% do log('The page is in ' ~ operations.write_page(results, page), info=True) %}
   {%- endif -%}
   {%- do _deltawiden_show(results, output) -%}
 {% endmacro %}

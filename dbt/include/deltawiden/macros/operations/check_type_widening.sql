@@ -9,5 +9,6 @@
   {%- set outputs = ['text', 'json', 'markdown', 'html'] -%}
   {%- do _deltawiden_check_arguments(check_type_widening, kwargs, output, outputs=outputs) -%}
   {%- set operations = adapter.operations(context) -%}
-  {%- do _deltawiden_show_page(operations, operations.check_type_widening(against, models), output, file) -%}
+  {%- set page = operations.page_file('check_type_widening', file) if output == 'html' -%}
+  {%- do _deltawiden_show_page(operations, operations.check_type_widening(against, models), output, page) -%}
 {% endmacro %}

@@ -8,5 +8,6 @@
   {%- set outputs = ['text', 'json', 'markdown', 'html'] -%}
   {%- do _deltawiden_check_arguments(plan, kwargs, output, {'compiled': compiled}, outputs) -%}
   {%- set operations = adapter.operations(context) -%}
-  {%- do _deltawiden_show_page(operations, operations.plan(models, compiled), output, file) -%}
+  {%- set page = operations.page_file('plan', file) if output == 'html' -%}
+  {%- do _deltawiden_show_page(operations, operations.plan(models, compiled), output, page) -%}
 {% endmacro %}
