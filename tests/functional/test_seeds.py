@@ -164,8 +164,36 @@ class TestTimestampThatMeansTimestampNtz:
 
     def test_a_time_with_a_zone_is_refused(self, project, spark, table):
         with settings_of(spark, {"spark.sql.timestampType": "TIMESTAMP_NTZ"}):
+            dbt("seed")
             run = dbt("seed")
         assert run.status("local") == "success", run.message("local")
         assert table("local").rows("at") == [(datetime(2024, 3, 10, 2, 30),)]
         for seed in ("moments", "typed"):
             assert "is not stored exactly as timestamp_ntz" in run.message(seed)
+
+
+class TestTablePropertiesOfSeeds:
+    @pytest.fixture(scope="class")
+    def seeds(self):
+        return {"odd.csv": "a;--b\n1\n", "plain.csv": "n\n1\n"}
+
+    @pytest.fixture(scope="class")
+    def project_config_update(self, tmp_path_factory):
+        mapped = {"delta.columnMapping.mode": "name", "team": "it's"}
+        root = str(tmp_path_factory.mktemp("a b%20 #ü"))
+        seeds = {"odd": {"+tblproperties": mapped}, "plain": {"+location_root": root}}
+        return {"seeds": {"test": seeds}}
+
+    def test_a_name_that_column_mapping_allows_is_a_column(self, project, table):
+        for rows in ([(1,)], [(2,)]):
+            Path(project.project_root, "seeds", "odd.csv").write_text(f"a;--b\n{rows[0][0]}\n")
+            run = dbt("seed", "--select", "odd")
+            assert run.status("odd") == "success", run.message("odd")
+            assert table("odd").rows("`a;--b`") == rows
+        assert table("odd").properties["team"] == "it's"
+
+    def test_a_seed_in_a_folder_of_its_own_has_its_rows_once(self, project, table):
+        for _ in range(2):
+            run = dbt("seed", "--select", "plain")
+            assert run.status("plain") == "success", run.message("plain")
+        assert table("plain").rows() == [(1,)]

@@ -1,6 +1,7 @@
 """The adapter: what dbt and the macros call. The services that it calls decide and do the work."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from multiprocessing.context import SpawnContext
 from typing import Any
@@ -40,8 +41,10 @@ from dbt.adapters.deltawiden.spark.session import check_has_delta
 from dbt.adapters.deltawiden.sql.identifiers import names_sql, quote, quote_once
 from dbt.adapters.deltawiden.sql.literals import literal
 from dbt.adapters.deltawiden.sql.properties import properties_sql
+from dbt.adapters.deltawiden.table_folders import TableFolders
 from dbt.adapters.deltawiden.views.finder import UP_CAST
 from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.widening.rules import feature_properties
 from dbt.adapters.deltawiden.writing.merge_columns import Names, merge_update_columns
 from dbt.adapters.deltawiden.writing.seeds import check_seed, quote_seed_column, seed_values
 
@@ -63,6 +66,7 @@ class DeltaWidenAdapter(SparkAdapter):
             credentials.session_method, self.execute, self._handle, credentials.delta_version
         )
         self._services = Services(self._backend)
+        self._folders = TableFolders(self, self._backend)
         if credentials.method == ConnectionMethod.SESSION:
             prestart(credentials.server_side_parameters, credentials.kept_seconds)
 
@@ -71,18 +75,28 @@ class DeltaWidenAdapter(SparkAdapter):
 
     # What dbt calls around a node
 
+    @contextmanager
+    def connection_named(
+        self, name: str, query_header_context: Any = None, should_release_connection: bool = True
+    ) -> Iterator[None]:
+        """Check a node's folder on its connection: dbt does nothing before it compiles the node."""
+        with super().connection_named(name, query_header_context, should_release_connection):
+            self._folders.prepare(query_header_context)
+            yield
+
+    @available
+    def folders(self) -> TableFolders:
+        """Return what knows the folders of tables."""
+        return self._folders
+
     def pre_model_hook(self, config: Any) -> Any:
         """Check a node's configuration and default its file format, before anything runs.
 
         dbt calls this before each materialization. dbt-spark's materializations and macros each
         read ``file_format`` on their own, so this is the one place that comes before all of them.
 
-        Args:
-            config: the node's configuration, as macros see it.
-
         Raises:
             DbtConfigError: a value is not accepted, or the session has no Delta.
-            EventCompilationError: ``--warn-error`` makes errors of warnings.
         """
         is_own = partial(has_own_macro, self.get_macro_resolver(), self.config.project_name)
         check_configuration(config, config.model.unique_id, is_own)
@@ -91,8 +105,6 @@ class DeltaWidenAdapter(SparkAdapter):
         is_table = config.get("materialized") in ("table", "incremental", "snapshot", "seed")
         if is_table and config.get("file_format") == DeltaWidenConfig.file_format:
             check_has_delta()
-        if is_table and config.get("location_root"):
-            self.connections.check_location(config.get("location_root"))
         return super().pre_model_hook(config)
 
     def post_model_hook(self, config: Any, context: Any) -> None:
@@ -271,9 +283,9 @@ class DeltaWidenAdapter(SparkAdapter):
     @available
     def check_seed(
         self, seed: Mapping[str, Any], table: agate.Table, types: Mapping[str, str]
-    ) -> None:
-        """Stop a seed whose file has a value that its table would not store: ``check_seed``."""
-        check_seed(seed, table, types, self._backend.fetch_rows)
+    ) -> dict[str, str]:
+        """Check a seed's values, and return the properties that a replaced table of it needs."""
+        return feature_properties(check_seed(seed, table, types, self._backend.fetch_rows))
 
     @available
     def seed_values(self, seed: Mapping[str, Any], table: agate.Table) -> list[list[Any]]:

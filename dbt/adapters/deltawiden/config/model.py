@@ -14,6 +14,8 @@ class DeltaWidenConfig(SparkConfig):
     type_widening_compatible_with: list[str] | None = None
     on_lossy_write: str | None = None
     liquid_clustered_by: str | list[str] | None = None
+    include_full_name_in_path: bool | None = None
+    owns_location: bool | None = None
     # The clauses of a MERGE, with the names of dbt-databricks.
     target_alias: str | None = None
     source_alias: str | None = None

@@ -8,6 +8,7 @@ from dbt_common.exceptions import DbtConfigError
 
 from dbt.adapters.deltawiden.config.after_run import AFTER_RUN, OPTIMIZE_KEYS, optimize_problems
 from dbt.adapters.deltawiden.config.clustering import clustering_problems, warn_without_effect
+from dbt.adapters.deltawiden.config.location import LOCATION_KEYS, is_absolute
 from dbt.adapters.deltawiden.config.merge_clauses import is_action, is_flag
 from dbt.adapters.deltawiden.config.policy import (
     CONFIGURATION_KEYS,
@@ -73,6 +74,7 @@ _PREDICATES: Check = (_is_names, "a condition, or a list of them")
 _CONDITION: Check = (_is_text, "a condition, such as t.updated_at < s.updated_at")
 _ALIAS_NAME: Check = (_is_alias, "a name of letters, digits and underscores")
 _FLAG: Check = (is_flag, "true, false")
+_BOOLEAN: Check = (lambda value: isinstance(value, bool), "true, false")
 _PROPERTIES: Check = (_is_scalars, "values (a text, a number, true or false) by name")
 
 CHECKS: Mapping[str, Check] = {
@@ -81,6 +83,8 @@ CHECKS: Mapping[str, Check] = {
         "the name of a data source, such as delta",
     ),
     "location_root": (_is_text, "a folder's path or URI"),
+    "include_full_name_in_path": _BOOLEAN,
+    "owns_location": _BOOLEAN,
     "partition_by": _NAMES,
     "clustered_by": _NAMES,
     "liquid_clustered_by": _NAMES,
@@ -106,7 +110,7 @@ CHECKS: Mapping[str, Check] = {
     "optimize": (lambda value: value == AFTER_RUN, AFTER_RUN),
     "zorder": _NAMES,
     "zorder_by": _NAMES,
-    "skip_optimize": (lambda value: isinstance(value, bool), "true, false"),
+    "skip_optimize": _BOOLEAN,
 }
 """The check of each key's value, and the accepted values for the error message. The keys are from
 https://docs.getdbt.com/reference/resource-configs/spark-configs and from
@@ -190,6 +194,29 @@ def check_configuration(
     if found:
         raise invalid_configuration(name, found)
     warn_without_effect(config, name)
+
+
+def check_location_keys(config: Any, name: str) -> None:
+    """Check the part of a node's configuration that decides where its table is.
+
+    Args:
+        config: the configuration.
+        name: the node's unique id, for the error.
+
+    Raises:
+        DbtConfigError: a value is not accepted.
+    """
+    given = {key: config.get(key) for key in LOCATION_KEYS}
+    found = problems(given)
+    root, is_delta = given["location_root"], config.get("file_format") in (None, "delta")
+    if root and not found and is_delta and not is_absolute(root):
+        accepted = (
+            "an absolute path or a URI: Delta takes a relative path from the working folder, and "
+            "the metastore from the schema's folder"
+        )
+        found = [problem("location_root", root, accepted)]
+    if found:
+        raise invalid_configuration(name, found)
 
 
 def invalid_configuration(name: str, problems: Iterable[str]) -> DbtConfigError:

@@ -69,7 +69,7 @@ def check_seed(
     table: agate.Table,
     types: Mapping[str, str],
     fetch_rows: Callable[[str], Sequence[Any]],
-) -> None:
+) -> list[DataType]:
     """Check the values of a seed's file against the types of its columns.
 
     Args:
@@ -77,6 +77,9 @@ def check_seed(
         table: the file as dbt parsed it.
         types: the Spark type of each column.
         fetch_rows: runs a query. It is called if a column is a timestamp.
+
+    Returns:
+        The types that the columns will have, as far as they are known.
 
     Raises:
         SeedRefused: a column would not store a value exactly as it is in the file. The message
@@ -91,7 +94,7 @@ def check_seed(
         columns |= dict.fromkeys(timestamps, _parsed(meant))
     refused = list(_refused(table, columns, str(seed["config"].get("delimiter") or ","), zone))
     if not refused:
-        return
+        return [column for column in columns.values() if column is not None]
     more = len(refused) - _MOST_SHOWN
     lines = [f"  {cell.said}" for cell in refused[:_MOST_SHOWN]]
     if more > 0:

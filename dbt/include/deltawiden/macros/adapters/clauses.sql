@@ -4,9 +4,9 @@
 #}
 
 {% macro deltawiden__location_clause() %}
-  {%- set location_root = config.get('location_root', validator=validation.any[basestring]) -%}
-  {%- if location_root %}
-    location {{ adapter.literal_sql(location_root ~ '/' ~ model['alias']) }}
+  {%- set folder = adapter.folders().of(config, this) -%}
+  {%- if folder %}
+    location {{ adapter.literal_sql(folder) }}
   {%- endif %}
 {%- endmacro %}
 

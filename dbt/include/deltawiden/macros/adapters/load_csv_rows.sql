@@ -1,17 +1,43 @@
 {#- Check the values before the table is dropped: the seed fails if a column would change one of them. -#}
 {% macro deltawiden__reset_csv_table(model, full_refresh, old_relation, agate_table) %}
-  {%- do adapter.check_seed(model, agate_table, _deltawiden_seed_types(model, agate_table)) -%}
-  {#- It creates the table by `create_csv_table`, which need not check the values again. -#}
-  {%- set checked = dict(model, _deltawiden_is_checked=true) -%}
-  {% do return(spark__reset_csv_table(checked, full_refresh, old_relation, agate_table)) %}
+  {%- set features = adapter.check_seed(model, agate_table, _deltawiden_seed_types(model, agate_table)) -%}
+  {%- if not (old_relation.is_delta and config.get('file_format') == 'delta') -%}
+    {%- do adapter.drop_relation(old_relation) -%}
+  {%- endif -%}
+  {% do return(_deltawiden_create_seed(model, agate_table, features)) %}
 {% endmacro %}
 
 
 {% macro deltawiden__create_csv_table(model, agate_table) %}
-  {%- if not model.get('_deltawiden_is_checked') -%}
-    {%- do adapter.check_seed(model, agate_table, _deltawiden_seed_types(model, agate_table)) -%}
-  {%- endif -%}
-  {% do return(spark__create_csv_table(model, agate_table)) %}
+  {%- set features = adapter.check_seed(model, agate_table, _deltawiden_seed_types(model, agate_table)) -%}
+  {% do return(_deltawiden_create_seed(model, agate_table, features)) %}
+{% endmacro %}
+
+
+{#-
+  A Delta table is replaced, also one that is in the seed's folder and has no name in the metastore: it would keep its
+  rows. dbt-spark's macro ignores `tblproperties`.
+-#}
+{% macro _deltawiden_create_seed(model, agate_table, features) %}
+  {%- set types = _deltawiden_seed_types(model, agate_table) -%}
+  {%- set columns = [] -%}
+  {%- for name, type in types.items() -%}
+    {%- do columns.append(adapter.quote_seed_column(name, model['config'].get('quote_columns')) ~ ' ' ~ type) -%}
+  {%- endfor -%}
+  {%- set sql -%}
+    create {{ 'or replace' if config.get('file_format') in ['delta', 'iceberg'] }} table {{ this.render() }}
+    ({{ columns | join(', ') }})
+    {{ file_format_clause() }}
+    {{ _deltawiden_tblproperties(features) }}
+    {{ partition_cols(label='partitioned by') }}
+    {{ clustered_cols(label='clustered by') }}
+    {{ location_clause() }}
+    {{ comment_clause() }}
+  {%- endset -%}
+  {%- call statement('_') -%}
+    {{ sql }}
+  {%- endcall -%}
+  {% do return(sql) %}
 {% endmacro %}
 
 

@@ -1,13 +1,21 @@
-{#-
-  Render the model's tblproperties, the property for `type_widening: true`, and the properties for the table
-  features that the model's types need. Delta adds these features to a new table, but not to a replaced one.
--#}
+{#- Render the properties of a model's table. Delta adds table features to a new table, but not to a replaced one. -#}
 {% macro deltawiden__tblproperties_clause() -%}
+  {%- set existing = load_cached_relation(this) -%}
+  {%- set is_replaced = existing is not none and existing.is_delta and config.get('file_format', default='delta') == 'delta' -%}
+  {{- _deltawiden_tblproperties(adapter.features_for_query(_deltawiden_model_query()) if is_replaced else {}) -}}
+{%- endmacro %}
+
+
+{#-
+  Render the configured properties, that of `type_widening: true`, those for the table features of the types, and those
+  that say whose the table is, if its folder is not the metastore's choice.
+-#}
+{% macro _deltawiden_tblproperties(features) -%}
   {%- set properties = {} -%}
   {%- if config.get('file_format', default='delta') == 'delta' -%}
-    {%- set existing = load_cached_relation(this) -%}
-    {%- if existing is not none and existing.is_delta -%}
-      {%- do properties.update(adapter.features_for_query(_deltawiden_model_query())) -%}
+    {%- do properties.update(features) -%}
+    {%- if config.get('location_root') -%}
+      {%- do properties.update(adapter.folders().owner(this)) -%}
     {%- endif -%}
     {%- if config.get('type_widening') is sameas true -%}
       {%- do properties.update({'delta.enableTypeWidening': 'true'}) -%}

@@ -1,0 +1,256 @@
+"""Before a node runs: its table's folder is no other node's, and what is in the folder is its own.
+
+Spark's metastore knows the folder of a table, and Delta's log does not know the table's name. So
+``create or replace table`` with a folder that another metastore, or another name, uses replaces
+that table. The adapter stores whose table it is as properties of a new table with a folder.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import unquote
+
+from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.spark.impl import SparkAdapter
+from dbt.adapters.spark.relation import SparkRelation
+from dbt.flags import get_flags
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.deltawiden.config.location import Place, has_table, overlaps, table_folder
+from dbt.adapters.deltawiden.config.validation import check_location_keys
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.relations import relation_path
+from dbt.adapters.deltawiden.spark.errors import condition
+from dbt.adapters.deltawiden.sql.identifiers import name_sql, quote
+from dbt.adapters.deltawiden.sql.literals import literal
+from dbt.adapters.deltawiden.sql.statements import set_properties
+
+logger = AdapterLogger("DeltaWiden")
+
+RELATION_PROPERTY, TARGET_PROPERTY = "dbt.relation", "dbt.target"
+"""The table properties that say whose table a folder has."""
+
+_COMMANDS = frozenset({"build", "retry", "run", "seed", "snapshot"})
+_REPLACES = frozenset({"incremental", "seed", "table"})
+_RESOURCES = frozenset({"model", "seed", "snapshot"})
+_SESSION_CATALOG = "spark_catalog"
+_NO_TABLE = frozenset({"DELTA_MISSING_DELTA_TABLE", "DELTA_TABLE_NOT_FOUND", "PATH_NOT_FOUND"})
+_LOCATION = re.compile(r"^Location: (.*)$", re.MULTILINE)
+# What a statement that has failed can leave in the folder of a table that it would have created.
+_LEFT_BY_A_WRITE = r"^part-.*[.]parquet$"
+
+
+class FolderRefused(DbtRuntimeError):
+    """A node's table can't be in the folder that its configuration says; nothing was changed."""
+
+
+class TableFolders:
+    """Checks the folders of the tables of nodes, and takes over the tables that are in them.
+
+    Args:
+        adapter: finds relations, and runs statements.
+        backend: runs queries.
+    """
+
+    def __init__(self, adapter: SparkAdapter, backend: SqlBackend) -> None:
+        self._adapter = adapter
+        self._backend = backend
+        self._overlaps: tuple[Any, Mapping[str, str]] = (None, {})
+
+    def of(self, config: Any, relation: BaseRelation) -> str | None:
+        """Return the folder of a node's table: ``table_folder``."""
+        schema = relation_path(relation.without_identifier())
+        return table_folder(config, schema, str(relation.identifier))
+
+    def owner(self, relation: BaseRelation) -> dict[str, str]:
+        """Return the properties that say that a table is this one."""
+        path = relation_path(relation)
+        path = path[1:] if len(path) > 2 and path[0] == _SESSION_CATALOG else path
+        name = name_sql(*(part.lower() for part in path))
+        return {RELATION_PROPERTY: name, TARGET_PROPERTY: str(self._adapter.config.target_name)}
+
+    def prepare(self, node: Any) -> None:
+        """Check the folder of a node's table, before dbt compiles the node.
+
+        The SQL of an incremental model depends on whether its table exists. So a table that the
+        folder has, and that the metastore does not know, gets its name now.
+
+        Args:
+            node: what dbt is about to compile.
+
+        Raises:
+            FolderRefused: the folder is another node's, or another table's; or the node's table is
+                in another folder.
+            DbtConfigError: a configuration value about the folder is not accepted.
+            EventCompilationError: ``--warn-error`` makes errors of warnings.
+        """
+        runs = getattr(get_flags(), "WHICH", None) in _COMMANDS
+        if not runs or getattr(node, "resource_type", None) not in _RESOURCES:
+            return
+        check_location_keys(node.config, node.unique_id)
+        relation = self._relation(node)
+        folder = self.of(node.config, relation)
+        if folder is None or not has_table(node.config):
+            return
+        self._check_is_alone(node, folder)
+        connections: Any = self._adapter.connections
+        connections.check_location(folder)
+        if node.config.get("file_format") not in (None, "delta"):
+            return
+        existing: Any = self._adapter.get_relation(node.database, node.schema, node.alias)
+        if isinstance(existing, SparkRelation) and existing.is_table:
+            _check_location(node, existing, folder)
+            return
+        properties = self._properties(folder)
+        if properties is None:
+            self._check_has_no_files(node, folder)
+            return
+        self._check_owner(node, relation, folder, properties)
+        if existing is None and _continues(node):
+            self._take_over(relation, folder, properties)
+        elif node.config.get("materialized") in _REPLACES:
+            logger.info(
+                f"{node.unique_id}: replaces the Delta table in {folder}, which the metastore "
+                "does not know"
+            )
+
+    def _relation(self, node: Any) -> BaseRelation:
+        relation: BaseRelation = self._adapter.Relation.create(
+            database=node.database, schema=node.schema, identifier=node.alias
+        )
+        return relation
+
+    def _check_is_alone(self, node: Any, folder: str) -> None:
+        manifest: Any = self._adapter.get_macro_resolver()
+        if self._overlaps[0] is not manifest:
+            self._overlaps = manifest, overlaps(self._folders(manifest))
+        other = self._overlaps[1].get(node.unique_id)
+        if other is None:
+            return
+        others = manifest.nodes[other]
+        raise FolderRefused(
+            f"{node.unique_id} and {other} can't both have their tables where their "
+            f"configurations say: {folder} and {self.of(others.config, self._relation(others))}. "
+            "One would replace the other's files, or VACUUM would delete them. Nothing was "
+            "written. Set include_full_name_in_path: true, so that the folder has the name of the "
+            "schema in it, or give one of them another location_root or alias."
+        )
+
+    def _folders(self, manifest: Any) -> dict[str, str]:
+        nodes = (node for node in manifest.nodes.values() if node.resource_type in _RESOURCES)
+        found = (
+            (node.unique_id, self.of(node.config, self._relation(node)))
+            for node in nodes
+            if has_table(node.config) and node.config.get("location_root")
+        )
+        return {unique_id: folder for unique_id, folder in found if folder}
+
+    def _properties(self, folder: str) -> dict[str, str] | None:
+        """Return the properties of the Delta table in a folder, or None if there is none."""
+        try:
+            rows = self._backend.fetch_rows(f"show tblproperties delta.{quote(folder)}")
+        except DbtRuntimeError as error:
+            if condition(str(error.msg)) in _NO_TABLE:
+                return None
+            raise
+        return {str(row[0]): str(row[1]) for row in rows}
+
+    def _check_has_no_files(self, node: Any, folder: str) -> None:
+        """Refuse a folder with other files: VACUUM deletes those that a table's log lacks."""
+        try:
+            files = self._backend.fetch_rows(
+                f"select _metadata.file_name from text.{quote(folder)} "
+                f"where _metadata.file_name not rlike '{_LEFT_BY_A_WRITE}' limit 1"
+            )
+        except DbtRuntimeError:
+            return  # There is no such folder, or Spark will say what is wrong with it.
+        if files:
+            raise FolderRefused(
+                f"{node.unique_id}: the folder of its table, {folder}, has files that are no Delta "
+                f"table ({files[0][0]}). VACUUM would delete them. Nothing was written. Set "
+                "another location_root or alias, or move the files."
+            )
+
+    def _check_owner(
+        self, node: Any, relation: BaseRelation, folder: str, properties: Mapping[str, str]
+    ) -> None:
+        found = f"{node.unique_id}: {folder} already has a Delta table"
+        other = self._other_name(relation, folder)
+        if other is not None:
+            raise FolderRefused(
+                f"{found}, which is {other}. Nothing was written. Set include_full_name_in_path: "
+                "true, or another location_root or alias."
+            )
+        if node.config.get("owns_location") is True:
+            return
+        owner = self.owner(relation)
+        stored = {key: properties.get(key) for key in owner}
+        if stored == owner or (not any(stored.values()) and not _continues(node)):
+            return
+        whose = (
+            f"that of {stored[RELATION_PROPERTY]} of the target {stored[TARGET_PROPERTY]}"
+            if any(stored.values())
+            else "not known to be this one's"
+        )
+        raise FolderRefused(
+            f"{found}. The metastore does not know it, and it is {whose}. Nothing was written. If "
+            "it is the table of this node, set owns_location: true in its configuration. If it is "
+            "another's, give this target another location_root, or set "
+            "include_full_name_in_path: true."
+        )
+
+    def _other_name(self, relation: BaseRelation, folder: str) -> str | None:
+        """Find the table of the metastore that has a folder. It lists each schema."""
+        for schema in self._adapter.list_schemas(relation.database or ""):
+            listed = relation.without_identifier().incorporate(path={"schema": schema})
+            for table in self._adapter.list_relations_without_caching(listed):
+                if _is_in(table, folder):
+                    return table.render()
+        return None
+
+    def _take_over(
+        self, relation: BaseRelation, folder: str, properties: Mapping[str, str]
+    ) -> None:
+        name = relation.render()
+        self._adapter.execute(f"create table {name} using delta location {literal(folder)}")
+        owner = self.owner(relation)
+        if any(properties.get(key) != text for key, text in owner.items()):
+            self._adapter.execute(set_properties(name, owner))
+        self._adapter.cache_added(relation.incorporate(type="table").replace(is_delta=True))
+        logger.info(
+            f"{name} takes over the Delta table in {folder}, which the metastore did not know"
+        )
+
+
+def _continues(node: Any) -> bool:
+    """Return whether a node adds to an existing table, and does not replace it."""
+    if node.config.get("materialized") != "incremental":
+        return str(node.resource_type) == "snapshot"
+    refresh = node.config.get("full_refresh")
+    return not bool(getattr(get_flags(), "FULL_REFRESH", False) if refresh is None else refresh)
+
+
+def _locations(relation: BaseRelation) -> tuple[str, ...]:
+    """Return where the metastore says a table is. Spark 3.5 encodes it as in a URI, 4 does not."""
+    # A comment with any lines comes before it.
+    found = _LOCATION.findall(getattr(relation, "information", None) or "")
+    return (found[-1], unquote(found[-1])) if found else ()
+
+
+def _is_in(relation: BaseRelation, folder: str) -> bool:
+    place = Place.of(folder)
+    places = map(Place.of, _locations(relation))
+    return any(place.may_be(each) for each in places)
+
+
+def _check_location(node: Any, existing: SparkRelation, folder: str) -> None:
+    locations = _locations(existing)
+    if not locations or _is_in(existing, folder):
+        return
+    raise FolderRefused(
+        f"{node.unique_id}: its table {existing} is in {locations[0]}, and its configuration says "
+        f"{folder}. Nothing was written. Remove or correct location_root; or move the table: copy "
+        f"its folder to {folder} while nothing writes to it, drop the table, set owns_location: "
+        "true, and run again. An incremental model or a snapshot then goes on with the copy."
+    )

@@ -1,0 +1,178 @@
+"""With `location_root`, a table is in its own folder, and goes on when the metastore forgets it."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.functional.support import dbt, needs_delta_4
+
+CONFIG = "location_root=var('root'), owns_location=var('owns', none)"
+EVENTS = f"""
+{{{{ config(materialized='incremental', incremental_strategy='append', type_widening=true,
+  on_schema_change='append_new_columns', {CONFIG}) }}}}
+select cast({{{{ var('id', 1) }}}} as {{{{ var('type', 'smallint') }}}}) as id
+{{% if is_incremental() %}} where {{{{ var('id', 1) }}}} > (select max(id) from {{{{ this }}}})
+{{% endif %}}
+"""
+TABLE = f"{{{{ config(materialized='table', {CONFIG}) }}}} select {{{{ var('id', 1) }}}} as id"
+VERSIONS = f"""
+{{% snapshot versions %}}
+{{{{ config(unique_key='id', strategy='check', check_cols=['n'], {CONFIG}) }}}}
+select 1 as id, {{{{ var('id', 1) }}}} as n
+{{% endsnapshot %}}
+"""
+TWIN = """
+{{ config(materialized='table', alias='twin', schema='%s', location_root=var('root') ~ '%s',
+  include_full_name_in_path=var('full', none)) }} select '%s' as name"""
+
+
+class Folders:
+    @pytest.fixture(scope="class")
+    def root(self, tmp_path_factory) -> Path:
+        return tmp_path_factory.mktemp("a b%20 #ü")
+
+    @pytest.fixture(scope="class")
+    def project_config_update(self, root: Path):
+        return {"vars": {"root": str(root)}}
+
+    @pytest.fixture
+    def forgotten(self, project, spark, root: Path):
+        """Return a function that builds a table, and lets the metastore forget it."""
+
+        def build(command: str, name: str, **properties: str) -> str:
+            spark.sql(f"drop table if exists {project.test_schema}.{name}")
+            anew = ["--full-refresh"] if command == "run" else []
+            run = dbt(command, "--select", name, *anew, owns=True)
+            assert run.status(name) == "success", run.message(name)
+            for key, value in properties.items():
+                property = f"'dbt.{key}' = '{value}'"
+                spark.sql(
+                    f"alter table {project.test_schema}.{name} set tblproperties ({property})"
+                )
+            spark.sql(f"drop table {project.test_schema}.{name}")
+            return f"delta.`{root}/{name}`"
+
+        return build
+
+
+class TestAFolderThatTheMetastoreDoesNotKnow(Folders):
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"events.sql": EVENTS, "whole.sql": TABLE}
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {"versions.sql": VERSIONS}
+
+    def goes_on(self, forgotten, table):
+        forgotten("run", "events")
+        run = dbt("run", "--select", "events")
+        assert run.status("events") == "success", run.message("events")
+        assert "takes over the Delta table in" in run.output
+        # It is compiled as for an existing table: the row is not written again.
+        assert table("events").rows() == [(1,)]
+
+    @needs_delta_4
+    def test_an_incremental_model_takes_it_over_and_goes_on(self, forgotten, table):
+        self.goes_on(forgotten, table)
+        run = dbt("run", "--select", "events", type="bigint", id=2**40)
+        assert run.status("events") == "success", run.message("events")
+        assert table("events").rows() == [(1,), (2**40,)]
+
+    def test_it_does_so_by_sql_alone(self, forgotten, table, by_sql_alone):
+        self.goes_on(forgotten, table)
+
+    def test_a_snapshot_keeps_its_versions(self, forgotten, table):
+        forgotten("snapshot", "versions")
+        assert "takes over" in dbt("snapshot", id=2).output
+        assert table("versions").rows("n", "dbt_valid_to is null") == [(1, False), (2, True)]
+
+    @pytest.mark.parametrize(("name", "options"), [("whole", []), ("events", ["--full-refresh"])])
+    def test_what_is_built_anew_replaces_it(self, forgotten, table, name, options):
+        forgotten("run", name)
+        run = dbt("run", "--select", name, *options, id=5)
+        assert run.status(name) == "success", run.message(name)
+        assert "replaces the Delta table in" in run.output
+        assert table(name).rows() == [(5,)]
+
+    @pytest.mark.parametrize("name", ["events", "whole"])
+    def test_the_table_of_another_target_is_refused(self, forgotten, spark, table, name):
+        path = forgotten("run", name, target="prod")
+        run = dbt("run", "--select", name, id=5)
+        assert "that of `" in run.message(name)
+        assert "of the target prod" in run.message(name)
+        assert [tuple(row) for row in spark.table(path).collect()] == [(1,)]
+        run = dbt("run", "--select", name, id=5, owns=True)
+        assert run.status(name) == "success", run.message(name)
+        assert table(name).properties["dbt.target"] == "default"
+
+    def test_a_table_that_nobody_has_marked_is_not_taken_over(self, project, root, spark):
+        spark.sql(f"create or replace table delta.`{root}/events` using delta as select 7 as id")
+        spark.sql(f"drop table if exists {project.test_schema}.events")
+        run = dbt("run", "--select", "events")
+        assert "not known to be this one's" in run.message("events")
+        assert [tuple(row) for row in spark.table(f"delta.`{root}/events`").collect()] == [(7,)]
+
+    def test_the_table_of_another_name_is_refused(self, project, forgotten, spark, table):
+        path = forgotten("run", "events")
+        other = f"{project.test_schema}.other_name"
+        spark.sql(f"create table {other} using delta location '{path[7:-1]}'")
+        for options in ([], ["--full-refresh"]):
+            run = dbt("run", "--select", "events", *options, id=5, owns=True)
+            assert f"which is {other}" in run.message("events")
+        assert table("other_name").rows() == [(1,)]
+
+    def test_a_folder_with_other_files_is_refused(self, project, root, spark):
+        spark.sql(f"drop table if exists {project.test_schema}.whole")
+        folder = root / "files" / "whole"
+        folder.mkdir(parents=True)
+        (folder / "notes.txt").write_text("mine")
+        run = dbt("run", "--select", "whole", root=str(folder.parent))
+        assert "has files that are no Delta table (notes.txt)" in run.message("whole")
+
+
+class TestATableInAnotherFolder(Folders):
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"events.sql": EVENTS, "whole.sql": TABLE}
+
+    @pytest.mark.parametrize("name", ["events", "whole"])
+    def test_a_changed_location_root_is_refused(self, project, root, table, name):
+        assert dbt("run", "--select", name).status(name) == "success"
+        run = dbt("run", "--select", name, root=f"{root}/new")
+        assert f"is in file:{root}/{name}" in run.message(name)
+        assert f"says {root}/new/{name}" in run.message(name)
+        # The same folder, written in another way.
+        run = dbt("run", "--select", name, root=f"file://{root}/")
+        assert run.status(name) == "success", run.message(name)
+
+    def test_a_relative_one_is_refused(self, project):
+        run = dbt("run", "--select", "whole", root="data")
+        assert "location_root: got 'data'; accepted: an absolute path" in run.message("whole")
+
+
+class TestTwoNodesOfOneFolder(Folders):
+    @pytest.fixture(scope="class")
+    def models(self):
+        twins = {
+            f"{name}.sql": TWIN % (name, slash, name) for name, slash in [("a", ""), ("b", "/")]
+        }
+        inside = (
+            "{{ config(materialized='table', location_root=var('root') ~ '/TWIN') }} select 1 as id"
+        )
+        return {**twins, "inside.sql": inside}
+
+    def test_they_are_refused_before_one_of_them_is_written(self, project, root):
+        run = dbt("run")
+        for name in ("a", "b", "inside"):
+            assert run.status(name) == "error"
+            assert f"model.test.{name} and model.test." in run.message(name)
+        assert "model.test.b" in run.message("a")
+        assert list(root.iterdir()) == []
+
+    def test_with_the_full_name_each_has_its_own(self, project, root, table):
+        run = dbt("run", full=True)
+        assert {run.status(name) for name in ("a", "b", "inside")} == {"success"}, run.output
+        for name in ("a", "b"):
+            folder = root / f"{project.test_schema}_{name}" / "twin"
+            assert (folder / "_delta_log").is_dir()
