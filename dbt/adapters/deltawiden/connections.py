@@ -1,6 +1,7 @@
 """Open connections to the Spark of a profile, and run statements on them."""
 
 import contextlib
+import os
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -10,7 +11,11 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.connections import SparkConnectionManager
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
-from dbt.adapters.deltawiden.credentials import ConnectionMethod, DeltaWidenCredentials
+from dbt.adapters.deltawiden.credentials import (
+    ConnectionMethod,
+    DeltaWidenCredentials,
+    project_dir,
+)
 from dbt.adapters.deltawiden.spark.connect import open_connect
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
 from dbt.adapters.deltawiden.spark.errors import error_text, has_java_stack
@@ -20,6 +25,8 @@ from dbt.adapters.deltawiden.spark.python_models import release_functions
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
 from dbt.adapters.deltawiden.spark.session import get_session, release_session
 from dbt.adapters.deltawiden.spark.session_connection import SessionConnection
+from dbt.adapters.deltawiden.spark.settings import given_settings
+from dbt.adapters.deltawiden.spark.storage_folder import WAREHOUSE, warn_of_other_folders
 from dbt.adapters.deltawiden.sql.literals import literal
 
 logger = AdapterLogger("DeltaWiden")
@@ -179,8 +186,10 @@ def _describe_jobs(connection: Connection, name: str | None) -> None:
 
 def _open_session(credentials: DeltaWidenCredentials) -> SessionConnection:
     if credentials.method == ConnectionMethod.SESSION:
+        given = given_settings(credentials.server_side_parameters, os.environ)
+        warn_of_other_folders(given, os.environ, project_dir())
         opened = _open_driver(credentials)
-        _warn_of_a_second_driver(opened, opened.session.conf.get("spark.sql.warehouse.dir"))
+        _warn_of_a_second_driver(opened, opened.session.conf.get(WAREHOUSE))
         return opened
     return open_connect(
         str(credentials.host),

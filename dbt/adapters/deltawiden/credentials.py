@@ -1,5 +1,6 @@
 """The profile: how Spark is reached, and with which settings."""
 
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,12 +15,18 @@ from dbt.adapters.deltawiden.spark.connect import DEFAULT_PORT
 from dbt.adapters.deltawiden.spark.kept.duration import read_duration
 from dbt.adapters.deltawiden.spark.kept.status import kept_text
 from dbt.adapters.deltawiden.spark.redaction import find_secrets, hide
+from dbt.adapters.deltawiden.spark.storage_folder import settings_of_folder
 from dbt.adapters.deltawiden.target_type import apply_target_type
 
 ANSI = "spark.sql.ansi.enabled"
 
 
 _VERSION = re.compile(r"\d+(\.\d+)+")
+
+
+def project_dir() -> str:
+    """Return the folder of the project that dbt runs."""
+    return getattr(get_flags(), "PROJECT_DIR", None) or os.getcwd()
 
 
 class ConnectionMethod(StrEnum):
@@ -44,6 +51,8 @@ class DeltaWidenCredentials(SparkCredentials):
         delta_version: the version of Delta, for a server that does not report it.
         keep_alive: how long the Spark of ``method: session`` lives after its last use. Without it,
             Spark ends with dbt.
+        spark_dir: the folder of the tables and the metastore of the Spark that dbt starts. Without
+            it, it is the working folder.
         target_type: what ``target.type`` says to the Jinja of the project and its packages.
     """
 
@@ -53,6 +62,7 @@ class DeltaWidenCredentials(SparkCredentials):
     method: ConnectionMethod = ConnectionMethod.SESSION  # type: ignore[assignment]
     delta_version: str | None = None
     keep_alive: Any = None
+    spark_dir: str | None = None
     target_type: str | None = None
 
     @classmethod
@@ -74,6 +84,8 @@ class DeltaWidenCredentials(SparkCredentials):
             apply_target_type(self.target_type)
         if self.keep_alive is not None:
             self._check_keep_alive()
+        if self.spark_dir is not None:
+            self._use_spark_dir(self.spark_dir)
         given_ansi = self.server_side_parameters.get(ANSI)
         database, self.database = self.database, None  # dbt-spark refuses it.
         super().__post_init__()
@@ -102,6 +114,16 @@ class DeltaWidenCredentials(SparkCredentials):
                 f"The profile has keep_alive and method: {self.method}. Only the Spark that dbt "
                 "itself starts can be kept alive: use method: session, or remove keep_alive"
             )
+
+    def _use_spark_dir(self, folder: str) -> None:
+        if self.method != ConnectionMethod.SESSION or not folder.strip():
+            raise DbtConfigError(
+                f"The profile has spark_dir: {folder!r} and method: {self.method}. Accepted is a "
+                "folder, for the Spark that dbt itself starts: use method: session, or remove "
+                "spark_dir"
+            )
+        given = self.server_side_parameters
+        self.server_side_parameters = {**given, **settings_of_folder(folder, project_dir(), given)}
 
     @property
     def kept_seconds(self) -> int | None:

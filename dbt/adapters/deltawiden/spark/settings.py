@@ -12,6 +12,7 @@ from delta.pip_utils import configure_spark_with_delta_pip
 from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.spark.machine import cores, memory_bytes
+from dbt.adapters.deltawiden.spark.storage_folder import default_warehouse
 
 EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 SESSION_CATALOG = "spark.sql.catalog.spark_catalog"
@@ -57,6 +58,7 @@ def start_settings(parameters: Mapping[str, str], environment: Mapping[str, str]
         **SAFE_WRITES,
         **_delta(given, bundled_jars_dir(environment)),
         **_java_time_zone(given),
+        **default_warehouse(given, environment),
     }
     settings["spark.master"] = _master(given, environment)
     if is_local(settings["spark.master"]):

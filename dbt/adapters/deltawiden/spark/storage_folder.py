@@ -1,0 +1,134 @@
+"""Choose the folder in which the Spark of this machine keeps its tables and its metastore.
+
+Spark's own default for the warehouse is the working folder, as a URI. It then reads the URI as a
+path, so that tables are not in `a b`, but in a folder beside it that is named `a%20b`.
+"""
+
+import os
+import re
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import quote
+
+from dbt.adapters.events.types import AdapterEventWarning
+from dbt_common.events.functions import warn_or_error
+from dbt_common.exceptions import DbtConfigError
+from dbt_common.invocation import get_invocation_id
+
+WAREHOUSE = "spark.sql.warehouse.dir"
+_URL = "spark.hadoop.javax.jdo.option.ConnectionURL"
+_HIVE = ("hive.metastore.warehouse.dir", "hive.metastore.uris", "javax.jdo.option.ConnectionURL")
+_ELSEWHERE = {WAREHOUSE, *_HIVE, *(f"spark.hadoop.{key}" for key in _HIVE)}
+_CONFIGURATION_FOLDERS = ("SPARK_CONF_DIR", "HADOOP_CONF_DIR", "YARN_CONF_DIR")
+_TABLES, _METASTORE = "spark-warehouse", "metastore_db"
+# What java.io.File.toURI encodes. Letters of other alphabets stay as they are.
+_ENCODED = re.compile(r"""[\s%#?^`{}|"<>\\\[\]]""")
+
+# The invocations that have had a warning.
+_warned: set[str] = set()
+
+
+def settings_of_folder(folder: str, project: str, parameters: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings with which Spark keeps tables and metastore in a folder.
+
+    Args:
+        folder: ``spark_dir`` of the profile. A relative path starts at the project's folder.
+        project: the project's folder.
+        parameters: ``server_side_parameters`` of the profile.
+
+    Raises:
+        DbtConfigError: the folder is not accepted, or other settings decide about it.
+    """
+    path = os.path.abspath(os.path.join(project, os.path.expanduser(folder)))
+    if ";" in path:
+        raise DbtConfigError(
+            f"The profile's spark_dir is {path!r}. The name of the metastore's folder can't have a "
+            "semicolon: choose another folder"
+        )
+    settings = {
+        WAREHOUSE: os.path.join(path, _TABLES),
+        _URL: f"jdbc:derby:;databaseName={os.path.join(path, _METASTORE)};create=true",
+    }
+    given = _ELSEWHERE & parameters.keys()
+    others = sorted(key for key in given if parameters[key] != settings.get(key))
+    if others:
+        raise DbtConfigError(
+            f"The profile has spark_dir, and {', '.join(others)} in server_side_parameters. Both "
+            "say where tables are: remove one of them"
+        )
+    return settings
+
+
+def default_warehouse(given: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the setting for the warehouse, where Spark's own default is not the working folder.
+
+    Args:
+        given: the settings that the user gives to Spark.
+        environment: the process's environment variables.
+
+    Returns:
+        The setting. None if Spark's default is right, or if the user's settings decide.
+    """
+    if not _ENCODED.search(os.getcwd()) or _decides_elsewhere(given, environment):
+        return {}
+    return {WAREHOUSE: os.path.join(os.getcwd(), _TABLES)}
+
+
+def _decides_elsewhere(given: Mapping[str, str], environment: Mapping[str, str]) -> bool:
+    named = (environment[key] for key in _CONFIGURATION_FOLDERS if environment.get(key))
+    home = environment.get("SPARK_HOME")
+    folders = [*named, *([os.path.join(home, "conf")] if home else [])]
+    # It can have the folder of the warehouse.
+    has_file = any(Path(folder, "hive-site.xml").is_file() for folder in folders)
+    return has_file or bool(_ELSEWHERE & given.keys())
+
+
+def warn_of_other_folders(
+    given: Mapping[str, str], environment: Mapping[str, str], project: str
+) -> None:
+    """Warn, once in an invocation, of tables that earlier runs have left in another folder.
+
+    Args:
+        given: the settings that the user gives to Spark.
+        environment: the process's environment variables.
+        project: the project's folder.
+
+    Raises:
+        EventCompilationError: ``--warn-error`` makes errors of warnings.
+    """
+    invocation = get_invocation_id()
+    if invocation in _warned or _decides_elsewhere(given, environment):
+        return
+    _warned.add(invocation)
+    text = _misplaced_text() or _other_metastore_text(project)
+    if text:
+        warn_or_error(AdapterEventWarning(name="DeltaWiden", base_msg=text))
+
+
+def _misplaced_text() -> str:
+    """Say how to move the tables that Spark's own default has put beside the working folder."""
+    working = os.getcwd()
+    wrong = os.path.join(_ENCODED.sub(lambda found: quote(found[0]), working), _TABLES)
+    if wrong == os.path.join(working, _TABLES) or os.path.islink(wrong) or not os.path.isdir(wrong):
+        return ""
+    old, new = shlex.quote(wrong), shlex.quote(os.path.join(working, _TABLES))
+    return (
+        f"Tables of earlier runs are in {wrong}, because Spark had encoded the name of the working "
+        "folder. Runs still find them there, and their schemas get new tables there. To have them "
+        "in the working folder, run this while no dbt command runs: "
+        f"mkdir -p {new} && mv {old}/* {new}/ && rmdir {old} && ln -s {new} {old}"
+    )
+
+
+def _other_metastore_text(project: str) -> str:
+    working = os.path.realpath(os.getcwd())
+    is_new = not os.path.isdir(os.path.join(working, _METASTORE))
+    if not is_new or not os.path.isdir(os.path.join(project, _METASTORE)):
+        return ""
+    return (
+        f"Spark makes a new metastore in the working folder, {working}, and the project's folder "
+        f"{os.path.realpath(project)} already has one with tables. Start dbt in the project's "
+        "folder, or set `spark_dir: .` in the profile: tables and metastore are then always in "
+        "the project's folder"
+    )

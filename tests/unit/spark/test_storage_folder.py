@@ -1,0 +1,83 @@
+"""Tables and metastore are in the folder that the documentation says, whatever its name is."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from dbt_common.exceptions import DbtConfigError
+
+from dbt.adapters.deltawiden.spark import storage_folder
+from dbt.adapters.deltawiden.spark.settings import start_settings
+from dbt.adapters.deltawiden.spark.storage_folder import WAREHOUSE, settings_of_folder
+
+ODD = "a b%20 #ü"
+URL = "spark.hadoop.javax.jdo.option.ConnectionURL"
+
+
+@pytest.fixture
+def odd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / ODD
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def warnings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    found: list[str] = []
+    monkeypatch.setattr(storage_folder, "_warned", set())
+    monkeypatch.setattr(storage_folder, "warn_or_error", lambda event: found.append(event.base_msg))
+    return found
+
+
+def test_the_warehouse_is_in_a_working_folder_whose_name_spark_encodes(odd: Path):
+    assert start_settings({}, {})[WAREHOUSE] == f"{odd}/spark-warehouse"
+
+
+def test_sparks_default_stays_in_other_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    assert WAREHOUSE not in start_settings({}, {})
+
+
+def test_a_warehouse_of_the_user_stays(odd: Path, tmp_path: Path):
+    assert start_settings({WAREHOUSE: "/data"}, {})[WAREHOUSE] == "/data"
+    assert WAREHOUSE not in start_settings({"spark.hadoop.hive.metastore.uris": "thrift://m"}, {})
+    (tmp_path / "hive-site.xml").touch()
+    assert WAREHOUSE not in start_settings({}, {"HADOOP_CONF_DIR": str(tmp_path)})
+
+
+def test_a_folder_of_the_profile_starts_at_the_project():
+    assert settings_of_folder("data/ü", "/home/my shop", {}) == {
+        WAREHOUSE: "/home/my shop/data/ü/spark-warehouse",
+        URL: "jdbc:derby:;databaseName=/home/my shop/data/ü/metastore_db;create=true",
+    }
+    assert settings_of_folder("/data", "/home/shop", {})[WAREHOUSE] == "/data/spark-warehouse"
+    # dbt can read a profile more than once.
+    settings_of_folder("x", "/y", settings_of_folder("x", "/y", {}))
+
+
+@pytest.mark.parametrize(("folder", "given"), [("/data", {WAREHOUSE: "/other"}), ("/a;b", {})])
+def test_a_folder_that_is_not_accepted(folder: str, given: dict[str, str]):
+    with pytest.raises(DbtConfigError, match="spark_dir"):
+        settings_of_folder(folder, "/home/shop", given)
+
+
+def test_tables_in_the_wrong_place_are_named_and_the_commands_move_them(odd: Path, warnings):
+    wrong = odd.parent / "a%20b%2520%20%23ü" / "spark-warehouse"
+    (wrong / "x.db").mkdir(parents=True)
+    storage_folder.warn_of_other_folders({}, {}, str(odd))
+    storage_folder.warn_of_other_folders({}, {}, str(odd))
+    (text,) = warnings
+    assert f"Tables of earlier runs are in {wrong}" in text
+    subprocess.run(text.rpartition("no dbt command runs: ")[2], shell=True, check=True)
+    assert (odd / "spark-warehouse" / "x.db").is_dir()
+    assert (wrong / "x.db").is_dir()  # The metastore's paths go on to work.
+    storage_folder._warned.clear()
+    storage_folder.warn_of_other_folders({}, {}, str(odd))
+    assert len(warnings) == 1
+
+
+def test_a_metastore_in_the_projects_folder_is_named(odd: Path, tmp_path: Path, warnings):
+    (tmp_path / "metastore_db").mkdir()
+    storage_folder.warn_of_other_folders({}, {}, str(tmp_path))
+    assert "set `spark_dir: .` in the profile" in warnings[0]
