@@ -141,6 +141,12 @@ STATES = {
         ("more: int", "Spark can't add a column"),
         {**WIDENS, "delta.columnMapping.mode": "id", "delta.enableIcebergWriterCompatV1": "true"},
     ),
+    "writer_compat_v3_and_a_map_key": State(
+        "1 as id, map(named_struct('x', 5), 'a') as m",
+        "2 as id, map(named_struct('x', 6L), 'a') as m",
+        ("m.key.x: int -> bigint", "IcebergWriterCompatV3 is on", "the key of a map never changes"),
+        {**WIDENS, "delta.columnMapping.mode": "id", "delta.enableIcebergWriterCompatV3": "true"},
+    ),
     "a_type_that_delta_has_not": State(
         "1 as id, cast(5 as tinyint) as amount",
         "2 as id, cast(6 as int) as amount, interval '1' day as wait",

@@ -297,6 +297,14 @@ class TestMergedColumns:
         assert table("merged").rows("s", "n", "gone") == [((1, 1), 1, 1)]
 
 
+NO_COLUMNS = """
+{{ config(materialized='incremental', on_schema_change='sync_all_columns',
+          tblproperties={'delta.columnMapping.mode': 'name'}) }}
+{% if var('first') %} select 1 as a, 2 as b
+{% else %} select s.* from (select struct() as s) {% endif %}
+"""
+
+
 class TestColumnsThatSyncDrops:
     @pytest.fixture(scope="class")
     def models(self):
@@ -314,7 +322,13 @@ from range(2)
                 "merge": "incremental_strategy='merge', unique_key='id'",
                 "overwrite": "incremental_strategy='insert_overwrite'",
             }.items()
-        }
+        } | {"nothing.sql": NO_COLUMNS}
+
+    def test_are_not_all_of_them_if_spark_reports_none(self, project, table):
+        dbt("run", "--select", "nothing", first=True)
+        run = dbt("run", "--select", "nothing", first=False)
+        assert "says that the query of nothing has no columns" in run.message("nothing")
+        assert table("nothing").operations(since=0) == []
 
     @pytest.mark.parametrize("name", ["append", "merge", "overwrite"])
     def test_are_dropped_after_the_write(self, project, table, name):

@@ -57,6 +57,40 @@ class TestMacrosOfTheProject:
         assert table("merged").rows() == [(1, 102, 1), (2, 2, 3000000000)]
 
 
+KEY_MATCH = """
+{% macro default__get_merge_unique_key_match(source_unique_key, target_unique_key) %}
+  {{ return(equals('lower(' ~ source_unique_key ~ ')', 'lower(' ~ target_unique_key ~ ')')) }}
+{% endmacro %}
+"""
+KEYED = """
+{{ config(materialized='incremental', incremental_strategy='merge', unique_key='id') }}
+{% if var('step') == 1 %} select explode(array('A', 'b', null)) as id, 1 as v
+{% else %} select explode(array('a', 'c', null)) as id, 2 as v {% endif %}
+"""
+
+
+class TestKeyMatchOfTheProject:
+    """A MERGE compares a key with the macros of dbt-adapters that a project may replace."""
+
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        return {"flags": {"enable_truthy_nulls_equals_macro": True}}
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"keyed.sql": KEYED}
+
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"own.sql": KEY_MATCH}
+
+    def test_decides_which_rows_a_merge_updates(self, project, table):
+        dbt("run", step=1)
+        run = dbt("run", step=2)
+        assert run.status("keyed") == "success", run.message("keyed")
+        assert table("keyed").rows() == [("a", 2), ("b", 1), ("c", 2), (None, 2)]
+
+
 GROWS = """
 {{ config(materialized='incremental', type_widening=var('widens'), full_refresh=false,
           on_schema_change='append_new_columns', location_root=var('root')) }}

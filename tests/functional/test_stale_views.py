@@ -263,6 +263,8 @@ class TestViewThatFails:
             " select n from {{ source('views', 'stale') }}",
             "as_rows.sql": "{{ config(materialized='incremental') }}"
             " select n from {{ source('views', 'stale') }}",
+            "through_a_view.sql": "{{ config(materialized='table') }}"
+            " select n from {{ source('views', 'through') }}",
             "sources.yml": SOURCES,
         }
 
@@ -271,7 +273,9 @@ class TestViewThatFails:
         dbt("run", "--select", "facts")
         schema = project.test_schema
         binding = "with schema binding" if project.adapter.has_spark(4) else ""
+        follows = "with schema evolution" if project.adapter.has_spark(4) else ""
         project.run_sql(f"create view {schema}.stale {binding} as select * from {schema}.facts")
+        project.run_sql(f"create view {schema}.through {follows} as select * from {schema}.stale")
         dbt("run", "--exclude", "facts")
         return dbt("run", "--select", "facts", n="int")
 
@@ -279,6 +283,13 @@ class TestViewThatFails:
         assert "still have the types from before" in widened.output
         assert "Spark refuses to read it: CANNOT_UP_CAST_DATATYPE" in widened.output
         assert f"{project.test_schema}.stale" in widened.output
+
+    def test_a_view_that_follows_its_query_needs_no_command(self, widened, project):
+        message = dbt("run", "--select", "through_a_view").message("through_a_view")
+        assert f"{project.test_schema}.stale" in message
+        if project.adapter.has_spark(4):
+            assert "alter view" in message
+            assert f"`{project.test_schema}`.`through` with schema" not in message
 
     @pytest.mark.parametrize("model", ["as_table", "as_rows"])
     def test_is_named_if_a_model_reads_it(self, widened, project, model):

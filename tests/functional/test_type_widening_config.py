@@ -148,10 +148,8 @@ class TestCompatibleWith:
         [
             ("int", "bigint", set()),
             ("float", "double", set()),
-            pytest.param("decimal(10,2)", "decimal(12,2)", {"ducklake", "both"}, marks=SLOW),
-            pytest.param(
-                "decimal(10,2)", "decimal(12,4)", {"iceberg", "ducklake", "both"}, marks=SLOW
-            ),
+            pytest.param("decimal(10,2)", "decimal(12,2)", set(), marks=SLOW),
+            pytest.param("decimal(10,2)", "decimal(12,4)", {"iceberg", "both"}, marks=SLOW),
             ("date", "timestamp_ntz", {"iceberg", "ducklake", "both"}),
         ],
     )

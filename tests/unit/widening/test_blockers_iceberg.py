@@ -36,6 +36,7 @@ from tests.unit.schemas import (
         ({"delta.universalFormat.enabledFormats": "hudi, Iceberg"}, ()),
         ({"delta.columnMapping.mode": "id", "delta.enableIcebergWriterCompatV1": "true"}, ()),
         ({"delta.columnMapping.mode": "id"}, ("icebergWriterCompatV1",)),
+        ({"delta.columnMapping.mode": "id"}, ("icebergWriterCompatV3",)),
     ],
 )
 def test_a_table_compatible_with_iceberg_takes_only_the_changes_that_iceberg_has(
@@ -76,11 +77,17 @@ def test_a_table_that_is_not_compatible_with_iceberg_takes_every_change(properti
     assert not plan.refusals
 
 
-# IcebergWriterCompatV1
+# IcebergWriterCompat
 
 
-def writer(mode: str = "id", features: tuple[str, ...] = (), **others: Any) -> TableSnapshot:
-    properties = {"delta.columnMapping.mode": mode, "delta.enableIcebergWriterCompatV1": "true"}
+def writer(
+    mode: str = "id", features: tuple[str, ...] = (), compat: str = "V1", **others: Any
+) -> TableSnapshot:
+    properties = {
+        "delta.columnMapping.mode": mode,
+        f"delta.enableIcebergWriterCompat{compat}": "true",
+        "delta.enableRowTracking": others.pop("row_tracking", "false"),
+    }
     return table_snapshot({**ENABLED, **properties}, features=frozenset(features), **others)
 
 
@@ -88,8 +95,9 @@ ALLOWED = (
     *("appendOnly", "columnMapping", "icebergWriterCompatV1", "icebergCompatV2", "domainMetadata"),
     *("vacuumProtocolCheck", "v2Checkpoint", "inCommitTimestamp", "clustering", "timestampNtz"),
     *("typeWidening", "invariants", "changeDataFeed", "checkConstraints", "identityColumns"),
-    "generatedColumns",
+    *("generatedColumns", "rowTracking"),
 )
+OF_V3 = ("icebergWriterCompatV3", "icebergCompatV3", "deletionVectors", "variantType")
 NO_PREVIEW = "it does not allow typeWidening-preview"
 
 
@@ -99,6 +107,10 @@ NO_PREVIEW = "it does not allow typeWidening-preview"
         ("int", "bigint", writer(), []),
         ("int", "bigint", writer(features=ALLOWED), []),
         ("int", "bigint", writer("ID"), []),
+        ("int", "bigint", writer(row_tracking="true"), ["it does not allow rowTracking"]),
+        ("int", "bigint", writer(compat="V3", features=OF_V3, row_tracking="true"), []),
+        ("int", "bigint", writer("name", compat="V3"), ["column mapping is name, not id"]),
+        ("int", "bigint", writer(compat="V3", features=("other",)), ["it does not allow other"]),
         ("tinyint", "smallint", writer(), ["it does not allow the type smallint"]),
         ("void", "tinyint", writer(), ["it does not allow the type tinyint"]),
         ("int", "bigint", writer("name"), ["column mapping is name, not id"]),
@@ -142,6 +154,28 @@ def test_a_change_that_iceberg_writer_compat_v1_forbids_is_refused(
 def test_iceberg_writer_compat_v1_as_a_table_feature_forbids_the_same_changes():
     snapshot = table_snapshot({**ENABLED, **MAPPED}, features=frozenset({"icebergWriterCompatV1"}))
     assert reasons(by_hand("int", "bigint", snapshot)) == [(("v",), Reason.WRITER_COMPATIBILITY)]
+
+
+@pytest.mark.parametrize("compat", ["V1", "V3"])
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (({"x": "int"}, "int"), ({"x": "bigint"}, "int")),
+        ([({"s": {"x": "int"}}, "int")], [({"s": {"x": "bigint"}}, "int")]),
+        (("int", "int"), ("bigint", "int")),
+    ],
+)
+def test_iceberg_writer_compat_forbids_every_change_of_a_map_key(compat, before, after):
+    plan = make_plan({"m": before}, {"m": after}, snapshot=writer(compat=compat))
+    assert details(plan) == [(Reason.WRITER_COMPATIBILITY, "the key of a map never changes")]
+    assert not make_plan({"m": before}, {"m": after}).refusals
+
+
+def test_iceberg_writer_compat_allows_a_change_of_a_map_value():
+    plan = make_plan(
+        {"m": ("int", {"x": "int"})}, {"m": ("int", {"x": "bigint"})}, snapshot=writer()
+    )
+    assert not plan.refusals
 
 
 def test_under_iceberg_writer_compat_v1_no_column_or_field_is_added():

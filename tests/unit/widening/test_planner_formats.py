@@ -75,12 +75,17 @@ def test_a_field_named_key_is_not_the_key_of_a_map():
 
 def test_the_configuration_of_the_model_holds_for_iceberg_tables():
     snapshot = table_snapshot({}, format="iceberg")
-    wanted = policy(type_widening=False, compatible_with=frozenset({Compatibility.DUCKLAKE}))
+    wanted = policy(type_widening=False)
     plan = make_plan({"v": "decimal(10,2)"}, {"v": "decimal(12,2)"}, wanted, snapshot)
-    assert [refusal.reason for refusal in plan.refusals] == [
-        Reason.INCOMPATIBLE,
-        Reason.TURNED_OFF,
-    ]
+    assert [refusal.reason for refusal in plan.refusals] == [Reason.TURNED_OFF]
+
+
+def test_every_other_format_has_the_changes_of_iceberg_tables():
+    wanted = policy(compatible_with=frozenset(Compatibility))
+    snapshot = table_snapshot({}, format="iceberg")
+    for before, after in (("int", "bigint"), ("float", "double"), ("decimal(9,2)", "decimal(9,3)")):
+        plan = make_plan({"v": before}, {"v": after}, wanted, snapshot)
+        assert bool(plan.refusals) == (after == "decimal(9,3)")
 
 
 def test_a_table_of_another_format_gets_no_property_of_delta():
@@ -99,9 +104,11 @@ DUCKLAKE = frozenset({Compatibility.DUCKLAKE})
         ("int", "bigint", ICEBERG | DUCKLAKE, ""),
         ("float", "double", ICEBERG | DUCKLAKE, ""),
         ("decimal(10,2)", "decimal(12,2)", ICEBERG, ""),
-        ("decimal(10,2)", "decimal(12,2)", DUCKLAKE, "ducklake"),
+        ("decimal(10,2)", "decimal(12,2)", DUCKLAKE, ""),
         ("decimal(10,2)", "decimal(12,4)", ICEBERG, "iceberg_v2"),
-        ("decimal(10,2)", "decimal(12,4)", ICEBERG | DUCKLAKE, "ducklake, iceberg_v2"),
+        ("decimal(10,2)", "decimal(12,4)", DUCKLAKE, ""),
+        ("decimal(10,2)", "decimal(12,4)", ICEBERG | DUCKLAKE, "iceberg_v2"),
+        ("date", "timestamp_ntz", ICEBERG | DUCKLAKE, "ducklake, iceberg_v2"),
         ("date", "timestamp_ntz", ICEBERG, "iceberg_v2"),
         ("date", "timestamp_ntz", DUCKLAKE, "ducklake"),
     ],

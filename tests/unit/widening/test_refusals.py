@@ -60,7 +60,7 @@ def test_every_reason_uses_only_known_fields(reason: Reason):
             Reason.PREVIEW_ONLY,
             "alter table `s`.`t` set tblproperties ('delta.feature.typeWidening' = 'supported')",
         ),
-        (Reason.WRITER_COMPATIBILITY, "'delta.enableIcebergWriterCompatV1' = 'false'"),
+        (Reason.WRITER_COMPATIBILITY, "('delta.enableIcebergWriterCompat`n`' = 'false')"),
         (Reason.WRITER_COMPATIBILITY_AND_NEW, "remove the column from the model"),
         (Reason.NOT_IN_ICEBERG, "cast the column in the model"),
         (Reason.NOT_STORABLE, "for example to string"),

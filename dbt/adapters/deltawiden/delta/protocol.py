@@ -17,8 +17,11 @@ https://docs.delta.io/latest/versioning.html."""
 TYPE_WIDENING_PROPERTY = "delta.enableTypeWidening"
 ROW_TRACKING = "delta.enableRowTracking"
 COLUMN_MAPPING = "delta.columnMapping.mode"
-WRITER_COMPATIBILITY = "delta.enableIcebergWriterCompatV1"
-FEATURE_OF_WRITER_COMPATIBILITY = "icebergWriterCompatV1"
+WRITER_COMPATIBILITY = {
+    version: (f"delta.enableIcebergWriterCompat{version}", f"icebergWriterCompat{version}")
+    for version in ("V1", "V3")
+}
+"""The table property and the table feature of each version of IcebergWriterCompat."""
 TYPE_WIDENING_FEATURE = "typeWidening"
 PREVIEW_FEATURE = "typeWidening-preview"
 WIDENING_FEATURES = (TYPE_WIDENING_FEATURE, PREVIEW_FEATURE)

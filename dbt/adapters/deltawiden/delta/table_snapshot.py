@@ -14,7 +14,6 @@ from dbt.adapters.deltawiden.delta.engine import Engine
 from dbt.adapters.deltawiden.delta.protocol import (
     CATALOG_MANAGED_FEATURES,
     COLUMN_MAPPING,
-    FEATURE_OF_WRITER_COMPATIBILITY,
     FEATURE_PREFIX,
     WIDENING_FEATURES,
     WRITER_COMPATIBILITY,
@@ -32,12 +31,15 @@ _ICEBERG_PROPERTIES = (
     "delta.enableIcebergCompatV1",
     "delta.enableIcebergCompatV2",
     "delta.enableIcebergCompatV3",
-    WRITER_COMPATIBILITY,
+    *(name for name, _ in WRITER_COMPATIBILITY.values()),
 )
 # Delta's protocol, "Writer Requirements for Type Widening": it is enough that the feature is
 # supported.
 _ICEBERG_FEATURES = frozenset(
-    {"icebergCompatV1", "icebergCompatV2", "icebergCompatV3", FEATURE_OF_WRITER_COMPATIBILITY}
+    {
+        *("icebergCompatV1", "icebergCompatV2", "icebergCompatV3"),
+        *(feature for _, feature in WRITER_COMPATIBILITY.values()),
+    }
 )
 
 
@@ -274,9 +276,13 @@ class TableSnapshot:
         return frozenset({Compatibility.ICEBERG_V2}) if is_iceberg else frozenset()
 
     @property
-    def has_writer_compatibility(self) -> bool:
-        """Whether IcebergWriterCompatV1 is on."""
-        return self.has(WRITER_COMPATIBILITY) or FEATURE_OF_WRITER_COMPATIBILITY in self.features
+    def writer_compatibility(self) -> list[str]:
+        """The versions of IcebergWriterCompat that are on."""
+        return [
+            version
+            for version, (name, feature) in WRITER_COMPATIBILITY.items()
+            if self.has(name) or feature in self.features
+        ]
 
 
 _COMPUTED_COLUMN_FEATURES = frozenset(

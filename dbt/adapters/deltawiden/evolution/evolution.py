@@ -96,6 +96,12 @@ class TableEvolution:
             SchemaChangeRefused: the plan is refused.
         """
         source_schema, table_schema = schemas
+        if not source_schema.fields:
+            raise SchemaChangeRefused(
+                f"Spark says that the query of {model} has no columns. Under sync_all_columns, all "
+                f"columns of {relation_sql(table)} would be dropped. Nothing was changed or "
+                "written. Check what the query selects with dbt show."
+            )
         try:
             difference = compare(source_schema, table_schema)
         except AmbiguousName as error:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType, StructType
 
-from dbt.adapters.deltawiden.sql.identifiers import path_text, quote
+from dbt.adapters.deltawiden.sql.identifiers import Path, path_text, quote
 
 
 class UnknownType(ValueError):
@@ -227,3 +227,19 @@ def nearest_float(text: str) -> float:
         OverflowError: the number is too large for a 32-bit float.
     """
     return float(struct.unpack("f", struct.pack("f", float(text)))[0])
+
+
+def is_in_map_key(path: Path, table: StructType) -> bool:
+    """Return whether a path is the key of a map, or inside it."""
+    current: DataType = table
+    for part in path:
+        if isinstance(current, spark.MapType):
+            if part == "key":
+                return True
+            current = current.valueType
+        elif isinstance(current, spark.ArrayType):
+            current = current.elementType
+        elif isinstance(current, StructType):
+            same = (f.dataType for f in current.fields if f.name.lower() == part.lower())
+            current = next(same, spark.NullType())
+    return False

@@ -164,7 +164,10 @@ class ViewFinder:
             The views to update.
         """
         read = _mentioned_in(statement, self._listed())
-        return [View(view.name, fails=True) for view in read if self._fails(view)]
+        # A view that follows its query fails only because of a view that it reads. ALTER VIEW would
+        # exchange its columns, https://issues.apache.org/jira/browse/SPARK-62259.
+        own = [view for view in read if not view.follows]
+        return [View(view.name, fails=True) for view in own if self._fails(view)]
 
     def explain_failure(self, statement: str, error: DbtDatabaseError) -> None:
         """Raise an error that names the views that caused a statement to fail with ``UP_CAST``.

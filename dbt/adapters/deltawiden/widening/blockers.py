@@ -1,32 +1,52 @@
 """Find what blocks a change of a table's schema, apart from the rules for types."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType
 
 from dbt.adapters.deltawiden.delta.engine import DELTA_3_2, DELTA_4_0, Capability
-from dbt.adapters.deltawiden.delta.protocol import PREVIEW_FEATURE, TYPE_WIDENING_FEATURE
+from dbt.adapters.deltawiden.delta.protocol import (
+    PREVIEW_FEATURE,
+    ROW_TRACKING,
+    TYPE_WIDENING_FEATURE,
+)
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.sql.describe_parser import declared_type
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, quote
 from dbt.adapters.deltawiden.sql.references import uses
-from dbt.adapters.deltawiden.sql.types import contains, every_type, leaves, type_text
+from dbt.adapters.deltawiden.sql.types import (
+    contains,
+    every_type,
+    is_in_map_key,
+    leaves,
+    type_text,
+)
 from dbt.adapters.deltawiden.widening.refusals import Blocker, Reason
 from dbt.adapters.deltawiden.widening.rules import Rule
 from dbt.adapters.deltawiden.writing.store_assignment import is_storable
 
-# The protocol change IcebergWriterCompatV1, "Allowed Supported list of features", and the legacy
-# features that may be supported but not active. Delta itself checks that when one is activated.
-_FEATURES_OF_WRITER_COMPATIBILITY = frozenset(
+# The protocol change IcebergWriterCompatV1, "Allowed Supported list of features", and the features
+# that may be supported but not active.
+_V1_FEATURES = frozenset(
     {
         *("appendOnly", "columnMapping", "icebergWriterCompatV1", "icebergCompatV2"),
         *("domainMetadata", "vacuumProtocolCheck", "v2Checkpoint", "inCommitTimestamp"),
         *("clustering", "timestampNtz", "typeWidening"),
         *("invariants", "changeDataFeed", "checkConstraints"),
-        *("identityColumns", "generatedColumns"),
+        *("identityColumns", "generatedColumns", "rowTracking"),
     }
 )
+# Only Delta Kernel has V3: ``IcebergWriterCompatV3MetadataValidatorAndUpdater``.
+_FEATURES_OF_WRITER_COMPATIBILITY = {
+    "V1": _V1_FEATURES,
+    "V3": _V1_FEATURES - {"icebergWriterCompatV1"}
+    | {
+        *("icebergCompatV3", "icebergWriterCompatV3", "deletionVectors", "allowColumnDefaults"),
+        *("variantType", "variantType-preview", "variantShredding", "variantShredding-preview"),
+        *("geospatial", "checkpointProtection", "typeWidening-preview", "catalogManaged"),
+    },
+}
 
 # DELTA_ICEBERG_COMPAT_VIOLATION.UNSUPPORTED_DATA_TYPE. The protocol's "Writer Requirements for
 # IcebergCompatV2" lists the allowed types.
@@ -55,7 +75,7 @@ def type_change_blockers(
         The blockers. Each of them makes a separate refusal.
 
     Source:
-        the error conditions in the comments, and the requirements of IcebergWriterCompatV1
+        the error conditions in the comments, and the requirements of IcebergWriterCompat
     """
     yield from _any_change_blockers(path, snapshot)
     if path[0] in snapshot.generation_expressions:  # DELTA_GENERATED_COLUMNS_EXPR_TYPE_MISMATCH
@@ -64,8 +84,7 @@ def type_change_blockers(
         yield Blocker(Reason.IDENTITY)
     if rule.recorded and rule.since > DELTA_3_2 and _is_preview_only(snapshot):
         yield Blocker(Reason.PREVIEW_ONLY)
-    if snapshot.has_writer_compatibility:
-        yield from _writer_compatibility_blockers(to_type, snapshot, widens=rule.recorded)
+    yield from _writer_compatibility_blockers(to_type, snapshot, widens=rule.recorded)
 
 
 def new_field_blockers(path: Path, new: DataType, snapshot: TableSnapshot) -> Iterator[Blocker]:
@@ -80,7 +99,7 @@ def new_field_blockers(path: Path, new: DataType, snapshot: TableSnapshot) -> It
         The blockers. Each of them makes a separate refusal.
 
     Source:
-        the error conditions in the comments, and the requirements of IcebergWriterCompatV1
+        the error conditions in the comments, and the requirements of IcebergWriterCompat
     """
     if not snapshot.is_delta:
         return
@@ -97,10 +116,10 @@ def new_field_blockers(path: Path, new: DataType, snapshot: TableSnapshot) -> It
         if wrong:
             yield Blocker(Reason.NAME_NEEDS_COLUMN_MAPPING, quote(wrong[0]))
     yield from _of_iceberg(new, snapshot)
-    if snapshot.has_writer_compatibility:
+    for version in snapshot.writer_compatibility:
         # Spark names the new field's Parquet column after a UUID, not after its id (col-<id>).
-        yield Blocker(Reason.WRITER_COMPATIBILITY_AND_NEW)
-        yield from _writer_compatibility_blockers(new, snapshot, widens=False)
+        yield Blocker(Reason.WRITER_COMPATIBILITY_AND_NEW, name=version)
+    yield from _writer_compatibility_blockers(new, snapshot, widens=False)
 
 
 def drop_blockers(path: Path, snapshot: TableSnapshot) -> Iterator[Blocker]:
@@ -123,6 +142,9 @@ def drop_blockers(path: Path, snapshot: TableSnapshot) -> Iterator[Blocker]:
 def _any_change_blockers(path: Path, snapshot: TableSnapshot) -> Iterator[Blocker]:
     if _is_beside_char(path, snapshot):
         yield Blocker(Reason.BESIDE_CHAR)
+    for version in snapshot.writer_compatibility:
+        if is_in_map_key(path, snapshot.schema):
+            yield Blocker(Reason.WRITER_COMPATIBILITY, "the key of a map never changes", version)
     for name, expression in snapshot.constraints.items():
         if uses(expression, path):  # DELTA_CONSTRAINT_DEPENDENT_COLUMN_CHANGE
             yield Blocker(Reason.CONSTRAINT, expression, quote(name))
@@ -151,22 +173,33 @@ def _is_preview_only(snapshot: TableSnapshot) -> bool:
 def _writer_compatibility_blockers(
     becomes: DataType, snapshot: TableSnapshot, widens: bool
 ) -> Iterator[Blocker]:
+    for version in snapshot.writer_compatibility:
+        for detail in _against_writer_compatibility(version, becomes, snapshot, widens):
+            yield Blocker(Reason.WRITER_COMPATIBILITY, detail, version)
+
+
+def _against_writer_compatibility(
+    version: str, becomes: DataType, snapshot: TableSnapshot, widens: bool
+) -> Iterator[str]:
     if snapshot.column_mapping != "id":
-        yield Blocker(
-            Reason.WRITER_COMPATIBILITY, f"column mapping is {snapshot.column_mapping}, not id"
-        )
-    forbidden = (spark.ByteType, spark.ShortType)
+        yield f"column mapping is {snapshot.column_mapping}, not id"
     for leaf in leaves(becomes):
-        if isinstance(leaf, forbidden):
-            yield Blocker(
-                Reason.WRITER_COMPATIBILITY, f"it does not allow the type {type_text(leaf)}"
-            )
-    features = set(snapshot.features)
-    if widens and snapshot.engine.delta < DELTA_4_0 and TYPE_WIDENING_FEATURE not in features:
-        features.add(PREVIEW_FEATURE)  # This version of Delta enables the preview.
-    others = sorted(features - _FEATURES_OF_WRITER_COMPATIBILITY)
+        if isinstance(leaf, (spark.ByteType, spark.ShortType)):
+            yield f"it does not allow the type {type_text(leaf)}"
+    others = _features_with(snapshot, widens) - _FEATURES_OF_WRITER_COMPATIBILITY[version]
+    # Delta itself refuses to activate the other features. It activates row tracking.
+    if version == "V1" and snapshot.has(ROW_TRACKING):
+        others |= {"rowTracking"}
     if others:
-        yield Blocker(Reason.WRITER_COMPATIBILITY, f"it does not allow {', '.join(others)}")
+        yield f"it does not allow {', '.join(sorted(others))}"
+
+
+def _features_with(snapshot: TableSnapshot, widens: bool) -> Set[str]:
+    """Return the table's features after the change."""
+    features = snapshot.features
+    if widens and snapshot.engine.delta < DELTA_4_0 and TYPE_WIDENING_FEATURE not in features:
+        return features | {PREVIEW_FEATURE}  # This version of Delta enables the preview.
+    return features
 
 
 def _of_iceberg(new: DataType, snapshot: TableSnapshot) -> Iterator[Blocker]:

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from pyspark.sql import types as spark
-from pyspark.sql.types import DataType, StructType
+from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.config.policy import Policy
 from dbt.adapters.deltawiden.delta.protocol import Compatibility
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
-from dbt.adapters.deltawiden.sql.identifiers import Path
+from dbt.adapters.deltawiden.sql.types import is_in_map_key
 from dbt.adapters.deltawiden.widening.refusals import Blocker, Reason
 from dbt.adapters.deltawiden.widening.rules import Rule
 
@@ -38,30 +38,11 @@ def iceberg_blockers(
         https://iceberg.apache.org/spec/#schema-evolution: int to long, float to double, and a
         decimal with more digits and the same scale. Iceberg never changes the key of a map.
     """
-    if rule is None or not _is_in_iceberg(rule) or _is_in_map_key(change.path, table):
+    if rule is None or not _is_in_iceberg(rule) or is_in_map_key(change.path, table):
         yield Blocker(Reason.NOT_IN_ICEBERG_TABLES)
-        return
-    missing = policy.compatible_with - rule.also_in_formats
-    if missing:
-        yield Blocker(Reason.INCOMPATIBLE, ", ".join(sorted(other.value for other in missing)))
-    if policy.type_widening is False:
+    elif policy.type_widening is False:
         yield Blocker(Reason.TURNED_OFF)
 
 
 def _is_in_iceberg(rule: Rule) -> bool:
     return rule.from_type in _FROM_TYPES and Compatibility.ICEBERG_V2 in rule.also_in_formats
-
-
-def _is_in_map_key(path: Path, table: StructType) -> bool:
-    current: DataType = table
-    for part in path:
-        if isinstance(current, spark.MapType):
-            if part == "key":
-                return True
-            current = current.valueType
-        elif isinstance(current, spark.ArrayType):
-            current = current.elementType
-        elif isinstance(current, StructType):
-            same = (f.dataType for f in current.fields if f.name.lower() == part.lower())
-            current = next(same, spark.NullType())
-    return False

@@ -13,8 +13,8 @@ from dbt.adapters.deltawiden.sql.types import type_text
 class Reason(Enum):
     """The reasons why a change can't be made. Each has a meaning and a remedy.
 
-    The texts may use ``{column}``, ``{table}`` and ``{name}``, which are quoted for a statement,
-    and ``{from_type}``, ``{detail}`` and ``{by_hand}``.
+    The texts may use ``{column}``, ``{table}`` and ``{name}`` as a statement can have them, and
+    ``{from_type}``, ``{detail}`` and ``{by_hand}``.
     """
 
     MANUAL = (
@@ -116,16 +116,16 @@ class Reason(Enum):
         "run: alter table {table} set tblproperties ('delta.feature.typeWidening' = 'supported')",
     )
     WRITER_COMPATIBILITY = (
-        "IcebergWriterCompatV1 is on, and {detail}",
+        "IcebergWriterCompat{name} is on, and {detail}",
         "cast the column in the model to {from_type}, or run: alter table {table} set "
-        "tblproperties ('delta.enableIcebergWriterCompatV1' = 'false')",
+        "tblproperties ('delta.enableIcebergWriterCompat{name}' = 'false')",
     )
     WRITER_COMPATIBILITY_AND_NEW = (
-        "IcebergWriterCompatV1 is on, and Spark can't add a column to such a table: in the data "
-        "files, the name of the column must be col- followed by its id",
+        "IcebergWriterCompat{name} is on, and Spark can't add a column to such a table: in the "
+        "data files, the name of the column must be col- followed by its id",
         "remove the column from the model, add it with a writer that supports "
-        "IcebergWriterCompatV1, or run: alter table {table} set tblproperties "
-        "('delta.enableIcebergWriterCompatV1' = 'false')",
+        "IcebergWriterCompat{name}, or run: alter table {table} set tblproperties "
+        "('delta.enableIcebergWriterCompat{name}' = 'false')",
     )
     NOT_IN_ICEBERG = (
         "the table must stay compatible with Iceberg, which does not have this type ({detail})",
@@ -243,7 +243,8 @@ class Refusal:
         from_type: the type in the table, if the table has the column.
         to_type: the new type, or the type of the new column, if there is one.
         detail: the value of ``{detail}`` in the reason's texts.
-        name: the name of a constraint or another column for the reason's texts, quoted.
+        name: the quoted name of a constraint or another column, or the version of
+            IcebergWriterCompat, for the reason's texts.
     """
 
     reason: Reason

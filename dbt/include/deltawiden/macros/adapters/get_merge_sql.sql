@@ -14,8 +14,14 @@
   {%- endfor -%}
   {%- set keys = ([unique_key] if unique_key is string else (unique_key or [])) | select | list -%}
   {%- for key in keys -%}
-    {%- set name = adapter.quote_once(key) -%}
-    {%- do conditions.append(clauses.source ~ '.' ~ name ~ ' = ' ~ clauses.target ~ '.' ~ name) -%}
+    {%- set in_source = clauses.source ~ '.' ~ adapter.quote_once(key) -%}
+    {%- set in_target = clauses.target ~ '.' ~ adapter.quote_once(key) -%}
+    {#- As in dbt-adapters 1.24, and only for a key that is no list. -#}
+    {%- if unique_key is string and get_merge_unique_key_match is defined -%}
+      {%- do conditions.append(get_merge_unique_key_match(in_source, in_target) | trim) -%}
+    {%- else -%}
+      {%- do conditions.append(in_source ~ ' = ' ~ in_target) -%}
+    {%- endif -%}
   {%- endfor -%}
   {%- if not keys -%}
     {%- do conditions.append('FALSE') -%}
