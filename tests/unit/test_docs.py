@@ -20,6 +20,7 @@ from dbt_common.context import set_invocation_context
 from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager
 from dbt.adapters.deltawiden.credentials import DeltaWidenCredentials
 from dbt.adapters.deltawiden.impl import DeltaWidenConfig
+from dbt.adapters.deltawiden.spark.refused_settings import REFUSED_SETTINGS
 from dbt.adapters.deltawiden.spark.settings import start_settings
 from dbt.include.deltawiden import PACKAGE_PATH
 from tests.unit.pages import DOCS, ROOT, every_page, in_code, read, table, tables
@@ -111,6 +112,16 @@ def test_the_settings_of_the_embedded_spark_are_the_ones_in_the_table():
             literal = re.fullmatch(r"`([^`]+)`", value.partition(":")[0].partition(",")[0])
             if literal:
                 assert chosen[key] == literal.group(1), key
+
+
+def test_the_page_lists_the_settings_that_are_refused():
+    rows = table("connections.md", "setting|refused value")
+    assert [
+        (in_code(name), in_code(values), in_code(use), why) for name, values, use, why in rows
+    ] == [
+        ([each.name], [*each.values], [each.use] if each.use else [], each.why)
+        for each in REFUSED_SETTINGS
+    ]
 
 
 # Operations

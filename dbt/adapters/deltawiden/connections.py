@@ -23,6 +23,7 @@ from dbt.adapters.deltawiden.spark.kept.session import open_kept, release_kept
 from dbt.adapters.deltawiden.spark.object_storage import warn_of_a_second_driver
 from dbt.adapters.deltawiden.spark.python_models import release_functions
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
+from dbt.adapters.deltawiden.spark.refused_settings import refuse_settings
 from dbt.adapters.deltawiden.spark.session import get_session, release_session
 from dbt.adapters.deltawiden.spark.session_connection import SessionConnection
 from dbt.adapters.deltawiden.spark.settings import given_settings
@@ -106,6 +107,7 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
         Raises:
             SparkDidNotStart: the embedded Spark could not be started.
             FailedToConnectError: the server could not be reached.
+            DbtConfigError: the session has a setting with which values would be lost.
         """
         credentials = connection.credentials
         if connection.state == ConnectionState.OPEN or not credentials.has_session:
@@ -168,10 +170,38 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
 
 def _open_server(open_it: Callable[[Connection], Connection], connection: Connection) -> Connection:
     try:
-        return open_it(connection)
+        opened = open_it(connection)
     except DbtRuntimeError as error:
         error.msg = scrubbed(error.msg)  # A driver's error can contain its whole configuration.
         raise
+    _check_settings(opened)
+    return opened
+
+
+# The servers whose sessions have been checked. dbt opens a connection for each node.
+_checked: set[tuple[Any, ...]] = set()
+
+
+def _check_settings(connection: Connection) -> None:
+    """Check the settings of a server's sessions once in a process.
+
+    Raises:
+        DbtConfigError: the sessions have a setting with which values would be lost.
+    """
+    credentials = connection.credentials
+    server = (
+        credentials.unique_field,
+        credentials.port,
+        *credentials.server_side_parameters.items(),
+    )
+    # A SQL warehouse has no such settings.
+    if server in _checked or credentials.endpoint is not None:
+        return
+    cursor = connection.handle.cursor()
+    cursor.execute("set")
+    settings = {str(row[0]): str(row[1]) for row in cursor.fetchall()}
+    refuse_settings(settings.get)
+    _checked.add(server)
 
 
 def _describe_jobs(connection: Connection, name: str | None) -> None:

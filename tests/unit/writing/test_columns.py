@@ -1,5 +1,7 @@
 """The expression that is written to each column."""
 
+import pytest
+
 from dbt.adapters.deltawiden.sql.types import parse_type
 from dbt.adapters.deltawiden.writing.columns import assigned_sql, match_columns, strings_sql
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
@@ -77,6 +79,14 @@ def test_a_column_that_a_merge_does_not_update_is_checked_for_inserts():
     assert key.select_sql.startswith("case when `id` is null or (")
     assert key.merged_sql("DBT_INTERNAL_SOURCE") == "DBT_INTERNAL_SOURCE.`id`"
     assert not write.can_merge_all
+
+
+@pytest.mark.parametrize(
+    ("source", "can"), [({"a": "int"}, True), ({"a": "int", "b": "int"}, False)]
+)
+def test_a_merge_does_not_write_a_star_if_the_model_has_another_column(source, can):
+    write = match_columns(schema(source), schema({"a": "int"}))
+    assert write.can_merge_all is can
 
 
 def test_a_merge_with_conditions_checks_only_the_values_that_a_clause_writes():

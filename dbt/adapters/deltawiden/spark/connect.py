@@ -11,6 +11,7 @@ from dbt_common.exceptions import DbtConfigError
 from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
+from dbt.adapters.deltawiden.spark.refused_settings import refuse_settings
 from dbt.adapters.deltawiden.spark.session_connection import SessionConnection, errors_as_dbt_errors
 from dbt.adapters.deltawiden.spark.settings import SAFE_WRITES, iceberg_settings
 
@@ -100,6 +101,7 @@ def create_session(builder: Any, parameters: Mapping[str, str]) -> SparkSession:
         parameters: ``server_side_parameters`` of the profile.
 
     Raises:
+        DbtConfigError: the session has a setting with which values would be lost.
         DbtDatabaseError: the server refused the session.
     """
     for key, value in {**SAFE_WRITES, **parameters}.items():
@@ -109,6 +111,7 @@ def create_session(builder: Any, parameters: Mapping[str, str]) -> SparkSession:
         _leave_open(session)
         # Creating the session sends no request to the server. This is the first one.
         given_to_session = {row[0]: row[1] for row in session.sql("set").collect()}
+        refuse_settings(given_to_session.get)
         for key, setting in iceberg_settings(given_to_session).items():
             session.conf.set(key, setting)
     return session

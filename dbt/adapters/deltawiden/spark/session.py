@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from dbt_common.exceptions import DbtConfigError
 from dbt_common.invocation import get_invocation_id
@@ -13,6 +14,7 @@ from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.spark.embedded import start_spark
+from dbt.adapters.deltawiden.spark.refused_settings import refuse_settings
 from dbt.adapters.deltawiden.spark.settings import (
     CATALOG,
     EXTENSION,
@@ -62,7 +64,8 @@ def get_session(parameters: Mapping[str, str]) -> SparkSession:
     Raises:
         SparkDidNotStart: there is no Java, Java is too old, jars can't be resolved, or the JVM did
             not start for another reason.
-        DbtConfigError: the process's Spark was started with settings that this target can't use.
+        DbtConfigError: the process's Spark was started with settings that this target can't use, or
+            it has a setting with which values would be lost.
     """
     global _failed_early
     with _lock:
@@ -133,6 +136,7 @@ def _get_session(parameters: Mapping[str, str]) -> SparkSession:
     wanted = dict(parameters), get_invocation_id()
     if _current.applied != wanted:
         _current.settings.apply({**SAFE_WRITES, **parameters})
+        refuse_settings(partial(_current.session.conf.get, default=None))
         _current.applied = wanted
     return _current.session
 
@@ -141,6 +145,7 @@ def _open_session(parameters: Mapping[str, str]) -> _Current:
     _hush_pyspark()
     is_own = SparkContext._active_spark_context is None
     if is_own:
+        refuse_settings(given_settings(parameters, os.environ).get)
         archive = start_spark(parameters)
         if archive is not None:
             archive.make_at_exit()

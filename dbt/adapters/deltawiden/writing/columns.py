@@ -162,11 +162,12 @@ class Write:
     def can_merge_all(self) -> bool:
         """Whether a MERGE may write ``*`` for the table's columns.
 
-        It may not if the source lacks a column (DELTA_MERGE_UNRESOLVED_EXPRESSION), or if a name
+        It may not if the source lacks a column (DELTA_MERGE_UNRESOLVED_EXPRESSION), if a name
         contains a backtick, which Delta does not quote when it expands the star
-        (INVALID_ATTRIBUTE_NAME_SYNTAX).
+        (INVALID_ATTRIBUTE_NAME_SYNTAX), or if the source has a column that the table lacks, which
+        ``spark.databricks.delta.schema.autoMerge.enabled`` would add.
         """
-        return not self.omits_computed_columns and all(
+        return not (self.omits_computed_columns or self.unused) and all(
             column.in_source and "`" not in column.name and not column.is_checked_in_clause
             for column in self.columns
         )

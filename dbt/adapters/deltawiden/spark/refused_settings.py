@@ -1,0 +1,109 @@
+"""The settings with which Spark or Delta would store another value than a model produced.
+
+``tests/settings`` tries all settings of Spark and Delta; these are the ones that fail there.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from dbt_common.exceptions import DbtConfigError
+
+Read = Callable[[str], str | None]
+"""Returns the value of a setting, or None if it is not set."""
+
+
+@dataclass(frozen=True)
+class RefusedSetting:
+    """A setting and what is wrong with it.
+
+    Attributes:
+        name: its name.
+        values: the values that are refused. Empty if every value is.
+        use: the value to use. Empty if the setting must not be set.
+        why: what happens with a refused value.
+    """
+
+    name: str
+    values: tuple[str, ...]
+    use: str
+    why: str
+
+    def is_refused(self, value: str | None) -> bool:
+        """Return whether a value is refused."""
+        return bool(value) and (
+            not self.values or str(value).upper() in map(str.upper, self.values)
+        )
+
+    @property
+    def remedy(self) -> str:
+        """What to do in the profile."""
+        return f'{self.name}: "{self.use}"' if self.use else f"no {self.name}"
+
+
+def _rebase(name: str, why: str) -> RefusedSetting:
+    return RefusedSetting(f"spark.sql.parquet.{name}", ("LEGACY",), "CORRECTED", why)
+
+
+_DELTA = "spark.databricks.delta"
+_OTHER_CALENDAR = "other programs read dates and timestamps before 1900 as other values"
+_SHIFTED = (
+    "dates and timestamps before 1900 in files of other programs are read as other values, which a "
+    "MERGE writes back to the table"
+)
+
+REFUSED_SETTINGS = (
+    RefusedSetting(
+        "spark.sql.parquet.outputTimestampType",
+        ("TIMESTAMP_MILLIS",),
+        "TIMESTAMP_MICROS",
+        "timestamps are stored without their microseconds",
+    ),
+    RefusedSetting(
+        "spark.sql.parser.escapedStringLiterals",
+        ("true",),
+        "false",
+        "texts of seeds, descriptions and properties get backslashes that they do not have",
+    ),
+    RefusedSetting(
+        "spark.sql.caseSensitive",
+        ("true",),
+        "false",
+        "Delta ignores case in the names of columns, and Spark would not find a column that the "
+        "model spells in another way than the table",
+    ),
+    _rebase("datetimeRebaseModeInWrite", _OTHER_CALENDAR),
+    _rebase("int96RebaseModeInWrite", _OTHER_CALENDAR),
+    _rebase("datetimeRebaseModeInRead", _SHIFTED),
+    _rebase("int96RebaseModeInRead", _SHIFTED),
+)
+
+
+def refuse_settings(read: Read) -> None:
+    """Stop before anything is written if a session has a setting with which values are lost.
+
+    Args:
+        read: reads a setting of the session.
+
+    Raises:
+        DbtConfigError: the session has at least one. The message names all of them.
+    """
+    found = list(_refused(read))
+    if not found:
+        return
+    lines = (
+        f"  {setting.name} is {value}: {setting.why}.\n    Use {setting.remedy}"
+        for setting, value in found
+    )
+    raise DbtConfigError(
+        "With these settings of Spark, tables would not have the values that models produce. "
+        "Nothing was written. Change them in server_side_parameters of the profile, or where "
+        "they are set for Spark (spark-defaults.conf, PYSPARK_SUBMIT_ARGS, or the server's "
+        "configuration).\n" + "\n".join(lines)
+    )
+
+
+def _refused(read: Read) -> Iterator[tuple[RefusedSetting, str]]:
+    for setting in REFUSED_SETTINGS:
+        value = read(setting.name)
+        if value is not None and setting.is_refused(value):
+            yield setting, value

@@ -1,0 +1,152 @@
+"""The settings that Spark and Delta have, each with the values that it is tried with."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pyspark.sql import SparkSession
+
+from dbt.adapters.deltawiden.spark.refused_settings import REFUSED_SETTINGS
+
+DELTA = "spark.databricks.delta."
+
+WITHOUT_A_WRITE = {
+    # The tables of the project are written by batch statements of SQL.
+    "spark.sql.streaming.": "streams",
+    f"{DELTA}streaming.": "streams",
+    "spark.sql.pipelines.": "declarative pipelines",
+    "spark.sql.execution.py": "functions in Python",
+    "spark.sql.execution.arrow.": "data frames in Python",
+    "spark.sql.execution.pandas.": "data frames in Python",
+    "spark.sql.pyspark.": "data frames in Python",
+    "spark.sql.thrift": "the Thrift server itself",
+    "spark.sql.cli.": "Spark's own command line",
+    "spark.sql.repl.": "notebooks",
+    # The project has only Delta tables.
+    "spark.sql.avro.": "another format",
+    "spark.sql.csv.": "another format",
+    "spark.sql.json.": "another format",
+    "spark.sql.orc.": "another format",
+    "spark.sql.legacy.avro.": "another format",
+    "spark.sql.legacy.csv.": "another format",
+    "spark.sql.legacy.db2.": "another database",
+    "spark.sql.legacy.mssqlserver.": "another database",
+    "spark.sql.legacy.mysql.": "another database",
+    "spark.sql.legacy.oracle.": "another database",
+    "spark.sql.legacy.postgres.": "another database",
+    "spark.sql.delta.sharing.": "Delta Sharing",
+    f"{DELTA}convert.": "CONVERT TO DELTA",
+    f"{DELTA}uniform.": "other formats beside Delta",
+    f"{DELTA}vacuum.": "VACUUM",
+    f"{DELTA}coordinatedCommits.": "catalogs that accept commits",
+}
+"""The beginnings of the names of settings that are not tried, and what they are about."""
+
+NOT_TRIED = {
+    "spark.sql.analyzer.maxIterations": "Spark stops to analyse a query before it is done",
+    "spark.sql.optimizer.maxIterations": "Spark stops to optimize a query before it is done",
+    "spark.sql.session.timeZone": "the walk has another zone than UTC",
+    "spark.sql.session.localRelationSizeLimit": "Spark Connect only",
+    f"{DELTA}testOnly.dataFileNamePrefix": "Delta's own tests",
+    f"{DELTA}commitLock.enabled": "a lock among the writers of one process",
+}
+
+STOPS = {
+    ("spark.sql.analyzer.singlePassResolver.enabled", "true"),
+    ("spark.sql.runSQLOnFiles", "false"),
+}
+"""With these, a run fails before it writes."""
+
+OTHERS = {
+    f"{DELTA}merge.materializeSource": ("none", "all"),
+    f"{DELTA}insertReplaceOnOrUsing.materializeSource": ("none", "all"),
+    f"{DELTA}checkConstraints.validation.enabled": ("FAIL",),
+    f"{DELTA}generatedColumn.validateOnWrite.enabled": ("FAIL",),
+    f"{DELTA}table.parquetV2.timestampOutputType": ("TIMESTAMP_MILLIS", "INT96"),
+    f"{DELTA}v2.enableMode": ("STRICT", "NONE"),
+    f"{DELTA}autoCompact.enabled": ("true",),
+    f"{DELTA}optimizeWrite.enabled": ("true",),
+    f"{DELTA}checkpointV2.topLevelFileFormat": ("json", "parquet"),
+    f"{DELTA}properties.defaults.columnMapping.mode": ("name", "id"),
+    f"{DELTA}properties.defaults.enableTypeWidening": ("true", "false"),
+    f"{DELTA}properties.defaults.enableChangeDataFeed": ("true",),
+    f"{DELTA}properties.defaults.enableDeletionVectors": ("true",),
+    f"{DELTA}properties.defaults.enableRowTracking": ("true",),
+    f"{DELTA}properties.defaults.dataSkippingNumIndexedCols": ("0", "1"),
+    "spark.sql.sources.default": ("delta", "json"),
+    "spark.sql.sources.useV1SourceList": ("avro",),
+}
+"""Settings whose values Spark does not check, or that are not registered."""
+
+_NUMBER = re.compile(r"a/an '(?:int|long|double|bytes in|time in)[^']*' value")
+_CHOICE = re.compile(r"should be one of '([^']*)'")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A setting with another value than its default."""
+
+    name: str
+    value: str
+
+
+def trials(session: SparkSession) -> list[Trial]:
+    """Return each setting that a session can change, with each of its other values."""
+    found = [trial for trial in _all_trials(session) if _is_tried(trial)]
+    return sorted(set(found), key=lambda trial: (trial.value, trial.name))
+
+
+def groups(tried: list[Trial], size: int) -> Iterator[list[Trial]]:
+    """Yield groups of trials with different names, which are set together."""
+    while tried:
+        group: dict[str, Trial] = {}
+        for trial in tried:
+            if len(group) < size:
+                group.setdefault(trial.name, trial)
+        yield list(group.values())
+        tried = [trial for trial in tried if group.get(trial.name) != trial]
+
+
+def _is_tried(trial: Trial) -> bool:
+    refused = any(
+        each.name == trial.name and each.is_refused(trial.value) for each in REFUSED_SETTINGS
+    )
+    return not (
+        refused
+        or trial.name in NOT_TRIED
+        or trial.name.startswith(tuple(WITHOUT_A_WRITE))
+        or (trial.name, trial.value) in STOPS
+    )
+
+
+def _all_trials(session: SparkSession) -> Iterator[Trial]:
+    probe = session.newSession()
+    # Delta registers its settings when it is first used.
+    probe.sql("select 1").write.format("noop").mode("overwrite").save()
+    jvm = session._jvm
+    conf = getattr(jvm, "org.apache.spark.sql.internal.SQLConf$")
+    entries = getattr(conf, "MODULE$").getConfigEntries().iterator()
+    while entries.hasNext():
+        entry = entries.next()
+        name, default = str(entry.key()), str(entry.defaultValueString())
+        if probe.conf.isModifiable(name):
+            yield from (Trial(name, value) for value in _values(probe, name, default))
+    for name, values in OTHERS.items():
+        yield from (Trial(name, value) for value in values)
+
+
+def _values(probe: SparkSession, name: str, default: str) -> list[str]:
+    if default in ("true", "false"):
+        return ["false" if default == "true" else "true"]
+    try:
+        probe.conf.set(name, "no such value")
+    except Exception as error:
+        text = str(error)
+        choice = _CHOICE.search(text)
+        if choice:
+            return [value for value in choice[1].split(", ") if value.upper() != default.upper()]
+        if "'boolean' value" in text:
+            return ["true", "false"]
+        return ["1"] if _NUMBER.search(text) and default != "1" else []
+    probe.conf.unset(name)
+    return []

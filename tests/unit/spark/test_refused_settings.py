@@ -1,0 +1,36 @@
+"""Settings with which values would be lost are refused, with what to do."""
+
+import pytest
+from dbt_common.exceptions import DbtConfigError
+
+from dbt.adapters.deltawiden.spark.refused_settings import (
+    REFUSED_SETTINGS,
+    RefusedSetting,
+    refuse_settings,
+)
+
+every_setting = pytest.mark.parametrize("setting", REFUSED_SETTINGS, ids=lambda each: each.name)
+
+
+@every_setting
+def test_a_refused_value_is_named_with_what_to_do(setting: RefusedSetting):
+    for value in setting.values or ("1",):
+        for spelled in (value.lower(), value.upper()):
+            with pytest.raises(DbtConfigError) as error:
+                refuse_settings({setting.name: spelled}.get)
+            assert f"{setting.name} is {spelled}: {setting.why}" in error.value.msg
+        assert setting.remedy in error.value.msg
+
+
+@every_setting
+def test_what_the_error_says_to_do_is_accepted(setting: RefusedSetting):
+    refuse_settings({setting.name: setting.use}.get)
+    refuse_settings({}.get)
+
+
+def test_all_refused_values_are_in_one_error():
+    first, second = REFUSED_SETTINGS[:2]
+    with pytest.raises(DbtConfigError) as error:
+        refuse_settings({each.name: each.values[0] for each in (first, second)}.get)
+    assert first.name in error.value.msg
+    assert second.name in error.value.msg
