@@ -1,16 +1,17 @@
 """The ports on which a process listens, and what they answer to a process without their secrets.
 
-python listeners.py PORTS
+python listeners.py PORTS ORDERS
 
-PORTS is a JSON list. A JVM of Spark's own classes asks each port for Spark's RPC endpoints. What is
-printed is a JSON document: the endpoints that were found on each port, and on a port of this JVM's
-own that demands no secret.
+PORTS is a JSON list. A JVM of Spark's own classes asks each port for Spark's RPC endpoints. With
+ORDERS, it then sends Spark the order to stop its executor. What is printed is a JSON document: the
+endpoints that were found on each port, and on a port of this JVM's own that demands no secret.
 """
 
 import json
 import os
 import socket
 import struct
+import subprocess
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,7 +23,8 @@ from pyspark import SparkConf
 from pyspark.java_gateway import launch_gateway
 
 LISTEN = "0A"
-ENDPOINTS = ("LocalSchedulerBackendEndpoint", "BlockManagerMaster")
+EXECUTOR = "LocalSchedulerBackendEndpoint"
+ENDPOINTS = (EXECUTOR, "BlockManagerMaster")
 EVERY_RPC = "endpoint-verifier"
 OWN = "own"
 
@@ -75,7 +77,23 @@ def file_request(path: str) -> bytes:
     return struct.pack(">q", 8 + len(frame)) + frame
 
 
-def main(ports: list[int]) -> None:
+def endpoints(ports: list[int], orders: bool = False) -> dict[str, list[str]]:
+    """Return the endpoints of Spark's RPC that another process finds on ports.
+
+    Args:
+        ports: the ports.
+        orders: whether it stops the executor of a Spark that it finds.
+    """
+    # It knows neither the token of a gateway nor the secrets of a profile.
+    own = {k: v for k, v in os.environ.items() if not k.startswith(("PYSPARK_", "SPARK_"))}
+    command = [sys.executable, __file__, json.dumps(ports), *["orders"][: int(orders)]]
+    asked = subprocess.run(command, capture_output=True, text=True, check=True, env=own)
+    found: dict[str, list[str]] = json.loads(asked.stdout.splitlines()[-1])
+    assert found.pop(OWN) == [EVERY_RPC]
+    return found
+
+
+def main(ports: list[int], orders: bool) -> None:
     """Print what Spark's RPC answers on each port."""
     gateway = launch_gateway(SparkConf(loadDefaults=False).set("spark.driver.memory", "512m"))
     spark = gateway.jvm.org.apache.spark
@@ -88,9 +106,17 @@ def main(ports: list[int]) -> None:
     rpc = _scala_object(gateway, "org.apache.spark.rpc.RpcEnv")
     server = rpc.create("open", "127.0.0.1", 0, conf, manager, False)
     client = rpc.create("stranger", "127.0.0.1", 0, conf, manager, True)
-    found: dict[str, list[str]] = {OWN: _found(spark, client, server.address().port(), [EVERY_RPC])}
+    own = server.address().port()
+    # The first request of a JVM can take long.
+    tries = (_found(spark, client, own, [EVERY_RPC]) for _ in range(10))
+    found: dict[str, list[str]] = {OWN: next(filter(None, tries), [])}
     for port in ports:
         found[str(port)] = _found(spark, client, port, ENDPOINTS)
+        if orders and EXECUTOR in found[str(port)]:
+            address = spark.rpc.RpcAddress("127.0.0.1", port)
+            stop = _scala_object(gateway, "org.apache.spark.scheduler.local.StopExecutor")
+            any_class = _scala_object(gateway, "scala.reflect.ClassTag").Any()
+            client.setupEndpointRef(address, EXECUTOR).askSync(stop, any_class)
     print(json.dumps(found))
     gateway.shutdown()
 
@@ -111,4 +137,4 @@ def _scala_object(gateway: Any, name: str) -> Any:
 
 
 if __name__ == "__main__":
-    main(json.loads(sys.argv[1]))
+    main(json.loads(sys.argv[1]), len(sys.argv) > 2)

@@ -73,6 +73,7 @@ class Project:
             cwd=self.folder,
             env={
                 **os.environ,
+                "CI": "",
                 # Without those of the other tests, which turn the archive off.
                 "JDK_JAVA_OPTIONS": "",
                 "XDG_CACHE_HOME": str(self.cache),

@@ -1,9 +1,6 @@
 """No port of a Spark that dbt starts obeys a process that has not its secret."""
 
-import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,20 +9,8 @@ from pyspark.sql import SparkSession
 
 from tests.functional import listeners
 
-SCRIPT = Path(listeners.__file__)
 # Py4J's request for Java's class java.lang.System.
 PY4J_REQUEST = b"r\nu\njava.lang.System\ne\n"
-
-
-def endpoints(ports: list[int]) -> dict[str, list[str]]:
-    """Return the endpoints of Spark's RPC that another JVM finds on ports."""
-    # Another process knows neither the token of a gateway nor the secrets of a profile.
-    own = {k: v for k, v in os.environ.items() if not k.startswith(("PYSPARK_", "SPARK_"))}
-    command = [sys.executable, SCRIPT, json.dumps(ports)]
-    asked = subprocess.run(command, capture_output=True, text=True, check=True, env=own)
-    found: dict[str, list[str]] = json.loads(asked.stdout.splitlines()[-1])
-    assert found.pop(listeners.OWN) == [listeners.EVERY_RPC]
-    return found
 
 
 @pytest.fixture
@@ -42,7 +27,7 @@ def test_only_this_machine_reaches_the_ports(pids: list[int]):
 
 def test_another_jvm_finds_no_endpoint_of_spark(pids: list[int]):
     ports = [each.port for pid in pids for each in listeners.listeners(pid)]
-    assert endpoints(ports) == {str(port): [] for port in ports}
+    assert listeners.endpoints(ports) == {str(port): [] for port in ports}
 
 
 def test_another_process_gets_no_file_and_no_class(

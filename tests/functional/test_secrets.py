@@ -1,6 +1,7 @@
 """Secrets of the profile are in no log, no error and no artifact."""
 
 import json
+import stat
 import subprocess
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from tests.functional.test_start import dbt, set_profile
 from tests.functional.test_start import project as project
 
 SECRET = "correct-horse-battery-staple"
+PIN = "4711-0815"
 
 
 def what_dbt_leaves(project: Path, printed: subprocess.CompletedProcess[str]) -> str:
@@ -18,26 +20,51 @@ def what_dbt_leaves(project: Path, printed: subprocess.CompletedProcess[str]) ->
     return "\n".join([printed.stdout, printed.stderr, *texts])
 
 
-def test_an_error_does_not_show_a_setting(project: Path):
-    settings = {"spark.shop.password": SECRET, "spark.shop.name": "the-shop"}
+def test_no_secret_is_shown_or_an_argument_of_a_process(project: Path):
+    settings = {
+        "spark.shop.password": SECRET,
+        "spark.shop.name": "the-shop",
+        "spark.shop.dsn": "{{ env_var('DBT_ENV_SECRET_SHOP') }}",
+        "spark.driver.extraJavaOptions": (
+            "-Dshop.plain='a b' -Dshop.pin={{ env_var('DBT_ENV_SECRET_SHOP') }}"
+        ),
+        "spark.hadoop.javax.jdo.option.ConnectionURL": (
+            f"jdbc:derby:;databaseName=own_metastore;create=true;Pwd={SECRET}"
+        ),
+    }
     set_profile(project, {"type": "deltawiden", "schema": "x", "server_side_parameters": settings})
     # Spark substitutes the values of settings in the statement, so its error has them.
     (project / "models" / "one.sql").write_text(
         "select * from `${spark.shop.name}`.`${spark.shop.password}`"
     )
     (project / "models" / "two.py").write_text(
+        "from pathlib import Path\n"
         "def model(dbt, session):\n"
-        "    value = session.conf.get('spark.shop.password')\n"
-        "    if value:\n"
-        "        raise ValueError('no access with ' + value)\n"
+        "    files = Path('/proc').glob('[0-9]*/cmdline')\n"
+        "    arguments = ' '.join(file.read_text(errors='replace') for file in files)\n"
+        "    system = session._jvm.java.lang.System\n"
+        "    secrets = [session.conf.get(f'spark.shop.{key}') for key in ('password', 'dsn')]\n"
+        "    assert system.getProperty('shop.pin') == secrets[1]\n"
+        "    assert system.getProperty('shop.plain') == 'a b'\n"
+        "    assert 'the-shop' not in arguments\n"
+        "    assert not any(secret in arguments for secret in secrets)\n"
+        "    system.err.println('log of ' + ' and '.join(secrets))\n"
+        "    if secrets:\n"
+        "        raise ValueError('no access with ' + ' and '.join(secrets))\n"
         "    return session.range(1)\n"
     )
-    run = dbt(project, "--debug", "run")
+    run = dbt(project, "--debug", "run", DBT_ENV_SECRET_SHOP=PIN)
     assert "[TABLE_OR_VIEW_NOT_FOUND] The table or view `the-shop`.`***" in run.stdout
-    assert "no access with *****" in run.stdout
+    assert "no access with ***** and *****" in run.stdout
     results = json.loads((project / "target" / "run_results.json").read_text())
-    assert "no access with *****" in results["results"][1]["message"]
-    assert SECRET not in what_dbt_leaves(project, run)
+    assert "no access with ***** and *****" in results["results"][1]["message"]
+    left = what_dbt_leaves(project, run)
+    assert SECRET not in left
+    assert PIN not in left
+    log = project / "logs" / "spark.log"
+    assert f"log of {'*' * len(SECRET)} and {'*' * len(PIN)}" in log.read_text()
+    assert stat.S_IMODE(log.stat().st_mode) == 0o600
+    assert (project / "own_metastore").exists()
 
 
 @pytest.mark.slow
@@ -60,28 +87,3 @@ def test_the_error_of_a_missing_server_does_not_show_the_secret(
     run = dbt(project, "--debug", "debug")
     assert run.returncode != 0
     assert SECRET not in what_dbt_leaves(project, run)
-
-
-@pytest.mark.slow
-def test_a_secret_is_no_argument_of_a_process(project: Path):
-    settings = {
-        "spark.shop.password": SECRET,
-        "spark.shop.name": "the-shop",
-        "spark.hadoop.fs.azure.account.key.shop.dfs.core.windows.net": SECRET,
-        "spark.hadoop.javax.jdo.option.ConnectionURL": (
-            f"jdbc:derby:;databaseName=own_metastore;create=true;password={SECRET}"
-        ),
-    }
-    set_profile(project, {"type": "deltawiden", "schema": "x", "server_side_parameters": settings})
-    (project / "models" / "two.py").write_text(
-        "from pathlib import Path\n"
-        "def model(dbt, session):\n"
-        "    files = Path('/proc').glob('[0-9]*/cmdline')\n"
-        "    arguments = ' '.join(file.read_text(errors='replace') for file in files)\n"
-        "    assert 'spark.shop.name=the-shop' in arguments\n"
-        "    assert session.conf.get('spark.shop.password') not in arguments\n"
-        "    return session.range(1)\n"
-    )
-    run = dbt(project, "run", "--select", "two")
-    assert run.returncode == 0, run.stdout
-    assert (project / "own_metastore").exists()

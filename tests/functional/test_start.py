@@ -83,6 +83,18 @@ def test_the_smallest_profile_runs_and_the_terminal_shows_dbt_lines_only(project
 
 
 @pytest.mark.slow
+def test_nothing_is_left_in_the_temporary_folder(project: Path):
+    folder = project / "temporary"
+    folder.mkdir()
+    options = {"spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={folder}"}
+    set_profile(project, {"type": "deltawiden", "schema": "x", "server_side_parameters": options})
+    run = dbt(project, "run", "--vars", "type: int", TMPDIR=str(folder))
+    assert run.returncode == 0, run.stdout
+    assert ended(project)
+    assert [*folder.iterdir()] == []
+
+
+@pytest.mark.slow
 def test_a_profile_of_dbt_spark_works_with_its_type_changed(project: Path):
     set_profile(
         project,

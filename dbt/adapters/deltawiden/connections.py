@@ -24,6 +24,7 @@ from dbt.adapters.deltawiden.spark.object_storage import warn_of_a_second_driver
 from dbt.adapters.deltawiden.spark.python_models import release_functions
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
 from dbt.adapters.deltawiden.spark.refused_settings import refuse_settings
+from dbt.adapters.deltawiden.spark.running import end_text
 from dbt.adapters.deltawiden.spark.session import get_session, release_session
 from dbt.adapters.deltawiden.spark.session_connection import SessionConnection
 from dbt.adapters.deltawiden.spark.settings import given_settings
@@ -64,7 +65,8 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
         except Exception as error:
             logger.debug(f"Error while running:\n{sql}")
             logger.debug(str(error))
-            raise DbtDatabaseError(scrubbed(error_text(_server_message(error)))) from error
+            text = end_text(error) or scrubbed(error_text(_server_message(error)))
+            raise DbtDatabaseError(text) from error
 
     def add_query(
         self,

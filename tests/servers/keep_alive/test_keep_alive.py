@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from importlib import reload
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from dbt.adapters.deltawiden.spark.kept.session import open_kept, release_kept
 from dbt.adapters.deltawiden.spark.kept.settings import place
 from dbt.adapters.deltawiden.spark.kept.state import KeptSpark, SparkFolder, spark_folder
 from dbt.adapters.deltawiden.spark.kept.status import kept_text, stop_kept
+from tests.functional import listeners
 
 LONG = 300
 ENOUGH = 30
@@ -98,6 +100,14 @@ def test_it_listens_on_this_machine_only(kept):
 
 def _sockets(file: str) -> list[str]:
     return Path(f"/proc/net/{file}").read_text().splitlines()[1:]
+
+
+def test_no_port_obeys_a_process_without_its_secret(kept):
+    ports = {each.port for each in listeners.listeners(kept.spark.jvm.pid)}
+    assert len(ports) >= 4
+    assert all(each.is_loopback for each in listeners.listeners(kept.spark.jvm.pid))
+    assert listeners.endpoints([*ports], orders=True) == {str(port): [] for port in ports}
+    assert server_problem(kept.spark.port, kept.spark.token, 30) is None
 
 
 def test_a_wrong_token_is_refused(kept):
@@ -186,6 +196,36 @@ def test_a_hung_spark_is_ended_and_replaced(parameters, kept, folder, monkeypatc
     replaced = folder.read()
     assert replaced is not None
     assert replaced.jvm != kept.spark.jvm
+
+
+def test_a_spark_that_has_lost_its_executor_is_replaced(parameters):
+    attached = attach({**parameters, "spark.authenticate": "false"}, LONG)
+    try:
+        ports = [each.port for each in listeners.listeners(attached.spark.jvm.pid)]
+        found = listeners.endpoints(ports, orders=True)
+        assert [*listeners.ENDPOINTS] in found.values()
+    finally:
+        attached.use.end()
+    open_to_all = {**parameters, "spark.authenticate": "false"}
+    assert "does not run a task: " in kept_text(open_to_all)
+    assert works(open_to_all)
+    assert ended(attached.spark)
+
+
+def test_a_spark_whose_cores_are_busy_is_not_ended(parameters, kept):
+    connection = open_kept(parameters, LONG)
+    sleep = "java_method('java.lang.Thread', 'sleep', 15000L)"
+    connection.execute(f"select * from range(0, 64, 1, 64) where {sleep} is not null")
+    with ThreadPoolExecutor() as threads:
+        running = threads.submit(connection.fetchall)
+        time.sleep(3)
+        assert server_problem(kept.spark.port, kept.spark.token, 3, is_busy=True) is None
+        assert server_problem(kept.spark.port, kept.spark.token, 3) is not None
+        connection.cancel()
+        with pytest.raises(DbtBaseException):
+            running.result()
+    connection.close()
+    release_kept()
 
 
 def test_a_spark_without_memory_ends_and_is_replaced(parameters, kept):

@@ -207,6 +207,7 @@ def test_a_forgotten_archive_is_deleted(machine: Machine):
 @pytest.fixture
 def at_exit(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     registered: list[object] = []
+    monkeypatch.delenv("CI", raising=False)
     monkeypatch.setattr(atexit, "register", registered.append)
     return registered
 
@@ -231,6 +232,14 @@ def test_an_archive_that_could_not_be_made_is_tried_again_after_a_day(
     os.utime(archive._stamp, (yesterday, yesterday))
     archive.make_at_exit()
     assert len(at_exit) == 1
+
+
+def test_nothing_is_made_on_a_build_server(
+    machine: Machine, at_exit: list[object], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("CI", "true")
+    machine.archive().make_at_exit()
+    assert at_exit == []
 
 
 def test_nothing_is_made_in_a_folder_that_cannot_be_created(

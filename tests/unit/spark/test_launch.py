@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark import SparkConf
 
 from dbt.adapters.deltawiden.spark import launch as launch_module
 from dbt.adapters.deltawiden.spark.class_archive import ClassArchive
@@ -74,7 +73,7 @@ CRASH = "# A fatal error has been detected by the Java Runtime Environment:"
 
 @pytest.fixture
 def archive(tmp_path: Path) -> ClassArchive:
-    made = ClassArchive(str(tmp_path / "x.jsa"), "/spark/jars/*", (), "1g")
+    made = ClassArchive(str(tmp_path / "x.jsa"), "/spark/jars/x.jar", (), "1g")
     Path(made.file).write_text("classes")
     made.write_stamp()
     return made
@@ -94,9 +93,12 @@ class Launches:
         with self._log.open("w") as log:
             return launch(SETTINGS, JAVA, archive, log)
 
-    def _launch(self, conf: SparkConf, streams: Any) -> str:
+    def _launch(self, conf: None, streams: Any) -> str:
         options = os.environ.get(OPTIONS, "")
-        class_path = conf.get("spark.driver.extraClassPath")
+        _, file, *_ = os.environ["PYSPARK_SUBMIT_ARGS"].split()
+        lines = Path(file).read_text().splitlines()
+        given = dict(line.split("=", 1) for line in lines if line)
+        class_path = given.get("spark.driver.extraClassPath")
         self.attempts.append((class_path, JAVA.defaults[0] in options))
         if self.fails in options:
             streams["stdout"].write(self.prints)

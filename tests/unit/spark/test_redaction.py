@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from dbt_common.events.base_types import EventLevel
@@ -18,9 +19,10 @@ from dbt.adapters.deltawiden.credentials import DeltaWidenCredentials
 from dbt.adapters.deltawiden.spark import redaction as secrets
 from dbt.adapters.deltawiden.spark.redaction import (
     find_secrets,
+    hide,
+    hide_in_file,
     is_secret,
     scrubbed,
-    without_secrets,
 )
 
 
@@ -47,11 +49,14 @@ def _nothing_hidden(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         "spark.hadoop.dfs.adls.oauth2.credential",
         "spark.hadoop.fs.gs.auth.service.account.private.key",
         "spark.hadoop.ssl.keystore.pass",
+        "spark.shop.apikey",
+        "spark.shop.api-key",
+        "spark.shop.passphrase",
+        "spark.shop.dbPwd",
     ],
 )
 def test_a_setting_that_spark_or_hadoop_redacts_is_a_secret(setting: str):
     assert is_secret(setting, "x")
-    assert without_secrets({setting: "x", "spark.master": "local"}) == {"spark.master": "local"}
 
 
 @pytest.mark.parametrize(
@@ -64,6 +69,9 @@ def test_a_setting_that_spark_or_hadoop_redacts_is_a_secret(setting: str):
             {"key%2D1", "key-1", "p%40ss", "p@ss"},
         ),
         ("jdbc:mysql://hive:hunter2@h:3306/m", {"hunter2"}),
+        ("jdbc:sqlserver://h;databaseName=m;User=hive;Pwd=hunter2", {"hunter2"}),
+        ("jdbc:oracle:thin:hive/hunter2@h:1521:m", {"hunter2"}),
+        ("jdbc:oracle:thin:@h:1521/m", set()),
         ("jdbc:derby:;databaseName=/data/m;create=true", set()),
         ("thrift://h:9083,thrift://user@h:9083", set()),
     ],
@@ -71,16 +79,30 @@ def test_a_setting_that_spark_or_hadoop_redacts_is_a_secret(setting: str):
 def test_a_password_in_a_url_is_a_secret(url: str, secrets: set[str]):
     settings = {"spark.hadoop.javax.jdo.option.ConnectionURL": url}
     assert find_secrets(settings, {}, None) == secrets
-    assert without_secrets(settings) == ({} if secrets else settings)
 
 
-def test_a_setting_that_the_jvm_is_launched_with_is_an_argument_and_hidden():
+def test_a_setting_that_the_jvm_is_launched_with_is_hidden():
     settings = {
         "spark.jars.repositories": "https://me:hunter2@h/maven",
         "spark.driver.extraJavaOptions": "-Dhttps.proxyPassword=hunter3 -Dx=1",
     }
     assert find_secrets(settings, {}, None) == {"hunter2", "hunter3"}
-    assert without_secrets(settings) == settings
+
+
+def test_a_variable_that_dbt_keeps_secret_is_hidden_in_each_spelling(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.setenv("DBT_ENV_SECRET_SHOP", "a<b&c/d")
+    monkeypatch.setenv("SHOP", "not secret")
+    found = find_secrets({"spark.shop.dsn": "x"}, {}, None)
+    assert found == {"a<b&c/d"}
+    hide(found)
+    assert scrubbed("a<b&c/d, a&lt;b&amp;c/d, a%3Cb%26c%2Fd") == "*****, *****, *****"
+    log = tmp_path / "spark.log"
+    log.write_text("url=a<b&c/d;\nnext\n")
+    hide_in_file(log)
+    assert log.read_text() == "url=*******;\nnext\n"
+    hide_in_file(tmp_path / "missing.log")
 
 
 def test_all_secrets_of_a_profile_are_found():

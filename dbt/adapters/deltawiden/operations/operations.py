@@ -56,6 +56,7 @@ from dbt.adapters.deltawiden.operations.sync_contracts import (
 from dbt.adapters.deltawiden.operations.vacuum import Vacuum, vacuum
 from dbt.adapters.deltawiden.operations.widen_columns import widen_columns
 from dbt.adapters.deltawiden.operations.would_be_types import WouldBeTypes
+from dbt.adapters.deltawiden.spark.redaction import scrubbed
 from dbt.adapters.deltawiden.views.finder import ViewFinder
 
 Tables = Iterable[SparkRelation]
@@ -131,7 +132,7 @@ class Operations:
 
     def write_page(self, results: PlanResults | ReportResults, file: Path) -> str:
         """Write the page of results to a file, and return its path. The file is a user's."""
-        return write_page(results.operation, file, page_of(results))
+        return write_page(results.operation, file, scrubbed(page_of(results)))
 
     def sync_contracts(self, models: Names, compiled: bool, write: bool) -> SyncResults:
         """Show, and write, the types in contracts that a widening has made stale."""

@@ -116,6 +116,10 @@ class ClassArchive:
     def make_at_exit(self) -> None:
         """Make the archive in the background when this process ends, unless it exists."""
         if self._is_missing():
+            logger.info(
+                "When this command has ended, a process in the background makes an archive of "
+                "Spark's classes, once: the next commands then start faster."
+            )
             atexit.register(self._start_making)
 
     def make_in_background(self) -> None:
@@ -124,7 +128,8 @@ class ClassArchive:
             self._start_making()
 
     def _is_missing(self) -> bool:
-        is_wanted = not self.exists() and not self.has_failed()
+        # A build server ends or throws away what a job leaves running.
+        is_wanted = not (os.environ.get("CI") or self.exists() or self.has_failed())
         return is_wanted and _has_room(Path(self.file).parent)
 
     def _start_making(self) -> None:

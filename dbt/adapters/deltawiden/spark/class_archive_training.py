@@ -31,7 +31,7 @@ from dbt.adapters.deltawiden.spark.java import find_java
 from dbt.adapters.deltawiden.spark.settings import start_settings
 
 _TEMPORARY = "making-"
-_MOST_SECONDS = 1800
+_MOST_SECONDS = 600
 
 # The user's settings could point to a metastore or to files that are not ours. Hive reads
 # hive-site.xml from the folders of two of these variables, and Spark adds the folders of others to
@@ -206,7 +206,13 @@ def _check(archive: ClassArchive, made: Path) -> None:
     subprocess.run(command, check=True, capture_output=True, timeout=300)
 
 
+def _give_up(*_: object) -> None:
+    raise TimeoutError(f"It took more than {_MOST_SECONDS // 60} minutes.")
+
+
 if __name__ == "__main__":
     _take_turns()
+    # The reason is stored, and what was begun is removed.
+    signal.signal(signal.SIGALRM, _give_up)
     signal.alarm(_MOST_SECONDS)
     main(sys.argv[1])

@@ -1,11 +1,12 @@
 """Start Spark inside dbt's process, and explain in one sentence why it does not start."""
 
+import atexit
 import contextlib
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import pyspark
 from dbt.adapters.events.logging import AdapterLogger
@@ -20,7 +21,8 @@ from dbt.adapters.deltawiden.spark.jar_cache import JarCache, without_bundled
 from dbt.adapters.deltawiden.spark.java import java_version
 from dbt.adapters.deltawiden.spark.launch import archive_for, launch, read_java
 from dbt.adapters.deltawiden.spark.package_lock import alone_resolving
-from dbt.adapters.deltawiden.spark.redaction import scrubbed
+from dbt.adapters.deltawiden.spark.redaction import hide_in_file, scrubbed
+from dbt.adapters.deltawiden.spark.running import RunningSpark, note_running
 from dbt.adapters.deltawiden.spark.settings import (
     adds_only_own_jars,
     bundled_jars_dir,
@@ -33,9 +35,10 @@ logger = AdapterLogger("DeltaWiden")
 
 
 _PACKAGES = "spark.jars.packages"
+_HIVE_FOLDER = "hive.downloaded.resources.dir"
 
-SPARK_ERRORS = (PySparkException, Py4JError)
-"""The exceptions that PySpark raises for an error of Spark or Delta."""
+SPARK_ERRORS = (PySparkException, Py4JError, ConnectionError)
+"""The exceptions that PySpark raises for an error of Spark or Delta, and if Spark has ended."""
 
 
 class SparkDidNotStart(DbtRuntimeError):
@@ -58,7 +61,8 @@ def start_spark(parameters: Mapping[str, str], log_file: Path | None = None) -> 
             not start for another reason.
     """
     log_file = log_file or _log_file()
-    with log_file.open("w", encoding="utf-8") as log:
+    atexit.register(hide_in_file, log_file)
+    with _private_file(log_file) as log:
         # The JVM keeps this file open for its output, which does not belong among dbt's.
         try:
             if "PYSPARK_GATEWAY_PORT" in os.environ:
@@ -68,7 +72,11 @@ def start_spark(parameters: Mapping[str, str], log_file: Path | None = None) -> 
             settings = start_settings(parameters, os.environ)
             ours = adds_only_own_jars(parameters, os.environ)
             with _found_jars(settings.get(_PACKAGES) if ours else None) as found:
-                return _start(settings, given, found, log)
+                archive = _start(settings, given, found, log)
+            gateway: Any = SparkContext._gateway
+            process = gateway.proc
+            note_running(RunningSpark(process.pid, log_file, lambda: process.poll() is not None))
+            return archive
         except Exception as error:
             logger.debug(f"{error}\n{_read(log_file)}")
             raise SparkDidNotStart(scrubbed(_why_not_started(error, log_file))) from error
@@ -93,9 +101,19 @@ def _start(
         gateway = launch(resolved, java, archive_for(resolved, given, java), log)
         if found is not None and _PACKAGES in resolved:
             found.write(SparkConf(_jvm=gateway.jvm).get("spark.jars", "").split(","))
-    SparkContext(conf=_conf(resolved), gateway=gateway)
+    _keep_hive_files(SparkContext(conf=_conf(resolved), gateway=gateway))
     # The jars are known now.
     return archive_for(_with_jars(settings, found), given, java)
+
+
+def _keep_hive_files(context: Any) -> None:
+    """Let Hive's client have its folder among Spark's temporary files, which Spark deletes.
+
+    By default, each client leaves a folder beside them.
+    """
+    hadoop = context._jsc.hadoopConfiguration()
+    if hadoop.get(_HIVE_FOLDER) is None:
+        hadoop.set(_HIVE_FOLDER, context._jvm.org.apache.spark.SparkFiles.getRootDirectory())
 
 
 def _with_jars(settings: Mapping[str, str], found: JarCache | None) -> Mapping[str, str]:
@@ -138,6 +156,14 @@ def _log_file() -> Path:
     folder = getattr(get_flags(), "LOG_PATH", None) or tempfile.mkdtemp(prefix="dbt-deltawiden-")
     Path(folder).mkdir(parents=True, exist_ok=True)
     return Path(folder) / "spark.log"
+
+
+def _private_file(file: Path) -> TextIO:
+    """Open a file that only the user can read: Spark's lines can show settings and rows."""
+    handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with contextlib.suppress(OSError):  # A file system without permissions.
+        os.chmod(file, 0o600)
+    return open(handle, "w", encoding="utf-8")
 
 
 def _read(log_file: Path) -> str:

@@ -11,22 +11,24 @@ from typing import TextIO
 
 from dbt.adapters.events.logging import AdapterLogger
 from py4j.java_gateway import JavaGateway
-from pyspark import SparkConf
 from pyspark.java_gateway import launch_gateway
 
 from dbt.adapters.deltawiden.spark.class_archive import CLASS_PATH, ClassArchive, find_archive
 from dbt.adapters.deltawiden.spark.java import (
+    OPTION_SETTINGS,
     Java,
     default_options,
     find_java,
     given_java_options,
 )
-from dbt.adapters.deltawiden.spark.redaction import without_secrets
-from dbt.adapters.deltawiden.spark.settings import is_local
+from dbt.adapters.deltawiden.spark.redaction import scrubbed
+from dbt.adapters.deltawiden.spark.settings import defaults_file, given_settings, is_local
+from dbt.adapters.deltawiden.spark.submit import submission
 
 logger = AdapterLogger("DeltaWiden")
 
 _OPTIONS = "SPARK_SUBMIT_OPTS"
+_FIRST_WITH_OPTIONS_FILE = 9
 
 
 # What the JVM prints if it refuses its options, and if it crashes: on an archive that is damaged.
@@ -125,11 +127,13 @@ class _Attempt:
     Attributes:
         settings: the settings that Spark starts with.
         options: the options that are added to the user's.
+        java_major: the major version of Java, or 0 if it is not known.
         archive: the archive that is used.
     """
 
     settings: Mapping[str, str]
     options: tuple[str, ...]
+    java_major: int
     archive: ClassArchive | None = None
 
 
@@ -137,13 +141,14 @@ def _attempts(
     settings: Mapping[str, str], java: JavaStart, archive: ClassArchive | None
 ) -> list[_Attempt]:
     """Return the ways to launch the JVM, from the fastest to the one that adds no option."""
-    attempts = [_Attempt(settings, java.defaults)]
+    major = (java.java.major if java.java is not None else None) or 0
+    attempts = [_Attempt(settings, java.defaults, major)]
     if java.defaults:
         # The user's options can also be in a file, and a JVM does not start with two collectors.
-        attempts.append(_Attempt(settings, ()))
+        attempts.append(_Attempt(settings, (), major))
     if archive is not None and archive.exists():
         options = (*java.defaults, *archive.use_options)
-        attempts.insert(0, _Attempt({**settings, **archive.settings}, options, archive))
+        attempts.insert(0, _Attempt({**settings, **archive.settings}, options, major, archive))
     return attempts
 
 
@@ -155,15 +160,31 @@ def _is_refused(log: Path, start: int) -> bool:
 def _launch(attempt: _Attempt, refused: _Attempt | None, log: TextIO) -> JavaGateway:
     if attempt.archive is not None:
         attempt.archive.mark_used()
-    # Every user of the machine can read the arguments of a process.
-    settings = without_secrets(attempt.settings)
-    arguments = SparkConf(loadDefaults=False).setAll(list(settings.items()))
-    with _submit_arguments(arguments), _java_options(attempt.options):
-        gateway = launch_gateway(arguments, {"stdout": log, "stderr": log})
+    with (
+        submission(
+            attempt.settings, _secret_options(attempt), defaults_file(os.environ), os.environ
+        ) as given,
+        # PySpark's own default, so that it starts another JVM as if the variable were not set.
+        _variable("PYSPARK_SUBMIT_ARGS", given.arguments, unset="pyspark-shell"),
+        _java_options(attempt.options),
+    ):
+        gateway = launch_gateway(None, {"stdout": log, "stderr": log, "pass_fds": given.files})
     if refused is not None and refused.archive is not None:
         # Only the archive is missing this time, so it was the reason.
         refused.archive.give_up("The JVM did not start with it.")
     return gateway
+
+
+def _secret_options(attempt: _Attempt) -> str:
+    """Return the user's Java options for a file of the JVM if there is a secret in them."""
+    if attempt.java_major < _FIRST_WITH_OPTIONS_FILE:
+        return ""
+    every = {**given_settings({}, os.environ), **attempt.settings}
+    text = " ".join(every.get(key, "") for key in OPTION_SETTINGS)
+    if scrubbed(text) == text:
+        return ""
+    # https://docs.oracle.com/en/java/javase/17/docs/specs/man/java.html (-XX:VMOptionsFile)
+    return "\n".join(f"'{word}'" if '"' in word else f'"{word}"' for word in shlex.split(text))
 
 
 @contextlib.contextmanager
@@ -181,34 +202,13 @@ def _java_options(options: Sequence[str]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _submit_arguments(conf: SparkConf) -> Iterator[None]:
-    """Append the settings to PYSPARK_SUBMIT_ARGS, so that they take precedence over its content.
-
-    Otherwise its content comes last: PySpark passes it to spark-submit after the settings.
-    """
-    given = os.environ.get("PYSPARK_SUBMIT_ARGS")
-    if given is None:
-        yield
-        return
-    options = [word for word in shlex.split(given) if word != "pyspark-shell"]
-    for key, value in conf.getAll():
-        options += ["--conf", f"{key}={value}"]
-    # For spark-submit, this option takes precedence over the equivalent setting.
-    packages = conf.get("spark.jars.packages")
-    if packages:
-        options += ["--packages", packages]
-    with _variable("PYSPARK_SUBMIT_ARGS", shlex.join([*options, "pyspark-shell"])):
-        yield
-
-
-@contextlib.contextmanager
-def _variable(name: str, value: str) -> Iterator[None]:
-    """Set an environment variable until the block ends. Then it has its earlier value, or is empty.
+def _variable(name: str, value: str, unset: str = "") -> Iterator[None]:
+    """Set an environment variable until the block ends. Then it has its value from before.
 
     The JVM starts while dbt parses. While a thread reads all variables of the environment, as dbt
     does for each log event, removing one raises a KeyError in it. So a variable is never removed.
     """
-    before = os.environ.get(name, "")
+    before = os.environ.get(name, unset)
     os.environ[name] = value
     try:
         yield

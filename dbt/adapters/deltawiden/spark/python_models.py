@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
 from dbt.adapters.deltawiden.spark.errors import error_text
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
+from dbt.adapters.deltawiden.spark.running import end_text
 from dbt.adapters.deltawiden.spark.temporary_views import python_view
 from dbt.adapters.deltawiden.sql.identifiers import quote
 from dbt.adapters.deltawiden.sql.versions import read_version
@@ -125,7 +126,8 @@ class SessionJob(PythonJobHelper):
         except DbtRuntimeError:
             raise
         except Exception as error:
-            raise PythonModelFailed(scrubbed(self._text(error, compiled_code))) from error
+            text = end_text(error) or scrubbed(self._text(error, compiled_code))
+            raise PythonModelFailed(text) from error
 
     def _table(self, name: str) -> DataFrame:
         """Read the table of a ref or source, whose values may leave Spark through ``toPandas``."""

@@ -1,17 +1,23 @@
 """Hide the secrets of a profile in logs, errors and artifacts."""
 
+import contextlib
+import html
 import json
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from urllib.parse import unquote
+from pathlib import Path
+from urllib.parse import quote, unquote
 
+from dbt_common.constants import SECRET_ENV_PREFIX
 from dbt_common.events.event_manager_client import get_event_manager
 from dbt_common.exceptions import scrub_secrets
 
 _SECRET_SETTING = re.compile(
     "secret|password|token|access[.]?key"
-    "|(account|encryption|private)[.]key|fs[.]azure[.]sas[.]|keystore[.]pass$|credential$",
+    "|(account|encryption|private)[.]key|fs[.]azure[.]sas[.]|keystore[.]pass$|credential$"
+    "|passphrase|api[._-]?key|pwd$",
     re.IGNORECASE,
 )
 """The first line is the rule of Spark's setting ``spark.redaction.regex``. The second line has what
@@ -19,15 +25,21 @@ Hadoop's ``hadoop.security.sensitive-config-keys`` adds, and further keys of Azu
 https://spark.apache.org/docs/latest/configuration.html#runtime-environment,
 https://hadoop.apache.org/docs/stable/hadoop-project-dist/hadoop-common/core-default.xml,
 https://hadoop.apache.org/docs/stable/hadoop-azure/index.html and
-https://github.com/GoogleCloudDataproc/hadoop-connectors/blob/master/gcs/CONFIGURATION.md"""
+https://github.com/GoogleCloudDataproc/hadoop-connectors/blob/master/gcs/CONFIGURATION.md. The third
+line has usual names."""
 
-_SECRET_IN_URL = re.compile(r"password=([^&;,)\s]+)|://[^/?#@\s:]*:([^/?#@\s]+)@", re.IGNORECASE)
-"""A password in the URL of a JDBC database or a repository: a parameter, or before ``@``."""
+_SECRET_IN_URL = re.compile(
+    r"(?:password|passphrase|pwd|api_?key)=([^&;,)\s]+)"
+    r"|://[^/?#@\s:]*:([^/?#@\s]+)@"
+    r"|jdbc:oracle:\w+:[^/@\s]+/([^@\s]+)@",
+    re.IGNORECASE,
+)
+"""A password in the URL of a JDBC database or a repository: a parameter, or before ``@``. Oracle's
+URLs have it after the user's name:
+https://docs.oracle.com/en/database/oracle/oracle-database/23/jjdbc/data-sources-and-URLs.html"""
 
 _SECRET_ATTRIBUTE = re.compile(r"(?:PWD|Password|Auth_AccessToken)\s*=\s*([^;]+)", re.I)
 """The attributes of an ODBC connection string that contain a secret."""
-
-_NEEDED_AT_LAUNCH = ("spark.driver.", "spark.jars")
 
 _SHORTEST = 3
 """The minimum length of a hidden secret: to hide one or two characters would change many words."""
@@ -43,22 +55,10 @@ def is_secret(setting: str, value: str | None) -> bool:
     return bool(_SECRET_SETTING.search(setting) or _SECRET_IN_URL.search(value or ""))
 
 
-def without_secrets(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return the settings without those that contain a secret, for the arguments of a process.
-
-    Settings that Spark already needs to start its JVM stay: the driver's, and those of jars.
-    """
-    return {
-        key: value
-        for key, value in settings.items()
-        if not is_secret(key, None if key.startswith(_NEEDED_AT_LAUNCH) else value)
-    }
-
-
 def find_secrets(
     settings: Mapping[str, str], given: Mapping[str, str | None], connection_string: str | None
 ) -> frozenset[str]:
-    """Collect the secrets of a profile.
+    """Collect the secrets of a profile, and of dbt's variables ``DBT_ENV_SECRET...``.
 
     Args:
         settings: ``server_side_parameters``.
@@ -76,6 +76,8 @@ def _values(
     settings: Mapping[str, str], given: Mapping[str, str | None], connection_string: str | None
 ) -> Iterator[str]:
     yield from (value for value in given.values() if value)
+    # A profile can use such a variable in any of its keys.
+    yield from (os.environ[key] for key in os.environ if key.startswith(SECRET_ENV_PREFIX))
     for key, value in settings.items():
         if is_secret(key, None):
             yield value
@@ -99,13 +101,17 @@ def hide(secrets: Iterable[str]) -> None:
         secrets: the result of ``find_secrets``. They stay hidden until the process ends.
     """
     global _hidden
-    # A log in JSON contains them with JSON's escapes.
-    shown = {text for secret in secrets for text in (secret, json.dumps(secret)[1:-1])}
+    shown = {text for secret in secrets for text in _spellings(secret)}
     # The longest come first, so that a secret that is part of another one does not split it.
     _hidden = tuple(sorted({*_hidden, *shown}, key=len, reverse=True))
     for event_logger in get_event_manager().loggers:
         if not isinstance(event_logger.scrubber, _Scrubber):
             event_logger.scrubber = _Scrubber(event_logger.scrubber)
+
+
+def _spellings(secret: str) -> tuple[str, ...]:
+    """Return how a secret is written in a text, in JSON, on a page and in a URL."""
+    return secret, json.dumps(secret)[1:-1], html.escape(secret), quote(secret, safe="")
 
 
 @dataclass(frozen=True)
@@ -128,3 +134,17 @@ def scrubbed(text: str) -> str:
         The text without the secrets.
     """
     return str(scrub_secrets(text, list(_hidden)))
+
+
+def hide_in_file(file: Path) -> None:
+    """Replace the hidden secrets in a file with stars.
+
+    Args:
+        file: a log that another process can be writing to: its length does not change.
+    """
+    with contextlib.suppress(OSError), file.open("r+b") as stream:
+        text = stream.read()
+        for secret in map(str.encode, _hidden):
+            for found in re.finditer(re.escape(secret), text):
+                stream.seek(found.start())
+                stream.write(b"*" * len(secret))

@@ -14,6 +14,7 @@ from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
 from dbt.adapters.deltawiden.spark.errors import error_text, whole_text
 from dbt.adapters.deltawiden.spark.job_description import JobDescription
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
+from dbt.adapters.deltawiden.spark.running import end_text
 from dbt.adapters.deltawiden.spark.scala import (
     analysed_plan,
     clone_session,
@@ -254,4 +255,4 @@ def errors_as_dbt_errors() -> Iterator[None]:
     except SPARK_ERRORS as error:
         text = whole_text(error)
         logger.debug(text)
-        raise DbtDatabaseError(scrubbed(error_text(text))) from error
+        raise DbtDatabaseError(end_text(error) or scrubbed(error_text(text))) from error

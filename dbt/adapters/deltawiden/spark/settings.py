@@ -1,10 +1,8 @@
 """Choose the settings that Spark starts with, on this machine or on a cluster."""
 
-import itertools
 import os
 import re
-import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pyspark
@@ -13,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.spark.machine import cores, memory_bytes
 from dbt.adapters.deltawiden.spark.storage_folder import default_warehouse
+from dbt.adapters.deltawiden.spark.submit import submitted_settings
 
 EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 SESSION_CATALOG = "spark.sql.catalog.spark_catalog"
@@ -122,7 +121,7 @@ def given_settings(parameters: Mapping[str, str], environment: Mapping[str, str]
     Returns:
         The settings, each with the value that takes precedence.
     """
-    return {**_spark_defaults(environment), **_submit_arguments(environment), **parameters}
+    return {**_spark_defaults(environment), **submitted_settings(environment), **parameters}
 
 
 def iceberg_settings(session: Mapping[str, str]) -> dict[str, str]:
@@ -238,50 +237,24 @@ def _spark_home(environment: Mapping[str, str]) -> Path:
     return Path(environment.get("SPARK_HOME") or os.path.dirname(pyspark.__file__))
 
 
+def defaults_file(environment: Mapping[str, str]) -> Path:
+    """Return the file with the user's default settings. It may not exist."""
+    folder = environment.get("SPARK_CONF_DIR") or str(_spark_home(environment) / "conf")
+    return Path(folder) / "spark-defaults.conf"
+
+
 def _spark_defaults(environment: Mapping[str, str]) -> dict[str, str]:
     """Read spark-defaults.conf, which spark-submit applies after the settings it is given.
 
     Source:
         https://spark.apache.org/docs/latest/configuration.html#dynamically-loading-spark-properties
     """
-    folder = environment.get("SPARK_CONF_DIR") or str(_spark_home(environment) / "conf")
-    file = Path(folder) / "spark-defaults.conf"
+    file = defaults_file(environment)
     if not file.is_file():
         return {}
     lines = (line.strip() for line in file.read_text(encoding="utf-8").splitlines())
     pairs = (re.split(r"[\s=:]+", line, maxsplit=1) for line in lines if line[:1] not in ("", "#"))
     return {pair[0]: pair[1] for pair in pairs if len(pair) == 2}
-
-
-_SUBMIT_OPTIONS = {
-    "--master": "spark.master",
-    "--packages": "spark.jars.packages",
-    "--jars": "spark.jars",
-    "--driver-memory": "spark.driver.memory",
-    "--driver-class-path": "spark.driver.extraClassPath",
-    "--driver-java-options": "spark.driver.extraJavaOptions",
-}
-
-
-def _submit_arguments(environment: Mapping[str, str]) -> dict[str, str]:
-    """Read the settings in PYSPARK_SUBMIT_ARGS."""
-    words = _with_equals_split(shlex.split(environment.get("PYSPARK_SUBMIT_ARGS", "")))
-    settings: dict[str, str] = {}
-    for option, value in itertools.pairwise(words):
-        if option in _SUBMIT_OPTIONS:
-            settings[_SUBMIT_OPTIONS[option]] = value
-        elif option in ("--conf", "-c") and "=" in value:
-            key, _, setting = value.partition("=")
-            settings[key] = setting
-    return settings
-
-
-def _with_equals_split(words: Iterable[str]) -> list[str]:
-    split: list[str] = []
-    for word in words:
-        option, equals, value = word.partition("=")
-        split += [option, value] if equals and option.startswith("--") else [word]
-    return split
 
 
 def _items(text: str) -> list[str]:

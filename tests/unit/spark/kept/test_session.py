@@ -25,7 +25,7 @@ def test_a_command_that_ends_early_does_not_wait_for_the_start(
         asked.set()
         assert has_started.wait(60)
         threading.Thread(target=wait_for_end, daemon=True).start()
-        return Attached(spark, folder.use(keep_alive), is_new=True)
+        return Attached(spark, folder.use(keep_alive), is_new=True, log=folder.spark_log)
 
     def wait_for_end() -> None:
         with session._lock:

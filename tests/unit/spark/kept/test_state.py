@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -58,6 +59,22 @@ def test_the_folder_of_another_user_is_refused(tmp_path: Path, monkeypatch):
     monkeypatch.setattr(state.os, "geteuid", lambda: os.getuid() + 1)
     with pytest.raises(DbtConfigError, match="belongs to the user with the id"):
         spark_folder("a place", {"XDG_CACHE_HOME": str(tmp_path)})
+
+
+@pytest.mark.parametrize("name", ["dbt-deltawiden/kept", "dbt-deltawiden/kept/PLACE"])
+def test_a_folder_that_is_a_link_is_refused_and_not_followed(tmp_path: Path, name: str):
+    environment = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    place = spark_folder("a place", environment).path
+    link = tmp_path / "cache" / name.replace("PLACE", place.name)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir(mode=0o755)
+    elsewhere.chmod(0o755)
+    shutil.rmtree(link)
+    link.symlink_to(elsewhere)
+    with pytest.raises(DbtConfigError, match="is a symbolic link"):
+        spark_folder("a place", environment)
+    assert elsewhere.stat().st_mode & 0o777 == 0o755
+    assert [*elsewhere.iterdir()] == []
 
 
 def test_each_place_has_a_folder(tmp_path: Path, folder: SparkFolder):

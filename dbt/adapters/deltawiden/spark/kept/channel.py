@@ -1,6 +1,7 @@
 """Talk to a Spark Connect server on 127.0.0.1 that demands a token."""
 
 import uuid
+import warnings
 from typing import Any
 
 from dbt.adapters.deltawiden.spark.connect import remote_builder
@@ -39,6 +40,8 @@ def local_builder(port: int, token: str) -> Any:
 
 def limit_retries(session: Any) -> None:
     """Let a statement fail soon if the session's server has ended."""
+    # The error says it, too.
+    warnings.filterwarnings("ignore", message=r"\[RETRIES_EXCEEDED\]")
     from pyspark.sql.connect.client.retries import DefaultPolicy
 
     session.client.set_retry_policies(
@@ -46,38 +49,54 @@ def limit_retries(session: Any) -> None:
     )
 
 
-def server_problem(port: int, token: str, seconds: float) -> str | None:
-    """Ask a server for its version.
+def server_problem(port: int, token: str, seconds: float, is_busy: bool = False) -> str | None:
+    """Let a server run a task. It answers requests after it has lost its executor, too.
 
     Args:
         port: the server's port.
         token: the token that it demands.
         seconds: how long to wait for the answer.
+        is_busy: whether others use the server. Then an answer without a task is enough if no core
+            is free in that time.
 
     Returns:
-        None if it has answered, or why it did not.
+        None if it is healthy, or what it answered instead.
 
     Raises:
         DbtConfigError: the packages of the client are not installed.
     """
     remote_builder(NEEDED_BY)
     import grpc
-    from pyspark.sql.connect.proto import base_pb2, base_pb2_grpc
+    from pyspark.sql.connect.proto import base_pb2, base_pb2_grpc, relations_pb2
 
     names: dict[str, Any] = {"session_id": str(uuid.uuid4())}
     names["user_context"] = base_pb2.UserContext(user_id="")
-    request = base_pb2.AnalyzePlanRequest(
-        spark_version=base_pb2.AnalyzePlanRequest.SparkVersion(), **names
-    )
+    one_task = relations_pb2.Range(start=0, end=1, step=1, num_partitions=1)
+    plan = base_pb2.Plan(root=relations_pb2.Relation(range=one_task))
+    version = base_pb2.AnalyzePlanRequest.SparkVersion()
     with grpc.secure_channel(f"{LOOPBACK}:{port}", _credentials(token)) as channel:
         stub = base_pb2_grpc.SparkConnectServiceStub(channel)
         try:
-            stub.AnalyzePlan(request, timeout=seconds)
+            try:
+                run = stub.ExecutePlan(
+                    base_pb2.ExecutePlanRequest(plan=plan, **names), timeout=seconds
+                )
+                for _ in run:
+                    pass
+            except grpc.RpcError as error:
+                if not (is_busy and _code(error) == grpc.StatusCode.DEADLINE_EXCEEDED):
+                    raise
+                request = base_pb2.AnalyzePlanRequest(spark_version=version, **names)
+                stub.AnalyzePlan(request, timeout=seconds)
             stub.ReleaseSession(base_pb2.ReleaseSessionRequest(**names), timeout=seconds)
         except grpc.RpcError as error:
             status: Any = error
-            return f"{status.code().name}: {status.details()}"
+            return f"{_code(error).name}: {status.details()}"
     return None
+
+
+def _code(error: Any) -> Any:
+    return error.code()
 
 
 def _credentials(token: str) -> Any:

@@ -9,12 +9,14 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.spark.connect import remote_builder
 from dbt.adapters.deltawiden.spark.embedded import SparkDidNotStart
+from dbt.adapters.deltawiden.spark.errors import error_text
 from dbt.adapters.deltawiden.spark.kept.channel import NEEDED_BY, server_problem
 from dbt.adapters.deltawiden.spark.kept.processes import wait_until_ended
 from dbt.adapters.deltawiden.spark.kept.settings import (
@@ -37,7 +39,7 @@ logger = AdapterLogger("DeltaWiden")
 _SERVER = "dbt.adapters.deltawiden.spark.kept.server"
 # Not -m: it would add the working folder to the places that Python imports from.
 _PROGRAM = f"import sys; sys.path = [p for p in sys.path if p]; from {_SERVER} import main; main()"
-_PROBE_SECONDS = 10
+_PROBE_SECONDS = 20
 _PROBE_SECONDS_IF_USED = 60  # It may be busy, and ending it would end the others' runs.
 _SECONDS_TO_END = 15
 _running: list[subprocess.Popen[bytes]] = []  # A collected Popen warns about its process.
@@ -55,11 +57,13 @@ class Attached:
         spark: the Spark.
         use: the use of it.
         is_new: whether this process has started it.
+        log: the file with Spark's own output.
     """
 
     spark: KeptSpark
     use: Use
     is_new: bool
+    log: Path
 
 
 def attach(parameters: Mapping[str, str], keep_alive: int) -> Attached:
@@ -85,7 +89,7 @@ def attach(parameters: Mapping[str, str], keep_alive: int) -> Attached:
             spark = None
         is_new = spark is None
         started = spark or _start(folder, lock, parameters, key, keep_alive)
-        return Attached(started, folder.use(keep_alive), is_new)
+        return Attached(started, folder.use(keep_alive), is_new, folder.spark_log)
 
 
 def _is_usable(spark: KeptSpark, key: str, folder: SparkFolder) -> bool:
@@ -125,17 +129,30 @@ def _is_usable(spark: KeptSpark, key: str, folder: SparkFolder) -> bool:
             "started."
         )
         return False
-    seconds = _PROBE_SECONDS_IF_USED if folder.is_used else _PROBE_SECONDS
-    problem = server_problem(spark.port, spark.token, seconds)
+    problem = health_problem(spark, folder.is_used)
     if problem:
-        logger.warning(
-            f"The Spark that was kept alive does not answer ({_named(spark)}): {problem}. It is "
-            "ended, and another one is started."
-        )
+        logger.warning(f"{problem}. It is ended, and another one is started.")
         # A hung JVM would not end by itself.
         spark.jvm.send(signal.SIGKILL)
         return False
     return True
+
+
+def health_problem(spark: KeptSpark, is_used: bool) -> str | None:
+    """Return why a Spark can't be used, or None if it runs a task.
+
+    Args:
+        spark: the Spark.
+        is_used: whether a dbt command uses it.
+    """
+    seconds = _PROBE_SECONDS_IF_USED if is_used else _PROBE_SECONDS
+    problem = server_problem(spark.port, spark.token, seconds, is_used)
+    if problem is None:
+        return None
+    return (
+        f"The Spark that was kept alive ({_named(spark)}) does not run a task: "
+        f"{error_text(problem).splitlines()[0]}"
+    )
 
 
 def _named(spark: KeptSpark) -> str:

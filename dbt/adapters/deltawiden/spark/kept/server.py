@@ -33,6 +33,7 @@ from dbt.adapters.deltawiden.spark.kept.state import (
     SparkFolder,
     identities,
 )
+from dbt.adapters.deltawiden.spark.redaction import find_secrets, hide, hide_in_file
 from dbt.adapters.deltawiden.spark.scala import spark_connect_port
 
 TOKEN = "SPARK_CONNECT_AUTHENTICATE_TOKEN"
@@ -71,6 +72,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: ended.set())
     # Only the environment of a process is as private as its memory; all users see its arguments.
     os.environ[TOKEN] = order.token
+    hide(find_secrets(order.parameters, {"token": order.token}, None))
     try:
         archive = start_spark(kept_parameters(order.parameters, os.environ), folder.spark_log)
         spark = _started(order)
@@ -84,6 +86,7 @@ def main() -> None:
         _wait(folder, spark, order, ended)
     finally:
         _stop(spark)
+        hide_in_file(folder.spark_log)
         if archive is not None:
             archive.make_in_background()
         # PySpark's own functions for the end of the process would call the JVM.

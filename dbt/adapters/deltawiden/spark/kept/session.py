@@ -14,6 +14,7 @@ from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
 from dbt.adapters.deltawiden.spark.kept.channel import limit_retries, local_builder
 from dbt.adapters.deltawiden.spark.kept.client import Attached, attach
 from dbt.adapters.deltawiden.spark.redaction import hide
+from dbt.adapters.deltawiden.spark.running import RunningSpark, note_running
 from dbt.adapters.deltawiden.spark.settings import SAFE_WRITES
 
 logger = AdapterLogger("DeltaWiden")
@@ -123,6 +124,8 @@ def _attached(asked: _Asked) -> Attached:
     attached = attach(parameters, keep_alive)
     hide([attached.spark.token])
     _current = asked, attached
+    spark = attached.spark
+    note_running(RunningSpark(spark.jvm.pid, attached.log, lambda: not spark.jvm.is_running))
     what = "is started, and kept alive" if attached.is_new else "was kept alive"
     logger.debug(f"Spark {what}: process {attached.spark.jvm.pid}")
     return attached

@@ -251,8 +251,13 @@ def spark_folder(place: str, environment: Mapping[str, str]) -> SparkFolder:
     root = _root(environment)
     path = root / hashlib.sha256(place.encode()).hexdigest()[:16]
     for folder in (root, path):
+        if folder.is_symlink():
+            raise DbtConfigError(
+                f"keep_alive needs a folder of its own, and {folder} is a symbolic link: another "
+                "user may have made it. Remove the link, or set XDG_CACHE_HOME to another folder"
+            )
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        status = folder.stat()
+        status = folder.lstat()
         if status.st_uid != os.geteuid():
             raise DbtConfigError(
                 f"keep_alive needs a folder that belongs to the user of dbt, and {folder} belongs "

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.deltawiden.spark.kept.client import end
+from dbt.adapters.deltawiden.spark.kept.client import end, health_problem
 from dbt.adapters.deltawiden.spark.kept.settings import place, settings_key
 from dbt.adapters.deltawiden.spark.kept.state import (
     KeptSpark,
@@ -44,6 +44,9 @@ def _text(folder: SparkFolder, key: str) -> str:
     if spark.key != key:
         others = "runs with other settings, versions or environment variables"
         return f"{others}: the next run ends it and starts another one ({_details(spark)})"
+    problem = health_problem(spark, folder.is_used)
+    if problem is not None:
+        return f"{problem}. The next run ends it and starts another one ({_details(spark)})"
     return f"{_details(spark)}, {_until(folder)}"
 
 
