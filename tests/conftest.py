@@ -67,6 +67,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--conformance-report", help="a JSON file for what the conformance tests counted"
     )
+    parser.addoption(
+        "--deaths", type=int, default=3, help="how many commands each test of random deaths kills"
+    )
     parser.addoption("--readers-page", help="the page for what other readers can do with a table")
     parser.addoption("--pictures", help="the folder for pictures of pages; needs Chromium")
     parser.addoption(

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 from tests.functional.support import dbt
 
@@ -19,6 +20,7 @@ class TestErrors:
             "running.sql": TABLE + "select cast(raise_error('stop here') as string) as x",
             # Spark's message comes from an error of a library, which has no condition.
             "in_library.sql": TABLE + "select xpath_string('<a>' || id, 'a') as x from range(1)",
+            "damaged.sql": TABLE + "select max(u) as u from {{ target.schema }}.is_damaged",
             "by_delta.sql": """
 {{ config(materialized='incremental', tblproperties={'delta.appendOnly': 'true'},
           incremental_strategy='insert_overwrite') }}
@@ -27,8 +29,8 @@ select 1 as id
         }
 
     def test_errors_have_a_condition_and_a_message_and_no_java_stack(self, project, logs_dir):
-        dbt("run", "--exclude", "in_library")
-        run = dbt("run", "--exclude", "in_library")
+        dbt("run", "--exclude", "in_library", "damaged")
+        run = dbt("run", "--exclude", "in_library", "damaged")
         assert "[UNRESOLVED_COLUMN" in run.message("analysed")
         assert "nothing_of_the_kind" in run.message("analysed")
         assert "stop here" in run.message("running")
@@ -41,6 +43,20 @@ select 1 as id
     def test_the_deepest_cause_is_shown(self, project):
         message = dbt("run", "-s", "in_library").message("in_library")
         assert re.search("\n +Caused by: .*XML document structures must start and end", message)
+
+    def test_a_damaged_file_says_how_to_go_back(self, project, spark: SparkSession):
+        table = f"{project.test_schema}.is_damaged"
+        spark.sql(f"create table {table} using delta as select uuid() as u from range(10000)")
+        ((name,),) = spark.sql(f"select distinct input_file_name() from {table} limit 1").collect()
+        file = Path(name.removeprefix("file://"))
+        content = bytearray(file.read_bytes())
+        middle = len(content) // 2
+        content[middle : middle + 1000] = bytes(1000)
+        file.write_bytes(content)
+        message = dbt("run", "-s", "damaged").message("damaged")
+        assert "[FAILED_READ_FILE" in message
+        assert file.name in message
+        assert "restore table NAME to version as of N" in message
 
     def test_show_reads_no_more_rows_than_its_limit(self, project):
         run = dbt("show", "--inline", "select id from range(100)", "--limit", "2")

@@ -32,6 +32,11 @@ CHANGE_REFUSED = (
             "spark.sql.catalog.NAME",
         ),
         (
+            "[FAILED_READ_FILE.NO_HINT] Encountered error while reading file file:/t/part-0. "
+            "SQLSTATE: KD001",
+            "restore table NAME to version as of N",
+        ),
+        (
             "Nested databases are not supported by v1 session catalog: lake.shop.",
             "not a catalog that Spark has",
         ),

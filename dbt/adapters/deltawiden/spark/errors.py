@@ -23,6 +23,12 @@ _UNKNOWN_CATALOG = (
 # Spark's message for the same mistake in SHOW TABLES, which has no condition.
 _NESTED_DATABASES = "Nested databases are not supported by v1 session catalog"
 
+_DAMAGED_FILE = (
+    "If the file is damaged or missing, build the table again (for a dbt model: dbt run "
+    "--full-refresh --select NAME), or go back to a version from before the file was written: "
+    "describe history NAME shows the versions, restore table NAME to version as of N goes back."
+)
+
 # Advice for conditions whose message does not say what to do next.
 _ADVICE: Mapping[str, str] = {
     "DELTA_UNSUPPORTED_ALTER_TABLE_CHANGE_COL_OP": (
@@ -48,6 +54,9 @@ _ADVICE: Mapping[str, str] = {
         "delta.dataSkippingStatsColumns (tblproperties)."
     ),
     "REQUIRES_SINGLE_PART_NAMESPACE": _UNKNOWN_CATALOG,
+    "FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER": _DAMAGED_FILE,
+    "FAILED_READ_FILE.FILE_NOT_EXIST": _DAMAGED_FILE,
+    "FAILED_READ_FILE.NO_HINT": _DAMAGED_FILE,
     "DATA_SOURCE_NOT_FOUND": (
         "If it is Delta that is missing, put the Delta jars on the driver's class path."
     ),

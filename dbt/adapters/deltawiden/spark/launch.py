@@ -127,13 +127,11 @@ class _Attempt:
     Attributes:
         settings: the settings that Spark starts with.
         options: the options that are added to the user's.
-        java_major: the major version of Java, or 0 if it is not known.
         archive: the archive that is used.
     """
 
     settings: Mapping[str, str]
     options: tuple[str, ...]
-    java_major: int
     archive: ClassArchive | None = None
 
 
@@ -141,14 +139,13 @@ def _attempts(
     settings: Mapping[str, str], java: JavaStart, archive: ClassArchive | None
 ) -> list[_Attempt]:
     """Return the ways to launch the JVM, from the fastest to the one that adds no option."""
-    major = (java.java.major if java.java is not None else None) or 0
-    attempts = [_Attempt(settings, java.defaults, major)]
+    attempts = [_Attempt(settings, java.defaults)]
     if java.defaults:
         # The user's options can also be in a file, and a JVM does not start with two collectors.
-        attempts.append(_Attempt(settings, (), major))
+        attempts.append(_Attempt(settings, ()))
     if archive is not None and archive.exists():
         options = (*java.defaults, *archive.use_options)
-        attempts.insert(0, _Attempt({**settings, **archive.settings}, options, major, archive))
+        attempts.insert(0, _Attempt({**settings, **archive.settings}, options, archive))
     return attempts
 
 
@@ -160,10 +157,9 @@ def _is_refused(log: Path, start: int) -> bool:
 def _launch(attempt: _Attempt, refused: _Attempt | None, log: TextIO) -> JavaGateway:
     if attempt.archive is not None:
         attempt.archive.mark_used()
+    options = _secret_options(attempt.settings)
     with (
-        submission(
-            attempt.settings, _secret_options(attempt), defaults_file(os.environ), os.environ
-        ) as given,
+        submission(attempt.settings, options, defaults_file(os.environ), os.environ) as given,
         # PySpark's own default, so that it starts another JVM as if the variable were not set.
         _variable("PYSPARK_SUBMIT_ARGS", given.arguments, unset="pyspark-shell"),
         _java_options(attempt.options),
@@ -175,13 +171,14 @@ def _launch(attempt: _Attempt, refused: _Attempt | None, log: TextIO) -> JavaGat
     return gateway
 
 
-def _secret_options(attempt: _Attempt) -> str:
+def _secret_options(settings: Mapping[str, str]) -> str:
     """Return the user's Java options for a file of the JVM if there is a secret in them."""
-    if attempt.java_major < _FIRST_WITH_OPTIONS_FILE:
-        return ""
-    every = {**given_settings({}, os.environ), **attempt.settings}
+    every = {**given_settings({}, os.environ), **settings}
     text = " ".join(every.get(key, "") for key in OPTION_SETTINGS)
     if scrubbed(text) == text:
+        return ""
+    java = find_java(os.environ)
+    if java is None or (java.major or 0) < _FIRST_WITH_OPTIONS_FILE:
         return ""
     # https://docs.oracle.com/en/java/javase/17/docs/specs/man/java.html (-XX:VMOptionsFile)
     return "\n".join(f"'{word}'" if '"' in word else f'"{word}"' for word in shlex.split(text))

@@ -77,6 +77,12 @@ def test_a_folder_that_is_a_link_is_refused_and_not_followed(tmp_path: Path, nam
     assert [*elsewhere.iterdir()] == []
 
 
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path):
+    (tmp_path / "cache").write_text("a file")
+    with pytest.raises(DbtConfigError, match=r"cache/dbt-deltawiden/kept can't be made: Not a dir"):
+        spark_folder("a place", {"XDG_CACHE_HOME": str(tmp_path / "cache")})
+
+
 def test_each_place_has_a_folder(tmp_path: Path, folder: SparkFolder):
     other = spark_folder("another", {"XDG_CACHE_HOME": str(tmp_path)})
     found = spark_folders({"XDG_CACHE_HOME": str(tmp_path)})

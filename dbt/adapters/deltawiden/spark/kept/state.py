@@ -256,7 +256,14 @@ def spark_folder(place: str, environment: Mapping[str, str]) -> SparkFolder:
                 f"keep_alive needs a folder of its own, and {folder} is a symbolic link: another "
                 "user may have made it. Remove the link, or set XDG_CACHE_HOME to another folder"
             )
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise DbtConfigError(
+                f"keep_alive needs a folder for its port, its token and its logs, and {folder} "
+                f"can't be made: {error.strerror}. Set XDG_CACHE_HOME to a folder that dbt may "
+                "write to"
+            ) from error
         status = folder.lstat()
         if status.st_uid != os.geteuid():
             raise DbtConfigError(
