@@ -1,6 +1,6 @@
-"""Drops type widening from the table in a folder, and dies as soon as a given commit is there.
+"""Runs an operation on the table in a folder, and dies as soon as a given commit is there.
 
-python killed.py TABLE_FOLDER WORK_FOLDER COMMIT_FILE
+python killed.py OPERATION TABLE_FOLDER WORK_FOLDER COMMIT_FILE [FILES_IN_A_COMMIT]
 """
 
 import json
@@ -13,6 +13,7 @@ from pathlib import Path
 
 from dbt.cli.main import dbtRunner
 
+from dbt.adapters.deltawiden.delta.backends import jvm_files
 from dbt.adapters.deltawiden.spark.session import get_session
 
 
@@ -23,7 +24,7 @@ def die_at(file: Path) -> None:
     os.killpg(0, signal.SIGKILL)
 
 
-def main(table: str, work: Path, commit: Path) -> None:
+def main(operation: str, table: str, work: Path, commit: Path) -> None:
     parameters = {
         "spark.sql.warehouse.dir": str(work / "warehouse"),
         # Only the table outlives the process.
@@ -38,10 +39,9 @@ def main(table: str, work: Path, commit: Path) -> None:
     spark.sql(f"create table killed.t using delta location '{table}'")
     threading.Thread(target=die_at, args=(commit,), daemon=True).start()
     folders = ["--project-dir", str(work), "--profiles-dir", str(work)]
-    dbtRunner().invoke(
-        ["run-operation", "drop_type_widening", "--args", "{relations: [t]}", *folders]
-    )
+    dbtRunner().invoke(["run-operation", operation, "--args", "{relations: [t]}", *folders])
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))
+    jvm_files._BATCH_FILES = int(sys.argv[5]) if sys.argv[5:] else jvm_files._BATCH_FILES
+    main(sys.argv[1], sys.argv[2], Path(sys.argv[3]), Path(sys.argv[4]))

@@ -57,7 +57,7 @@ class TestKilled:
             shutil.copytree(original[1], folder, dirs_exist_ok=True)
             commit = folder / "_delta_log" / f"{version:020d}.json"
             process = subprocess.run(
-                [sys.executable, SCRIPT, folder, work, commit],
+                [sys.executable, SCRIPT, "drop_type_widening", folder, work, commit],
                 start_new_session=True,
                 capture_output=True,
                 check=False,

@@ -97,6 +97,7 @@ class TestEnable:
         assert f"dry run: alter table `{project.test_schema}`.`orders` set tblproperties" in output
         for reader in LOST:
             assert f"{reader.name} {reader.version}" in output
+        assert "filters of a Spark without spark.sql.parquet.filterPushdown.decimal=false" in output
         assert table("orders").version == before
         assert not features(table("orders"))
 

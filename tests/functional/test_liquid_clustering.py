@@ -145,7 +145,8 @@ class TestExistingTables:
         version = growing.version
         run = dbt("run", **variables)
         assert run.status("growing") == "success", run.message("growing")
-        return growing.operations(version)
+        # A session also rewrites the files from before amount was widened.
+        return [name for name in growing.operations(version) if name != "Manual Update"]
 
     def test_a_model_that_gains_columns_sets_them_before_it_widens(self, growing):
         wide = {"type": "bigint", "columns": ["AMOUNT", "real"]}

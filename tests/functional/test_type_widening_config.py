@@ -73,7 +73,11 @@ class TestTrueAndFalse:
         created = table("created_on").version
         never = table("never").version
         run = dbt("run", step=2, type="bigint")
-        assert table("created_on").operations(since=created) == ["CHANGE COLUMN", "WRITE"]
+        assert table("created_on").operations(since=created) == [
+            "CHANGE COLUMN",
+            "WRITE",
+            "Manual Update",
+        ]
         assert run.status("never") == "error"
         assert "the model sets type_widening: false" in run.message("never")
         assert table("never").version == never
@@ -94,6 +98,7 @@ class TestTrueTurnsThePropertyOnWhenItIsFirstNeeded:
             "SET TBLPROPERTIES",
             "CHANGE COLUMN",
             "WRITE",
+            "Manual Update",
         ]
 
     def refused(self, project, table) -> str:

@@ -14,7 +14,11 @@ from dbt.adapters.deltawiden.config.policy import (
     Policy,
     read_policy,
 )
+from dbt.adapters.deltawiden.config.rewrite_limit import RewriteLimit
 from dbt.adapters.deltawiden.delta.protocol import Compatibility
+
+ANY_SIZE = RewriteLimit(None, None, is_asked_for=True)
+MB_256, KB = (RewriteLimit(size, None, is_asked_for=True) for size in (268_435_456, 1_024))
 
 
 @pytest.mark.parametrize("config", [{}, dict.fromkeys(CONFIGURATION_KEYS), {"unique_key": "id"}])
@@ -46,6 +50,9 @@ def test_an_unset_key_has_its_default(config: dict[str, Any]):
         ),
         ("type_widening", True, "type_widening", True),
         ("type_widening", False, "type_widening", False),
+        ("rewrite_widened_files", True, "rewrite_widened_files", ANY_SIZE),
+        ("rewrite_widened_files", "256mb", "rewrite_widened_files", MB_256),
+        ("rewrite_widened_files", "1 KB", "rewrite_widened_files", KB),
         ("on_lossy_write", "warn", "on_lossy_write", OnLossyWrite.WARN),
         ("on_lossy_write", "error", "on_lossy_write", OnLossyWrite.ERROR),
         ("on_lossy_write", "ignore", "on_lossy_write", OnLossyWrite.IGNORE),
@@ -80,6 +87,8 @@ WRONG: list[tuple[str, Any, list[str]]] = [
     ("type_widening", "true", ["true", "false"]),
     ("type_widening", 1, ["true", "false"]),
     ("type_widening", [], ["true", "false"]),
+    ("rewrite_widened_files", "1 parsec", ["true", "false", "256mb"]),
+    ("rewrite_widened_files", 1024, ["true", "false", "256mb"]),
     ("on_lossy_write", "raise", ["warn", "error", "ignore"]),
     ("on_lossy_write", False, ["warn", "error", "ignore"]),
     ("type_widening_compatible_with", "iceberg_v2", ["a list of", "iceberg_v2", "ducklake"]),

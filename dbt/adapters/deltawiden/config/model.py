@@ -13,6 +13,7 @@ class DeltaWidenConfig(SparkConfig):
     type_widening: bool | None = None
     type_widening_compatible_with: list[str] | None = None
     on_lossy_write: str | None = None
+    rewrite_widened_files: bool | str | None = None
     liquid_clustered_by: str | list[str] | None = None
     include_full_name_in_path: bool | None = None
     owns_location: bool | None = None

@@ -1,10 +1,11 @@
 """Read the part of a model's configuration that decides on type changes, and check it."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, TypeVar
 
+from dbt.adapters.deltawiden.config.rewrite_limit import RewriteLimit, read_rewrite_limit
 from dbt.adapters.deltawiden.delta.protocol import Compatibility
 
 
@@ -30,6 +31,7 @@ CONFIGURATION_KEYS = (
     "type_widening",
     "type_widening_compatible_with",
     "on_lossy_write",
+    "rewrite_widened_files",
 )
 """The configuration keys that a policy is read from."""
 
@@ -48,12 +50,14 @@ class Policy:
             first needed, false to never widen.
         compatible_with: apply only the changes that these formats support, too.
         on_lossy_write: see ``OnLossyWrite``.
+        rewrite_widened_files: what is rewritten after a widening.
     """
 
     on_schema_change: OnSchemaChange = OnSchemaChange.IGNORE
     type_widening: bool | None = None
     compatible_with: frozenset[Compatibility] = frozenset()
     on_lossy_write: OnLossyWrite = OnLossyWrite.ERROR
+    rewrite_widened_files: RewriteLimit = field(default_factory=RewriteLimit)
 
     @property
     def adds(self) -> bool:
@@ -88,6 +92,7 @@ def read_policy(config: Mapping[str, Any]) -> Policy:
         type_widening=_flag(config, "type_widening", problems),
         compatible_with=_members(config, "type_widening_compatible_with", Compatibility, problems),
         on_lossy_write=_member(config, "on_lossy_write", OnLossyWrite.ERROR, problems),
+        rewrite_widened_files=_rewrite_limit(config, problems),
     )
     if problems:
         raise InvalidConfiguration("\n".join(problems))
@@ -132,6 +137,15 @@ def _members(
         if item not in names:
             problems.append(problem(key, item, f"a list of {_list(accepted)}"))
     return frozenset(known[name] for name in names)
+
+
+def _rewrite_limit(config: Mapping[str, Any], problems: list[str]) -> RewriteLimit:
+    given = config.get("rewrite_widened_files")
+    try:
+        return read_rewrite_limit(given)
+    except ValueError as error:
+        problems.append(problem("rewrite_widened_files", given, str(error)))
+        return RewriteLimit()
 
 
 def _list(accepted: Iterable[Enum]) -> str:

@@ -1,14 +1,16 @@
 """The data files of a Delta table: list them, read their types, rewrite them."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 from urllib.parse import unquote
 
 from pyspark.sql.types import StructType
 
-from dbt.adapters.deltawiden.delta.stale_types import StaleLeaf
+from dbt.adapters.deltawiden.delta.conflicts import retry_same_commit
+from dbt.adapters.deltawiden.delta.stale_types import StaleLeaf, stale_leaves
 from dbt.adapters.deltawiden.delta.transaction_log import FetchRows, file_sql, newest_schema
 from dbt.adapters.deltawiden.sql.describe_parser import read_schema
 from dbt.adapters.deltawiden.sql.identifiers import Path, quote
@@ -27,12 +29,14 @@ class DataFile:
             no statistics of the file, or was not read.
         partition_values: the texts of its partition values that are known and not null, by the
             physical names of the columns.
+        modified: when it was written, in milliseconds; 0 if the log was not read.
     """
 
     path: str
     size: int
     rows: int | None = None
     partition_values: Mapping[str, str] = field(default_factory=dict, compare=False)
+    modified: int = 0
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,14 @@ class StaleFile:
 
     file: DataFile
     leaves: tuple[StaleLeaf, ...]
+
+
+Progress = Callable[[int], None]
+"""Is called with the number of files that are rewritten so far, after each commit but the last."""
+
+
+def _silently(rewritten: int) -> None:
+    """Show no progress."""
 
 
 class DataFiles(Protocol):
@@ -71,7 +83,7 @@ class DataFiles(Protocol):
     def schemas(self, files: Sequence[DataFile]) -> Iterator[tuple[DataFile, StructType]]:
         """Read the schema in each file's footer, with physical names."""
 
-    def rewrite(self, stale: Sequence[StaleFile]) -> None:
+    def rewrite(self, stale: Sequence[StaleFile], progress: Progress = _silently) -> None:
         """Rewrite files with the types of the table's schema."""
 
     @property
@@ -150,21 +162,27 @@ class FilesBySql:
     def _describe(self, query: str) -> Sequence[tuple[str, str]]:
         return [(str(row[0]), str(row[1])) for row in self.fetch_rows(f"describe query {query}")]
 
-    def rewrite(self, stale: Sequence[StaleFile]) -> None:
+    def rewrite(self, stale: Sequence[StaleFile], progress: Progress = _silently) -> None:
         """Rewrite the partitions of files, or the whole table if it has no partitions.
 
         Raises:
-            DbtDatabaseError: Spark or Delta refused a statement. Earlier rewrites are complete.
+            DbtDatabaseError: Spark or Delta refused a statement, or other writers came first each
+                time. Earlier rewrites are complete.
         """
         # Any column works: Delta rewrites the whole row.
         statement = rewrite_rows(self.table, stale[0].leaves[0].path[0])
         if not self.partitioned_by:
-            self.fetch_rows(statement)
+            self._run(statement)
             return
         for first in range(0, len(stale), _FILES_A_QUERY):
+            if first:
+                progress(first)
             condition = self._partitions_of(stale[first : first + _FILES_A_QUERY])
             if condition:
-                self.fetch_rows(f"{statement} where {condition}")
+                self._run(f"{statement} where {condition}")
+
+    def _run(self, statement: str) -> None:
+        retry_same_commit(partial(self.fetch_rows, statement))
 
     @property
     def correction_text(self) -> str:
@@ -194,3 +212,23 @@ class FilesBySql:
             f"{quote(name)} <=> cast({literal(value)} as {data_type})"
             for (name, data_type), value in zip(self.partitioned_by.items(), values, strict=True)
         )
+
+
+def find_stale(
+    files: DataFiles,
+    listed: Sequence[DataFile],
+    schema: StructType,
+    is_wanted: Callable[[StaleLeaf], bool],
+) -> Iterator[StaleFile]:
+    """Read the types in files, and yield the files that hold older types.
+
+    Args:
+        files: the table's files.
+        listed: those of them to read.
+        schema: as for ``stale_leaves``.
+        is_wanted: returns whether a stale leaf counts. The others are left out.
+    """
+    for file, stored in files.schemas(listed):
+        leaves = tuple(filter(is_wanted, stale_leaves(stored, schema)))
+        if leaves:
+            yield StaleFile(file, leaves)

@@ -49,6 +49,9 @@ _WITHOUT_DATA = frozenset(
 """The operations that change no value of any row. An operation that is not listed counts as one
 that does. The names are those of Delta's ``DeltaOperations``."""
 
+_REWRITING = ("drop_type_widening", "repair_statistics", "rewrite_widened_files")
+"""The operations of this adapter that rewrite rows."""
+
 _COUNTS: Mapping[str, tuple[str, ...]] = {
     "DELETE": ("numDeletedRows", "numRemovedFiles", "numAddedFiles", "numDeletionVectorsAdded"),
     "MERGE": ("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRowsDeleted"),
@@ -96,7 +99,7 @@ class Commit:
         Source:
             https://docs.delta.io/latest/delta-utility.html#operation-metrics-keys
         """
-        if self.operation in _WITHOUT_DATA or self._is_of_operation:
+        if self.operation in _WITHOUT_DATA or self._is_rewrite:
             return False
         counts = [
             self.metrics[name] for name in _COUNTS.get(self.operation, ()) if name in self.metrics
@@ -104,9 +107,11 @@ class Commit:
         return not counts or any(count != "0" for count in counts)
 
     @property
-    def _is_of_operation(self) -> bool:
-        """Whether an operation of this adapter made it. Those rewrite rows, but change no value."""
-        return self.tag.get("changed_by") in ("drop_type_widening", "repair_statistics")
+    def _is_rewrite(self) -> bool:
+        """Whether this adapter made it to rewrite rows, without a change of a value."""
+        # A run can also rewrite files, by the transaction that an operation makes in a session.
+        is_rewrite = self.operation == "Manual Update"
+        return bool(self.tag) and (is_rewrite or self.tag.get("changed_by") in _REWRITING)
 
 
 def read_history(

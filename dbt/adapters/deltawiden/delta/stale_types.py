@@ -9,8 +9,9 @@ from typing import Any
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType, StructField, StructType
 
+from dbt.adapters.deltawiden.delta.parquet_filters import misread_by_filters
 from dbt.adapters.deltawiden.sql.identifiers import Path
-from dbt.adapters.deltawiden.sql.side_by_side import Fields, side_by_side
+from dbt.adapters.deltawiden.sql.side_by_side import Fields, Pair, side_by_side
 
 PHYSICAL_NAME = "delta.columnMapping.physicalName"
 
@@ -37,10 +38,13 @@ class StaleLeaf:
         path: the leaf, in the table's names.
         left_by_delta: whether Delta's own rewrite for ``DROP FEATURE`` does not check it: it is
             inside an array or a map, or a partition column.
+        is_misread: whether a filter of Spark on the leaf can miss rows of the file. See
+            ``misread_by_filters``.
     """
 
     path: Path
     left_by_delta: bool
+    is_misread: bool = False
 
 
 def stale_leaves(stored: StructType, schema: StructType) -> tuple[StaleLeaf, ...]:
@@ -59,10 +63,20 @@ def stale_leaves(stored: StructType, schema: StructType) -> tuple[StaleLeaf, ...
         can be dropped when no data file needs a conversion to be read.
     """
     return tuple(
-        StaleLeaf(pair.path, pair.in_collection)
+        StaleLeaf(pair.path, pair.in_collection, _is_misread(pair, pair.left, pair.right))
         for pair in side_by_side(stored, schema, match=_by_physical_name)
         if pair.left is not None and pair.right is not None and _is_stale(pair.left, pair.right)
     )
+
+
+def stored_leaves(stored: StructType, schema: StructType) -> frozenset[Path]:
+    """Find the leaves of a table that a data file has. The arguments are those of ``stale_leaves``.
+
+    Returns:
+        Their paths, in the table's names.
+    """
+    pairs = side_by_side(stored, schema, match=_by_physical_name)
+    return frozenset(pair.path for pair in pairs if pair.left is not None)
 
 
 def stale_partition_columns(values: Mapping[str, str], schema: StructType) -> tuple[StaleLeaf, ...]:
@@ -113,6 +127,11 @@ def _by_physical_name(stored: StructType, table: StructType, path: Path) -> Fiel
 
 def _is_stale(stored: StructField, table: StructField) -> bool:
     return isinstance(stored.dataType, _WIDENED_FROM) and stored.dataType != table.dataType
+
+
+def _is_misread(pair: Pair, stored: StructField, table: StructField) -> bool:
+    # Spark makes no filters on what is inside an array or a map.
+    return not pair.in_collection and misread_by_filters(stored.dataType, table.dataType)
 
 
 def physical_name(field: StructField) -> str:

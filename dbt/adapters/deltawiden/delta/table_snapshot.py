@@ -185,6 +185,11 @@ class TableSnapshot:
         return int(count) if count is not None else None
 
     @cached_property
+    def size(self) -> int:
+        """The size of the data files in bytes. 0 if Delta does not say."""
+        return int(self._detail.get("sizeInBytes") or 0)
+
+    @cached_property
     def column_metadata(self) -> ColumnMetadata:
         """The metadata of the columns, from the transaction log."""
         if not self.is_delta:

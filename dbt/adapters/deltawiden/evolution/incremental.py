@@ -1,7 +1,7 @@
 """The write of an incremental model or a snapshot: what comes before it and after it."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -25,12 +25,14 @@ from dbt.adapters.deltawiden.config.strategies import (
 )
 from dbt.adapters.deltawiden.config.validation import names_listed, read_model_policy
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.evolution.attempts import Attempts, Turns, retry_with_new_plan
 from dbt.adapters.deltawiden.evolution.batches import batch_of_model
 from dbt.adapters.deltawiden.evolution.duplicate_keys import DuplicateKeys
 from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
 from dbt.adapters.deltawiden.evolution.incremental_plan import plan_incremental
 from dbt.adapters.deltawiden.evolution.model_views import ModelViews
+from dbt.adapters.deltawiden.evolution.older_files import Rewritten, rewrite_older_files
 from dbt.adapters.deltawiden.evolution.snapshots import SnapshotEvolution
 from dbt.adapters.deltawiden.evolution.text_formats import text_checked_query
 from dbt.adapters.deltawiden.sql.identifiers import quote_once
@@ -129,11 +131,11 @@ class IncrementalWrites:
                 self._overwriting(target, mode),
             ):
                 _run(prepared, run_write)
-            _store_response(context, prepared.plan)
 
         plan = retry_with_new_plan(write_once, self._turns[target.render()])
         if plan is not None:
             self._evolution.run_after_write(plan, _unique_id(context))
+            self._finish(context, plan, target)
 
     def write_snapshot(
         self,
@@ -169,9 +171,24 @@ class IncrementalWrites:
             )
             self._change_table(context, plan, target)
             run_write(plan)
-            _store_response(context, plan)
 
-        retry_with_new_plan(write_once, self._turns[target.render()])
+        plan = retry_with_new_plan(write_once, self._turns[target.render()])
+        if plan is not None:
+            self._finish(context, plan, target)
+
+    def _finish(self, context: Context, plan: Plan, table: SparkRelation) -> None:
+        """Rewrite older files after a widening, and store the response of the write."""
+        config, changes = context["config"], (*plan.applied_by_earlier_attempts, *plan.changes)
+        if not changes:
+            return
+        limit = read_model_policy(config, config.model.unique_id).rewrite_widened_files
+        with self._turns[table.render()].turn():
+            rewritten = rewrite_older_files(
+                self._backend, table, changes, limit, _unique_id(context)
+            )
+        if rewritten.text:
+            context["log"](rewritten.text, info=True)
+        _store_response(context, changes, rewritten)
 
     def _prepare(
         self,
@@ -341,16 +358,16 @@ def _unique_id(context: Context) -> str:
     return str(context["model"]["unique_id"])
 
 
-def _store_response(context: Context, plan: Plan) -> None:
+def _store_response(context: Context, changes: Iterable[TypeChange], rewritten: Rewritten) -> None:
     """Add the type changes to the response of the write, which dbt keeps in run_results.json."""
-    changes = (*plan.applied_by_earlier_attempts, *plan.changes)
-    if changes:
-        written = context["load_result"]("main")
-        response = DeltaWidenResponse(
-            **written["response"].to_dict(),
-            type_changes=[change.value for change in changes],
-        )
-        context["store_result"]("main", response=response, agate_table=written["table"])
+    written = context["load_result"]("main")
+    response = DeltaWidenResponse(
+        **written["response"].to_dict(),
+        type_changes=[change.value for change in changes],
+        rewritten_files=rewritten.files,
+        rewritten_bytes=rewritten.bytes,
+    )
+    context["store_result"]("main", response=response, agate_table=written["table"])
 
 
 @dataclass
@@ -359,6 +376,9 @@ class DeltaWidenResponse(AdapterResponse):
 
     Attributes:
         type_changes: the type changes made before the write, each with ``path``, ``from``, ``to``.
+        rewritten_files, rewritten_bytes: the files from before them that were rewritten after it.
     """
 
     type_changes: list[dict[str, Any]] = field(default_factory=list)
+    rewritten_files: int = 0
+    rewritten_bytes: int = 0

@@ -13,8 +13,9 @@ from dbt_common.events.format import pluralize
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.operations.maintained_table import MaintainedTable, run_on_each_table
-from dbt.adapters.deltawiden.operations.progress import log_progress, size_text
+from dbt.adapters.deltawiden.operations.progress import log_progress
 from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults
+from dbt.adapters.deltawiden.sql.sizes import size_text
 
 _NAME = "analyze"
 

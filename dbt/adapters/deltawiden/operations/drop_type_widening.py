@@ -7,7 +7,6 @@ no longer records the change. So these files are rewritten first.
 
 import time
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.events.format import pluralize
@@ -29,8 +28,9 @@ from dbt.adapters.deltawiden.operations.history_of_drop import (
     history_of_drop,
 )
 from dbt.adapters.deltawiden.operations.maintained_table import MaintainedTable, opened
-from dbt.adapters.deltawiden.operations.progress import log_progress, size_text
+from dbt.adapters.deltawiden.operations.progress import log_progress
 from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults, run_on_each
+from dbt.adapters.deltawiden.operations.rewrite import rewrite, rewrite_text
 from dbt.adapters.deltawiden.spark.errors import condition
 from dbt.adapters.deltawiden.sql.statements import drop_feature, unset_properties
 
@@ -163,10 +163,7 @@ class _Drop:
 
     def rewrite(self, stale: Sequence[StaleFile]) -> None:
         """Rewrite stale files."""
-        text = _rewrite_text(self._table, stale)
-        log_progress(f"{self._table.name}: {text}")
-        self._table.files.rewrite(stale)
-        self.statements.append(text)
+        self.statements.append(rewrite(self._table, stale))
 
     def _drop(self, feature: str) -> None:
         truncates = self._history is History.TRUNCATED
@@ -252,11 +249,6 @@ def _removes_changes_before(table: MaintainedTable, before: FeatureState, histor
     return bool(before.changes) and table.files.rewrites_single_files and not waits
 
 
-def _rewrite_text(table: MaintainedTable, stale: Sequence[StaleFile]) -> str:
-    size = size_text(sum(stale_file.file.size for stale_file in stale))
-    return f"rewrite {pluralize(len(stale), 'file')} ({size}) {table.files.rewrite_text}"
-
-
 def _check(table: MaintainedTable, before: FeatureState, after: FeatureState, work: _Drop) -> None:
     """Check that the table is in the state that a drop promises.
 
@@ -290,7 +282,7 @@ def _planned(table: MaintainedTable, before: FeatureState, history: History) -> 
         statements.append(unset_properties(before.snapshot.name, [TYPE_WIDENING_PROPERTY]))
     rewritten = _rewritten_before(table, before)
     if rewritten:
-        statements.append(_rewrite_text(table, rewritten))
+        statements.append(rewrite_text(table.files, rewritten))
     if _removes_changes_before(table, before, history):
         statements.append(_REMOVE_CHANGES)
     truncates = history is History.TRUNCATED
@@ -308,20 +300,10 @@ def _planned(table: MaintainedTable, before: FeatureState, history: History) -> 
         values={
             "state": "dry_run",
             "statements": statements,
-            **_counts(before),
+            **before.counts,
             "history_truncated": truncates,
         },
     )
-
-
-def _counts(before: FeatureState) -> dict[str, Any]:
-    return {
-        "files": before.files,
-        "bytes": before.size,
-        "stale_files": len(before.stale),
-        "stale_bytes": before.stale_size,
-        "rows": before.rows,
-    }
 
 
 def _done(
@@ -351,7 +333,7 @@ def _done(
         values={
             "state": "waiting" if work.waits_for else "dropped" if work.statements else "absent",
             "statements": work.statements,
-            **_counts(before),
+            **before.counts,
             "seconds": round(seconds, 1),
             "history_truncated": work.truncated,
             "call_again_after": again,

@@ -27,6 +27,7 @@ from dbt.adapters.deltawiden.operations.result import (
     text_table,
 )
 from dbt.adapters.deltawiden.sql.statements import set_properties
+from dbt.adapters.deltawiden.widening.report import FILTER_SETTINGS
 
 _LOST = [reader for reader in DELTA_CLIENTS if reader.is_lost]
 _UNDOCUMENTED = [
@@ -232,6 +233,11 @@ def readers_text(switches: Iterable[Switch | OperationResult]) -> str:
         text_table(lost),
         f"There is no documentation for: {', '.join(_UNDOCUMENTED)}.",
     ]
+    lines.append(
+        "Once a decimal gets more digits, or an integer becomes bigint, filters of a Spark without "
+        f"{FILTER_SETTINGS} can miss rows of older files. A run rewrites them up to the size in "
+        "`rewrite_widened_files`; dbt run-operation rewrite_widened_files rewrites all of them."
+    )
     if feature == PREVIEW_FEATURE:
         lines.append(f"This is known of {TYPE_WIDENING_FEATURE}, not of its preview.")
     return "\n".join(lines)

@@ -11,7 +11,8 @@ from dbt.adapters.deltawiden.delta.stale_types import stale_leaves, stale_partit
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.operations.maintained_table import MaintainedTable, read_log_schema
-from dbt.adapters.deltawiden.operations.progress import log_progress, size_text
+from dbt.adapters.deltawiden.operations.progress import log_progress
+from dbt.adapters.deltawiden.sql.sizes import size_text
 
 _PROGRESS_EVERY = 1_000
 
@@ -66,6 +67,17 @@ class FeatureState:
         Delta 3.3 copies them to a table that is created from the rows of a widened one.
         """
         return bool(self.changes) and not self.features
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The numbers for a document."""
+        return {
+            "files": self.files,
+            "bytes": self.size,
+            "stale_files": len(self.stale),
+            "stale_bytes": self.stale_size,
+            "rows": self.rows,
+        }
 
     @property
     def stale_text(self) -> str:

@@ -128,6 +128,8 @@ def _other_lines(values: Mapping[str, Any]) -> Iterator[str]:
     ):
         for path in values.get(key, ()):
             yield f"- {_code(path_text(tuple(path)))}: {text}"
+    if values.get("filters"):
+        yield f"- {_escaped(values['filters'])}"
     if values.get("reads_changed"):
         names = ", ".join(map(_escaped, values["reads_changed"]))
         yield f"- the run changes what it reads: {names}"

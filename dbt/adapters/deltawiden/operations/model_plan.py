@@ -13,11 +13,13 @@ from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
 from dbt.adapters.deltawiden.evolution.incremental_plan import plan_incremental
+from dbt.adapters.deltawiden.evolution.older_files import left_after_run
 from dbt.adapters.deltawiden.operations.result import OperationResult
 from dbt.adapters.deltawiden.operations.selection import Node, full_name
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import schema_at_write
+from dbt.adapters.deltawiden.widening.report import misread_text
 from dbt.adapters.deltawiden.widening.schema_after import SchemaChanges, schema_after
 
 
@@ -98,6 +100,11 @@ def planned(
     if gains:
         result = replace(result, values={**result.values, "gains_feature": True})
     after = schema_at_write(schema, plan.changes, plan.new)
+    limit = policy.rewrite_widened_files
+    misread = left_after_run(backend, table, plan.changes, after, limit)
+    if misread:
+        text = misread_text(plan.table, misread)
+        result = replace(result, values={**result.values, "filters": text})
     dropped = frozenset(column.path for column in plan.dropped)
     after = schema_after(SchemaChanges(dropped=dropped), after)
     return Planned(result, after, bool(plan.changes or plan.new or plan.dropped))

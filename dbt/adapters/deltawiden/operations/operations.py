@@ -46,6 +46,7 @@ from dbt.adapters.deltawiden.operations.repair_statistics import repair_statisti
 from dbt.adapters.deltawiden.operations.report_results import ReportResults
 from dbt.adapters.deltawiden.operations.report_type_widening import report_type_widening
 from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults
+from dbt.adapters.deltawiden.operations.rewrite_widened_files import rewrite_widened_files
 from dbt.adapters.deltawiden.operations.selection import Names, Selection, full_name
 from dbt.adapters.deltawiden.operations.stop_spark import StoppedSparks, stop_spark
 from dbt.adapters.deltawiden.operations.sync_contracts import (
@@ -206,6 +207,10 @@ class Operations:
     ) -> OperationResults:
         """Remove the table feature from tables, and rewrite the files that need it."""
         return drop_type_widening(self.backend, tables, truncate_history, dry_run)
+
+    def rewrite_widened_files(self, tables: Tables, dry_run: bool) -> OperationResults:
+        """Rewrite the files from before a widening in which filters misread a column."""
+        return rewrite_widened_files(self.backend, tables, dry_run)
 
     def optimize(
         self, tables: Tables, zorder_by: Names, where: str | None, dry_run: bool

@@ -11,10 +11,11 @@ from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.conflicts import retry_same_commit
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.operations.maintained_table import MaintainedTable, run_on_each_table
-from dbt.adapters.deltawiden.operations.progress import log_progress, size_text
+from dbt.adapters.deltawiden.operations.progress import log_progress
 from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults
 from dbt.adapters.deltawiden.sql import statements
 from dbt.adapters.deltawiden.sql.identifiers import names_sql, path_text
+from dbt.adapters.deltawiden.sql.sizes import size_text
 
 _NAME = "optimize"
 

@@ -64,7 +64,7 @@ class PlanResults(OperationResults):
         parts = [OperationResults(shown.operation, shown.each).text]
         if self.downstream:
             parts.append(text_table([effect.row for effect in self.downstream]))
-        parts.append(self.readers_text)
+        parts += [self.readers_text, self.filters_text]
         return "\n\n".join(filter(None, parts))
 
     def _without(self) -> "PlanResults":
@@ -85,6 +85,12 @@ class PlanResults(OperationResults):
             f"The table feature typeWidening is new to the tables of {', '.join(self.gaining)}. "
             f"These readers lose access to them, at least in part: {names}."
         )
+
+    @property
+    def filters_text(self) -> str:
+        """What filters of other Sparks will miss as one text, empty if they will miss nothing."""
+        found = ((result.table, result.values.get("filters")) for result in self.each)
+        return "\n".join(f"{model}: {text}" for model, text in found if text)
 
     @property
     def failed(self) -> list[OperationResult]:

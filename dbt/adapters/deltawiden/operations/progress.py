@@ -7,7 +7,6 @@ from typing import TypeVar
 from dbt_common.events.functions import fire_event
 from dbt_common.events.types import Note
 
-_UNITS = ("B", "kB", "MB", "GB", "TB")
 _SECONDS = 3
 """The time between two lines about the same work."""
 
@@ -37,20 +36,3 @@ def in_view(
             log_progress(f"{operation}: {done} of {len(listed)} {kind}; next: {name(item)}")
             logged = time.monotonic()
         yield item
-
-
-def size_text(size: int) -> str:
-    """Render a size for people: ``1.2 GB``.
-
-    Args:
-        size: in bytes.
-
-    Returns:
-        The size in the largest decimal unit that leaves at least 1.
-    """
-    value, unit = float(size), _UNITS[0]
-    for larger in _UNITS[1:]:
-        if value < 1000:
-            break
-        value, unit = value / 1000, larger
-    return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"

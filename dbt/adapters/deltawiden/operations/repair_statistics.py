@@ -12,20 +12,20 @@ from dbt_common.events.format import pluralize
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
-from dbt.adapters.deltawiden.delta.data_files import DataFiles, StaleFile
+from dbt.adapters.deltawiden.delta.data_files import DataFiles, StaleFile, find_stale
 from dbt.adapters.deltawiden.delta.float_statistics import (
     SAVED_SETTINGS_PROPERTY,
     is_float_to_double,
     restore_statements,
     widened_floats,
 )
-from dbt.adapters.deltawiden.delta.stale_types import stale_leaves
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.operations.maintained_table import MaintainedTable, run_on_each_table
-from dbt.adapters.deltawiden.operations.progress import log_progress, size_text
+from dbt.adapters.deltawiden.operations.progress import log_progress
 from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text
+from dbt.adapters.deltawiden.sql.sizes import size_text
 
 _NAME = "repair_statistics"
 
@@ -91,12 +91,8 @@ def find_wrong(files: DataFiles, schema: StructType, leaves: Sequence[Path]) -> 
     """
     if not leaves:
         return []
-    found = []
-    for file, stored in files.schemas(files.may_have_float_statistics(leaves)):
-        stale = tuple(leaf for leaf in stale_leaves(stored, schema) if leaf.path in leaves)
-        if stale:
-            found.append(StaleFile(file, stale))
-    return found
+    listed = files.may_have_float_statistics(leaves)
+    return list(find_stale(files, listed, schema, lambda leaf: leaf.path in leaves))
 
 
 def partitioned_by_float(snapshot: TableSnapshot, changes: Iterable[TypeChange]) -> tuple[str, ...]:

@@ -16,10 +16,12 @@ from dbt.adapters.deltawiden.delta.float_statistics import (
     is_float_to_double,
     widened_floats,
 )
+from dbt.adapters.deltawiden.delta.parquet_filters import misread_by_filters
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.delta.relations import provider, relation_sql
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.delta.widened_files import has_misread_files, misread_columns
 from dbt.adapters.deltawiden.operations.repair_statistics import (
     find_wrong,
     partition_text,
@@ -54,10 +56,11 @@ def _report_table(
         return _not_delta(relation_sql(table), provider(table))
     snapshot = backend.snapshot(table)
     statistics = _read_statistics(backend, table, snapshot)
+    filters = _read_filters(backend, table, snapshot)
     dated = read_dated_changes(backend, snapshot)
     if dated:
         changes[relation_sql(table)] = dated
-    return _report(snapshot, statistics, dated)
+    return _report(snapshot, statistics, filters, dated)
 
 
 @dataclass(frozen=True)
@@ -111,8 +114,53 @@ def _read_statistics(
     )
 
 
+@dataclass(frozen=True)
+class _Filters:
+    """What filters of a Spark without this adapter's settings can miss.
+
+    Attributes:
+        columns: the columns whose older files they misread.
+        are_wrong: whether there is such a file; None if it is not known.
+    """
+
+    columns: tuple[Path, ...] = ()
+    are_wrong: bool | None = False
+
+    @property
+    def text(self) -> str:
+        """What they can miss as a text for people."""
+        names = ", ".join(map(path_text, self.columns))
+        if self.are_wrong:
+            return f"other Sparks can miss rows by {names}; run {_REWRITE}"
+        if self.are_wrong is None:
+            return (
+                f"other Sparks may miss rows by {names}; SQL can't tell; run {_REWRITE} with "
+                "dry_run to find out"
+            )
+        return ""
+
+
+_REWRITE = "dbt run-operation rewrite_widened_files"
+
+
+def _read_filters(backend: SqlBackend, table: SparkRelation, snapshot: TableSnapshot) -> _Filters:
+    if not any(misread_by_filters(c.from_type, c.to_type) for c in snapshot.changes):
+        return _Filters()
+    columns = misread_columns(snapshot.changes, backend.schema(table), snapshot.partition_columns)
+    if not columns:
+        return _Filters()
+    files = backend.data_files(table, writes_rows=False)
+    if not files.rewrites_single_files:
+        return _Filters(columns, None)
+    schema = StructType.fromJson(json.loads(files.log_schema()))
+    return _Filters(columns, has_misread_files(files, schema, columns))
+
+
 def _report(
-    snapshot: TableSnapshot, statistics: _Statistics, changes: tuple[DatedChange, ...]
+    snapshot: TableSnapshot,
+    statistics: _Statistics,
+    filters: _Filters,
+    changes: tuple[DatedChange, ...],
 ) -> OperationResult:
     features = snapshot.widening_features
     protocol = (
@@ -130,6 +178,7 @@ def _report(
             "type changes": "; ".join(change.text for change in snapshot.changes) or "-",
             "compatible with": ", ".join(compatible) or "-",
             "statistics": statistics.text or "-",
+            "filters": filters.text or "-",
             "to drop the feature": needed,
         },
         values={
@@ -141,12 +190,22 @@ def _report(
             "compatible_with": compatible,
             "files_with_wrong_statistics": statistics.files,
             "statistics": statistics.text,
+            "filters_miss_rows": filters.are_wrong,
+            "filters": filters.text,
             "to_drop": needed,
         },
     )
 
 
-_COLUMNS = ("enabled", "feature", "reader, writer", "type changes", "compatible with", "statistics")
+_COLUMNS = (
+    "enabled",
+    "feature",
+    "reader, writer",
+    "type changes",
+    "compatible with",
+    "statistics",
+    "filters",
+)
 
 
 def _not_delta(name: str, format: str) -> OperationResult:

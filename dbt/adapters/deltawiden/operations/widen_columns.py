@@ -4,17 +4,22 @@ from collections.abc import Iterable, Mapping
 
 from dbt.adapters.spark.relation import SparkRelation
 
+from dbt.adapters.deltawiden.config.rewrite_limit import read_rewrite_limit
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_sql
+from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.evolution.attempts import Attempts, retry_with_new_plan
 from dbt.adapters.deltawiden.evolution.evolution import (
     SchemaChangeRefused,
     TableEvolution,
     require_not_refused,
 )
+from dbt.adapters.deltawiden.evolution.older_files import left_after_run
+from dbt.adapters.deltawiden.operations.progress import log_progress
 from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults, run_on_each
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import plan_by_hand
+from dbt.adapters.deltawiden.widening.report import misread_text
 from dbt.adapters.deltawiden.widening.request import InvalidRequest, read_request
 
 _NAME = "widen_columns"
@@ -50,10 +55,20 @@ def widen_columns(
             evolution.run_before_write(plan, _NAME)
             results.append(widen_result(plan, dry_run))
 
-        retry_with_new_plan(widen_once)
+        plan = retry_with_new_plan(widen_once)
+        if plan is not None:
+            _show_filters(backend, table, (*plan.applied_by_earlier_attempts, *plan.changes))
         return results[-1]
 
     return run_on_each(_NAME, tables, relation_sql, widen)
+
+
+def _show_filters(backend: SqlBackend, table: SparkRelation, changes: Iterable[TypeChange]) -> None:
+    """Show what filters of other Sparks can miss after the changes."""
+    schema, never = backend.table_schema(table), read_rewrite_limit(False)
+    left = left_after_run(backend, table, changes, schema, never)
+    if left:
+        log_progress(f"{relation_sql(table)}: {misread_text(relation_sql(table), left)}")
 
 
 def _plan(backend: SqlBackend, table: SparkRelation, columns: Mapping[str, str]) -> Plan:

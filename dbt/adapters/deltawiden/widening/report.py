@@ -3,13 +3,19 @@
 import json
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite
-from dbt.adapters.deltawiden.sql.identifiers import parse_path, path_text
+from dbt.adapters.deltawiden.sql.identifiers import Path, parse_path, path_text
 from dbt.adapters.deltawiden.sql.types import type_text
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.refusals import Reason, Refusal
+
+FILTER_SETTINGS = (
+    "spark.sql.parquet.filterPushdown.decimal=false and "
+    "spark.sql.parquet.pushdown.inFilterThreshold=0"
+)
+"""The settings with which filters of Spark are right on every file."""
 
 
 def changes_text(plan: Plan) -> str:
@@ -72,6 +78,26 @@ def by_hand_command(plan: Plan) -> str:
 def _widen_command(table: str, columns: Mapping[str, str]) -> str:
     arguments = _yaml_safe_json({"relations": [_plain(table)], "columns": columns})
     return f"dbt run-operation widen_columns --args {shlex.quote(arguments)}"
+
+
+def rewrite_command(table: str) -> str:
+    """Return the command that rewrites the older files of a table, which is quoted."""
+    arguments = _yaml_safe_json({"relations": [_plain(table)]})
+    return f"dbt run-operation rewrite_widened_files --args {shlex.quote(arguments)}"
+
+
+def misread_text(table: str, columns: Iterable[Path]) -> str:
+    """Render what filters of other Sparks can miss in a table, and what to do.
+
+    Args:
+        table: the table's name, quoted for a statement.
+        columns: the columns that ``misread_columns`` finds.
+    """
+    names = ", ".join(map(path_text, columns))
+    return (
+        f"In filters on {names}, a Spark without {FILTER_SETTINGS} can miss rows of files from "
+        f"before the change. To rewrite these files: {rewrite_command(table)}"
+    )
 
 
 def _yaml_safe_json(value: object) -> str:

@@ -19,7 +19,7 @@ from pyspark.sql import functions as sf
 from pyspark.sql.types import StringType, StructField, StructType
 
 from dbt.adapters.deltawiden.delta.conflicts import retry_same_commit
-from dbt.adapters.deltawiden.delta.data_files import DataFile, StaleFile
+from dbt.adapters.deltawiden.delta.data_files import DataFile, Progress, StaleFile
 from dbt.adapters.deltawiden.delta.float_statistics import (
     BOUNDS,
     corrected,
@@ -73,10 +73,16 @@ class FilesByJvm:
         """List the files of the newest version."""
         with as_active(self.session), errors_as_dbt_errors():
             files = self._transactions.files(self._snapshot())
-            columns = ("path", "size", _row_count().alias("rows"), "partitionValues")
-            rows = files.select(*columns).collect()
+            columns = ("path", "size", "partitionValues", "modificationTime")
+            rows = files.select(*columns, _row_count().alias("rows")).collect()
         return [
-            DataFile(row.path, row.size, row.rows, _without_null(row.partitionValues))
+            DataFile(
+                row.path,
+                row.size,
+                row.rows,
+                _without_null(row.partitionValues),
+                row.modificationTime,
+            )
             for row in rows
         ]
 
@@ -90,16 +96,20 @@ class FilesByJvm:
             for file, text in zip(files, readers.map(self._footer_schema, files), strict=True):
                 yield file, _read_schema(text)
 
-    def rewrite(self, stale: Sequence[StaleFile]) -> None:
+    def rewrite(self, stale: Sequence[StaleFile], progress: Progress = lambda _: None) -> None:
         """Rewrite files, in one commit for each batch. Readers of changes see no change.
 
         Raises:
-            DbtDatabaseError: Delta refused a commit, because another writer changed the files at
-                the same time. Earlier commits are complete.
+            DbtDatabaseError: Delta refused a commit, or other writers changed the files during
+                every attempt. Earlier commits are complete.
         """
-        with as_active(self.session), errors_as_dbt_errors():
+        done = 0
+        with as_active(self.session):
             for batch in _batches([stale_file.file for stale_file in stale]):
-                self._rewrite(batch)
+                if done:
+                    progress(done)
+                retry_same_commit(partial(errors_as_dbt_errors()(self._rewrite), batch))
+                done += len(batch)
 
     def may_have_float_statistics(self, leaves: Sequence[Path]) -> Sequence[DataFile]:
         """List the files whose statistics would be wrong for some leaves once these are double.
