@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.spark.connect import open_connect
-from dbt.adapters.deltawiden.spark.settings import start_settings
+from dbt.adapters.deltawiden.spark.settings import SAFE_SETTINGS, start_settings
 from tests.functional.conftest import photograph, table, wheel  # noqa: F401 (fixtures)
 from tests.servers.jars import resolved_jars
 from tests.servers.server import LOOPBACK, Server, metastore_in, running
@@ -40,7 +40,9 @@ def server(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Server]:
     settings = start_settings(server_settings, {})
-    settings = {k: v for k, v in settings.items() if k != "spark.jars.packages"}
+    # A server of users has none of what dbt sets in each session.
+    not_set = {"spark.jars.packages", *SAFE_SETTINGS}
+    settings = {k: v for k, v in settings.items() if k not in not_set}
     folder = tmp_path_factory.mktemp("server")
     with running(folder, settings, delta_jars, hive_settings) as started:
         yield started

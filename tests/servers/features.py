@@ -6,6 +6,7 @@ from tests.functional.test_contracts import TestContracts
 from tests.functional.test_custom_strategy import TestStrategyOfTheProject
 from tests.functional.test_downstream import TestForecast
 from tests.functional.test_errors import TestErrors
+from tests.functional.test_filters_after_widening import TestFilters
 from tests.functional.test_incremental import (
     TestDecimals,
     TestNames,
@@ -79,6 +80,7 @@ __all__ = [
     "TestErrors",
     "TestEveryKindOfValue",
     "TestEveryStrategy",
+    "TestFilters",
     "TestForecast",
     "TestGainedProperties",
     "TestGrowth",

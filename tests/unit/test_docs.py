@@ -124,6 +124,16 @@ def test_the_page_lists_the_settings_that_are_refused():
     ]
 
 
+# Defects of the engines
+
+
+def test_the_page_names_each_defect_that_is_tested():
+    tests = (ROOT / "tests" / "conformance" / "test_engine_defects.py").read_text(encoding="utf-8")
+    tested = set(re.findall(r"^def (test_\w+)", tests, re.MULTILINE))
+    text, _ = read(DOCS / "engine-defects.md")
+    assert tested == {name for name in in_code(text) if re.fullmatch(r"test_\w+", name)}
+
+
 # Operations
 
 

@@ -27,8 +27,8 @@ from dbt.adapters.deltawiden.spark.refused_settings import refuse_settings
 from dbt.adapters.deltawiden.spark.running import end_text
 from dbt.adapters.deltawiden.spark.session import get_session, release_session
 from dbt.adapters.deltawiden.spark.session_connection import SessionConnection
-from dbt.adapters.deltawiden.spark.settings import given_settings
 from dbt.adapters.deltawiden.spark.storage_folder import WAREHOUSE, warn_of_other_folders
+from dbt.adapters.deltawiden.spark.unsafe_settings import warn_of_filters
 from dbt.adapters.deltawiden.sql.literals import literal
 
 logger = AdapterLogger("DeltaWiden")
@@ -112,6 +112,7 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
             DbtConfigError: the session has a setting with which values would be lost.
         """
         credentials = connection.credentials
+        warn_of_filters(credentials.given_settings)
         if connection.state == ConnectionState.OPEN or not credentials.has_session:
             return _open_server(super().open, connection)
         connection.handle = _open_session(credentials)
@@ -218,7 +219,7 @@ def _describe_jobs(connection: Connection, name: str | None) -> None:
 
 def _open_session(credentials: DeltaWidenCredentials) -> SessionConnection:
     if credentials.method == ConnectionMethod.SESSION:
-        given = given_settings(credentials.server_side_parameters, os.environ)
+        given = credentials.given_settings
         warn_of_other_folders(given, os.environ, project_dir())
         opened = _open_driver(credentials)
         _warn_of_a_second_driver(opened, opened.session.conf.get(WAREHOUSE))

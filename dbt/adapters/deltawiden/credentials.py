@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,6 +15,7 @@ from dbt.adapters.deltawiden.spark.connect import DEFAULT_PORT
 from dbt.adapters.deltawiden.spark.kept.duration import read_duration
 from dbt.adapters.deltawiden.spark.kept.status import kept_text
 from dbt.adapters.deltawiden.spark.redaction import find_secrets, hide
+from dbt.adapters.deltawiden.spark.settings import SAFE_SETTINGS, given_settings
 from dbt.adapters.deltawiden.spark.storage_folder import settings_of_folder
 from dbt.adapters.deltawiden.target_type import apply_target_type
 
@@ -94,8 +95,23 @@ class DeltaWidenCredentials(SparkCredentials):
         # dbt-spark turns ANSI mode off, whatever the profile says. Here, the profile decides.
         if given_ansi is not None:
             self.server_side_parameters[ANSI] = str(given_ansi)
+        self._add_safe_settings()
         given = {"token": self.token, "password": self.password}
         hide(find_secrets(self.server_side_parameters, given, self.connection_string_suffix))
+
+    def _add_safe_settings(self) -> None:
+        if self.endpoint is not None:
+            return  # A SQL warehouse refuses a session with settings that it does not know.
+        given = self.given_settings
+        added = {key: value for key, value in SAFE_SETTINGS.items() if key not in given}
+        self.server_side_parameters.update(added)
+
+    @property
+    def given_settings(self) -> Mapping[str, str]:
+        """The settings that the user gives to Spark, as far as this process can see them."""
+        if self.method != ConnectionMethod.SESSION:
+            return self.server_side_parameters
+        return given_settings(self.server_side_parameters, os.environ)
 
     @property
     def type(self) -> str:

@@ -18,7 +18,6 @@ from dbt.adapters.deltawiden.spark.refused_settings import refuse_settings
 from dbt.adapters.deltawiden.spark.settings import (
     CATALOG,
     EXTENSION,
-    SAFE_WRITES,
     SESSION_CATALOG,
     given_settings,
 )
@@ -135,7 +134,7 @@ def _get_session(parameters: Mapping[str, str]) -> SparkSession:
         _current = _open_session(parameters)
     wanted = dict(parameters), get_invocation_id()
     if _current.applied != wanted:
-        _current.settings.apply({**SAFE_WRITES, **parameters})
+        _current.settings.apply(parameters)
         refuse_settings(partial(_current.session.conf.get, default=None))
         _current.applied = wanted
     return _current.session
@@ -150,7 +149,7 @@ def _open_session(parameters: Mapping[str, str]) -> _Current:
         if archive is not None:
             archive.make_at_exit()
     session = SparkSession.builder.getOrCreate()
-    started_with = {**SAFE_WRITES, **parameters} if is_own else {}
+    started_with = parameters if is_own else {}
     without_target = given_settings({}, os.environ) if is_own else {}
     return _Current(session, TargetSettings(session, started_with, without_target), is_own)
 

@@ -18,9 +18,22 @@ SESSION_CATALOG = "spark.sql.catalog.spark_catalog"
 CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 AUTOMATIC_WIDENING = "spark.databricks.delta.typeWidening.allowAutomaticWidening"
 
-# In Delta 4.1 and newer, a write that evolves the schema can by default change an integer column to
-# decimal or double. With this value it makes only the other type changes.
-SAFE_WRITES = {AUTOMATIC_WIDENING: "same_family_type"}
+DECIMAL_FILTERS = "spark.sql.parquet.filterPushdown.decimal"
+LISTS_IN_FILTERS = "spark.sql.parquet.pushdown.inFilterThreshold"
+
+SAFE_READS = {
+    # Spark's Parquet reader converts the value of a filter to the type of an older file, in which
+    # it can wrap around. See delta/parquet_filters.py.
+    DECIMAL_FILTERS: "false",
+    LISTS_IN_FILTERS: "0",  # Spark checks the range of no value of a list but the first.
+}
+SAFE_SETTINGS = {
+    # In Delta 4.1 and newer, a write that evolves the schema can by default change an integer
+    # column to decimal or double. With this value it makes only the other type changes.
+    AUTOMATIC_WIDENING: "same_family_type",
+    **SAFE_READS,
+}
+"""Settings of every session. Only ``server_side_parameters`` take precedence."""
 
 _ICEBERG_CATALOGS = frozenset(
     {"org.apache.iceberg.spark.SparkCatalog", "org.apache.iceberg.spark.SparkSessionCatalog"}
@@ -54,7 +67,7 @@ def start_settings(parameters: Mapping[str, str], environment: Mapping[str, str]
         "spark.app.name": "dbt-deltawiden",
         # Tables outlive the process, as they do with dbt-spark.
         "spark.sql.catalogImplementation": "hive",
-        **SAFE_WRITES,
+        **SAFE_SETTINGS,
         **_delta(given, bundled_jars_dir(environment)),
         **_java_time_zone(given),
         **default_warehouse(given, environment),

@@ -46,7 +46,7 @@ class TargetSettings:
         """Set the settings of a target, and remove those of the previous one.
 
         Args:
-            settings: ``server_side_parameters`` of the profile, and the settings that dbt adds.
+            settings: ``server_side_parameters`` of the profile.
 
         Raises:
             DbtConfigError: the target needs a Spark that was started with other settings.

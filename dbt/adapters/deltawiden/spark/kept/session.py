@@ -15,7 +15,6 @@ from dbt.adapters.deltawiden.spark.kept.channel import limit_retries, local_buil
 from dbt.adapters.deltawiden.spark.kept.client import Attached, attach
 from dbt.adapters.deltawiden.spark.redaction import hide
 from dbt.adapters.deltawiden.spark.running import RunningSpark, note_running
-from dbt.adapters.deltawiden.spark.settings import SAFE_WRITES
 
 logger = AdapterLogger("DeltaWiden")
 
@@ -51,11 +50,11 @@ def open_kept(parameters: Mapping[str, str], keep_alive: int) -> ConnectConnecti
         attached = _attached(asked)
         attached.use.note_sessions()
         if not attached.is_new and attached.use.is_alone:
-            connection = _open(attached, parameters)
+            connection = _open(attached)
             _forget_earlier_runs(connection.session)
             attached.use.is_alone = False
             return connection
-    return _open(attached, parameters)
+    return _open(attached)
 
 
 def prestart_kept(parameters: Mapping[str, str], keep_alive: int) -> None:
@@ -131,11 +130,10 @@ def _attached(asked: _Asked) -> Attached:
     return attached
 
 
-def _open(attached: Attached, parameters: Mapping[str, str]) -> ConnectConnection:
+def _open(attached: Attached) -> ConnectConnection:
     spark = attached.spark
     # Spark was started with the parameters, so that each session has them.
-    safe_writes = {key: parameters[key] for key in SAFE_WRITES if key in parameters}
-    session = create_session(local_builder(spark.port, spark.token), safe_writes)
+    session = create_session(local_builder(spark.port, spark.token), {})
     limit_retries(session)
     return ConnectConnection(session)
 

@@ -1,0 +1,184 @@
+"""Defects of Spark and Delta that this adapter works around, each still there.
+
+If a test fails, an engine has mended the defect: ``docs/engine-defects.md`` says which code can go.
+No test uses the adapter's code.
+"""
+
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from tests.functional.support import needs_delta_4
+from tests.small import SMALL, settings_of
+
+# Spark's defaults. The session of the tests has other values.
+DEFAULTS = {
+    "spark.sql.parquet.filterPushdown.decimal": "true",
+    "spark.sql.parquet.pushdown.inFilterThreshold": "10",
+}
+WIDENS = "'delta.enableTypeWidening' = 'true'"
+FAILURES = (PySparkException, Py4JJavaError)
+
+
+@pytest.fixture(autouse=True)
+def _defaults(spark: SparkSession) -> Iterator[None]:
+    with settings_of(spark, {**SMALL, **DEFAULTS}):
+        yield
+
+
+@pytest.fixture
+def table(spark: SparkSession, schema: str) -> Iterator[str]:
+    name = f"{schema}.defect"
+    spark.sql(f"drop table if exists {name}")
+    yield name
+    spark.sql(f"drop table if exists {name}")
+
+
+def create(
+    spark: SparkSession, table: str, query: str, clause: str = "", properties: str = WIDENS
+) -> None:
+    spark.sql(f"create table {table} using delta {clause} tblproperties ({properties}) as {query}")
+
+
+def count(spark: SparkSession, table: str, condition: str) -> int:
+    return spark.sql(f"select * from {table} where {condition}").count()
+
+
+@needs_delta_4
+@pytest.mark.parametrize("path", ["a", "s.a"])
+@pytest.mark.parametrize("vectorized", ["true", "false"])
+def test_a_filter_misses_rows_of_a_widened_decimal(
+    spark: SparkSession, table: str, path: str, vectorized: str
+):
+    column = "cast(1.25 as decimal(8,2))"
+    create(spark, table, f"select {column} as a, struct({column} as a) as s")
+    spark.sql(f"alter table {table} alter column {path} type decimal(12,2)")
+    reader = {"spark.sql.parquet.enableVectorizedReader": vectorized}
+    for condition in (f"{path} < 30000000", f"{path} <> 42949674.21"):
+        with settings_of(spark, reader):
+            assert count(spark, table, condition) == 0
+        with settings_of(spark, {**reader, "spark.sql.parquet.filterPushdown.decimal": "false"}):
+            assert count(spark, table, condition) == 1
+    spark.sql(f"delete from {table} where {path} < 30000000")
+    assert spark.table(table).count() == 1
+
+
+@needs_delta_4
+def test_a_filter_on_a_widened_decimal_of_many_digits_fails(spark: SparkSession, table: str):
+    create(spark, table, "select cast(1.25 as decimal(20,2)) as a")
+    spark.sql(f"alter table {table} alter column a type decimal(38,2)")
+    with pytest.raises(FAILURES, match="FAILED_READ_FILE"):
+        count(spark, table, "a < 999999999999999999999999999999999999.99")
+
+
+@needs_delta_4
+def test_not_in_misses_rows_of_an_integer_that_became_bigint(spark: SparkSession, table: str):
+    create(spark, table, "select 1 as a")
+    spark.sql(f"alter table {table} alter column a type bigint")
+    condition = "a not in (7, 4294967297)"
+    assert count(spark, table, condition) == 0
+    with settings_of(spark, {"spark.sql.parquet.pushdown.inFilterThreshold": "0"}):
+        assert count(spark, table, condition) == 1
+
+
+@needs_delta_4
+def test_the_statistics_of_a_float_that_became_double_miss_rows(spark: SparkSession, table: str):
+    create(spark, table, "select cast(0.7 as float) as a")
+    spark.sql(f"alter table {table} alter column a type double")
+    (value,) = spark.table(table).head()
+    assert value == struct.unpack("f", struct.pack("f", 0.7))[0]
+    assert count(spark, table, f"a = {value!r}D") == 0
+    assert count(spark, table, f"a + 0 = {value!r}D") == 1
+
+
+@needs_delta_4
+def test_a_float_that_partitions_a_table_changes_when_it_becomes_double(
+    spark: SparkSession, table: str
+):
+    create(spark, table, "select 1 as id, cast(1.1 as float) as p", "partitioned by (p)")
+    before = spark.sql(f"select cast(p as double) as p from {table}").head().p
+    spark.sql(f"alter table {table} alter column p type double")
+    assert (before, spark.table(table).head().p) == (1.100000023841858, 1.1)
+
+
+@needs_delta_4
+def test_a_date_after_the_year_294247_can_not_be_read_as_timestamp(spark: SparkSession, table: str):
+    properties = f"{WIDENS}, 'delta.feature.timestampNtz' = 'supported'"
+    create(spark, table, "select date'+294248-01-01' as a", properties=properties)
+    spark.sql(f"alter table {table} alter column a type timestamp_ntz")
+    with pytest.raises(FAILURES, match="FAILED_READ_FILE"):
+        spark.sql(f"select cast(a as string) from {table}").collect()
+
+
+@needs_delta_4
+def test_drop_feature_leaves_files_with_the_older_type_of_array_elements(
+    spark: SparkSession, table: str
+):
+    create(spark, table, "select array(1) as a")
+    spark.sql(f"alter table {table} alter column a.element type bigint")
+    spark.sql(f"alter table {table} drop feature 'typeWidening'")
+    (location,) = spark.sql(f"describe detail {table}").select("location").head()
+    files = [str(file) for file in Path(location.removeprefix("file:")).glob("*.parquet")]
+    types = {spark.read.parquet(file).schema["a"].dataType.simpleString() for file in files}
+    assert types == {"array<int>"}
+    assert spark.table(table).schema["a"].dataType.simpleString() == "array<bigint>"
+
+
+def test_merge_on_a_char_column_fails(spark: SparkSession, table: str):
+    spark.sql(f"create table {table} (c char(5), n int) using delta")
+    with pytest.raises(FAILURES, match="MERGE_RESOLVED_ATTRIBUTE_MISSING_FROM_INPUT"):
+        spark.sql(
+            f"merge into {table} t using (select 'ab' as c, 1 as n) s on t.c = s.c "
+            "when matched then update set n = s.n when not matched then insert *"
+        )
+
+
+def test_a_union_declares_the_char_of_its_first_query(spark: SparkSession, table: str):
+    spark.sql(f"create table {table} (c char(5)) using delta")
+    union = f"select c from {table} union all select 'ab'"
+    (field,) = spark.sql(union).schema.fields
+    assert field.metadata["__CHAR_VARCHAR_TYPE_STRING"] == "char(5)"
+    assert [row.c for row in spark.sql(union).collect()] == ["ab"]
+
+
+def test_an_empty_text_that_partitions_a_table_becomes_null(spark: SparkSession, table: str):
+    create(spark, table, "select 1 as id, '' as p", "partitioned by (p)")
+    assert spark.table(table).head().p is None
+
+
+def test_a_timestamp_that_partitions_a_table_is_read_in_the_first_of_two_hours(
+    spark: SparkSession, table: str
+):
+    with settings_of(spark, {"spark.sql.session.timeZone": "America/New_York"}):
+        second = "timestamp'2024-11-03 01:30:00-05:00'"
+        create(spark, table, f"select 1 as id, {second} as p", "partitioned by (p)")
+        (shift,) = spark.sql(f"select unix_seconds({second}) - unix_seconds(p) from {table}").head()
+    assert shift == 3600
+
+
+@needs_delta_4
+def test_a_view_casts_back_what_was_widened(spark: SparkSession, schema: str, table: str):
+    create(spark, table, "select cast(1.25 as decimal(8,2)) as a")
+    view = f"{schema}.defect_view"
+    spark.sql(f"create view {view} as select a from {table}")
+    try:
+        spark.sql(f"alter table {table} alter column a type decimal(12,4)")
+        spark.sql(f"insert into {table} values (1.2367)")
+        assert {str(row.a) for row in spark.table(view).collect()} == {"1.25", "1.24"}
+    finally:
+        spark.sql(f"drop view {view}")
+
+
+@needs_delta_4
+def test_change_data_can_not_be_read_across_a_widening(spark: SparkSession, table: str):
+    properties = f"{WIDENS}, 'delta.enableChangeDataFeed' = 'true'"
+    create(spark, table, "select 1 as a", properties=properties)
+    spark.sql(f"alter table {table} alter column a type bigint")
+    spark.sql(f"insert into {table} values (5000000000)")
+    with pytest.raises(FAILURES, match="DELTA_CHANGE_DATA_FEED_INCOMPATIBLE"):
+        spark.sql(f"select * from table_changes('{table}', 0)").collect()
