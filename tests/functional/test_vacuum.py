@@ -68,8 +68,13 @@ class TestVacuum:
 
     def test_a_dry_run_counts_the_files_and_a_forced_run_deletes_them(self, table, spark):
         time.sleep(0.01)  # The last file must be older than this.
+        clone, orders = table("clone"), table("orders")
+        spark.sql(f"create table {clone.name} shallow clone {orders.name} version as of 1")
         before, version = files_of(table("orders")), table("orders").version
         forced = {"models": ["orders"], "retention_hours": 0, "force": True}
+        printed = operate("vacuum", **forced, dry_run=True)
+        assert "and shallow clones of older versions lose files" in printed
+        assert clone.rows() == [(1,)]
         (planned,) = document("vacuum", **forced, dry_run=True)["tables"]
         assert planned["state"] == "dry_run"
         assert planned["statements"] == [f"vacuum {planned['table']} retain 0 hours dry run"]
@@ -82,6 +87,10 @@ class TestVacuum:
         assert result["oldest_readable_version"] == planned["oldest_readable_version"] == 2
         readable = [number for number in range(4) if can_be_read(table("orders"), number)]
         assert readable == [2, 3]
+        with pytest.raises(
+            SPARK_ERRORS, match=r"DELTA_FILE_NOT_FOUND|FILE_NOT_EXIST|does not exist"
+        ):
+            clone.rows()
         assert table("orders").rows() == [(1,), (2,)]
         start = next(row for row in table("orders").history if row.operation == "VACUUM START")
         assert start.operationParameters["retentionCheckEnabled"] == "false"

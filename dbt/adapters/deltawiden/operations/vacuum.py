@@ -148,7 +148,11 @@ def _hours_text(time: timedelta) -> str:
 def _time_travel_text(oldest: int | None) -> str:
     if oldest is None:
         return "every version that can be read now stays readable"
-    return f"version {oldest} and newer stay readable, time travel to older versions ends"
+    # Delta does not record in a table which shallow clones read its files.
+    return (
+        f"version {oldest} and newer stay readable, time travel to older versions ends, and "
+        "shallow clones of older versions lose files"
+    )
 
 
 def _result(
