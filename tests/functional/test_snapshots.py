@@ -349,3 +349,19 @@ class TestAVersionWithTheTimeOfAnOlderOne:
             assert [row[:2] for row in rows if row[2] is None] == current
         deleted = [row[0] for row in table("recorded_again").rows("dbt_is_deleted")]
         assert deleted == ["False", "False", "False", "True"]
+
+
+class TestASnapshotThatFails:
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        query = "select 1 as id, {{ var('v', '1') }} as v"
+        return {"failing.sql": snapshot("failing", "strategy='check', check_cols='all'", query)}
+
+    def test_leaves_no_view(self, project, table, spark: SparkSession):
+        assert dbt("snapshot").status("failing") == "success"
+        run = dbt("snapshot", v="int(raise_error('no'))")
+        assert run.status("failing") == "error"
+        tables = spark.sql(f"show tables in {project.test_schema}").collect()
+        assert [row.tableName for row in tables if not row.isTemporary] == ["failing"]
+        assert dbt("snapshot", v="2").status("failing") == "success"
+        assert table("failing").rows("v") == [(1,), (2,)]

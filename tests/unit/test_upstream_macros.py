@@ -22,6 +22,7 @@ _BLOCK = re.compile(
 _OWNED = (
     *("incremental", "snapshot", "table", "clone"),
     *("dbt_spark_get_incremental_sql", "get_insert_into_sql", "get_insert_overwrite_sql"),
+    "spark_build_snapshot_staging_table",
 )
 
 

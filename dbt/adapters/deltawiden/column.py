@@ -47,6 +47,15 @@ class DeltaWidenColumn(SparkColumn):
         """The column's name, quoted for a statement."""
         return quote(self.column)
 
+    @property
+    def in_source(self) -> bool:
+        """Return True. A strategy of a project can MERGE by these columns."""
+        return True
+
+    def merged_sql(self, alias: str) -> str:
+        """Render the value that a clause of a MERGE writes: the column of the source."""
+        return f"{alias}.{self.quoted}"
+
     def can_expand_to(self, other_column: Column) -> bool:
         """Return False: only the plan of a model changes the type of a column."""
         return False

@@ -1,10 +1,11 @@
 """The adapter: what dbt and the macros call. The services that it calls decide and do the work."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from multiprocessing.context import SpawnContext
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import agate
 from dbt.adapters.base import available
@@ -23,8 +24,9 @@ from dbt.adapters.deltawiden.capabilities import CAPABILITIES
 from dbt.adapters.deltawiden.column import DeltaWidenColumn
 from dbt.adapters.deltawiden.config.merge_clauses import MergeClauses
 from dbt.adapters.deltawiden.config.model import DeltaWidenConfig
-from dbt.adapters.deltawiden.config.strategies import has_own_macro
-from dbt.adapters.deltawiden.config.validation import check_configuration
+from dbt.adapters.deltawiden.config.project_macros import writer_of_project
+from dbt.adapters.deltawiden.config.strategies import STRATEGIES, has_own_macro
+from dbt.adapters.deltawiden.config.validation import check_configuration, warn_unchecked
 from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager
 from dbt.adapters.deltawiden.credentials import ConnectionMethod
 from dbt.adapters.deltawiden.delta.backends import choose_backend
@@ -47,6 +49,7 @@ from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.rules import feature_properties
 from dbt.adapters.deltawiden.writing.merge_columns import Names, merge_update_columns
 from dbt.adapters.deltawiden.writing.seeds import check_seed, quote_seed_column, seed_values
+from dbt.adapters.deltawiden.writing.store_assignment import STORE_ASSIGNMENT_POLICY
 
 
 class DeltaWidenAdapter(SparkAdapter):
@@ -67,6 +70,7 @@ class DeltaWidenAdapter(SparkAdapter):
         )
         self._services = Services(self._backend)
         self._folders = TableFolders(self, self._backend)
+        self._checked_seeds: WeakKeyDictionary[agate.Table, dict[str, str]] = WeakKeyDictionary()
         if credentials.method == ConnectionMethod.SESSION:
             prestart(credentials.server_side_parameters, credentials.kept_seconds)
 
@@ -95,23 +99,34 @@ class DeltaWidenAdapter(SparkAdapter):
         dbt calls this before each materialization. dbt-spark's materializations and macros each
         read ``file_format`` on their own, so this is the one place that comes before all of them.
 
+        Returns:
+            The settings of Spark that the node's statements run with, for ``post_model_hook``.
+
         Raises:
             DbtConfigError: a value is not accepted, or the session has no Delta.
         """
-        is_own = partial(has_own_macro, self.get_macro_resolver(), self.config.project_name)
-        check_configuration(config, config.model.unique_id, is_own)
+        macros = self.get_macro_resolver(), self.config.project_name
+        check_configuration(config, config.model.unique_id, partial(has_own_macro, *macros))
+        writer = writer_of_project(*macros, self.type(), config.get("materialized"))
+        warn_unchecked(config, config.model.unique_id, writer)
         if config.get("file_format") is None:
             config.model.config["file_format"] = DeltaWidenConfig.file_format
         is_table = config.get("materialized") in ("table", "incremental", "snapshot", "seed")
         if is_table and config.get("file_format") == DeltaWidenConfig.file_format:
             check_has_delta()
-        return super().pre_model_hook(config)
+        super().pre_model_hook(config)
+        settings = ExitStack()
+        policy = str(config.get("store_assignment_policy") or "").upper()
+        if policy:
+            settings.enter_context(self._backend.with_setting(STORE_ASSIGNMENT_POLICY, policy))
+        return settings
 
     def post_model_hook(self, config: Any, context: Any) -> None:
         """Drop the views of a model's data frames. dbt calls this if a model failed, too."""
         # For a unit test, which has no such view, dbt passes the whole context of its macros.
-        self._backend.drop_views(views.data_frame_views(getattr(config, "model", None)))
-        super().post_model_hook(config, context)
+        with context:
+            self._backend.drop_views(views.data_frame_views(getattr(config, "model", None)))
+        super().post_model_hook(config, None)
 
     @available.parse(lambda *_, **__: ("", empty_table()))
     def execute(
@@ -173,6 +188,10 @@ class DeltaWidenAdapter(SparkAdapter):
 
     # Writes
 
+    def valid_incremental_strategies(self) -> list[str]:
+        """Return the strategies for which dbt calls a macro that the project has for them."""
+        return list(STRATEGIES)
+
     @available
     def write_incremental(
         self,
@@ -225,6 +244,13 @@ class DeltaWidenAdapter(SparkAdapter):
         file_format = context["config"].get("file_format")
         query = self._services.snapshots.with_timestamps(query, columns, file_format)
         return self._services.new_tables.checked_query(context, query, table)
+
+    @available.parse(lambda *_, **__: "*")
+    def staged_columns_sql(
+        self, context: Mapping[str, Any], staging: SparkRelation, table: SparkRelation
+    ) -> str:
+        """Render what a snapshot's MERGE selects from its staging view: ``staged_columns_sql``."""
+        return self._services.snapshots.staged_columns_sql(context, staging, table)
 
     @available.parse(lambda *_, **__: False)
     def has_timestamp_ntz(self, unique_id: str) -> bool:
@@ -285,7 +311,10 @@ class DeltaWidenAdapter(SparkAdapter):
         self, seed: Mapping[str, Any], table: agate.Table, types: Mapping[str, str]
     ) -> dict[str, str]:
         """Check a seed's values, and return the properties that a replaced table of it needs."""
-        return feature_properties(check_seed(seed, table, types, self._backend.fetch_rows))
+        if table not in self._checked_seeds:
+            checked = check_seed(seed, table, types, self._backend.fetch_rows)
+            self._checked_seeds[table] = feature_properties(checked)
+        return self._checked_seeds[table]
 
     @available
     def seed_values(self, seed: Mapping[str, Any], table: agate.Table) -> list[list[Any]]:

@@ -3,18 +3,13 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dbt.adapters.events.types import AdapterEventWarning
-from dbt_common.events.functions import warn_or_error
-from dbt_common.invocation import get_invocation_id
-
 from dbt.adapters.deltawiden.config.policy import problem
+from dbt.adapters.deltawiden.config.warnings import warn_once
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, read_names
 
 _TABLES = ("table", "incremental", "snapshot", "seed")
 _INSTEAD = "use liquid_clustered_by: [columns], or remove clustered_by"
-
-_warned: set[tuple[str, str]] = set()
 
 
 def read_clustering(config: Mapping[str, Any]) -> tuple[Path, ...] | None:
@@ -143,11 +138,7 @@ def warn_without_effect(config: Mapping[str, Any], name: str) -> None:
             "use liquid_clustered_by: [columns]"
         )
     for text in texts:
-        warning = (get_invocation_id(), text)
-        if warning not in _warned:
-            _warned.add(warning)
-            where = f"The configuration of {name} (the first node with it in this run)"
-            warn_or_error(AdapterEventWarning(name="DeltaWiden", base_msg=f"{where}: {text}"))
+        warn_once(text, f"The configuration of {name} (the first node with it in this run)")
 
 
 def _is_delta(config: Mapping[str, Any]) -> bool:

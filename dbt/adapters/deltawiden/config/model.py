@@ -14,6 +14,7 @@ class DeltaWidenConfig(SparkConfig):
     type_widening_compatible_with: list[str] | None = None
     on_lossy_write: str | None = None
     rewrite_widened_files: bool | str | None = None
+    store_assignment_policy: str | None = None
     liquid_clustered_by: str | list[str] | None = None
     include_full_name_in_path: bool | None = None
     owns_location: bool | None = None

@@ -10,6 +10,7 @@ from dbt.adapters.deltawiden.config.merge_clauses import (
     MergeClauses,
     read_merge_clauses,
 )
+from dbt.adapters.deltawiden.config.project_macros import is_macro_of_project
 
 MICROBATCH = "microbatch"
 REPLACE_WHERE = "replace_where"
@@ -17,8 +18,6 @@ DELETE_INSERT = "delete+insert"
 
 STRATEGIES = ("append", "merge", "insert_overwrite", MICROBATCH, REPLACE_WHERE, DELETE_INSERT)
 """The incremental strategies whose statements the adapter makes."""
-
-_INTERNAL_PACKAGES = ("dbt", "dbt_spark", "dbt_deltawiden")
 
 STRATEGY_KEYS = (
     "materialized",
@@ -66,11 +65,6 @@ def strategy_macro(strategy: str) -> str:
         https://docs.getdbt.com/docs/build/incremental-strategy#custom-strategies
     """
     return f"get_incremental_{strategy.replace('+', '_')}_sql"
-
-
-def is_macro_of_project(macro: Any) -> bool:
-    """Return whether a macro is not one of dbt, dbt-spark or this adapter. None is not."""
-    return macro is not None and macro.package_name not in _INTERNAL_PACKAGES
 
 
 def has_own_macro(macros: MacroResolverProtocol | None, project: str, strategy: str) -> bool:

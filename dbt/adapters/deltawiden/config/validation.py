@@ -13,12 +13,17 @@ from dbt.adapters.deltawiden.config.merge_clauses import is_action, is_flag
 from dbt.adapters.deltawiden.config.policy import (
     CONFIGURATION_KEYS,
     InvalidConfiguration,
+    OnLossyWrite,
     Policy,
     problem,
     read_policy,
 )
 from dbt.adapters.deltawiden.config.strategies import STRATEGY_KEYS, strategy_problems
+from dbt.adapters.deltawiden.config.warnings import warn_once
 from dbt.adapters.deltawiden.sql.identifiers import read_name
+
+STRICT = "strict"
+"""The value of ``store_assignment_policy``."""
 
 Check = tuple[Callable[[Any], bool], str]
 
@@ -106,6 +111,7 @@ CHECKS: Mapping[str, Check] = {
     "not_matched_by_source_action": (is_action, "delete, or update set and its assignments"),
     "not_matched_by_source_condition": _CONDITION,
     "merge_with_schema_evolution": _FLAG,
+    "store_assignment_policy": (lambda value: value == STRICT, STRICT),
     "column_types": (_is_types, "Spark types by column"),
     "optimize": (lambda value: value == AFTER_RUN, AFTER_RUN),
     "zorder": _NAMES,
@@ -217,6 +223,31 @@ def check_location_keys(config: Any, name: str) -> None:
         found = [problem("location_root", root, accepted)]
     if found:
         raise invalid_configuration(name, found)
+
+
+def warn_unchecked(config: Mapping[str, Any], name: str, writer: str) -> None:
+    """Warn once a run that the values of a node are not checked, unless the node accepts that.
+
+    Args:
+        config: the node's configuration.
+        name: the node's unique id.
+        writer: what writes the node's rows. Empty if the values are checked.
+
+    Raises:
+        EventCompilationError: ``--warn-error`` makes errors of warnings.
+    """
+    accepts_loss = config.get("on_lossy_write") in (OnLossyWrite.WARN, OnLossyWrite.IGNORE)
+    if not writer or accepts_loss or config.get("store_assignment_policy"):
+        return
+    warn_once(
+        f"its rows are written by {writer}. dbt-deltawiden does not check these values, and "
+        "widens no table for them: Spark casts a value to the type of its column, so that 1.2367 "
+        "is 1.24 in a decimal(8,2). Cast the columns to the types of the table in the model "
+        "itself, and set on_lossy_write: ignore in its configuration. Or set "
+        "store_assignment_policy: strict there: Spark then refuses to write a type that is wider "
+        "than the column's.",
+        f"{name} (the first node with it in this run)",
+    )
 
 
 def invalid_configuration(name: str, problems: Iterable[str]) -> DbtConfigError:

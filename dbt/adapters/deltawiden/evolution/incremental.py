@@ -14,13 +14,13 @@ from dbt_common.invocation import get_invocation_id
 
 from dbt.adapters.deltawiden.config.merge_clauses import read_merge_clauses
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy
+from dbt.adapters.deltawiden.config.project_macros import is_replaced
 from dbt.adapters.deltawiden.config.strategies import (
     DELETE_INSERT,
     MICROBATCH,
     REPLACE_WHERE,
     STRATEGIES,
     configured_predicates,
-    is_macro_of_project,
     strategy_macro,
 )
 from dbt.adapters.deltawiden.config.validation import names_listed, read_model_policy
@@ -45,6 +45,9 @@ _OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
 _NOT_A_FILTER = "does not support overwrite by expression"
 """Spark's message for a condition that it can't translate to a filter of the table's format."""
 
+_MERGE_MACROS = ("get_merge_sql", "get_merge_update_columns")
+"""The macros that decide which values a MERGE writes, and that a project can replace."""
+
 Context = Mapping[str, Any]
 """dbt's context of a macro: the node's configuration, dbt's graph, and all macros."""
 
@@ -63,6 +66,8 @@ class PreparedWrite:
         is_custom: whether the strategy is a macro of the project.
         can_replace_where: whether ``insert into ... replace where`` can write it.
         writes_every_row: whether a MERGE has no conditions that leave rows of the model out.
+        is_merge_replaced: whether a macro of the project renders the MERGE. It is not known which
+            values it writes, so all values of its source are checked.
     """
 
     plan: Plan
@@ -74,6 +79,7 @@ class PreparedWrite:
     is_custom: bool = False
     can_replace_where: bool = True
     writes_every_row: bool = True
+    is_merge_replaced: bool = False
 
 
 class IncrementalWrites:
@@ -210,9 +216,11 @@ class IncrementalWrites:
             self._evolution, schemas, existing, policy, config, config.model.name, strategy, query
         )
         plan = attempts.record_plan(plan)
-        replaced = self._replaced(context, plan, strategy, source, target, existing)
-        self._change_table(context, plan, existing)
         is_custom = _is_custom(strategy, context)
+        replaced = None
+        if not is_custom:
+            replaced = self._replaced(context, plan, strategy, source, target, existing)
+        self._change_table(context, plan, existing)
         if is_custom:
             # The statements of a strategy of the project's own are not known: the first may have
             # written.
@@ -228,6 +236,7 @@ class IncrementalWrites:
             is_custom=is_custom,
             can_replace_where=can_replace_where,
             writes_every_row=read_merge_clauses(config).writes_every_row,
+            is_merge_replaced=any(is_replaced(context, name) for name in _MERGE_MACROS),
         )
 
     def _replaced(
@@ -254,6 +263,7 @@ class IncrementalWrites:
         config = context["config"]
         for text in self._warnings(plan, read_model_policy(config, config.model.unique_id)):
             context["exceptions"]["warn"](text)
+            self._warned.add((get_invocation_id(), text))
         self._evolution.run_before_write(plan, _unique_id(context))
         if (plan.new or plan.changes) and not table.is_delta:
             # Spark and Iceberg cache what they have read of such a table, its columns included.
@@ -284,9 +294,7 @@ class IncrementalWrites:
         if plan.lossy and policy.on_lossy_write is OnLossyWrite.WARN:
             texts.append(report.lossy_text(plan, OnLossyWrite.WARN))
         run = get_invocation_id()
-        new = [text for text in texts if (run, text) not in self._warned]
-        self._warned.update((run, text) for text in new)
-        return new
+        return [text for text in texts if (run, text) not in self._warned]
 
     def _has_exact_text(self, replaced: Batch | ReplaceWhere | None) -> bool:
         """Return whether Delta, which reads a condition as text, reads the one that is meant."""
@@ -348,10 +356,10 @@ def _overwrite_mode(prepared: PreparedWrite, config: Any) -> str:
 
 def _is_custom(strategy: str, context: Context) -> bool:
     """Return whether a macro of the project makes the statement of a strategy."""
-    if strategy not in (REPLACE_WHERE, DELETE_INSERT):
+    if strategy not in (REPLACE_WHERE, DELETE_INSERT, MICROBATCH):
         return strategy not in STRATEGIES
-    macro = context.get(strategy_macro(strategy))
-    return macro is not None and is_macro_of_project(macro.macro)
+    name = strategy_macro(strategy)
+    return name in context and is_replaced(context, name)
 
 
 def _unique_id(context: Context) -> str:

@@ -16,14 +16,19 @@ from pyspark.sql.types import (
 )
 
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, OnSchemaChange
+from dbt.adapters.deltawiden.config.project_macros import is_replaced
 from dbt.adapters.deltawiden.config.validation import read_model_policy
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
 from dbt.adapters.deltawiden.evolution.evolution import SchemaChangeRefused, TableEvolution
 from dbt.adapters.deltawiden.sql.identifiers import quote, read_name
 from dbt.adapters.deltawiden.sql.queries import select_from
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
-from dbt.adapters.deltawiden.writing.columns import WrittenColumn
+from dbt.adapters.deltawiden.writing.columns import WrittenColumn, match_columns
+
+_STAGING_MACROS = ("snapshot_staging_table", "snapshot_get_time")
+"""The macros that add to the values of a snapshot's query after these have been checked."""
 
 _FORMATS_WITH_NTZ = ("delta", "iceberg")
 _TIMES = ("dbt_updated_at", "dbt_valid_from", "dbt_valid_to")
@@ -115,6 +120,31 @@ class SnapshotEvolution:
         if hard_deletes != "ignore" and dates and not accepts_loss:
             raise SchemaChangeRefused(report.dates_text(plan.table, hard_deletes, dates))
         return plan
+
+    def staged_columns_sql(
+        self, context: Mapping[str, Any], staging: SparkRelation, table: SparkRelation
+    ) -> str:
+        """Render the columns that the MERGE of a snapshot selects from its staging view.
+
+        The view's query has the values of the snapshot's query, which are checked already. A
+        macro of the project can change them or add others, so that they are checked again.
+
+        Args:
+            context: dbt's context of the snapshot.
+            staging: the view.
+            table: the snapshot's table.
+        """
+        config = context["config"]
+        policy = read_model_policy(config, config.model.unique_id)
+        is_replaced_here = any(is_replaced(context, name) for name in _STAGING_MACROS)
+        if policy.on_lossy_write is not OnLossyWrite.ERROR or not is_replaced_here:
+            return "*"
+        schema = self._backend.table_schema(table)
+        check = self._evolution.value_check(
+            config.model.name, table, schema, partition_columns(schema)
+        )
+        write = match_columns(self._backend.schema(staging), schema, check=check)
+        return "*" if write.is_as_is else write.source_select_sql
 
     def has_timestamp_ntz(self, unique_id: str) -> bool:
         """Return whether the times in a snapshot's table are of type timestamp_ntz.

@@ -47,13 +47,17 @@ _KINDS: dict[type[DataType], str] = {
 if hasattr(spark, "VariantType"):  # Spark 4.0
     _KINDS[spark.VariantType] = "variant"
 
+STORE_ASSIGNMENT_POLICY = "spark.sql.storeAssignmentPolicy"
+"""The setting that decides which types Spark casts to the type of a column that it writes,
+https://spark.apache.org/docs/latest/configuration.html"""
+
 _NUMBERS = frozenset({"integer", "decimal", "floating"})
 _DATETIMES = frozenset({"date", "timestamp", "timestamp_ntz"})
 _IN_TABLES = _NUMBERS | _DATETIMES | {"boolean", "string", "binary", "variant"}
 
 # The kinds of column that accept each kind of value: Spark's casts under ANSI rules,
 # https://spark.apache.org/docs/latest/sql-ref-ansi-compliance.html#cast, regardless of
-# spark.sql.storeAssignmentPolicy. tests/conformance compares them with the engine.
+# the store assignment policy. tests/conformance compares them with the engine.
 _ACCEPTED_BY: dict[str, frozenset[str]] = {
     **dict.fromkeys(_NUMBERS, _NUMBERS | {"boolean", "timestamp", "string", "variant"}),
     "boolean": _NUMBERS | {"boolean", "string", "variant"},

@@ -5,8 +5,20 @@
   `dest_columns`: none if a MERGE may write `*` (`Write.can_merge_all`). Otherwise the table's columns, each with
   `name`, `quoted`, `in_source` and `merged_sql(source_alias)`, the value that a clause writes. A column that the source
   lacks keeps its value in an updated row, and is null in an inserted row.
+
+  A project can replace this macro and `get_merge_update_columns`. If it does, the source has only checked values
+  (`PreparedWrite.is_merge_replaced`). Otherwise `_deltawiden_merge_into_sql` is called without a dispatch.
 #}
 {% macro deltawiden__get_merge_sql(target, source, unique_key, dest_columns, incremental_predicates) %}
+  {%- set updated = get_merge_update_columns(
+      config.get('merge_update_columns'), config.get('merge_exclude_columns'),
+      adapter.get_columns_in_relation(target) if dest_columns is none else dest_columns) -%}
+  {{ _deltawiden_merge_into_sql(target, source, unique_key, dest_columns, incremental_predicates, updated) }}
+{% endmacro %}
+
+
+{#- `updated`: the quoted columns to update, or none for all that the source has. -#}
+{% macro _deltawiden_merge_into_sql(target, source, unique_key, dest_columns, incremental_predicates, updated) %}
   {%- set clauses = adapter.merge_clauses(config, target) -%}
   {%- set conditions = [] -%}
   {%- for predicate in incremental_predicates or [] -%}
@@ -33,7 +45,7 @@
   {%- if not clauses.skip_matched_step %}
 
       when matched {{ _deltawiden_clause_condition(clauses.matched_condition) -}}
-      then update set {{ _deltawiden_update_sql(target, dest_columns, clauses.source) }}
+      then update set {{ _deltawiden_update_sql(dest_columns, updated, clauses.source) }}
   {%- endif -%}
   {%- if not clauses.skip_not_matched_step %}
 
@@ -57,19 +69,15 @@
 {%- endmacro %}
 
 
-{% macro _deltawiden_update_sql(target, dest_columns, source_alias) %}
-  {%- set only = config.get('merge_update_columns') -%}
-  {%- set except = config.get('merge_exclude_columns') -%}
-  {%- if dest_columns is none and not only and not except -%}
+{% macro _deltawiden_update_sql(dest_columns, updated, source_alias) %}
+  {%- if dest_columns is none and updated is none -%}
     *
   {%- else -%}
-    {%- set columns = adapter.get_columns_in_relation(target) if dest_columns is none else dest_columns -%}
     {%- set values = {} -%}
-    {%- for column in columns if dest_columns is not none and column.in_source -%}
+    {%- for column in dest_columns or [] if column.in_source -%}
       {%- do values.update({column.quoted: column.merged_sql(source_alias)}) -%}
     {%- endfor -%}
-    {%- set chosen = get_merge_update_columns(only, except, columns) -%}
-    {%- for name in (values if chosen is none else chosen) -%}
+    {%- for name in (values if updated is none else updated) -%}
       {#- A name that is not a column's is the path of a field in a struct. -#}
       {{ name }} = {{ values.get(name, source_alias ~ '.' ~ name) }}{{ ', ' if not loop.last }}
     {%- endfor -%}

@@ -1,4 +1,7 @@
-{#- Check the values before the table is dropped: the seed fails if a column would change one of them. -#}
+{#-
+  The seed fails if a column would change a value. Each of these three macros asks for the check, because a project can
+  replace the others; the first one that runs makes it, before the table is dropped.
+-#}
 {% macro deltawiden__reset_csv_table(model, full_refresh, old_relation, agate_table) %}
   {%- set features = adapter.check_seed(model, agate_table, _deltawiden_seed_types(model, agate_table)) -%}
   {%- if not (old_relation.is_delta and config.get('file_format') == 'delta') -%}
@@ -56,8 +59,10 @@
   each time. This takes minutes for a seed with about ten thousand rows.
 -#}
 {% macro deltawiden__load_csv_rows(model, agate_table) %}
+  {%- set types = _deltawiden_seed_types(model, agate_table) -%}
+  {%- do adapter.check_seed(model, agate_table, types) -%}
   {%- set values = [] -%}
-  {%- for type in _deltawiden_seed_types(model, agate_table).values() -%}
+  {%- for type in types.values() -%}
     {%- do values.append('cast(' ~ get_binding_char() ~ ' as ' ~ type ~ ')') -%}
   {%- endfor -%}
   {%- set row_sql = '(' ~ values | join(', ') ~ ')' -%}

@@ -64,7 +64,8 @@
   {%- set source = _deltawiden_snapshot_source(plan, columns.values() | map('lower') | list) -%}
   {%- set strategy = _deltawiden_snapshot_strategy(plan, strategy, source) -%}
   {%- set staging = _deltawiden_snapshot_staging(strategy, source, target_relation) -%}
-  {%- set rows = _deltawiden_source_sql(staging, '*', plan, target_relation) -%}
+  {%- set selected = adapter.staged_columns_sql(context, staging, target_relation) -%}
+  {%- set rows = _deltawiden_source_sql(staging, selected, plan, target_relation) -%}
   {%- call statement('main') -%}
     {{ snapshot_merge_sql(target_relation, rows, plan.write.columns | selectattr('in_source') | map(attribute='quoted') | list) }}
   {%- endcall -%}
@@ -73,13 +74,10 @@
 
 
 {#-
-  dbt-spark creates a view in the snapshot's schema. Not every catalog can have views, so the view of a snapshot in a
-  catalog is a temporary one.
+  dbt-spark creates a view in the snapshot's schema, which stays there if the snapshot fails, and which two runs at the
+  same time replace for each other.
 -#}
 {% macro _deltawiden_snapshot_staging(strategy, source, target_relation) %}
-  {%- if not target_relation.is_in_catalog -%}
-    {% do return(spark_build_snapshot_staging_table(strategy, source, target_relation)) %}
-  {%- endif -%}
   {%- set view = api.Relation.create(identifier=adapter.temporary_view(model), type='view') -%}
   {%- call statement('build_snapshot_staging_relation') -%}
     {{ create_table_as(True, view, snapshot_staging_table(strategy, source, target_relation)) }}

@@ -23,17 +23,21 @@
 
 {% macro _deltawiden_merge_sql(prepared) %}
     {%- set write = prepared.plan.write -%}
-    {#- A project's own MERGE may insert `*`, so all columns of its source have to be checked. -#}
-    {%- if adapter.dispatch('get_merge_sql', 'dbt').macro.package_name == 'dbt_deltawiden' -%}
-      {%- set updated = get_merge_update_columns(
+    {%- set updated = none -%}
+    {%- if not prepared.is_merge_replaced -%}
+      {%- set updated = adapter.merge_update_columns(
         config.get('merge_update_columns'), config.get('merge_exclude_columns'), write.columns) -%}
       {%- set write = write.merging(updated, prepared.writes_every_row) -%}
     {%- endif -%}
     {#- If possible, use `*` as dbt-spark does instead of a list of columns. -#}
     {%- set dest_columns = none if write.can_merge_all else write.columns -%}
-    {{ get_merge_sql(
-        prepared.target, _deltawiden_model_rows_sql(prepared, write), config.get('unique_key'), dest_columns,
-        _deltawiden_predicates()) }}
+    {%- set rows = _deltawiden_model_rows_sql(prepared, write) -%}
+    {%- if prepared.is_merge_replaced -%}
+      {{ get_merge_sql(prepared.target, rows, config.get('unique_key'), dest_columns, _deltawiden_predicates()) }}
+    {%- else -%}
+      {{ _deltawiden_merge_into_sql(
+          prepared.target, rows, config.get('unique_key'), dest_columns, _deltawiden_predicates(), updated) }}
+    {%- endif -%}
 {% endmacro %}
 
 

@@ -1,0 +1,67 @@
+"""Find the macros and materializations with which a project or a package replaces built-in ones."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from dbt.adapters.contracts.macros import MacroResolverProtocol
+
+_BUILT_IN = ("dbt", "dbt_spark", "dbt_deltawiden")
+"""The packages of dbt, dbt-spark and this adapter."""
+
+_PREFIXES = ("", "deltawiden__", "spark__", "default__")
+_STORE_NO_VALUES = ("view", "ephemeral", "function", "test", "unit")
+_SEED_MACROS = ("create_csv_table", "load_csv_rows")
+"""The macros of which each asks for the check of a seed's values."""
+
+
+def is_macro_of_project(macro: Any) -> bool:
+    """Return whether a macro is not one of dbt, dbt-spark or this adapter. None is not."""
+    return macro is not None and macro.package_name not in _BUILT_IN
+
+
+def is_replaced(context: Mapping[str, Any], name: str) -> bool:
+    """Return whether a call of a macro in a model's context runs one of a project or a package.
+
+    Args:
+        context: dbt's context of the model.
+        name: a macro that dispatches to the implementations of adapters.
+
+    Source:
+        https://docs.getdbt.com/reference/dbt-jinja-functions/dispatch
+    """
+    called = context[name].macro
+    return is_macro_of_project(called) or is_macro_of_project(
+        context["adapter"].dispatch(name, "dbt").macro
+    )
+
+
+def writer_of_project(
+    macros: MacroResolverProtocol | None, project: str, adapter_type: str, materialized: str
+) -> str:
+    """Name what writes a node's rows, if it is not a built-in macro with checked values.
+
+    Args:
+        macros: dbt's manifest. While dbt parses, it has no materializations.
+        project: the name of the project.
+        adapter_type: the adapter's type.
+        materialized: the name of the node's materialization.
+
+    Returns:
+        For example "the materialization of the package shop". Empty if the values are checked.
+    """
+    find = getattr(macros, "find_materialization_macro_by_name", None)
+    if macros is None or find is None or materialized in _STORE_NO_VALUES:
+        return ""
+    found = find(project, materialized, adapter_type)
+    if is_macro_of_project(found):
+        return f"the materialization {materialized} of the package {found.package_name}"
+    if materialized == "seed" and all(_has_own(macros, project, name) for name in _SEED_MACROS):
+        return f"{' and '.join(_SEED_MACROS)} of the project or a package"
+    return ""
+
+
+def _has_own(macros: MacroResolverProtocol, project: str, name: str) -> bool:
+    names = (f"{prefix}{name}" for prefix in _PREFIXES)
+    return any(
+        is_macro_of_project(macros.find_macro_by_name(each, project, None)) for each in names
+    )

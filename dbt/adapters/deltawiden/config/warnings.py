@@ -1,0 +1,27 @@
+"""Warn about a configuration once a run, however many nodes have it."""
+
+from threading import Lock
+
+from dbt.adapters.events.types import AdapterEventWarning
+from dbt_common.events.functions import warn_or_error
+from dbt_common.invocation import get_invocation_id
+
+_warned: set[tuple[str, str]] = set()
+_one_at_a_time = Lock()
+
+
+def warn_once(text: str, where: str) -> None:
+    """Warn, unless this run has already given the same warning.
+
+    Args:
+        text: the warning.
+        where: what it is about, for example the first node that has the configuration.
+
+    Raises:
+        EventCompilationError: ``--warn-error`` makes errors of warnings. It is raised each time, so
+            that no second node goes on.
+    """
+    with _one_at_a_time:
+        if (get_invocation_id(), text) not in _warned:
+            warn_or_error(AdapterEventWarning(name="DeltaWiden", base_msg=f"{where}: {text}"))
+            _warned.add((get_invocation_id(), text))

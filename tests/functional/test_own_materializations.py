@@ -1,0 +1,113 @@
+"""A materialization of the project: a warning says that its values are not checked."""
+
+import pytest
+
+from tests.functional.support import dbt
+
+BY_PERIOD = """
+{% materialization by_period, default %}
+  {%- set relation = this.incorporate(type='table') -%}
+  {%- call statement('main') -%}
+    {%- if load_relation(this) is none -%} create table {{ relation }} using delta as {{ sql }}
+    {%- else -%} insert into {{ relation }} {{ sql }} {%- endif -%}
+  {%- endcall -%}
+  {{ return({'relations': [relation]}) }}
+{% endmaterialization %}
+"""
+MODEL = """
+{{ config(materialized='MATERIALIZED', CONFIG) }}
+{% if var('step') == 1 %} select cast(1 as decimal(8,2)) as v
+{% else %} select cast(1.2367 as decimal(10,4)) as v {% endif %}
+"""
+UNCHECKED = "dbt-deltawiden does not check these values"
+
+
+def model(materialized: str = "by_period", config: str = "") -> str:
+    return MODEL.replace("MATERIALIZED", materialized).replace("CONFIG", config)
+
+
+def values(table) -> list[tuple[str]]:
+    return table.rows("cast(v as string)")
+
+
+class TestMaterializationOfTheProject:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "first.sql": model(),
+            "second.sql": model(),
+            "accepted.sql": model(config="on_lossy_write='ignore'"),
+            "strict.sql": model(config="store_assignment_policy='strict'"),
+            "built_in.sql": model("incremental"),
+        }
+
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"by_period.sql": BY_PERIOD}
+
+    @pytest.fixture(autouse=True)
+    def _first(self, project, table):
+        for name in ("first", "second", "accepted", "strict"):
+            table(name).spark.sql(f"drop table if exists {table(name).name}")
+        self.run = dbt("run", "--full-refresh", step=1)
+
+    def test_is_named_once_a_run(self):
+        assert self.run.output.count(UNCHECKED) == 1
+        named = "its rows are written by the materialization by_period of the package test"
+        assert named in " ".join(self.run.output.split())
+        assert "[WARNING]: model.test.built_in" not in self.run.output
+        run = dbt("run", "--select", "accepted", "strict", "built_in", step=1)
+        assert UNCHECKED not in run.output
+
+    def test_stops_before_it_writes_if_warnings_are_errors(self, table):
+        run = dbt("--warn-error", "run", step=2)
+        for name in ("first", "second"):
+            assert UNCHECKED in run.message(name)
+            assert values(table(name)) == [("1.00",)]
+        assert run.status("accepted") == "success", run.message("accepted")
+
+    def test_under_the_strict_policy_spark_refuses_what_is_wider(self, table):
+        run = dbt("run", step=2)
+        assert values(table("accepted")) == [("1.00",), ("1.24",)]
+        assert run.status("strict") == "error"
+        assert "CAST" in run.message("strict") or "INCOMPATIBLE" in run.message("strict")
+        assert values(table("strict")) == [("1.00",)]
+
+    @pytest.mark.usefixtures("by_sql_alone")
+    def test_the_policy_is_for_its_own_node_with_sql_alone(self, table):
+        run = dbt("run", "--threads", "1", "--select", "strict", "first", step=2)
+        assert run.status("strict") == "error"
+        assert values(table("strict")) == [("1.00",)]
+        assert run.status("first") == "success", run.message("first")
+
+
+OWN = """
+{% materialization incremental, adapter='deltawiden' %}
+  {{ return(materialization_by_period_default()) }}
+{% endmaterialization %}
+"""
+
+
+class TestIncrementalMaterializationOfTheProject:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"orders.sql": model("incremental")}
+
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"by_period.sql": BY_PERIOD + OWN}
+
+    def test_is_named(self, project):
+        run = dbt("run", step=1)
+        assert run.status("orders") == "success", run.message("orders")
+        assert "the materialization incremental of the package test" in " ".join(run.output.split())
+
+
+class TestWrongPolicy:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"wrong.sql": model("incremental", "store_assignment_policy='legacy'")}
+
+    def test_is_refused(self, project):
+        message = dbt("run", step=1).message("wrong")
+        assert "store_assignment_policy: got 'legacy'; accepted: strict" in message

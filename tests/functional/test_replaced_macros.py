@@ -1,0 +1,233 @@
+"""Macros of a project that render a statement run, and what they write is checked."""
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.functional.support import dbt
+
+CONFIG = """
+{{ config(materialized='incremental', incremental_strategy='merge', unique_key='id',
+          on_schema_change='ignore', MORE) }}
+"""
+MODEL = (
+    CONFIG
+    + """
+{% if is_incremental() %} select explode(array(1, 2)) as id, {{ var('v') }} as v, 5 as w
+{% else %} select 1 as id, 1 as v, 1 as w {% endif %}
+"""
+)
+# Values that the adapter's own MERGE checks in its clauses: v is inserted, and not updated; or no
+# row is inserted.
+MODELS = {
+    "updated.sql": MODEL.replace("MORE", "merge_update_columns=['w']"),
+    "conditioned.sql": MODEL.replace("MORE", "matched_condition='true'"),
+}
+MERGE = """
+{%% macro %sget_merge_sql(target, source, unique_key, dest_columns, incremental_predicates) %%}
+  merge into {{ target }} as t using {{ source }} as s on t.id = s.id
+  when matched then update set v = s.v
+  when not matched then insert (id, v, w) values (s.id, s.v, -1)
+{%% endmacro %%}
+"""
+COLUMNS = """
+{%% macro %sget_merge_update_columns(merge_update_columns, merge_exclude_columns, dest_columns) %%}
+  {{ return(['v']) }}
+{%% endmacro %%}
+"""
+MERGED = [(1, 7, 1), (2, 7, -1)]
+UPDATED = [(1, 7, 1), (2, 7, 5)]
+
+
+class TestMergeOfTheProject:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return MODELS
+
+    @pytest.mark.parametrize(
+        ("macro", "expected"),
+        [
+            (MERGE % "", MERGED),
+            (COLUMNS % "", UPDATED),
+            pytest.param(MERGE % "spark__", MERGED, marks=pytest.mark.slow),
+            pytest.param(MERGE % "deltawiden__", MERGED, marks=pytest.mark.slow),
+            pytest.param(COLUMNS % "spark__", UPDATED, marks=pytest.mark.slow),
+            pytest.param(COLUMNS % "deltawiden__", UPDATED, marks=pytest.mark.slow),
+        ],
+        ids=lambda value: (
+            value.split(" %}")[0].split("macro ")[-1].split("(")[0]
+            if isinstance(value, str)
+            else ""
+        ),
+    )
+    def test_runs_and_its_values_are_checked(self, project, table, macro, expected):
+        Path(project.project_root, "macros", "own.sql").write_text("")
+        dbt("run", "--full-refresh", v="1")
+        Path(project.project_root, "macros", "own.sql").write_text(macro)
+        run = dbt("run", v="7.9D")
+        for model in ("updated", "conditioned"):
+            assert "the value 7.9 (double) for the column v" in run.message(model)
+            assert table(model).rows() == [(1, 1, 1)]
+        run = dbt("run", v="7.0D")
+        for model in ("updated", "conditioned"):
+            assert run.status(model) == "success", run.message(model)
+            assert table(model).rows() == expected
+
+
+PACKAGE = "{name: merges, version: '1.0', config-version: 2}"
+
+
+@pytest.mark.slow
+class TestMergeOfAPackage:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return MODELS
+
+    @pytest.fixture(scope="class")
+    def packages(self):
+        return {"packages": [{"local": "merges"}]}
+
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        return {"dispatch": [{"macro_namespace": "dbt", "search_order": ["test", "merges", "dbt"]}]}
+
+    def test_that_dispatch_prefers_runs_and_its_values_are_checked(self, project, table):
+        package = Path(project.project_root, "merges")
+        (package / "macros").mkdir(parents=True)
+        (package / "dbt_project.yml").write_text(PACKAGE)
+        (package / "macros" / "own.sql").write_text(MERGE % "spark__")
+        dbt("deps")
+        dbt("run", v="1")
+        run = dbt("run", v="7.9D")
+        assert "the value 7.9 (double) for the column v" in run.message("updated")
+        run = dbt("run", v="7.0D")
+        assert run.status("updated") == "success", run.message("updated")
+        assert table("updated").rows() == MERGED
+
+
+CALLS_DBT = """
+{% macro get_incremental_again_sql(arg_dict) %}
+  {{ return(get_incremental_merge_sql(arg_dict)) }}
+{% endmacro %}
+"""
+
+
+class TestStrategyThatCallsTheMergeOfDbt:
+    @pytest.fixture(scope="class")
+    def models(self):
+        model = MODEL.replace("MORE", "merge_update_columns=['v']")
+        return {"again.sql": model.replace("'merge'", "'again'")}
+
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"again.sql": CALLS_DBT}
+
+    def test_runs_and_its_values_are_checked(self, project, table):
+        dbt("run", v="1")
+        run = dbt("run", v="7.9D")
+        assert "the value 7.9 (double) for the column v" in run.message("again")
+        run = dbt("run", v="7.0D")
+        assert run.status("again") == "success", run.message("again")
+        assert table("again").rows() == UPDATED
+
+
+OWN_MICROBATCH = """
+{% macro get_incremental_microbatch_sql(arg_dict) %}
+  insert into {{ arg_dict['target_relation'] }} (id, v)
+  select id, v from {{ arg_dict['temp_relation'] }}
+{% endmacro %}
+"""
+EVENTS = """
+{{ config(materialized='incremental', incremental_strategy='microbatch', event_time='at',
+          begin='2024-01-01', batch_size='day') }}
+select 1 as id, {{ var('v', 1) }} as v, timestamp_ntz'2024-01-01 10:00:00' as at
+"""
+
+
+class TestMicrobatchOfTheProject:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"events.sql": EVENTS}
+
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"own.sql": OWN_MICROBATCH}
+
+    def test_runs_without_batches_and_its_values_are_checked(self, project, table):
+        dbt("run")
+        run = dbt("run", v="7.9D")
+        assert "the value 7.9 (double) for the column v" in run.message("events")
+        run = dbt("run", v="7.0D")
+        assert run.status("events") == "success", run.message("events")
+        assert table("events").rows("id", "v") == [(1, 1), (1, 7)]
+
+
+SNAPSHOT = """
+{% snapshot versions %}
+{{ config(unique_key='id', strategy='check', check_cols=['v']) }}
+select {{ var('v') }} as v, {{ var('id', 1) }} as id, cast(1 as decimal(8,2)) as rate
+{% endsnapshot %}
+"""
+STAGING = """
+{% macro spark__snapshot_staging_table(strategy, source_sql, target_relation) -%}
+  select * except (rate), cast(rate as decimal(10,4)) + {{ var('added') }} as rate
+  from ({{ default__snapshot_staging_table(strategy, source_sql, target_relation) }})
+{%- endmacro %}
+"""
+
+
+class TestStagingTableOfTheProject:
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {"versions.sql": SNAPSHOT}
+
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"staging.sql": STAGING}
+
+    def test_is_used_and_its_values_are_checked(self, project, table):
+        dbt("snapshot", v=1, added="0BD")
+        run = dbt("snapshot", v=2, added="0.0067BD")
+        assert "the value 1.0067 (decimal" in run.message("versions")
+        assert table("versions").rows("v", "rate", "dbt_valid_to is null") == [(1, 1, True)]
+        run = dbt("snapshot", v=2, added="0.5BD")
+        assert run.status("versions") == "success", run.message("versions")
+        found = table("versions").rows("v", "cast(rate as string)", "dbt_valid_to is null")
+        assert found == [(1, "1.00", False), (2, "1.50", True)]
+
+
+OWN_CREATE = """
+{% macro PREFIXcreate_csv_table(model, agate_table) %}
+  {% do run_query('create or replace table ' ~ this ~ ' (id int, v int) using delta') %}
+{% endmacro %}
+"""
+OWN_LOAD = """
+{% macro load_csv_rows(model, agate_table) %}
+  {% do run_query('insert into ' ~ this ~ ' values (1, 7.9D)') %}
+{% endmacro %}
+"""
+
+
+class TestSeedMacrosOfTheProject:
+    @pytest.fixture(scope="class")
+    def seeds(self):
+        types = "{version: 2, seeds: [{name: codes, config: {column_types: {v: int}}}]}"
+        return {"codes.csv": "id,v\n1,7.9\n", "seeds.yml": types}
+
+    @pytest.mark.parametrize("own", [OWN_CREATE.replace("PREFIX", ""), OWN_LOAD])
+    def test_one_of_them_still_leaves_the_check(self, project, table, own):
+        Path(project.project_root, "macros", "own.sql").write_text(own)
+        run = dbt("seed")
+        assert "line 2, column v: '7.9' is not stored exactly as int" in run.message("codes")
+
+    def test_both_of_them_are_named(self, project, table, spark: SparkSession):
+        own = OWN_CREATE.replace("PREFIX", "spark__") + OWN_LOAD
+        Path(project.project_root, "macros", "own.sql").write_text(own)
+        spark.sql(f"drop table if exists {table('codes').name}")
+        run = dbt("--warn-error", "seed")
+        assert "create_csv_table and load_csv_rows of the project" in run.message("codes")
+        assert not spark.catalog.tableExists(table("codes").name)
+        run = dbt("seed")
+        assert run.status("codes") == "success", run.message("codes")
+        assert table("codes").rows() == [(1, 7)]
