@@ -1,4 +1,6 @@
-"""The comments on the columns of a table are one commit, whatever the columns are."""
+"""Descriptions become comments, and no commit is made if nothing has changed."""
+
+from pathlib import Path
 
 import pytest
 
@@ -39,7 +41,113 @@ class TestComments:
         assert {field.name: field.metadata.get("comment") for field in fields} == {
             "id": "The 'id' \\ of it",
             "v": "Short",
-            "s": "",
+            "s": None,
             "p": "Partition",
             "n": None,
         }
+
+
+CHANGING = """
+{{ config(materialized='incremental', persist_docs={'relation': true, 'columns': true},
+          tblproperties={'delta.columnMapping.mode': 'name'}) }}
+select 1 as id, named_struct('x', 1, 'Y z', named_struct('deep', 1)) as s,
+  array(named_struct('q', 1)) as a, map('k', named_struct('v', 1)) as m, 1 as `a.b`
+"""
+VERSIONS = """
+{% snapshot versions %}
+{{ config(unique_key='id', strategy='check', check_cols='all',
+          persist_docs={'relation': true, 'columns': true}) }}
+select 1 as id
+{% endsnapshot %}
+"""
+DESCRIPTIONS = """
+models:
+  - name: changing
+    description: "TABLE"
+    columns:
+      - {name: ID, description: "FIELD"}
+      - {name: s, description: Struct}
+      - {name: s.x, description: "FIELD"}
+      - {name: "s.`Y z`.deep", description: Deep}
+      - {name: a.element.q, description: In an array}
+      - {name: m.value.v, description: In a map}
+      - {name: "a.b", description: With a dot}
+snapshots:
+  - name: versions
+    description: "TABLE"
+    columns:
+      - {name: id, description: "FIELD"}
+"""
+
+
+# As YAML reads it between double quotes.
+SECOND = "The 'second' `one` ${x} %s ü"
+
+
+def written(text: str) -> str:
+    return DESCRIPTIONS.replace("TABLE", text).replace("FIELD", text)
+
+
+def comments(data_type, path: str = "") -> dict[str, str | None]:
+    found = {}
+    for field in getattr(data_type, "fields", ()):
+        found[path + field.name] = field.metadata.get("comment")
+        found |= comments(field.dataType, f"{path}{field.name}.")
+    for part, name in {"elementType": "element", "valueType": "value"}.items():
+        if hasattr(data_type, part):
+            found |= comments(getattr(data_type, part), f"{path}{name}.")
+    return found
+
+
+def table_comment(table) -> str:
+    return table.spark.sql(f"describe detail {table.name}").head().description
+
+
+class TestDescriptionsThatChange:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"changing.sql": CHANGING, "schema.yml": written("First")}
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {"versions.sql": VERSIONS}
+
+    def build(self, project, text: str) -> None:
+        Path(project.project_root, "models", "schema.yml").write_text(written(text))
+        run = dbt("build")
+        for name in ("changing", "versions"):
+            assert run.status(name) == "success", run.message(name)
+        assert "not present in the database" not in run.output
+
+    def check(self, project, table, text: str) -> None:
+        changing, versions = table("changing"), table("versions")
+        self.build(project, text)
+        assert table_comment(changing) == table_comment(versions) == text
+        assert comments(versions.spark.table(versions.name).schema)["id"] == text
+        assert comments(changing.spark.table(changing.name).schema) == {
+            **{"id": text, "s": "Struct", "s.x": text, "s.Y z": None, "s.Y z.deep": "Deep"},
+            **{"a": None, "a.element.q": "In an array", "m": None, "m.value.v": "In a map"},
+            "a.b": "With a dot",
+        }
+        before = changing.version, versions.version
+        self.build(project, text)
+        assert changing.operations(since=before[0]) == ["WRITE"]
+        assert versions.operations(since=before[1]) in ([], ["MERGE"])
+
+    def test_reach_the_table_and_make_no_commit_if_they_are_the_same(self, project, table):
+        self.check(project, table, "First")
+        self.check(project, table, SECOND)
+        self.build(project, "")
+        assert table_comment(table("changing")).startswith("The 'second'")
+        assert comments(table("changing").spark.table(table("changing").name).schema)["s.x"] == ""
+
+    def test_reach_the_table_with_sql_alone(self, project, table, by_sql_alone):
+        self.check(project, table, "Third")
+        self.check(project, table, "Fourth")
+
+    def test_of_columns_that_do_not_exist_are_named(self, project):
+        text = written("Fourth").replace("a.element.q", "a.q")
+        Path(project.project_root, "models", "schema.yml").write_text(text)
+        run = dbt("run")
+        expected = "specified in the schema but are not present in the database: a.q"
+        assert expected in " ".join(run.output.split())

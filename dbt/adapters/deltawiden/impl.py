@@ -32,6 +32,7 @@ from dbt.adapters.deltawiden.credentials import ConnectionMethod
 from dbt.adapters.deltawiden.delta.backends import choose_backend
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.evolution.after_run import optimize_after_run
+from dbt.adapters.deltawiden.evolution.comments import ChangedComments, changed_comments
 from dbt.adapters.deltawiden.freshness import LastModified, last_modified
 from dbt.adapters.deltawiden.relation import DeltaWidenRelation
 from dbt.adapters.deltawiden.services import Services
@@ -298,6 +299,13 @@ class DeltaWidenAdapter(SparkAdapter):
     def optimize_after_run(self, context: Mapping[str, Any], table: SparkRelation) -> None:
         """Run OPTIMIZE if the model's configuration asks for it: ``optimize_after_run``."""
         optimize_after_run(self._backend, context, table)
+
+    @available.parse(lambda *_, **__: ChangedComments())
+    def changed_comments(
+        self, table: SparkRelation, description: str, columns: Mapping[str, Any]
+    ) -> ChangedComments:
+        """Compare the comments of a table with descriptions: ``changed_comments``."""
+        return changed_comments(self._backend, table, description, columns)
 
     # Seeds
 

@@ -164,6 +164,11 @@ class TableSnapshot:
             )
 
     @cached_property
+    def description(self) -> str | None:
+        """The comment on the table."""
+        return self._detail["description"] or None
+
+    @cached_property
     def partition_columns(self) -> tuple[str, ...]:
         """The names of the columns that the table is partitioned by."""
         return _names(self._detail, "partitionColumns")

@@ -60,6 +60,10 @@ class ConnectBackend(SqlBackend):
         for name in names:
             self._handle().session.catalog.dropTempView(name)
 
+    def commented_schema(self, table: BaseRelation, nested: bool) -> StructType:
+        """Read the schema of a table, which has the comments on all fields."""
+        return self.schema(table)
+
     def comment(self, relation: BaseRelation) -> str | None:
         """Read the comment on a table or view."""
         comment: str | None = self._handle().comment(relation.render())

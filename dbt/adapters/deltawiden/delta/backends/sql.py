@@ -70,9 +70,6 @@ class SqlBackend:
     def fetch_rows(self, query: str) -> Sequence[Any]:
         """Run a query on the thread's connection.
 
-        Args:
-            query: the query.
-
         Returns:
             Its rows. A value can be read by its position and by its name.
 
@@ -116,12 +113,7 @@ class SqlBackend:
 
     @contextmanager
     def with_setting(self, key: str, value: str) -> Iterator[None]:
-        """Run the statements in the block with a setting, then restore its value.
-
-        Args:
-            key: the setting.
-            value: its value in the block.
-        """
+        """Run the statements in the block with a setting, then restore its value."""
         # A server has one session for each connection, and each thread has its own connection.
         before = self._read_setting(key)
         self.execute(f"set {key}={value}")
@@ -140,9 +132,6 @@ class SqlBackend:
     def schema(self, relation: BaseRelation) -> StructType:
         """Read the schema of a table or view.
 
-        Args:
-            relation: the table or view.
-
         Returns:
             Its schema. With SQL alone, every field in it is nullable.
 
@@ -160,9 +149,6 @@ class SqlBackend:
 
     def prefetch_schema(self, table: BaseRelation) -> Callable[[], StructType]:
         """Start to read the schema of a table, if that can run beside other statements.
-
-        Args:
-            table: the table.
 
         Returns:
             A function that returns the schema, or raises the errors of ``schema``. The partition
@@ -190,8 +176,7 @@ class SqlBackend:
         plan = self.fetch_rows(f"explain select * from {relation_sql(table)}")
         if CHAR_PADDING not in str(plan[0][0]):
             return schema
-        location = self.snapshot(table).location
-        in_log = StructType.fromJson(json.loads(newest_schema(location, self.fetch_rows)))
+        in_log = self._logged_schema(table)
         declared = {column.name: column.metadata.get(CHAR_VARCHAR_KEY) for column in in_log.fields}
         return StructType(
             [
@@ -200,11 +185,12 @@ class SqlBackend:
             ]
         )
 
+    def _logged_schema(self, table: SparkRelation) -> StructType:
+        location = self.snapshot(table).location
+        return StructType.fromJson(json.loads(newest_schema(location, self.fetch_rows)))
+
     def query_schema(self, query: str) -> StructType:
         """Read the schema of a query's result, without running the query.
-
-        Args:
-            query: a SELECT.
 
         Returns:
             The schema, as from ``schema``.
@@ -216,9 +202,6 @@ class SqlBackend:
 
     def query_schema_without_statement(self, query: str) -> StructType | None:
         """Read the schema of a query's result, if that needs no statement.
-
-        Args:
-            query: a SELECT.
 
         Returns:
             The schema. None if it would need a statement, or the query is not valid.
@@ -246,19 +229,34 @@ class SqlBackend:
         rows = self.fetch_rows(f"describe query {query}")
         return [(str(row[0]), str(row[1])) for row in rows]
 
-    def comment(self, relation: BaseRelation) -> str | None:
-        """Read the comment on a table or view, if that needs no statement.
-
-        Args:
-            relation: the table or view.
+    def comment(self, relation: SparkRelation) -> str | None:
+        """Read the comment on a table or view.
 
         Returns:
-            The comment. None if there is none, or reading it would need a statement.
+            The comment. None if there is none, or only SQL can be used and it is no Delta table.
 
         Raises:
             DbtDatabaseError: the relation does not exist.
         """
-        return None
+        snapshot = self.snapshot(relation)
+        return snapshot.description if snapshot.is_delta else None
+
+    def commented_schema(self, table: SparkRelation, nested: bool) -> StructType:
+        """Read the schema of a table with the comments on its columns.
+
+        Args:
+            table: the table.
+            nested: whether the comments on nested fields are needed, too.
+
+        Returns:
+            The schema. With SQL alone, the columns have no types unless ``nested``.
+        """
+        if nested and table.is_delta:
+            return self._logged_schema(table)
+        rows = self.fetch_rows(f"describe query select * from {table.render()}")
+        return StructType(
+            [StructField(str(r[0]), StringType(), True, {"comment": r[2] or ""}) for r in rows]
+        )
 
     def list_schema(self, schema: BaseRelation) -> list[tuple[str, str, str]] | None:
         """List the tables and views of a schema, if that needs no statement.
@@ -361,10 +359,7 @@ class SqlBackend:
             )
 
     def collect_statistics(self, table: SparkRelation) -> None:
-        """Collect the statistics of all data files of a table, in one commit.
-
-        Args:
-            table: a Delta table.
+        """Collect the statistics of all data files of a Delta table, in one commit.
 
         Raises:
             DbtRuntimeError: SQL has no statement for it, or Delta refused it.

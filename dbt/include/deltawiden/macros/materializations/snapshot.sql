@@ -44,7 +44,7 @@
   {% set should_revoke = should_revoke(target_relation_exists, full_refresh_mode=False) %}
   {% do apply_grants(target_relation, grant_config, should_revoke) %}
 
-  {% do persist_docs(target_relation, model) %}
+  {% do persist_docs(target_relation, model, for_relation=target_relation_exists) %}
 
   {% do adapter.optimize_after_run(context, target_relation) %}
 

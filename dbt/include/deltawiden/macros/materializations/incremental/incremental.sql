@@ -24,7 +24,8 @@
     {%- endcall -%}
   {%- endif -%}
 
-  {%- if existing_relation is none or existing_relation.is_view or full_refresh_mode -%}
+  {%- set is_new = existing_relation is none or existing_relation.is_view or full_refresh_mode -%}
+  {%- if is_new -%}
     {%- do _deltawiden_create_table(existing_relation, target_relation, file_format) -%}
   {%- else -%}
     {%- do _deltawiden_check_partitions(strategy, existing_relation) -%}
@@ -34,7 +35,7 @@
   {% set should_revoke = should_revoke(existing_relation, full_refresh_mode) %}
   {% do apply_grants(target_relation, grant_config, should_revoke) %}
 
-  {% do persist_docs(target_relation, model) %}
+  {% do persist_docs(target_relation, model, for_relation=not is_new) %}
 
   {% do adapter.optimize_after_run(context, target_relation) %}
 
