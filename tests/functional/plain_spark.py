@@ -2,10 +2,9 @@
 
 from pyspark.sql import SparkSession
 
-DEFAULTS = {
-    "spark.sql.parquet.filterPushdown.decimal": "true",
-    "spark.sql.parquet.pushdown.inFilterThreshold": "10",
-}
+from dbt.adapters.deltawiden.spark.settings import DECIMAL_FILTERS, LISTS_IN_FILTERS
+
+DEFAULTS = {DECIMAL_FILTERS: "true", LISTS_IN_FILTERS: "10"}
 
 
 def plain(spark: SparkSession) -> SparkSession:

@@ -4,19 +4,15 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.functional.operate import document
+from tests.functional.plain_spark import DEFAULTS
 from tests.functional.support import dbt, needs_delta_4
 from tests.small import settings_of
 
-# What Spark has unless somebody sets it.
-OF_SPARK = {
-    "spark.sql.parquet.filterPushdown.decimal": "true",
-    "spark.sql.parquet.pushdown.inFilterThreshold": "10",
-}
 # As an unscaled number of 32 bits, which the old files have, it is -1,294,967,296.
 BEYOND = "30000000.00"
 AMOUNTS = """
 {{{{ config(materialized='incremental', type_widening=true, on_schema_change='append_new_columns',
-  {config}) }}}}
+  rewrite_widened_files=false, {config}) }}}}
 {{% if is_incremental() %}}
 select id, cast(amount as decimal(12,2)) as amount from values
   ({{{{ 6 if model.name == 'source' else 1 }}}}, 1.5), (5, 5.55)
@@ -45,7 +41,7 @@ select * from {{{{ ref('source') }}}} where amount between -1 and {BEYOND}
 """
 NUMBERS = """
 {{ config(materialized='incremental', incremental_strategy='append', type_widening=true,
-  on_schema_change='append_new_columns') }}
+  on_schema_change='append_new_columns', rewrite_widened_files=false) }}
 {% if is_incremental() %} select 2 as id, struct(5000000000L as n) as s
 {% else %} select 1 as id, struct(1 as n) as s {% endif %}
 """
@@ -79,7 +75,7 @@ class TestFilters:
 
     def test_every_statement_of_a_run_finds_the_old_rows(self, project, spark: SparkSession):
         dbt("build", "--exclude", "analysed")
-        with settings_of(spark, OF_SPARK):
+        with settings_of(spark, DEFAULTS):
             second = dbt("build")
         assert {str(result.status) for result in second.results.values()} == {"success", "warn"}
 
@@ -99,6 +95,6 @@ class TestFilters:
         assert amounts(spark, f"{schema}.kept where dbt_valid_to is null") == source
         assert second.results["none_is_small"].failures == len(source)
 
-        with settings_of(spark, OF_SPARK):
+        with settings_of(spark, DEFAULTS):
             (audited,) = document("audit_lossy_writes", models=["analysed"])["tables"]
         assert audited["rows"]["produced"] == audited["rows"]["compared"] == 5

@@ -6,15 +6,13 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite
+from dbt.adapters.deltawiden.spark.settings import SAFE_READS
 from dbt.adapters.deltawiden.sql.identifiers import Path, parse_path, path_text
 from dbt.adapters.deltawiden.sql.types import type_text
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.refusals import Reason, Refusal
 
-FILTER_SETTINGS = (
-    "spark.sql.parquet.filterPushdown.decimal=false and "
-    "spark.sql.parquet.pushdown.inFilterThreshold=0"
-)
+FILTER_SETTINGS = " and ".join(f"{key}={value}" for key, value in SAFE_READS.items())
 """The settings with which filters of Spark are right on every file."""
 
 
