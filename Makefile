@@ -79,6 +79,15 @@ test-promise: $(INSTALLED)  ## Random models over random schemas, in about an ho
 test-unit: $(INSTALLED)  ## The tests that need no Spark, in seconds
 	$(BIN)/pytest tests/unit
 
+# Spark, Java and URIs treat each of these characters in another way.
+ODD_FOLDER = $(MATRIX)/a b%20 \#ü
+
+.PHONY: test-folder
+test-folder: $(INSTALLED)  ## The tests without Spark, and a project, in a folder with blanks, %, # and an umlaut
+	rm -rf "$(ODD_FOLDER)" && mkdir -p "$(ODD_FOLDER)"
+	git ls-files -z | xargs -0 cp --parents -t "$(ODD_FOLDER)"
+	cd "$(ODD_FOLDER)" && PYTHONPATH=. "$(CURDIR)/$(BIN)/pytest" tests/unit tests/functional/test_project_folder.py
+
 # One environment for each lane, from its constraints; all lanes run even where one fails. Each runs what
 # depends on what it is named after: the engine, dbt or Python.
 PINNED_LANES := $(basename $(notdir $(wildcard requirements/matrix/*.in)))

@@ -175,13 +175,15 @@ class TestTimestampThatMeansTimestampNtz:
 class TestTablePropertiesOfSeeds:
     @pytest.fixture(scope="class")
     def seeds(self):
-        return {"odd.csv": "a;--b\n1\n", "plain.csv": "n\n1\n"}
+        return {"odd.csv": "a;--b\n1\n", "plain.csv": "n\n1\n", "files.csv": "n\n1\n"}
 
     @pytest.fixture(scope="class")
     def project_config_update(self, tmp_path_factory):
         mapped = {"delta.columnMapping.mode": "name", "team": "it's"}
         root = str(tmp_path_factory.mktemp("a b%20 #ü"))
+        files = {"+location_root": root, "+file_format": "parquet"}
         seeds = {"odd": {"+tblproperties": mapped}, "plain": {"+location_root": root}}
+        seeds["files"] = files
         return {"seeds": {"test": seeds}}
 
     def test_a_name_that_column_mapping_allows_is_a_column(self, project, table):
@@ -194,6 +196,6 @@ class TestTablePropertiesOfSeeds:
 
     def test_a_seed_in_a_folder_of_its_own_has_its_rows_once(self, project, table):
         for _ in range(2):
-            run = dbt("seed", "--select", "plain")
-            assert run.status("plain") == "success", run.message("plain")
-        assert table("plain").rows() == [(1,)]
+            run = dbt("seed", "--select", "plain", "files")
+            assert run.status("plain") == run.status("files") == "success", run.output
+        assert table("plain").rows() == table("files").rows() == [(1,)]

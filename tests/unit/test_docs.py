@@ -100,7 +100,12 @@ def test_a_profile_is_accepted(output: dict[str, Any], monkeypatch: pytest.Monke
         start_settings(credentials.server_side_parameters, {})
 
 
-def test_the_settings_of_the_embedded_spark_are_the_ones_in_the_table():
+def test_the_settings_of_the_embedded_spark_are_the_ones_in_the_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    # The warehouse is only set in a folder whose name Spark encodes.
+    (tmp_path / "a b").mkdir()
+    monkeypatch.chdir(tmp_path / "a b")
     rows = table("connections.md", "setting|value|where")
     chosen = start_settings({}, {})
     assert {key for row in rows for key in in_code(row[0])} == chosen.keys()

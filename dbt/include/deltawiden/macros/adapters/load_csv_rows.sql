@@ -73,7 +73,10 @@
     {%- for row in chunk -%}
       {%- do bindings.extend(row) -%}
     {%- endfor -%}
-    {%- set sql = 'insert into ' ~ this.render() ~ ' values ' ~ ([row_sql] * (chunk | length)) | join(', ') -%}
+    {#- The table is new, and its folder can have the files of an earlier one. Delta and Iceberg have replaced it. -#}
+    {%- set is_in_files = config.get('location_root') and config.get('file_format') not in ['delta', 'iceberg'] -%}
+    {%- set verb = 'insert overwrite ' if loop.first and is_in_files else 'insert into ' -%}
+    {%- set sql = verb ~ this.render() ~ ' values ' ~ ([row_sql] * (chunk | length)) | join(', ') -%}
     {%- do adapter.add_query(sql, bindings=bindings, abridge_sql_log=True) -%}
     {%- do statements.append(sql) -%}
   {%- endfor -%}
