@@ -1,10 +1,12 @@
 """Settings of a session that would change what a run stores."""
 
+from decimal import Decimal
+
 import pytest
 from dbt_common.exceptions import DbtConfigError
 from pyspark.sql import SparkSession
 
-from tests.functional.support import dbt
+from tests.functional.support import dbt, needs_delta_4
 from tests.small import settings_of
 
 MERGED = """
@@ -12,13 +14,17 @@ MERGED = """
 select 1 as id, {{ var('step') }} as n
 {%- if var('step') == 2 %}, 5 as more, named_struct('x', 1) as s {% endif %}
 """
+LOSSY = """
+{{ config(materialized='incremental', on_lossy_write='ignore', type_widening=true) }}
+select {{ 1.25 if var('step') == 1 else 1.2367 }} as amount
+"""
 AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"
 
 
 class TestSettings:
     @pytest.fixture(scope="class")
     def models(self):
-        return {"merged.sql": MERGED}
+        return {"merged.sql": MERGED, "lossy.sql": LOSSY}
 
     @pytest.fixture(scope="class")
     def created(self, project):
@@ -40,9 +46,17 @@ class TestSettings:
         assert f"{name} is {value}: " in str(error.value)
         assert table("merged").version == version
 
+    @needs_delta_4
+    def test_do_not_let_delta_widen_a_column(self, created, project, table, spark: SparkSession):
+        with settings_of(spark, {AUTO_MERGE: "true"}):
+            run = dbt("run", "--select", "lossy", step=2)
+        assert run.status("lossy") == "success"
+        assert table("lossy").types == {"amount": "decimal(3,2)"}
+        assert table("lossy").rows() == [(Decimal("1.24"),), (Decimal("1.25"),)]
+
     def test_do_not_let_a_merge_add_columns(self, created, project, table, spark: SparkSession):
         with settings_of(spark, {AUTO_MERGE: "true"}):
-            run = dbt("run", step=2)
+            run = dbt("run", "--select", "merged", step=2)
         assert "They are not stored" in run.output
         assert table("merged").types == {"id": "int", "n": "int"}
         assert table("merged").rows() == [(1, 2)]

@@ -41,6 +41,7 @@ from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.writing.batch import Batch
 from dbt.adapters.deltawiden.writing.replacement import ReplaceWhere, has_no_offset_changes
 
+_AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"
 _OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
 _NOT_A_FILTER = "does not support overwrite by expression"
 """Spark's message for a condition that it can't translate to a filter of the table's format."""
@@ -135,6 +136,7 @@ class IncrementalWrites:
             with (
                 self._duplicates.named(prepared.source, target, context["config"]),
                 self._overwriting(target, mode),
+                self._without_evolution(prepared.plan, context["config"]),
             ):
                 _run(prepared, run_write)
 
@@ -285,6 +287,20 @@ class IncrementalWrites:
         if not table.is_delta:
             # Spark and Iceberg cache the files of such a table for each session.
             self._backend.execute(f"refresh table {table}")
+
+    @contextmanager
+    def _without_evolution(self, plan: Plan, config: Any) -> Iterator[None]:
+        """Keep Delta from widening the table, if the statement in the block casts no value itself.
+
+        If lossy writes are accepted, Spark casts the values, unless the session lets Delta change
+        the table's types instead.
+        """
+        policy = read_model_policy(config, config.model.unique_id)
+        if not plan.lossy or policy.on_lossy_write is OnLossyWrite.ERROR:
+            yield
+            return
+        with self._backend.with_setting(_AUTO_MERGE, "false"):
+            yield
 
     def _warnings(self, plan: Plan, policy: Policy) -> list[str]:
         """Return what to warn of; each text once a run, however many batches a model has."""

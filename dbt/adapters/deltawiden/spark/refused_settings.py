@@ -50,6 +50,7 @@ _SHIFTED = (
     "dates and timestamps before 1900 in files of other programs are read as other values, which a "
     "MERGE writes back to the table"
 )
+_MISSING_ROWS = "a run goes on without the rows of a file that can't be read"
 
 REFUSED_SETTINGS = (
     RefusedSetting(
@@ -75,6 +76,26 @@ REFUSED_SETTINGS = (
     _rebase("int96RebaseModeInWrite", _OTHER_CALENDAR),
     _rebase("datetimeRebaseModeInRead", _SHIFTED),
     _rebase("int96RebaseModeInRead", _SHIFTED),
+    RefusedSetting("spark.sql.files.ignoreCorruptFiles", ("true",), "false", _MISSING_ROWS),
+    RefusedSetting("spark.sql.files.ignoreMissingFiles", ("true",), "false", _MISSING_ROWS),
+    RefusedSetting(
+        f"{_DELTA}.write.txnAppId",
+        (),
+        "",
+        "Delta leaves out each write with a version that it has seen before, without an error",
+    ),
+    RefusedSetting(
+        f"{_DELTA}.merge.materializeSource",
+        ("none",),
+        "auto",
+        "a MERGE reads its model twice, and a model that is not deterministic differs",
+    ),
+    RefusedSetting(
+        f"{_DELTA}.typeWidening.removeSchemaMetadata",
+        ("false",),
+        "true",
+        "a new table records the type changes of the tables that its model reads as its own",
+    ),
 )
 
 
