@@ -14,6 +14,8 @@ def model(dbt, spark):
     return parent.where('id > 0').withColumnRenamed('id', 'é`x')
 """
 PANDAS = """
+from decimal import Decimal
+
 import pandas
 
 def model(dbt, spark):
@@ -21,6 +23,8 @@ def model(dbt, spark):
         'id': [2**53 + 1, 2],
         'text': ['a', None],
         'at': [pandas.Timestamp('2024-01-02 03:04:05.123456'), None],
+        'nested': [[{'at': pandas.Timestamp('2024-01-02 03:04:05.123456'), 'n': Decimal('1.50')}],
+                   None],
     })
 """
 FUNCTIONS = """
@@ -32,12 +36,24 @@ def model(dbt, spark):
     number = row_number().over(Window.orderBy(col('id').desc()))
     return dbt.ref('parent').select('id', doubled(col('n')).alias('doubled'), number.alias('place'))
 """
-NANOSECONDS = """
-import pandas
+CUT = """
+import datetime, decimal, numpy, pandas
+
+NANOSECONDS = pandas.Timestamp('2024-01-02 03:04:05.123456789')
+DATE = datetime.date(2024, 1, 1)
+ROWS = {ROWS}
 
 def model(dbt, spark):
-    return pandas.DataFrame({'at': [pandas.Timestamp('2024-01-02 03:04:05.123456789')]})
+    return pandas.DataFrame({{'v': ROWS}})
 """
+CUT_VALUES = {
+    "nanoseconds": ("[NANOSECONDS]", "Timestamp('2024-01-02 03:04:05.123456789')", "v"),
+    "in_a_struct": ("[{'a': [None, NANOSECONDS]}]", "05.123456789')", "v.a.element"),
+    "of_numpy": ("[numpy.array([NANOSECONDS.to_datetime64()])]", "05.123456789')", "v.element"),
+    "no_number": ("[decimal.Decimal('1.5'), decimal.Decimal('NaN')]", "Decimal('NaN')", "v"),
+    "no_number_inside": ("[[{'a': decimal.Decimal('NaN')}]]", "Decimal('NaN')", "v.element.a"),
+    "time_of_day": ("[[DATE, datetime.datetime(2024, 1, 1, 5)]]", "2024, 1, 1, 5", "v.element"),
+}
 INCREMENTAL = """
 def model(dbt, spark):
     dbt.config(materialized='incremental', unique_key='id', type_widening=True,
@@ -73,7 +89,7 @@ class TestPythonModels:
             "as_table.py": TABLE,
             "of_pandas.py": PANDAS,
             "by_functions.py": FUNCTIONS,
-            "nanoseconds.py": NANOSECONDS,
+            **{f"{name}.py": CUT.format(ROWS=cut[0]) for name, cut in CUT_VALUES.items()},
             "merged.py": INCREMENTAL,
             "appended.py": INCREMENTAL,
             "fails.py": FAILS,
@@ -96,9 +112,10 @@ class TestPythonModels:
 
     def test_a_pandas_frame_keeps_its_values(self, runs, table):
         assert runs[0].status("of_pandas") == "success", runs[0].message("of_pandas")
-        assert table("of_pandas").rows("id", "text", "string(at)") == [
-            (2, None, None),
-            (2**53 + 1, "a", "2024-01-02 03:04:05.123456"),
+        columns = ("id", "text", "string(at)", "string(nested[0].at)", "string(nested[0].n)")
+        assert table("of_pandas").rows(*columns) == [
+            (2, None, None, None, None),
+            (2**53 + 1, "a", *["2024-01-02 03:04:05.123456"] * 2, "1.50"),
         ]
 
     def test_the_functions_of_pyspark_belong_to_the_session(self, runs, table):
@@ -123,7 +140,10 @@ class TestPythonModels:
         ("name", "expected"),
         [
             ("fails", ["IndexError: list index out of range", "models/fails.py: return rows[7]"]),
-            ("nanoseconds", ["ArrowInvalid", "timestamp[ns] to timestamp[us] would lose data"]),
+            *(
+                (name, [f"{value} in the column {path}, whose type", "Nothing was written"])
+                for name, (_, value, path) in CUT_VALUES.items()
+            ),
             ("no_frame", ["must return a data frame of Spark or pandas; it returned", "list"]),
             (
                 "no_table",

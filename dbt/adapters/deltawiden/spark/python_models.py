@@ -11,11 +11,11 @@ from pyspark.sql import DataFrame, SparkSession
 
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
 from dbt.adapters.deltawiden.spark.errors import error_text
+from dbt.adapters.deltawiden.spark.pandas_frames import spark_frame
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
 from dbt.adapters.deltawiden.spark.running import end_text
 from dbt.adapters.deltawiden.spark.temporary_views import python_view
 from dbt.adapters.deltawiden.sql.identifiers import quote
-from dbt.adapters.deltawiden.sql.versions import read_version
 
 SESSION = "session"
 """The submission method that runs a Python model in dbt's own session."""
@@ -164,6 +164,7 @@ def as_spark_frame(returned: Any, spark: SparkSession) -> DataFrame:
 
     Raises:
         PythonModelFailed: the value is of another type.
+        PandasFrameRefused: a pandas data frame can't be converted with the same values.
 
     Source:
         https://docs.getdbt.com/docs/build/python-models, "Return type"
@@ -174,45 +175,7 @@ def as_spark_frame(returned: Any, spark: SparkSession) -> DataFrame:
         frame: DataFrame = returned.to_spark()
         return frame
     if type(returned).__module__.partition(".")[0] == "pandas":
-        return _of_pandas(returned, spark)
+        return spark_frame(returned, spark)
     raise PythonModelFailed(
         f"model() must return a data frame of Spark or pandas; it returned {type(returned)!r}"
     )
-
-
-def _of_pandas(frame: Any, spark: SparkSession) -> DataFrame:
-    # Convert through Arrow, which keeps missing values. PySpark's own conversion turns a missing
-    # value of a pandas 3 string column into the text 'nan'.
-    try:
-        import pyarrow
-        from pyspark.sql.pandas.types import from_arrow_schema
-    except ImportError as error:
-        raise PythonModelFailed(
-            f"A model that returns a pandas data frame needs pyarrow, which can't be used: {error}"
-        ) from error
-    table = pyarrow.Table.from_pandas(frame, preserve_index=False)
-    columns = [_in_microseconds(column) for column in table.columns]
-    if read_version(spark.version) >= (4, 0):
-        return spark.createDataFrame(pyarrow.Table.from_arrays(columns, table.column_names))
-    # Spark 3.5 would read a timestamp without time zone in Python's own time zone.
-    zone = str(spark.conf.get("spark.sql.session.timeZone"))
-    zoned = [_in_zone(column, zone) for column in columns]
-    table = pyarrow.Table.from_arrays(zoned, table.column_names)
-    return spark.createDataFrame(table.to_pylist(), from_arrow_schema(table.schema))
-
-
-def _in_microseconds(column: Any) -> Any:
-    """Cast timestamps to microseconds; Spark would truncate nanoseconds, so they are an error."""
-    from pyarrow import duration, timestamp, types
-
-    if types.is_timestamp(column.type):
-        return column.cast(timestamp("us", column.type.tz))
-    return column.cast(duration("us")) if types.is_duration(column.type) else column
-
-
-def _in_zone(column: Any, zone: str) -> Any:
-    from pyarrow import compute, types
-
-    if types.is_timestamp(column.type) and column.type.tz is None:
-        return compute.assume_timezone(column, zone)
-    return column

@@ -1,0 +1,153 @@
+"""Convert a pandas data frame to a Spark data frame, with the same values or an error."""
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Any
+
+from dbt_common.exceptions import DbtRuntimeError
+from pyspark.sql import DataFrame, SparkSession
+
+from dbt.adapters.deltawiden.sql.identifiers import Path, path_text
+from dbt.adapters.deltawiden.sql.versions import read_version
+
+
+class PandasFrameRefused(DbtRuntimeError):
+    """A pandas data frame can't be converted, or not with the same values."""
+
+
+def spark_frame(frame: Any, spark: SparkSession) -> DataFrame:
+    """Convert a pandas data frame.
+
+    Args:
+        frame: the pandas data frame. What pandas regards as missing becomes null.
+        spark: the session.
+
+    Returns:
+        The Spark data frame, with the same rows.
+
+    Raises:
+        PandasFrameRefused: a value would change, or pyarrow can't be used.
+    """
+    # Convert through Arrow, which keeps missing values. PySpark's own conversion turns a missing
+    # value of a pandas 3 string column into the text 'nan'.
+    try:
+        import pyarrow
+        from pyspark.sql.pandas.types import from_arrow_schema
+    except ImportError as error:
+        raise PandasFrameRefused(
+            f"A model that returns a pandas data frame needs pyarrow, which can't be used: {error}"
+        ) from error
+    table = pyarrow.Table.from_pandas(frame, preserve_index=False)
+    columns = [
+        _stored(str(name), frame.iloc[:, place], column)
+        for place, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True))
+    ]
+    if read_version(spark.version) >= (4, 0):
+        return spark.createDataFrame(pyarrow.Table.from_arrays(columns, table.column_names))
+    # Spark 3.5 would read a timestamp without time zone in Python's own time zone.
+    zone = str(spark.conf.get("spark.sql.session.timeZone"))
+    zoned = [_in_zone(column, zone) for column in columns]
+    table = pyarrow.Table.from_arrays(zoned, table.column_names)
+    return spark.createDataFrame(table.to_pylist(), from_arrow_schema(table.schema))
+
+
+def _stored(name: str, series: Any, column: Any) -> Any:
+    """Return an Arrow column as Spark stores it, with times in microseconds.
+
+    Args:
+        name: the column's name.
+        series: the column in the pandas data frame.
+        column: the same column as an Arrow table has it.
+    """
+    from pyarrow import ArrowInvalid
+
+    microseconds = _in_microseconds(column.type)
+    given = None
+    try:
+        stored = column.cast(microseconds)
+        if series.dtype == object and _can_change(column.type):
+            given = series.tolist()
+    except ArrowInvalid:
+        stored, given = column.cast(microseconds, safe=False), column.to_pylist()
+    for row in zip(given, stored.to_pylist(), strict=True) if given is not None else ():
+        for path, value in _changed(*row, (name,)):
+            raise PandasFrameRefused(
+                f"The pandas data frame has the value {value!r} in the column {path_text(path)}, "
+                f"whose type in Spark ({column.type} in Arrow, with times in microseconds) does "
+                "not store it exactly. Nothing was written. Convert or round it in the model. A "
+                "missing value is None."
+            )
+    return stored
+
+
+def _changed(given: Any, stored: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+    """Yield the values inside a pandas value that Arrow has not stored as they are.
+
+    Arrow takes the type of Python objects from some of them, and then cuts others: a time of day
+    beside a date, nanoseconds, a time zone. It reads Decimal('NaN') as null.
+    """
+    import pandas
+
+    if isinstance(given, Mapping):
+        for name, value in given.items():
+            yield from _changed(value, stored[name], (*path, str(name)))
+    elif isinstance(stored, list):
+        for value, item in zip(given, stored, strict=True):
+            yield from _changed(value, item, (*path, "element"))
+    elif (isinstance(given, Decimal) and given.is_nan()) or (
+        not pandas.isna(given) and _of_pandas(given) != stored
+    ):
+        yield path, given
+
+
+def _of_pandas(value: Any) -> Any:
+    """Return a value of NumPy, which can't be compared with Python's, as one of pandas."""
+    import numpy
+    import pandas
+
+    if isinstance(value, numpy.datetime64):
+        return pandas.Timestamp(value)
+    return pandas.Timedelta(value) if isinstance(value, numpy.timedelta64) else value
+
+
+def _can_change(arrow_type: Any) -> bool:
+    """Return whether Arrow may have cut Python objects to a type. It refuses wrong numbers."""
+    from pyarrow import types
+
+    can_change = (types.is_temporal, types.is_decimal, types.is_null)
+    return any(check(inner) for inner in _every_type(arrow_type) for check in can_change)
+
+
+def _every_type(arrow_type: Any) -> Iterator[Any]:
+    yield arrow_type
+    for place in range(arrow_type.num_fields):
+        yield from _every_type(arrow_type.field(place).type)
+
+
+def _in_microseconds(arrow_type: Any) -> Any:
+    """Return a type with microseconds in place of other units of time, at every depth."""
+    import pyarrow
+    from pyarrow import types
+
+    if types.is_timestamp(arrow_type):
+        return pyarrow.timestamp("us", arrow_type.tz)
+    if types.is_duration(arrow_type):
+        return pyarrow.duration("us")
+    if types.is_list(arrow_type) or types.is_large_list(arrow_type):
+        make = pyarrow.list_ if types.is_list(arrow_type) else pyarrow.large_list
+        return make(_in_microseconds(arrow_type.value_type))
+    if types.is_struct(arrow_type):
+        fields = [arrow_type.field(place) for place in range(arrow_type.num_fields)]
+        return pyarrow.struct([field.with_type(_in_microseconds(field.type)) for field in fields])
+    if types.is_map(arrow_type):
+        key, item = arrow_type.key_type, arrow_type.item_type
+        return pyarrow.map_(_in_microseconds(key), _in_microseconds(item))
+    return arrow_type
+
+
+def _in_zone(column: Any, zone: str) -> Any:
+    from pyarrow import compute, types
+
+    if types.is_timestamp(column.type) and column.type.tz is None:
+        return compute.assume_timezone(column, zone)
+    return column
