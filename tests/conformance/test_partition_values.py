@@ -51,6 +51,7 @@ LOST = {
     "binary": ["X''", f"cast('{NULL_PARTITION}' as binary)", "X'61ff'"],
     "timestamp": ["timestamp'2024-11-03 06:30:00 UTC'"],
 }
+BEFORE_THE_YEAR_1 = ["timestamp'0000-12-31 12:00:00'", "timestamp'-0044-03-15 01:02:03'"]
 OTHERS = {
     "string": ["'a '"],
     "binary": ["X'61'"],
@@ -72,7 +73,9 @@ def test_tells_what_delta_stores(spark: SparkSession, schema: str, engine: Engin
         + MORE.get(scalar.simpleString(), [])
         for scalar in SCALARS
     }
+    values[parse_type("timestamp")] += [*BEFORE_THE_YEAR_1, "timestamp'0001-01-02 00:00:00'"]
     lost = lost_values(spark, f"{schema}.t", "delta", values, engine)
+    assert set(BEFORE_THE_YEAR_1) <= lost["timestamp"]
     assert {name: set(LOST[name]) - lost[name] for name in LOST} == {name: set() for name in LOST}
 
 

@@ -30,11 +30,11 @@ from dbt.adapters.deltawiden.evolution.attempts import Attempts, Turns, retry_wi
 from dbt.adapters.deltawiden.evolution.batches import batch_of_model
 from dbt.adapters.deltawiden.evolution.duplicate_keys import DuplicateKeys
 from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
+from dbt.adapters.deltawiden.evolution.file_formats import checked_format_query
 from dbt.adapters.deltawiden.evolution.incremental_plan import plan_incremental
 from dbt.adapters.deltawiden.evolution.model_views import ModelViews
 from dbt.adapters.deltawiden.evolution.older_files import Rewritten, rewrite_older_files
 from dbt.adapters.deltawiden.evolution.snapshots import SnapshotEvolution
-from dbt.adapters.deltawiden.evolution.text_formats import text_checked_query
 from dbt.adapters.deltawiden.sql.identifiers import quote_once
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
@@ -209,7 +209,7 @@ class IncrementalWrites:
         config = context["config"]
         # The metastore and the table's log are read while Spark analyses the model's query.
         table_schema = self._backend.prefetch_schema(existing)
-        checked_query = partial(text_checked_query, self._backend, config=config)
+        checked_query = partial(checked_format_query, self._backend, config=config)
         source, query = context["_deltawiden_create_source_view"](checked_query)
         self._views.check(context, query)
         schemas = self._backend.schema(source), table_schema()

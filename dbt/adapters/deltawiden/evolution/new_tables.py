@@ -24,8 +24,8 @@ from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.column_metadata import CURRENT_DEFAULT
 from dbt.adapters.deltawiden.evolution.batches import batch_checked_sql, creates_table_by_batch
 from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
+from dbt.adapters.deltawiden.evolution.file_formats import checked_format_query
 from dbt.adapters.deltawiden.evolution.model_views import ModelViews
-from dbt.adapters.deltawiden.evolution.text_formats import text_checked_query
 from dbt.adapters.deltawiden.spark.temporary_views import declared_view
 from dbt.adapters.deltawiden.sql.identifiers import path_sql, path_text, quote
 from dbt.adapters.deltawiden.sql.queries import select_from
@@ -78,7 +78,7 @@ class NewTables:
         self._check_clustering(query, context["config"])
         self._check_declarations(context["model"], context["config"])
         query = self._with_batch_checked(query, context["config"], context["model"])
-        query = text_checked_query(self._backend, query, context["config"])
+        query = checked_format_query(self._backend, query, context["config"])
         query = self._with_partitions_checked(query, table, context["config"])
         return self._with_chars_checked(query, table, context["config"])
 

@@ -11,7 +11,7 @@ LOSSY_PARTITION_VALUE = "LOSSY_PARTITION_VALUE"
 """The error condition for a value that a partition column does not store exactly."""
 
 LOSSY_FORMAT_VALUE = "LOSSY_FORMAT_VALUE"
-"""The error condition for a value that a text format does not store exactly."""
+"""The error condition for a value that a file format does not store exactly."""
 
 ROW_OUTSIDE_BATCH = "ROW_OUTSIDE_BATCH"
 """The error condition for a row that is outside the batch of a microbatch model."""

@@ -16,6 +16,9 @@ NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 """The text that represents null in the name of a partition's folder."""
 
 
+# The first moment of the year 1 in UTC, in microseconds.
+_FIRST_YEAR = -62_135_596_800_000_000
+
 _JAVA_ZONE = "reflect('java.time.ZoneId', 'systemDefault')"
 
 _TYPED_PARTITIONS = frozenset({"iceberg", "hudi"})
@@ -51,21 +54,33 @@ def stored_condition(value: str, data_type: DataType, shifts: bool = False) -> s
         Delta's protocol, "Partition Value Serialization": "an empty string for any type translates
         to a null partition value". The folder's name contains the value as text. Bytes that are not
         UTF-8 are replaced in it. A timestamp is in the session's time zone and has no offset: in an
-        hour that is repeated, it is read as the earlier one of the two moments.
+        hour that is repeated, it is read as the earlier one of the two moments. Delta writes the
+        year of a timestamp without its era.
     """
     if not can_lose_values(data_type):
         return None
     if isinstance(data_type, spark.TimestampType):
-        stored = f"try_cast(cast({value} as string) as timestamp_ltz) = {value}"
+        stored = (
+            f"try_cast(cast({value} as string) as timestamp_ltz) = {value} and "
+            f"year({value}) > 0 and unix_micros({value}) >= {_FIRST_YEAR}"
+        )
         return f"{stored} and {_is_same_in_java_sql(value)}" if shifts else stored
     # Compare bytes, because different texts can be equal under a collation.
-    stored = f"cast({value} as binary)"
-    # Convert through UTF-16, because Spark assumes that every text is valid UTF-8.
-    decoded = f"decode(encode(cast({value} as string), 'UTF-16'), 'UTF-16')"
     null = f"cast({literal(NULL_PARTITION)} as binary)"
     return (
-        f"octet_length({value}) > 0 and {stored} <> {null} and cast({decoded} as binary) = {stored}"
+        f"octet_length({value}) > 0 and cast({value} as binary) <> {null} and {is_utf8_sql(value)}"
     )
+
+
+def is_utf8_sql(value: str) -> str:
+    """Render the condition that the bytes of a value that is not null are UTF-8.
+
+    Args:
+        value: an SQL expression of type string or binary.
+    """
+    # Convert through UTF-16, because Spark assumes that every text is valid UTF-8.
+    decoded = f"decode(encode(cast({value} as string), 'UTF-16'), 'UTF-16')"
+    return f"cast({decoded} as binary) = cast({value} as binary)"
 
 
 def _is_same_in_java_sql(moment: str) -> str:

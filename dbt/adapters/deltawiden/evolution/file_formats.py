@@ -1,4 +1,4 @@
-"""The check of what a model writes to a table of a text format: CSV, JSON or plain text."""
+"""The check of what a model writes to a table of a format that does not store every value."""
 
 from typing import Any
 
@@ -8,11 +8,11 @@ from dbt.adapters.deltawiden.config.policy import OnLossyWrite
 from dbt.adapters.deltawiden.config.validation import columns_named, read_model_policy
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.sql.queries import select_from
-from dbt.adapters.deltawiden.writing.text_formats import TEXT_FORMATS, text_checked_sql
+from dbt.adapters.deltawiden.writing.file_formats import CHECKED_FORMATS, checked_format_sql
 
 
-def text_checked_query(backend: SqlBackend, query: str, config: Any) -> str:
-    """Check the values of a model whose table has a text format.
+def checked_format_query(backend: SqlBackend, query: str, config: Any) -> str:
+    """Check the values of a model whose table has a format that does not store every value.
 
     Args:
         backend: reads the schema of the query.
@@ -24,7 +24,7 @@ def text_checked_query(backend: SqlBackend, query: str, config: Any) -> str:
         exactly; ``query`` itself if nothing has to be checked.
     """
     file_format = config.get("file_format")
-    if file_format not in TEXT_FORMATS:
+    if file_format not in CHECKED_FORMATS:
         return query
     policy = read_model_policy(config, config.model.unique_id)
     if policy.on_lossy_write is not OnLossyWrite.ERROR:
@@ -34,5 +34,5 @@ def text_checked_query(backend: SqlBackend, query: str, config: Any) -> str:
     except DbtRuntimeError:
         return query  # The statement itself will say what is wrong.
     partitioned_by = columns_named(config.get("partition_by"))
-    selected = text_checked_sql(schema, file_format, partitioned_by, config.model.name)
+    selected = checked_format_sql(schema, file_format, partitioned_by, config.model.name)
     return select_from(selected, query) if selected else query

@@ -1,7 +1,8 @@
-"""Find the values that files of a text format do not store unchanged: CSV, JSON and plain text.
+"""Find the values that files of some formats do not store unchanged: CSV, JSON, plain text and ORC.
 
-Spark writes the values of these formats as text. With its default options, the text of some values
-is read back as another value. tests/functional/test_text_formats.py compares this with the engine.
+Spark writes the values of text formats as text. With its default options, the text of some values
+is read back as another value. In ORC, it converts dates and timestamps to a calendar that changes
+in 1582. tests/functional/test_file_formats.py compares this with the engine.
 """
 
 from collections.abc import Container
@@ -9,7 +10,8 @@ from collections.abc import Container
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType, StructType
 
-from dbt.adapters.deltawiden.sql.identifiers import path_text, quote
+from dbt.adapters.deltawiden.sql.any_leaf import OfLeaf, any_leaf_sql
+from dbt.adapters.deltawiden.sql.identifiers import Path, path_text, quote
 from dbt.adapters.deltawiden.sql.literals import literal
 from dbt.adapters.deltawiden.sql.raised_errors import (
     END_OF_MESSAGE,
@@ -17,9 +19,10 @@ from dbt.adapters.deltawiden.sql.raised_errors import (
     failure_sql,
 )
 from dbt.adapters.deltawiden.sql.types import every_type, type_text
+from dbt.adapters.deltawiden.writing.partition_values import is_utf8_sql
 
-TEXT_FORMATS = frozenset({"csv", "json", "text"})
-"""The values of ``file_format`` that store values as text."""
+CHECKED_FORMATS = frozenset({"csv", "json", "orc", "text"})
+"""The values of ``file_format`` that do not store every value."""
 
 # A row ends at each line break. Spaces and control characters around a text are removed, and an
 # empty text is read as null.
@@ -30,14 +33,14 @@ _MICROSECONDS = r"\.[0-9]{4,6}$"
 _NEVER = "false"
 
 
-def text_checked_sql(
+def checked_format_sql(
     schema: StructType, file_format: str, partitioned_by: Container[str], model: str
 ) -> str:
-    """Render the columns of a query, with a check of those that a text format can change.
+    """Render the columns of a query, with a check of those that a file format can change.
 
     Args:
         schema: the schema of the query.
-        file_format: one of ``TEXT_FORMATS``.
+        file_format: one of ``CHECKED_FORMATS``.
         partitioned_by: the partition columns, in lower case, which no file has.
         model: the model's name.
 
@@ -63,12 +66,12 @@ def text_checked_sql(
 
 
 def stored_condition(value: str, data_type: DataType, file_format: str) -> str | None:
-    """Render the condition under which a text format stores a value.
+    """Render the condition under which a file format stores a value.
 
     Args:
         value: an SQL expression.
         data_type: its type.
-        file_format: one of ``TEXT_FORMATS``.
+        file_format: one of ``CHECKED_FORMATS``.
 
     Returns:
         A condition that is never null, or None if the format stores every value of the type, or
@@ -76,13 +79,15 @@ def stored_condition(value: str, data_type: DataType, file_format: str) -> str |
     """
     if file_format == "text":
         return f"coalesce({value} rlike {literal(_ONE_LINE)}, false)"
+    if file_format == "orc":
+        return _unless_any_leaf(value, data_type, _changed_in_orc)
     stored = _csv(value, data_type) if file_format == "csv" else _json(value, data_type)
     return None if stored is None else f"({value} is null or {stored})"
 
 
 def _csv(value: str, data_type: DataType) -> str | None:
     if isinstance(data_type, spark.StringType | spark.CharType | spark.VarcharType):
-        return f"{value} rlike {literal(_CSV_TEXT)}"
+        return f"{value} rlike {literal(_CSV_TEXT)} and {is_utf8_sql(value)}"
     if isinstance(data_type, spark.BinaryType):
         return _NEVER
     return _in_milliseconds(value) if _is_time(data_type) else None
@@ -91,7 +96,9 @@ def _csv(value: str, data_type: DataType) -> str | None:
 def _json(value: str, data_type: DataType) -> str | None:
     if _is_time(data_type):
         return _in_milliseconds(value)
-    return _NEVER if any(map(_is_changed_in_json, every_type(data_type))) else None
+    if any(map(_is_changed_in_json, every_type(data_type))):
+        return _NEVER
+    return _unless_any_leaf(value, data_type, _is_not_utf8)
 
 
 def _is_changed_in_json(inner: DataType) -> bool:
@@ -99,6 +106,26 @@ def _is_changed_in_json(inner: DataType) -> bool:
         # Spark can't read other keys.
         return not isinstance(inner.keyType, spark.StringType)
     return _is_time(inner)
+
+
+def _unless_any_leaf(value: str, data_type: DataType, changed: OfLeaf) -> str | None:
+    found = any_leaf_sql(value, data_type, (), changed)
+    return found and f"not coalesce({found}, false)"
+
+
+def _is_not_utf8(value: str, data_type: DataType, path: Path) -> str | None:
+    return f"not ({is_utf8_sql(value)})" if isinstance(data_type, spark.StringType) else None
+
+
+def _changed_in_orc(value: str, data_type: DataType, path: Path) -> str | None:
+    if isinstance(data_type, spark.DateType):
+        return f"{value} between date'1582-10-05' and date'1582-10-14'"
+    if isinstance(data_type, spark.TimestampType):
+        # Before 1900, the older calendar has other offsets of Java's time zone. In the last second
+        # before 1970, a fraction is added to the wrong second.
+        old = f"{value} >= timestamp'1582-10-04 00:00:00Z' and year({value}) < 1900"
+        return f"{old} or unix_micros({value}) between -999999 and -1"
+    return None
 
 
 def _is_time(data_type: DataType) -> bool:
