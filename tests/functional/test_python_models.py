@@ -52,7 +52,7 @@ CUT_VALUES = {
     "of_numpy": ("[numpy.array([NANOSECONDS.to_datetime64()])]", "05.123456789')", "v.element"),
     "no_number": ("[decimal.Decimal('1.5'), decimal.Decimal('NaN')]", "Decimal('NaN')", "v"),
     "no_number_inside": ("[[{'a': decimal.Decimal('NaN')}]]", "Decimal('NaN')", "v.element.a"),
-    "time_of_day": ("[[DATE, datetime.datetime(2024, 1, 1, 5)]]", "2024, 1, 1, 5", "v.element"),
+    "time_of_day": ("[[DATE, datetime.datetime(2024, 1, 1, 5)]]", "2024, 1, 1, 5, 0)", "v.element"),
 }
 INCREMENTAL = """
 def model(dbt, spark):

@@ -57,6 +57,7 @@ class KnownTable(TableSnapshot):
         format: str = "delta",
         schema: StructType | None = None,
         corrects_statistics: bool = True,
+        rows: bool = False,
         **read: Any,
     ) -> None:
         super().__init__("`s`.`t`", lambda: engine, _no_query, format, schema, corrects_statistics)
@@ -70,8 +71,13 @@ class KnownTable(TableSnapshot):
             "changes": (),
             "files": None,
         }
+        self._rows = rows
         # The values of its cached properties.
         vars(self).update({**nothing, **read})
+
+    def has_row(self, condition: str) -> bool:
+        """Return whether the table has rows, whatever the condition is."""
+        return self._rows
 
 
 def _no_query(query: str) -> Sequence[Any]:
@@ -110,7 +116,10 @@ def by_hand(
 ) -> Plan:
     """Plan the change of one leaf that a person requests."""
     change = TypeChange(path, data_type(from_type), data_type(to_type))
-    return plan_by_hand([change], snapshot or table_snapshot())
+    table = copy(snapshot or table_snapshot())
+    if not table.schema.fields:
+        table.schema = schema({path[0]: from_type})
+    return plan_by_hand([change], table)
 
 
 def reasons(plan: Plan) -> list[tuple[Path, Reason]]:

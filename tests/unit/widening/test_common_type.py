@@ -10,13 +10,13 @@ from dbt.adapters.deltawiden.widening.common_type import (
     common_type,
     is_decimal_number,
 )
-from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment, store_assignment
+from dbt.adapters.deltawiden.writing.store_assignment import store_assignment
 from tests.unit.schemas import data_type
 from tests.unit.strategies import atoms, decimals
 
 
 def holds(column: DataType, source: DataType) -> bool:
-    return store_assignment(source, column) is StoreAssignment.EXACT
+    return store_assignment(source, column).fits
 
 
 @settings(max_examples=300)

@@ -10,7 +10,7 @@ from pyspark.sql.types import StringType
 from dbt.adapters.deltawiden.sql.types import type_text
 from dbt.adapters.deltawiden.widening.refusals import Reason
 from dbt.adapters.deltawiden.widening.rules import find_rule
-from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment, store_assignment
+from dbt.adapters.deltawiden.writing.store_assignment import store_assignment
 from tests.unit.schemas import (
     AUTOMATIC_MODES,
     DELTA_3_3,
@@ -41,9 +41,7 @@ def test_an_integer_is_never_widened_to_decimal_or_double_by_a_plan(integer, mod
         for snapshot in (table_snapshot(), table_snapshot({}), table_snapshot(engine=DELTA_3_3)):
             plan = make_plan({"v": integer}, {"v": source}, model, snapshot)
             assert not plan.changes
-            assert bool(plan.refusals) == (
-                store_assignment(source, integer) is not StoreAssignment.EXACT
-            )
+            assert bool(plan.refusals) == (not store_assignment(source, integer).fits)
 
 
 @given(tables_with_sources, policies, table_snapshots)
@@ -52,7 +50,7 @@ def test_every_planned_change_keeps_every_value_and_is_supported(sides, model, s
         rule = find_rule(change.from_type, change.to_type)
         assert rule is not None
         assert snapshot.is_iceberg or snapshot.engine.delta >= rule.since
-        assert store_assignment(change.from_type, change.to_type) is StoreAssignment.EXACT
+        assert store_assignment(change.from_type, change.to_type).fits
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pyspark.sql.types import DataType
 from dbt.adapters.deltawiden.sql.types import type_text
 from dbt.adapters.deltawiden.widening.refusals import Reason
 from dbt.adapters.deltawiden.widening.rules import find_rule
-from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment, store_assignment
+from dbt.adapters.deltawiden.writing.store_assignment import store_assignment
 from tests.unit.schemas import PLANNED_MODES, data_type, make_plan, policy, reasons
 from tests.unit.strategies import FLOATS, INTEGERS
 
@@ -23,8 +23,7 @@ REACHABLE = [
 def reachable(column: DataType, source: DataType) -> bool:
     """Whether Delta can make some type of the column that holds the values of both."""
     return any(
-        find_rule(column, candidate)
-        and store_assignment(source, candidate) is StoreAssignment.EXACT
+        find_rule(column, candidate) and store_assignment(source, candidate).fits
         for candidate in REACHABLE
     )
 
@@ -46,7 +45,7 @@ def test_a_change_is_impossible_only_if_no_type_that_delta_makes_holds_both(othe
 @pytest.mark.parametrize("column", [*INTEGERS, *FLOATS], ids=type_text)
 @pytest.mark.parametrize("source", [*INTEGERS, *FLOATS], ids=type_text)
 def test_a_change_between_numbers_is_not_impossible_if_a_type_holds_both(column, source):
-    if store_assignment(source, column) is not StoreAssignment.EXACT and reachable(column, source):
+    if not store_assignment(source, column).fits and reachable(column, source):
         assert (("v",), Reason.IMPOSSIBLE) not in reasons(make_plan({"v": column}, {"v": source}))
 
 

@@ -10,7 +10,7 @@ from pyspark.sql.types import DataType
 from dbt.adapters.deltawiden.delta.engine import Capability, Engine
 from dbt.adapters.deltawiden.delta.protocol import Compatibility
 from dbt.adapters.deltawiden.widening.rules import RULES, find_rule, manual_integer_digits
-from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment, store_assignment
+from dbt.adapters.deltawiden.writing.store_assignment import store_assignment
 from tests.unit.schemas import DELTA_3_3, DELTA_4_0, DELTA_4_4, data_type
 from tests.unit.strategies import FLOATS, atoms
 
@@ -255,7 +255,7 @@ def test_only_timestamp_ntz_needs_a_table_feature():
 @given(atoms, atoms)
 def test_every_permitted_change_keeps_every_value(source: DataType, target: DataType):
     if find_rule(source, target):
-        assert store_assignment(source, target) is StoreAssignment.EXACT
+        assert store_assignment(source, target).fits
 
 
 @settings(max_examples=300)

@@ -135,7 +135,23 @@ def test_no_number_is_refused_by_a_numeric_column(source: DataType, column: Data
     assert store_assignment(source, column) is not StoreAssignment.IMPOSSIBLE
 
 
-EXACT, LOSSY, IMPOSSIBLE = StoreAssignment.EXACT, StoreAssignment.LOSSY, StoreAssignment.IMPOSSIBLE
+EXACT, IN_RANGE, LOSSY, IMPOSSIBLE = StoreAssignment
+
+MICROSECONDS_OF_A_DAY = 86_400_000_000
+MICROSECONDS = {
+    spark.DateType(): (-(2**31) * MICROSECONDS_OF_A_DAY, (2**31 - 1) * MICROSECONDS_OF_A_DAY),
+    spark.TimestampType(): (-(2**63), 2**63 - 1),
+    spark.TimestampNTZType(): (-(2**63), 2**63 - 1),
+}
+
+
+@pytest.mark.parametrize("source", MICROSECONDS)
+@pytest.mark.parametrize("column", MICROSECONDS)
+def test_a_column_with_a_smaller_range_is_never_exact(source: DataType, column: DataType):
+    (first, last), (least, most) = MICROSECONDS[source], MICROSECONDS[column]
+    if store_assignment(source, column) is EXACT:
+        assert least <= first
+        assert last <= most
 
 
 @pytest.mark.parametrize(
@@ -177,8 +193,8 @@ EXACT, LOSSY, IMPOSSIBLE = StoreAssignment.EXACT, StoreAssignment.LOSSY, StoreAs
         (spark.StringType("UTF8_LCASE"), "string", EXACT),
         ("string", spark.StringType("UTF8_LCASE"), EXACT),
         # dates and times
-        ("date", "timestamp", EXACT),
-        ("date", "timestamp_ntz", EXACT),
+        ("date", "timestamp", IN_RANGE),
+        ("date", "timestamp_ntz", IN_RANGE),
         ("timestamp_ntz", "date", LOSSY),
         ("timestamp", "date", LOSSY),
         ("timestamp", "timestamp_ntz", LOSSY),

@@ -189,6 +189,10 @@ class TableSnapshot:
         count = self._detail.get("numFiles")
         return int(count) if count is not None else None
 
+    def has_row(self, condition: str) -> bool:
+        """Return whether a row of the table meets a condition. This runs a query."""
+        return bool(self._fetch_rows(f"select 1 from {self.name} where {condition} limit 1"))
+
     @cached_property
     def size(self) -> int:
         """The size of the data files in bytes. 0 if Delta does not say."""

@@ -11,7 +11,6 @@ from dbt.adapters.deltawiden.sql.side_by_side import by_name
 from dbt.adapters.deltawiden.sql.types import type_sql, type_text
 from dbt.adapters.deltawiden.widening.common_type import common_type
 from dbt.adapters.deltawiden.writing.store_assignment import (
-    StoreAssignment,
     kind_of,
     store_assignment,
 )
@@ -169,7 +168,7 @@ def _key_type(source: DataType, column: DataType) -> DataType | None:
     if {kind_of(source), kind_of(column)} & {None, "variant"}:
         return None
     for data_type, other in ((column, source), (source, column)):
-        if store_assignment(other, data_type) is StoreAssignment.EXACT:
+        if store_assignment(other, data_type).fits:
             return data_type
     return common_type(source, column)
 

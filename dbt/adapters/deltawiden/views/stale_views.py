@@ -18,7 +18,7 @@ from pyspark.sql.types import DataType, StructType
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, parse_path, path_sql, path_text
 from dbt.adapters.deltawiden.sql.side_by_side import by_position, side_by_side
 from dbt.adapters.deltawiden.sql.types import type_text
-from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment, store_assignment
+from dbt.adapters.deltawiden.writing.store_assignment import store_assignment
 
 SESSION_CATALOG = "spark_catalog"
 """The catalog that Spark has always, https://spark.apache.org/docs/latest/sql-ref-identifier.html"""
@@ -193,7 +193,7 @@ def _lossy(path: Path, query: DataType, view: DataType) -> Iterator[LossyCast]:
         if pair.left is None or pair.right is None:
             continue
         query_type, view_type = pair.left.dataType, pair.right.dataType
-        if store_assignment(query_type, view_type) is not StoreAssignment.EXACT:
+        if not store_assignment(query_type, view_type).fits:
             yield LossyCast(pair.path, query_type, view_type)
 
 

@@ -8,7 +8,6 @@ from pyspark.sql.types import DataType
 from dbt.adapters.deltawiden.widening.rules import find_rule, manual_integer_digits
 from dbt.adapters.deltawiden.writing.store_assignment import (
     INTEGER_BITS,
-    StoreAssignment,
     store_assignment,
 )
 
@@ -40,10 +39,7 @@ def common_type(source: DataType, column: DataType) -> DataType | None:
 
 
 def _holds_both(candidate: DataType, source: DataType, column: DataType) -> bool:
-    return all(
-        store_assignment(data_type, candidate) is StoreAssignment.EXACT
-        for data_type in (source, column)
-    )
+    return all(store_assignment(data_type, candidate).fits for data_type in (source, column))
 
 
 def _candidates(source: DataType, column: DataType) -> Iterator[DataType]:

@@ -38,6 +38,7 @@ from dbt.adapters.deltawiden.widening.partition_columns import (
     partition_blockers,
 )
 from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.widening.ranges import range_blockers
 from dbt.adapters.deltawiden.widening.refusals import Blocker, Reason, Refusal
 from dbt.adapters.deltawiden.widening.rules import Rule, feature_properties, find_rule
 from dbt.adapters.deltawiden.widening.schema_after import SchemaChanges, schema_after
@@ -291,6 +292,7 @@ def _change_blockers(
         else:
             yield from _settings_blockers(rule, policy, snapshot)
         yield from type_change_blockers(change.path, change.to_type, rule, snapshot)
+        yield from range_blockers(change, snapshot)
         if is_partition_column(change.path, snapshot):
             yield from partition_blockers(change, snapshot)
         elif is_float_to_double(change) and not by_hand:

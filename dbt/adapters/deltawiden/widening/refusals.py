@@ -103,6 +103,13 @@ class Reason(Enum):
         "cast the column in the model to {from_type}, rebuild the table (dbt run --full-refresh), "
         "or upgrade",
     )
+    OUT_OF_RANGE = (
+        "the table has dates that are too early or too late for a timestamp, and after this change "
+        "no query could read them",
+        "cast the column in the model to {from_type}; or correct the rows that this finds: select "
+        "* from {table} where {detail}. If the table has deletion vectors, then also run: reorg "
+        "table {table} apply (purge)",
+    )
     FLOAT_STATISTICS = (
         "the statistics of the table's files store this column's values as the text of a float: as "
         "a double, the text is another number, and filters would not find the old rows; only "

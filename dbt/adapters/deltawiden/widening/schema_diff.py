@@ -98,7 +98,7 @@ def compare(source: StructType, table: StructType) -> SchemaDifference:
         else:
             source_type, table_type = pair.left.dataType, pair.right.dataType
             assignment = store_assignment(source_type, table_type)
-            if assignment is not StoreAssignment.EXACT:
+            if not assignment.fits:
                 types.append(TypeDifference(pair.path, table_type, source_type, assignment))
     return SchemaDifference(tuple(new), tuple(missing), tuple(types))
 

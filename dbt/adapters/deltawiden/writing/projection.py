@@ -14,7 +14,7 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 from dbt.adapters.deltawiden.sql.identifiers import Path, quote
 from dbt.adapters.deltawiden.sql.side_by_side import by_folded_name, side_by_side
 from dbt.adapters.deltawiden.sql.types import every_type, type_sql
-from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment, store_assignment
+from dbt.adapters.deltawiden.writing.store_assignment import store_assignment
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 
 
@@ -75,7 +75,7 @@ def _needs_cast(source: DataType, column: DataType) -> bool:
     return (
         has_struct
         and differs
-        and all(store_assignment(given, stored) is StoreAssignment.EXACT for given, stored in pairs)
+        and all(store_assignment(given, stored).fits for given, stored in pairs)
     )
 
 
@@ -85,15 +85,14 @@ def _leaves(source: DataType, column: DataType) -> Iterator[tuple[DataType, Data
             yield pair.left.dataType, pair.right.dataType
 
 
-def _is_lossy(source: DataType, column: DataType) -> bool:
+def _needs_check(source: DataType, column: DataType) -> bool:
     return any(
-        store_assignment(given, stored) is StoreAssignment.LOSSY
-        for given, stored in _leaves(source, column)
+        store_assignment(given, stored).needs_check for given, stored in _leaves(source, column)
     )
 
 
 def _shaper(source: DataType, column: DataType, check: ValueCheck | None) -> "_Shaper":
-    return _Shaper(check if _is_lossy(source, column) else None)
+    return _Shaper(check if _needs_check(source, column) else None)
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,7 @@ class _Shaper:
 
     def changes(self, source: DataType, column: DataType) -> bool:
         """Return whether the value's fields must be put in order, or one of its leaves checked."""
-        is_checked = self.check is not None and _is_lossy(source, column)
+        is_checked = self.check is not None and _needs_check(source, column)
         return is_checked or not in_order(source, column)
 
     def shaped(self, value: str, source: DataType, column: DataType, path: Path) -> str:

@@ -14,8 +14,19 @@ class StoreAssignment(Enum):
     """How a column stores the values of another type."""
 
     EXACT = "exact"
+    IN_RANGE = "exact in range"
     LOSSY = "lossy"
     IMPOSSIBLE = "impossible"
+
+    @property
+    def fits(self) -> bool:
+        """Whether the column's type is the right one, even if its range is smaller."""
+        return self in (StoreAssignment.EXACT, StoreAssignment.IN_RANGE)
+
+    @property
+    def needs_check(self) -> bool:
+        """Whether a write has to check the values."""
+        return self in (StoreAssignment.IN_RANGE, StoreAssignment.LOSSY)
 
 
 # A signed integer of n value bits holds -2**n to 2**n - 1.
@@ -70,14 +81,16 @@ _ACCEPTED_BY: dict[str, frozenset[str]] = {
     "variant": _IN_TABLES,
 }
 
-# Pairs of different kinds, other than two kinds of number, that keep the value. A date becomes a
-# midnight, in the session's time zone for timestamp. In the other direction, the time of day is
-# lost. Between timestamp and timestamp_ntz, and from timestamp to string, an hour is lost that a
-# change of daylight saving time skips or repeats. A binary value as a string has to be UTF-8.
+# A date becomes its first moment, in the session's time zone for timestamp. Dates reach further
+# than timestamps, and a time zone can have skipped a whole day: Pacific/Apia had no 2011-12-30.
+_IN_RANGE = frozenset({("date", "timestamp"), ("date", "timestamp_ntz")})
+
+# Pairs of different kinds, other than two kinds of number, that keep every value. From a timestamp
+# to a date, the time of day is lost. Between timestamp and timestamp_ntz, and from timestamp to
+# string, an hour is lost that a change of daylight saving time skips or repeats. A binary value as
+# a string has to be UTF-8.
 _EXACT = frozenset(
     {
-        ("date", "timestamp"),
-        ("date", "timestamp_ntz"),
         *((kind, "variant") for kind in _IN_TABLES),
         *((kind, "string") for kind in _NUMBERS),
         *((kind, "string") for kind in ("boolean", "date", "timestamp_ntz", "interval")),
@@ -123,9 +136,10 @@ def store_assignment(source: DataType, column: DataType) -> StoreAssignment:
         column: the type of the column that they are written to.
 
     Returns:
-        ``EXACT`` if every value of ``source`` is stored unchanged. ``LOSSY`` if the engine accepts
-        the write, but changes some values, converts them to another kind of value, or fails at
-        them. ``IMPOSSIBLE`` if the engine refuses the write, whatever its values are. Types that
+        ``EXACT`` if every value of ``source`` is stored unchanged. ``IN_RANGE`` if every value is
+        that the column's range has, and no other type would hold more. ``LOSSY`` if the engine
+        accepts the write, but changes some values, converts them to another kind of value, or fails
+        at them. ``IMPOSSIBLE`` if the engine refuses the write, whatever its values are. Types that
         are unknown here are ``IMPOSSIBLE``, unless they are equal.
     """
     if source == column or isinstance(source, spark.NullType):
@@ -133,6 +147,8 @@ def store_assignment(source: DataType, column: DataType) -> StoreAssignment:
     source_kind, column_kind = kind_of(source), kind_of(column)
     if source_kind is None or column_kind not in _ACCEPTED_BY[source_kind]:
         return StoreAssignment.IMPOSSIBLE
+    if (source_kind, column_kind) in _IN_RANGE:
+        return StoreAssignment.IN_RANGE
     return (
         StoreAssignment.EXACT
         if _is_exact(source, source_kind, column, column_kind)
