@@ -8,7 +8,6 @@ that table. The adapter stores whose table it is as properties of a new table wi
 import re
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import unquote
 
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.events.logging import AdapterLogger
@@ -35,7 +34,7 @@ _COMMANDS = frozenset({"build", "retry", "run", "seed", "snapshot"})
 _REPLACES = frozenset({"incremental", "seed", "table"})
 _RESOURCES = frozenset({"model", "seed", "snapshot"})
 _SESSION_CATALOG = "spark_catalog"
-_NO_TABLE = frozenset({"DELTA_MISSING_DELTA_TABLE", "DELTA_TABLE_NOT_FOUND", "PATH_NOT_FOUND"})
+_NO_TABLE = frozenset({"DELTA_MISSING_DELTA_TABLE", "DELTA_PATH_DOES_NOT_EXIST", "PATH_NOT_FOUND"})
 _LOCATION = re.compile(r"^Location: (.*)$", re.MULTILINE)
 # What a statement that has failed can leave in the folder of a table that it would have created.
 _LEFT_BY_A_WRITE = r"^part-.*[.]parquet$"
@@ -202,10 +201,12 @@ class TableFolders:
 
     def _other_name(self, relation: BaseRelation, folder: str) -> str | None:
         """Find the table of the metastore that has a folder. It lists each schema."""
+        place = Place.of(folder)
         for schema in self._adapter.list_schemas(relation.database or ""):
             listed = relation.without_identifier().incorporate(path={"schema": schema})
             for table in self._adapter.list_relations_without_caching(listed):
-                if _is_in(table, folder):
+                location = _location(table)
+                if location is not None and place.may_be(Place.of(location)):
                     return table.render()
         return None
 
@@ -231,25 +232,19 @@ def _continues(node: Any) -> bool:
     return not bool(getattr(get_flags(), "FULL_REFRESH", False) if refresh is None else refresh)
 
 
-def _locations(relation: BaseRelation) -> tuple[str, ...]:
-    """Return where the metastore says a table is. Spark 3.5 encodes it as in a URI, 4 does not."""
+def _location(relation: BaseRelation) -> str | None:
+    """Return where the metastore says a table is; None if the relation was not listed by it."""
     # A comment with any lines comes before it.
     found = _LOCATION.findall(getattr(relation, "information", None) or "")
-    return (found[-1], unquote(found[-1])) if found else ()
-
-
-def _is_in(relation: BaseRelation, folder: str) -> bool:
-    place = Place.of(folder)
-    places = map(Place.of, _locations(relation))
-    return any(place.may_be(each) for each in places)
+    return str(found[-1]) if found else None
 
 
 def _check_location(node: Any, existing: SparkRelation, folder: str) -> None:
-    locations = _locations(existing)
-    if not locations or _is_in(existing, folder):
+    location = _location(existing)
+    if location is None or Place.of(folder).may_be(Place.of(location)):
         return
     raise FolderRefused(
-        f"{node.unique_id}: its table {existing} is in {locations[0]}, and its configuration says "
+        f"{node.unique_id}: its table {existing} is in {location}, and its configuration says "
         f"{folder}. Nothing was written. Remove or correct location_root; or move the table: copy "
         f"its folder to {folder} while nothing writes to it, drop the table, set owns_location: "
         "true, and run again. An incremental model or a snapshot then goes on with the copy."
