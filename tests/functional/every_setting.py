@@ -51,12 +51,6 @@ NOT_TRIED = {
     f"{DELTA}commitLock.enabled": "a lock among the writers of one process",
 }
 
-STOPS = {
-    ("spark.sql.analyzer.singlePassResolver.enabled", "true"),
-    ("spark.sql.runSQLOnFiles", "false"),
-}
-"""With these, a run fails before it writes."""
-
 OTHERS = {
     f"{DELTA}merge.materializeSource": ("none", "all"),
     f"{DELTA}insertReplaceOnOrUsing.materializeSource": ("none", "all"),
@@ -111,12 +105,8 @@ def _is_tried(trial: Trial) -> bool:
     refused = any(
         each.name == trial.name and each.is_refused(trial.value) for each in REFUSED_SETTINGS
     )
-    return not (
-        refused
-        or trial.name in NOT_TRIED
-        or trial.name.startswith(tuple(WITHOUT_A_WRITE))
-        or (trial.name, trial.value) in STOPS
-    )
+    without_a_write = trial.name.startswith(tuple(WITHOUT_A_WRITE))
+    return not (refused or trial.name in NOT_TRIED or without_a_write)
 
 
 def _all_trials(session: SparkSession) -> Iterator[Trial]:

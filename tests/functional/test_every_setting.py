@@ -1,4 +1,4 @@
-"""A run stores the same values whatever Spark and Delta are set to.
+"""Whatever Spark and Delta are set to, a run stores the same values, or fails before it writes.
 
 Settings are set in groups. If a run with a group is not as without it, its halves are tried.
 """
@@ -10,7 +10,7 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import SparkSession
 
-from tests.functional.every_setting import STOPS, Trial, groups, trials
+from tests.functional.every_setting import Trial, groups, trials
 from tests.functional.support import dbt, needs_delta_4
 from tests.small import SMALL, settings_of
 from tests.walk.stored import Contents, read_contents
@@ -33,6 +33,8 @@ STRATEGIES = {
 CELLS = [("append_new_columns", name) for name in ("append", "merge", "overwrites")] + [
     ("ignore", name) for name in STRATEGIES
 ]
+# Without the snapshot, which has the times of the run.
+TABLES = (*(f"{name}_{mode}" for mode, name in CELLS), "made_anew", "versions_seen", "texts")
 TABLE = "{{ config(materialized='table') }} select * from {{ source('made', 'wide') }}"
 SNAPSHOT = """
 {% snapshot versions %}
@@ -139,58 +141,54 @@ class TestEverySetting:
             yield
 
     def test_changes_no_value(self, project, spark: SparkSession, reader: SparkSession):
-        expected = self._contents(project, spark, reader, [])
-        assert all(isinstance(found, Contents) for found in expected.values()), expected
-        failing = []
+        runs = Runs(project.test_schema, spark, reader)
+        wrong = []
         for group in groups(trials(spark), GROUP):
-            failing += self._failing(project, spark, reader, group, expected)
-            print(f"{len(group)} settings from {group[0]}: {failing}")
-        assert failing == []
+            wrong += runs.wrong(group)
+            print(f"{len(group)} settings from {group[0].name}; wrong: {wrong}")
+        assert wrong == []
 
-    @pytest.mark.parametrize(("name", "value"), sorted(STOPS))
-    def test_or_the_run_stops_before_it_writes(
-        self, project, spark: SparkSession, reader: SparkSession, name, value
-    ):
-        expected = self._contents(project, spark, reader, [])
-        found = self._contents(project, spark, reader, [Trial(name, value)])
-        for node, contents in found.items():
-            assert not isinstance(contents, Contents) or contents == expected[node]
 
-    def _failing(
-        self,
-        project: Any,
-        spark: SparkSession,
-        reader: SparkSession,
-        group: list[Trial],
-        expected: Any,
-    ) -> list[Trial]:
-        if self._contents(project, spark, reader, group) == expected:
+class Runs:
+    """Runs of the project with settings, compared with a run without them."""
+
+    def __init__(self, schema: str, spark: SparkSession, reader: SparkSession) -> None:
+        self._schema, self._spark, self._reader = schema, spark, reader
+        dbt("build", "--full-refresh", step=1)
+        self._first = self._contents()
+        run = dbt("build", step=2)
+        assert {str(result.status) for result in run.results.values()} == {"success"}, run.output
+        self._second = self._contents()
+
+    def wrong(self, group: list[Trial]) -> list[Trial]:
+        """Return the settings of a group with which a table has other contents after a run."""
+        results = self._run(group)
+        contents = self._contents()
+        succeeded = {name for name, result in results.items() if str(result.status) == "success"}
+        if succeeded >= contents.keys() and contents == self._second:
             return []
-        if len(group) == 1:
-            return group
-        half = len(group) // 2
-        return [
-            trial
-            for part in (group[:half], group[half:])
-            for trial in self._failing(project, spark, reader, part, expected)
-        ]
+        if len(group) > 1:
+            half = len(group) // 2
+            return [*self.wrong(group[:half]), *self.wrong(group[half:])]
+        return [] if all(self._is_right(*item, succeeded) for item in contents.items()) else group
 
-    def _contents(
-        self, project: Any, spark: SparkSession, reader: SparkSession, group: list[Trial]
-    ) -> dict[str, Contents | str]:
-        """Build the project twice with settings, and return what the tables have, or the error."""
-        results: dict[str, Any] = {}
-        reader.sql(f"drop table if exists {project.test_schema}.versions")
-        with settings_of(spark, {trial.name: trial.value for trial in group}):
+    def _is_right(self, name: str, contents: Contents | None, succeeded: set[str]) -> bool:
+        if name in succeeded:
+            return contents == self._second[name]
+        return contents in (None, self._first[name], self._second[name])
+
+    def _run(self, group: list[Trial]) -> dict[str, Any]:
+        self._reader.sql(f"drop table if exists {self._schema}.versions")
+        with settings_of(self._spark, {trial.name: trial.value for trial in group}):
             try:
                 dbt("build", "--full-refresh", step=1)
-                results = dbt("build", step=2).results
-            except DbtRuntimeError as error:
-                return {"run": str(error)}
-        found: dict[str, Contents | str] = {}
-        for name, result in results.items():
-            found[name] = str(result.message)
-            if str(result.status) == "success":
-                found[name] = read_contents(reader, f"{project.test_schema}.{name}")
-        found.pop("versions", None)  # It has the times of the run. versions_seen is without them.
-        return found
+                return dbt("build", step=2).results
+            except DbtRuntimeError:
+                return {}
+
+    def _contents(self) -> dict[str, Contents | None]:
+        return {name: self._table(f"{self._schema}.{name}") for name in TABLES}
+
+    def _table(self, name: str) -> Contents | None:
+        is_there = self._reader.catalog.tableExists(name)
+        return read_contents(self._reader, name) if is_there else None
