@@ -47,6 +47,12 @@ def links(page: Path) -> list[str]:
     return re.findall(r"\]\(([^)\s]+)\)", without_code)
 
 
+def test_the_tests_that_hold_the_threat_model_exist():
+    named = re.findall(r"`(tests/[^`]+)`", (ROOT / "SECURITY.md").read_text(encoding="utf-8"))
+    assert len(named) >= 10
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
 @every_page
 def test_relative_links_point_to_files_and_headings(page: Path):
     wrong = []

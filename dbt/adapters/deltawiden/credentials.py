@@ -14,6 +14,7 @@ from dbt_common.exceptions import DbtConfigError
 from dbt.adapters.deltawiden.spark.connect import DEFAULT_PORT
 from dbt.adapters.deltawiden.spark.kept.duration import read_duration
 from dbt.adapters.deltawiden.spark.kept.status import kept_text
+from dbt.adapters.deltawiden.spark.log_errors import report_log_errors_once
 from dbt.adapters.deltawiden.spark.redaction import find_secrets, hide
 from dbt.adapters.deltawiden.spark.settings import SAFE_SETTINGS, given_settings
 from dbt.adapters.deltawiden.spark.storage_folder import settings_of_folder
@@ -98,6 +99,7 @@ class DeltaWidenCredentials(SparkCredentials):
         self._add_safe_settings()
         given = {"token": self.token, "password": self.password}
         hide(find_secrets(self.server_side_parameters, given, self.connection_string_suffix))
+        report_log_errors_once()
 
     def _add_safe_settings(self) -> None:
         if self.endpoint is not None:
