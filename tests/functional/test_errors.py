@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from urllib.parse import urlparse
 
 import pytest
 from pyspark.sql import SparkSession
@@ -48,7 +49,7 @@ select 1 as id
         table = f"{project.test_schema}.is_damaged"
         spark.sql(f"create table {table} using delta as select uuid() as u from range(10000)")
         ((name,),) = spark.sql(f"select distinct input_file_name() from {table} limit 1").collect()
-        file = Path(name.removeprefix("file://"))
+        file = Path(urlparse(name).path)
         content = bytearray(file.read_bytes())
         middle = len(content) // 2
         content[middle : middle + 1000] = bytes(1000)
