@@ -244,8 +244,8 @@ def warn_unchecked(config: Mapping[str, Any], name: str, writer: str) -> None:
         "widens no table for them: Spark casts a value to the type of its column, so that 1.2367 "
         "is 1.24 in a decimal(8,2). Cast the columns to the types of the table in the model "
         "itself, and set on_lossy_write: ignore in its configuration. Or set "
-        "store_assignment_policy: strict there: Spark then refuses to write a type that is wider "
-        "than the column's.",
+        "store_assignment_policy: strict there: Spark then refuses such casts, except integers in "
+        "a float or double column.",
         f"{name} (the first node with it in this run)",
     )
 
