@@ -109,3 +109,21 @@ class TestAModelInAFormat:
                     assert "Use another file_format" in run.message(name)
         for name in ("in_csv", "in_text", "in_orc"):
             assert table(name).rows("v") == [("x",)]
+
+
+MOMENT = "timestamp'2024-01-01 10:11:12.123456'"
+
+
+class TestAnOrcTable:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "moments.sql": "{{ config(materialized='table', file_format='orc') }} "
+            f"select {MOMENT} as at",
+            "found.sql": "{{ config(materialized='table') }} "
+            f"select * from {{{{ ref('moments') }}}} where at = {MOMENT}",
+        }
+
+    def test_is_filtered_by_microseconds(self, project, table):
+        dbt("run")
+        assert len(table("found").rows()) == 1

@@ -32,6 +32,9 @@ SAFE_SETTINGS = {
     # column to decimal or double. With this value it makes only the other type changes.
     AUTOMATIC_WIDENING: "same_family_type",
     **SAFE_READS,
+    # The statistics of ORC files have the milliseconds of a timestamp, and a filter with
+    # microseconds skips its rows.
+    "spark.sql.orc.filterPushdown": "false",
 }
 """Settings of every session. Only ``server_side_parameters`` take precedence."""
 
