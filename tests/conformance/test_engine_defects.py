@@ -13,14 +13,10 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from tests.functional.plain_spark import DEFAULTS
 from tests.functional.support import needs_delta_4
 from tests.small import SMALL, settings_of
 
-# Spark's defaults. The session of the tests has other values.
-DEFAULTS = {
-    "spark.sql.parquet.filterPushdown.decimal": "true",
-    "spark.sql.parquet.pushdown.inFilterThreshold": "10",
-}
 WIDENS = "'delta.enableTypeWidening' = 'true'"
 FAILURES = (PySparkException, Py4JJavaError)
 
@@ -159,6 +155,12 @@ def test_a_timestamp_that_partitions_a_table_is_read_in_the_first_of_two_hours(
         create(spark, table, f"select 1 as id, {second} as p", "partitioned by (p)")
         (shift,) = spark.sql(f"select unix_seconds({second}) - unix_seconds(p) from {table}").head()
     assert shift == 3600
+
+
+def test_replace_where_with_a_list_of_decimals_fails(spark: SparkSession, table: str):
+    create(spark, table, "select cast(1.25 as decimal(8,2)) as a")
+    with pytest.raises(FAILURES, match="MatchError|INTERNAL_ERROR"):
+        spark.sql(f"insert into {table} replace where a in (0, 1.25) select 1.25")
 
 
 @needs_delta_4

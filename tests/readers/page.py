@@ -54,6 +54,26 @@ documentation, which says for all readers:
   after the feature and all its traces are removed.
 """
 
+FILTERS = """## Filters on widened columns
+
+After a widening, older files have the older type. A program that converts the value of a filter to
+that type can miss rows, without an error. `make readers` tries each program in this table with
+filters on values that no file has, such as `amount < 30000000` after `decimal(8,2)` became
+`decimal(12,2)`, and `n not in (7, 4294967297)` after `int` became `bigint`.
+
+| reader | filters on a table with older files |
+| --- | --- |
+| Spark with the [settings of dbt-deltawiden](connections.md#filters-on-widened-columns) | right |
+| Spark without them | **can miss rows**, or ends with `FAILED_READ_FILE` |
+| delta-rs (`deltalake`) | does not read a widened table |
+| DuckDB (extension `delta`) | right |
+
+For a Spark that other people use, there are two ways to right results: set
+`spark.sql.parquet.filterPushdown.decimal=false` and
+`spark.sql.parquet.pushdown.inFilterThreshold=0` in its `spark-defaults.conf`, or rewrite the files
+that have an older type: [`rewrite_widened_files`](maintenance.md#rewrite_widened_files).
+"""
+
 
 def page(delta: str) -> str:
     """Render the page.
@@ -69,6 +89,7 @@ def page(delta: str) -> str:
         REFUSALS_HEAD,
         *_refusals(MEASURED),
         "",
+        FILTERS,
         QUOTED_HEAD,
         _table(QUOTED),
         "",

@@ -7,8 +7,19 @@ from typing import Any
 
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
-from pyspark.sql.types import ArrayType, DataType, MapType, StructType
+from pyspark.sql.types import (
+    ArrayType,
+    ByteType,
+    DataType,
+    DecimalType,
+    IntegerType,
+    LongType,
+    MapType,
+    ShortType,
+    StructType,
+)
 
+from tests.conformance.far_values import far_conditions
 from tests.literals import literal
 from tests.walk.exact import same
 from tests.walk.judge import Violation
@@ -16,6 +27,9 @@ from tests.walk.stored import Contents, read_contents
 
 _SKIPPED = date(1582, 10, 5), date(1582, 10, 14)
 OPERATORS = ("=", "<", "<=", ">", ">=")
+# How many filters a column of these types has with values that no file has.
+BEYOND = 12
+NUMBERS = (ByteType, ShortType, IntegerType, LongType, DecimalType)
 
 
 def judge_filters(
@@ -25,7 +39,10 @@ def judge_filters(
     if not contents.rows:
         return
     number, other = rng.choice([*contents.rows]), rng.choice([*contents.rows])
-    holding = _filters_that_hold(spark, contents, number, other)
+    holding = [
+        *_filters_that_hold(spark, contents, number, other),
+        *_far_filters_that_hold(contents, number, other, rng),
+    ]
     if holding and not _finds(spark, name, [text for _, text in holding], number):
         for column, text in holding:
             if not _finds(spark, name, [text], number):
@@ -33,8 +50,10 @@ def judge_filters(
 
 
 def count_filters(contents: Contents) -> int:
-    atoms = sum(1 for field in contents.schema.fields for _ in _atoms(field.name, field.dataType))
-    return atoms * (len(OPERATORS) + 1)
+    fields = contents.schema.fields
+    types = [atom for field in fields for _, atom in _atoms(field.name, field.dataType)]
+    of_numbers = sum(isinstance(data_type, NUMBERS) for data_type in types)
+    return len(types) * (len(OPERATORS) + 1) + of_numbers * BEYOND
 
 
 def _finds(spark: SparkSession, name: str, filters: list[str], number: int) -> bool:
@@ -66,6 +85,20 @@ def _filters_that_hold(
         return []
     (answers,) = spark.sql(f"select {', '.join(text for _, _, text in filters)}").collect()
     return [tried[:2] for tried, holds in zip(filters, answers, strict=True) if holds]
+
+
+def _far_filters_that_hold(
+    contents: Contents, number: int, other: int, rng: Random
+) -> Iterator[tuple[str, str]]:
+    """Yield filters with values that no file has. Python says that they are true for the row."""
+    for field in contents.schema.fields:
+        for path, data_type in _atoms(field.name, field.dataType):
+            if isinstance(data_type, NUMBERS):
+                values = _at(contents.rows[number], path), _at(contents.rows[other], path)
+                conditions = far_conditions(*values, data_type, rng.randrange(10))
+                holding = [text.format(on=path) for text, holds in conditions if holds]
+                for text in rng.sample(holding, min(BEYOND, len(holding))):
+                    yield field.name, text
 
 
 def _can_be_compared(value: Any) -> bool:
