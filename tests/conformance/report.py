@@ -33,6 +33,11 @@ file and widens the column. It then runs filters (`=`, `<`, `<=`, `>`, `>=`, `<=
 same rows as it does for values that were never in a table. A `MERGE` on the column must find its
 row. A disagreement is a filter or a `MERGE` with another result.
 
+A *filter beyond the files* has a value that no file holds: around 2^31, 2^32, 2^63 and 2^64 in the
+unscaled value, and the values that become a stored one if a narrower type cuts them. Python says
+which rows the filter must find. It runs with the vectorized reader and without it, and some of the
+filters also run as `DELETE`, `UPDATE` and `REPLACE WHERE`.
+
 The test also widens the pairs that dbt-deltawiden refuses because of such results. Their results
 are counted separately.
 """
@@ -59,6 +64,8 @@ class Conformance:
         filtered_disagreements: the filters with a disagreement, as text.
         filtered_refused: the filters with a wrong result on pairs that the adapter refuses, as
             text.
+        beyond: the numbers of widened pairs and of filters beyond the files on them, by position.
+        beyond_disagreements: the filters with a disagreement, as text.
         promise: the number of steps of the random walk, by their result.
         promise_disagreements: the steps that broke the promise, as text.
     """
@@ -73,6 +80,8 @@ class Conformance:
     filtered: dict[str, tuple[int, int]] = field(default_factory=dict)
     filtered_disagreements: list[str] = field(default_factory=list)
     filtered_refused: list[str] = field(default_factory=list)
+    beyond: dict[str, tuple[int, int]] = field(default_factory=dict)
+    beyond_disagreements: list[str] = field(default_factory=list)
     promise: dict[str, int] = field(default_factory=dict)
     promise_disagreements: list[str] = field(default_factory=list)
 
@@ -115,6 +124,7 @@ def page(engines: list[Conformance]) -> str:
         ["stored pairs", *(str(engine.stored) for engine in engines)],
         _disagreements([str(len(engine.stored_disagreements)) for engine in engines]),
         *filtered_rows,
+        *_beyond_rows(engines),
         *promise_rows,
     ]
     lines = [["pairs tried (accepted by the engine)", *names], ["---"] * (len(names) + 1), *rows]
@@ -126,6 +136,7 @@ def page(engines: list[Conformance]) -> str:
             *engine.widening_disagreements,
             *engine.stored_disagreements,
             *engine.filtered_disagreements,
+            *engine.beyond_disagreements,
             *engine.promise_disagreements,
         )
     ]
@@ -154,16 +165,9 @@ def _disagreements(counts: list[str]) -> list[str]:
 
 def _filtered_rows(engines: list[Conformance]) -> list[list[str]]:
     """Return the rows of filtered pairs. An engine without such counts has a -."""
-    positions = list(dict.fromkeys(place for engine in engines for place in engine.filtered))
-    if not positions:
+    rows = _rows_by_position("filtered pairs (filters)", [engine.filtered for engine in engines])
+    if not rows:
         return []
-    rows = [
-        [
-            f"filtered pairs (filters), {position}",
-            *(_count(engine.filtered[position]) if engine.filtered else "-" for engine in engines),
-        ]
-        for position in positions
-    ]
     refused = [str(len(engine.filtered_refused)) if engine.filtered else "-" for engine in engines]
     wrong = [
         str(len(engine.filtered_disagreements)) if engine.filtered else "-" for engine in engines
@@ -172,6 +176,25 @@ def _filtered_rows(engines: list[Conformance]) -> list[list[str]]:
         *rows,
         ["wrong results on pairs that dbt-deltawiden refuses", *refused],
         _disagreements(wrong),
+    ]
+
+
+def _beyond_rows(engines: list[Conformance]) -> list[list[str]]:
+    """Return the rows of filters beyond the files. An engine without such counts has a -."""
+    by_position = [engine.beyond for engine in engines]
+    rows = _rows_by_position("filtered pairs (filters beyond the files)", by_position)
+    wrong = [str(len(engine.beyond_disagreements)) if engine.beyond else "-" for engine in engines]
+    return [*rows, _disagreements(wrong)] if rows else []
+
+
+def _rows_by_position(what: str, counts: list[dict[str, tuple[int, int]]]) -> list[list[str]]:
+    positions = dict.fromkeys(position for count in counts for position in count)
+    return [
+        [
+            f"{what}, {position}",
+            *(_count(count[position]) if position in count else "-" for count in counts),
+        ]
+        for position in positions
     ]
 
 
