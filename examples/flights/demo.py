@@ -26,27 +26,37 @@ WORK = PROJECT / ".run"
 SUMS = """
     count(*) as flights, sum(flight_id) as flight_id, sum(distance) as distance,
     sum(delay) as delay, sum(cast(speed as decimal(38,20))) as speed, sum(fuel_cost) as fuel_cost,
+    sum(price) as price,
     sum(cast(date_format(departure, 'yyyyMMddHHmm') as decimal(20,0))) as departure
 """
 
 # The expressions of the two versions of the model, as Spark SQL over the CSV file.
 SPEED = "cast(distance as double) / cast(air_time as double) * 60"
 COST = "cast(distance as decimal(6,0)) * 0.1279"
+PRICE = "cast(distance as decimal(6,0)) * 0.15"
 DEPARTURE = "make_timestamp_ntz(year, month, day, hour, minute, 0)"
 NUMBER = "cast(day as bigint) * 1000000 + sched_dep_time * 100 + flight % 100"
-WIDENED = ("flight_id", "distance", "delay", "speed", "fuel_cost", "departure")
+WIDENED = ("flight_id", "distance", "delay", "speed", "fuel_cost", "price", "departure")
 # A float whose text parses as another double. After Delta's own ALTER, filters do not find it.
 OF_THE_OLD_TYPE = {"speed": "cast(cast(cast(speed as float) as string) as double) <> speed"}
+# Values that the older types can't hold: filters of a Spark without our settings wrap them around.
+BEYOND_THE_OLD_TYPE = ("price < 9000000000.00", "price between -1 and 30000000")
+ANOTHER_SPARK = {
+    "spark.sql.parquet.filterPushdown.decimal": "true",
+    "spark.sql.parquet.pushdown.inFilterThreshold": "10",
+}
 FIRST_HALF = f"""
     select cast({NUMBER} as bigint) as flight_id, cast(distance as int) as distance,
         cast(dep_delay as int) as delay, cast(cast({SPEED} as float) as double) as speed,
         cast(cast({COST} as decimal(8,2)) as decimal(10,4)) as fuel_cost,
+        cast(cast({PRICE} as decimal(8,2)) as decimal(12,2)) as price,
         cast(cast({DEPARTURE} as date) as timestamp_ntz) as departure
     from csv where month <= 6
 """
 SECOND_HALF = f"""
     select cast(month * 100000000 + {NUMBER} as bigint) as flight_id, cast(distance as int),
-        cast(dep_delay as int), {SPEED}, cast({COST} as decimal(10,4)), {DEPARTURE}
+        cast(dep_delay as int), {SPEED}, cast({COST} as decimal(10,4)),
+        cast({PRICE} as decimal(12,2)), {DEPARTURE}
     from csv where month > 6
 """
 
@@ -61,6 +71,9 @@ def main() -> None:
 
     step(2, "Load July to December, with wider types: the table is widened in place")
     dbt("deltawiden", environment, "run", "--select", "flights", "--vars", "{half: 2}")
+
+    rewrite = '{"relations": ["flights.flights"]}'
+    dbt("deltawiden", environment, "run-operation", "rewrite_widened_files", "--args", rewrite)
 
     step(3, "A model changes an integer to a decimal: the run refuses it and shows a command")
     refused = dbt("deltawiden", environment, "run", "--select", "fares", "--vars", "{half: 2}")
@@ -149,7 +162,7 @@ def report(session: SparkSession, csv: str) -> bool:
     print(f"\n{'sum of':10}{'the CSV':>32}{'deltawiden':>32}{'dbt-spark':>32}")
     for column, value in expected.items():
         print(f"{column:10}{value:>32}{ours[column]:>32}{plain[column]:>32}")
-    found = print_counts(session)
+    found = print_counts(session) and print_filters(session)
     lost = [column for column, value in expected.items() if plain[column] != value]
     same = ours == expected
     print("\ndeltawiden:", "every sum is the same as in the CSV" if same else "THE SUMS DIFFER")
@@ -181,6 +194,38 @@ def print_counts(session: SparkSession) -> bool:
         )
         equal = equal and wanted == table == view
         print(f"{condition:44}{wanted:>10}{table:>12}{view:>11}")
+    return equal
+
+
+def print_filters(session: SparkSession) -> bool:
+    """Count rows with values beyond the older types, in our Spark and in one without its settings.
+
+    The run that widened the columns has then rewritten the older files. Return whether both Sparks
+    find the rows that the CSV file has.
+    """
+    another = session.newSession()
+    for key, value in ANOTHER_SPARK.items():
+        another.conf.set(key, value)
+    expected = session.sql(f"{FIRST_HALF} union all {SECOND_HALF}").cache()
+    rewrites = session.sql("describe history flights.flights").where("operation = 'Manual Update'")
+    before = f"flights.flights version as of {rewrites.first().version - 1}"
+    headings = ("the CSV", "our Spark", "another", "before the rewrite")
+    print(
+        f"\n{'rows where':34}{headings[0]:>10}{headings[1]:>12}{headings[2]:>11}{headings[3]:>21}"
+    )
+    equal = True
+    for condition in BEYOND_THE_OLD_TYPE:
+        wanted = expected.where(condition).count()
+        counts = [
+            spark.sql(f"select count(*) from {relation} where {condition}").first()[0]
+            for spark, relation in (
+                (session, "flights.flights"),
+                (another, "flights.flights"),
+                (another, before),
+            )
+        ]
+        equal = equal and counts[:2] == [wanted, wanted]
+        print(f"{condition:34}{wanted:>10}{counts[0]:>12}{counts[1]:>11}{counts[2]:>21}")
     return equal
 
 

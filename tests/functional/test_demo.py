@@ -28,6 +28,11 @@ def test_it_compares_the_stored_values_with_the_csv():
     assert "dbt run-operation widen_columns --args" in run.stdout
     # The commit that widened the columns rewrote no data file.
     assert "CHANGE COLUMNS                             0        0  model.nycflights" in run.stdout
+    # Values beyond the older type find every row, also in a Spark without our settings.
+    for condition in ("price < 9000000000.00", "price between -1 and 30000000"):
+        (counts,) = re.findall(rf"^{re.escape(condition)} (.*)$", run.stdout, re.M)
+        wanted, ours, another, before = map(int, counts.split())
+        assert wanted == ours == another > before
     # The audit of the dbt-spark table finds the rows that differ from the file, and no others.
     assert audited(run.stdout) == changed_by_spark()
 

@@ -11,6 +11,7 @@ select
   cast(dep_delay as int) as delay,
   cast(distance as double) / cast(air_time as double) * 60 as speed,
   cast(distance as decimal(6,0)) * 0.1279 as fuel_cost,
+  cast(distance as decimal(6,0)) * 0.15 as price,
   make_timestamp_ntz(year, month, day, hour, minute, 0) as departure,
   carrier, origin, dest
 from {{ target.schema }}.flights_csv

@@ -10,6 +10,7 @@
   'delay': 'smallint',
   'speed': 'float',
   'fuel_cost': 'decimal(8,2)',
+  'price': 'decimal(8,2)',
   'departure': 'date',
 } %}
 {% set version_2 = {
@@ -18,6 +19,7 @@
   'delay': 'int',
   'speed': 'double',
   'fuel_cost': 'decimal(10,4)',
+  'price': 'decimal(12,2)',
   'departure': 'timestamp_ntz',
 } %}
 {% set types = version_1 if var('half') == 1 else version_2 %}
