@@ -152,10 +152,15 @@ bench: $(INSTALLED)  ## This adapter compared with other programs; writes docs/b
 IMPORT_LINTER := $(VENV)/import-linter
 
 .PHONY: lint
-lint: $(INSTALLED)  ## Check the format, the code, the types and the direction of imports
+lint: $(INSTALLED)  ## Check the format, the code, the types, the direction of imports, spelling and workflows
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/codespell $$(git ls-files)
+	$(BIN)/pymarkdown scan $$(git ls-files '*.md')
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[bf]*.yml
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.dependabot .github/dependabot.yml
 	PYTHONPATH=$(IMPORT_LINTER):. $(BIN)/python -S -c 'from importlinter.cli import lint_imports_command as run; run()'
 
 .PHONY: format
