@@ -40,7 +40,6 @@ def make_table(spark: SparkSession, name: str, shape: str, rows: int) -> None:
 
     Args:
         spark: the session.
-        name: the table's name.
         shape: a key of ``SHAPES``: the column or element that is widened.
         rows: the number of rows of a file.
     """

@@ -31,7 +31,6 @@ def page(results: Results, benchmarks: Iterable[Benchmark]) -> str:
     """Render the page.
 
     Args:
-        results: the results.
         benchmarks: all benchmarks, in the order of the page. One without a result is described too.
 
     Returns:

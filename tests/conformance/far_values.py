@@ -70,9 +70,7 @@ def far_conditions(
     """Make conditions on a value, with values that are far from it.
 
     Args:
-        value: the value.
         other: another value of the column.
-        data_type: the column's type.
         turn: chooses which far values are tried.
 
     Yields:

@@ -102,11 +102,7 @@ def lost_values(
     values: Mapping[DataType, list[str]],
     engine: Engine,
 ) -> dict[str, set[str]]:
-    """Write each value to a partition column of its type. The conditions must tell the lost ones.
-
-    Returns:
-        The lost values of each type.
-    """
+    """Write each value to a partition column of its type, and return the values that are lost."""
     columns = {f"p{number}": scalar for number, scalar in enumerate(values)}
     rows = as_rows([*values.values()])
     found = written_and_judged(spark, table, file_format, columns, rows, engine)

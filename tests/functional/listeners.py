@@ -81,7 +81,6 @@ def endpoints(ports: list[int], orders: bool = False) -> dict[str, list[str]]:
     """Return the endpoints of Spark's RPC that another process finds on ports.
 
     Args:
-        ports: the ports.
         orders: whether it stops the executor of a Spark that it finds.
     """
     # It knows neither the token of a gateway nor the secrets of a profile.

@@ -32,6 +32,17 @@ select 4 as id, timestamp'2024-11-03 01:45:00-05:00' as at
 {% endif %}
 """
 
+# Delta can't read decimals in a list of the condition.
+LISTED = """
+{{ config(materialized='incremental', incremental_strategy='replace_where',
+  incremental_predicates='amount IN (0, 1.25)') }}
+{% if not is_incremental() %}
+select * from values (1, 1.25BD), (2, 0.00BD), (3, 2.50BD) as v(id, amount)
+{% else %}
+select 4 as id, 1.25BD as amount
+{% endif %}
+"""
+
 # The text of startswith as Delta reads it, `like 'A_%'`, also selects AB1.
 PREFIX = """
 {{ config(materialized='incremental', incremental_strategy='replace_where',
@@ -153,6 +164,7 @@ class TestConditionsThatSparkCanNotTranslate:
         return {
             "moments.sql": HARD.replace("PREDICATE", moment).replace("PLACE", ""),
             "functions.sql": HARD.replace("PREDICATE", "'id % 2 = 0'").replace("PLACE", ""),
+            "listed.sql": LISTED,
         }
 
     def test_the_rows_of_the_condition_are_replaced_and_no_other(self, project, table):
@@ -163,6 +175,8 @@ class TestConditionsThatSparkCanNotTranslate:
         for model in ("moments", "functions"):
             assert sorted(row[0] for row in table(model).rows("id")) == [1, 3, 4]
             assert len(table(model).operations(since=0)) == 1
+        assert run.status("listed") == "success", run.message("listed")
+        assert sorted(row[0] for row in table("listed").rows("id")) == [3, 4]
 
 
 class TestConditionsWithAnotherMeaning:

@@ -67,8 +67,6 @@ def columns_of(
     """Return the columns of a relation from its schema.
 
     Args:
-        schema: the schema.
-        relation: the relation.
         exclude: the names of columns to leave out.
     """
     return [

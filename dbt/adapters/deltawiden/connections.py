@@ -79,7 +79,6 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
         """Run a statement.
 
         Args:
-            sql: the statement.
             auto_begin: whether to begin a transaction; Spark has none.
             bindings: values for the ``%s`` in it.
             arguments: the other positional arguments of dbt's method.
@@ -125,9 +124,6 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
 
         Args:
             name: the node's unique id.
-
-        Returns:
-            The thread's connection.
         """
         connection: Connection = super().set_connection_name(name)
         if connection.state == ConnectionState.OPEN:

@@ -80,9 +80,6 @@ def catalog_table(rows: Sequence[Mapping[str, Any]]) -> CatalogTable:
 
     Args:
         rows: the rows of one relation; at least one.
-
-    Returns:
-        The entry.
     """
     first = rows[0]
     return CatalogTable(
@@ -118,10 +115,6 @@ def _stats_items(row: Mapping[str, Any]) -> dict[str, StatsItem]:
 
 def statistics(backend: SqlBackend, table: SparkRelation) -> Statistics:
     """Return the state of a table's type widening as statistics of dbt's catalog.
-
-    Args:
-        backend: reads the table.
-        table: a relation.
 
     Returns:
         The cells to add to the catalog row of each column. Empty if the relation is not a Delta
@@ -177,7 +170,6 @@ def columns_for_catalog(
     """Return the catalog rows of a relation, on any connection.
 
     Args:
-        backend: reads the relation.
         relation: a table or view.
         described: returns the rows that dbt-spark makes of DESCRIBE, for a connection that has no
             session.
@@ -195,7 +187,6 @@ def catalog_of_relation(adapter: SparkAdapter, relation: BaseRelation) -> Catalo
     """Return the catalog entry of a relation; None if it can't be read.
 
     Args:
-        adapter: reads the relation.
         relation: a table or view.
     """
     # dbt's cache knows a relation that this process has made by its name only.
@@ -212,7 +203,6 @@ def catalog_of_relations(
 
     Args:
         adapter: reads the relations. Each schema has a thread with a connection of its own.
-        relations: the relations.
 
     Returns:
         A row for each column, and the errors of the schemas that could not be read.
@@ -231,7 +221,6 @@ def catalog_of_schemas(
 
     Args:
         adapter: reads the relations. Each schema has a thread with a connection of its own.
-        schemas: the schemas.
 
     Returns:
         As ``catalog_of_relations``.

@@ -39,9 +39,6 @@ def as_one_name(schema_relation: BaseRelation) -> BaseRelation:
     """Return a schema's relation whose ``schema`` can stand in a statement, catalog included.
 
     dbt-spark's statements that list a schema have the schema as it stands, and no catalog.
-
-    Args:
-        schema_relation: the schema.
     """
     parts = (schema_relation.database, schema_relation.schema or "")
     name = ".".join(quote_once(part) for part in parts if part is not None)
@@ -70,10 +67,6 @@ def as_requested(
 
 def describe_schema(backend: SqlBackend, schema_relation: BaseRelation) -> list[Description] | None:
     """Describe the tables and views of a schema, without dbt-spark's statement.
-
-    Args:
-        backend: lists the schema.
-        schema_relation: the schema.
 
     Returns:
         The descriptions; none if there is no such schema. None if dbt-spark's statement has to run.
@@ -137,9 +130,7 @@ def describe_one_by_one(
     """Describe each table and view of a schema by a statement of its own.
 
     Args:
-        backend: runs queries.
         execute_macro: runs a macro by its name.
-        schema_relation: the schema.
 
     Yields:
         The descriptions. A table that others have dropped by then is left out.

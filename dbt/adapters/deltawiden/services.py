@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 class Services:
     """What the adapter's methods call.
 
-    Args:
-        backend: reads and changes tables.
-
     Attributes:
         view_finder: finds views that change values.
         views: refuses models that read such views, and names stale views.

@@ -49,7 +49,6 @@ class TableFolders:
 
     Args:
         adapter: finds relations, and runs statements.
-        backend: runs queries.
     """
 
     def __init__(self, adapter: SparkAdapter, backend: SqlBackend) -> None:

@@ -37,7 +37,6 @@ def is_optimized(config: Mapping[str, Any], variables: Mapping[str, Any]) -> boo
     """Return whether OPTIMIZE runs after a model was written.
 
     Args:
-        config: the model's configuration.
         variables: dbt's variables (``--vars``).
 
     Returns:

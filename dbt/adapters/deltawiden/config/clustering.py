@@ -37,7 +37,6 @@ def changed_clustering(
     """Return the columns that an existing table has to be clustered by, if that is a change.
 
     Args:
-        config: the model's configuration.
         snapshot: the table.
 
     Returns:
@@ -54,7 +53,6 @@ def clustering_to_restore(config: Mapping[str, Any], snapshot: TableSnapshot) ->
     """Return the columns that a table has to be clustered by again after each write of a model.
 
     Args:
-        config: the model's configuration.
         snapshot: the table.
 
     Returns:
@@ -100,9 +98,6 @@ def _clustering_problems(config: Mapping[str, Any]) -> Iterator[str]:
 def bucket_problems(config: Mapping[str, Any]) -> list[str]:
     """Find the configuration for buckets in the model of a new Delta table.
 
-    Args:
-        config: the model's configuration.
-
     Returns:
         One line if the model sets ``clustered_by`` and ``buckets``.
 
@@ -121,7 +116,6 @@ def warn_without_effect(config: Mapping[str, Any], name: str) -> None:
     statement on an existing table has buckets in it.
 
     Args:
-        config: the configuration of a node.
         name: the node's unique id, for the warning.
 
     Raises:

@@ -43,9 +43,6 @@ class Declaration:
 def read_declarations(columns: Columns) -> list[Declaration]:
     """Read the declarations among the constraints of a model's columns.
 
-    Args:
-        columns: the columns.
-
     Returns:
         The declarations. Constraints of another type, and custom ones with another text, are left
         out.
@@ -84,7 +81,6 @@ def declaration_problems(
     """Find the declarations that a new table can't have.
 
     Args:
-        declarations: the declarations.
         file_format: the format of the table.
         has_session: whether the connection has a session.
 

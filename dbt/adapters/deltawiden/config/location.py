@@ -32,7 +32,6 @@ def table_folder(config: Any, schema: Path, alias: str) -> str | None:
     """Return the folder of a node's table.
 
     Args:
-        config: the node's configuration.
         schema: the parts of the name of its schema, with the catalog if there is one.
         alias: the name of its table.
 

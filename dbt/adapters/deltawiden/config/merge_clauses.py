@@ -93,9 +93,6 @@ def read_merge_clauses(config: Mapping[str, Any]) -> MergeClauses:
 
     Args:
         config: the model's configuration. A key that is missing, None or empty has its default.
-
-    Returns:
-        The clauses.
     """
 
     def text(key: str) -> str:

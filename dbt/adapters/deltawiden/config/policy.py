@@ -79,9 +79,6 @@ def read_policy(config: Mapping[str, Any]) -> Policy:
     Args:
         config: the model's configuration. A key that is missing or None has its default.
 
-    Returns:
-        The policy.
-
     Raises:
         InvalidConfiguration: a value is not accepted. The message names all such values and what
             is accepted.

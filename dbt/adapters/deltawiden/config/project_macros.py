@@ -23,7 +23,6 @@ def is_replaced(context: Mapping[str, Any], name: str) -> bool:
     """Return whether a call of a macro in a model's context runs one of a project or a package.
 
     Args:
-        context: dbt's context of the model.
         name: a macro that dispatches to the implementations of adapters.
 
     Source:
@@ -42,7 +41,6 @@ def writer_of_project(
 
     Args:
         macros: dbt's manifest. While dbt parses, it has no materializations.
-        project: the name of the project.
         adapter_type: the adapter's type.
         materialized: the name of the node's materialization.
 

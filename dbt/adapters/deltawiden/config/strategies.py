@@ -58,9 +58,6 @@ def strategy_problems(
 def strategy_macro(strategy: str) -> str:
     """Return the name of the macro that makes the statement of a strategy.
 
-    Args:
-        strategy: the name of the strategy.
-
     Source:
         https://docs.getdbt.com/docs/build/incremental-strategy#custom-strategies
     """
@@ -72,8 +69,6 @@ def has_own_macro(macros: MacroResolverProtocol | None, project: str, strategy: 
 
     Args:
         macros: finds the macros that a run can call, if there are any.
-        project: the name of the project.
-        strategy: the name of the strategy.
     """
     name = strategy_macro(strategy)
     return macros is not None and is_macro_of_project(
@@ -121,11 +116,7 @@ def _clause_problems(config: Mapping[str, Any], clauses: MergeClauses) -> Iterat
 
 
 def configured_predicates(config: Mapping[str, Any]) -> str | Sequence[str] | None:
-    """Return the conditions of an incremental model, under either of dbt's two names for them.
-
-    Args:
-        config: the model's configuration.
-    """
+    """Return the conditions of an incremental model, under either of dbt's two names for them."""
     return config.get("predicates") or config.get("incremental_predicates")
 
 

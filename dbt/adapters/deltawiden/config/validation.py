@@ -161,7 +161,6 @@ def read_model_policy(config: Mapping[str, Any], name: str) -> Policy:
     """Read the part of a model's configuration that decides on type changes.
 
     Args:
-        config: the model's configuration.
         name: the model's name or unique id, for the error.
 
     Raises:
@@ -179,7 +178,6 @@ def check_configuration(
     """Check a node's configuration, and warn of the keys that have no effect on Delta.
 
     Args:
-        config: the configuration.
         name: the node's unique id, for the error.
         is_own: as for ``strategy_problems``.
 
@@ -206,7 +204,6 @@ def check_location_keys(config: Any, name: str) -> None:
     """Check the part of a node's configuration that decides where its table is.
 
     Args:
-        config: the configuration.
         name: the node's unique id, for the error.
 
     Raises:
@@ -229,7 +226,6 @@ def warn_unchecked(config: Mapping[str, Any], name: str, writer: str) -> None:
     """Warn once a run that the values of a node are not checked, unless the node accepts that.
 
     Args:
-        config: the node's configuration.
         name: the node's unique id.
         writer: what writes the node's rows. Empty if the values are checked.
 

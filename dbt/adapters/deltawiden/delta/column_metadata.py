@@ -45,9 +45,6 @@ def read_metadata(schema_json: str) -> ColumnMetadata:
     Args:
         schema_json: the ``schemaString`` of the table's newest ``metaData`` action.
 
-    Returns:
-        The metadata.
-
     Raises:
         DbtRuntimeError: the text is not JSON, or a recorded type is unknown: a newer Delta has
             written it.

@@ -223,7 +223,6 @@ def find_stale(
     """Read the types in files, and yield the files that hold older types.
 
     Args:
-        files: the table's files.
         listed: those of them to read.
         schema: as for ``stale_leaves``.
         is_wanted: returns whether a stale leaf counts. The others are left out.

@@ -45,11 +45,7 @@ def read_engine(fetch_rows: FetchRows, delta_version: str | None = None) -> Engi
     """Read the versions of Spark and Delta that a server runs.
 
     Args:
-        fetch_rows: runs a query.
         delta_version: the version of Delta, if the profile sets it.
-
-    Returns:
-        The versions.
 
     Raises:
         DbtRuntimeError: the server does not say which Delta it runs.
@@ -73,12 +69,5 @@ def read_engine(fetch_rows: FetchRows, delta_version: str | None = None) -> Engi
 
 
 def read_spark_version(fetch_rows: FetchRows) -> Version:
-    """Read the version of Spark that a server runs.
-
-    Args:
-        fetch_rows: runs a query.
-
-    Returns:
-        The version.
-    """
+    """Read the version of Spark that a server runs."""
     return read_version(str(fetch_rows("select version()")[0][0]))

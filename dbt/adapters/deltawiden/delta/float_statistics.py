@@ -51,9 +51,6 @@ def is_float_to_double(change: TypeChange) -> bool:
 def leaves_with_statistics(schema: StructType) -> dict[Path, DataType]:
     """List the leaves that can have statistics: columns, and fields of structs.
 
-    Args:
-        schema: a table's schema.
-
     Returns:
         Their types by path. Elements of arrays, and keys and values of maps, have no statistics.
 
@@ -77,7 +74,6 @@ def widened_floats(changes: Iterable[TypeChange], schema: StructType) -> tuple[P
 
     Args:
         changes: a table's recorded type changes.
-        schema: the table's schema.
 
     Returns:
         Their paths.
@@ -190,7 +186,6 @@ def guard_statements(snapshot: TableSnapshot, leaves: Iterable[Path]) -> tuple[s
 
     Args:
         snapshot: the table, with its schema.
-        leaves: the leaves.
 
     Returns:
         The statements. The first one also saves the settings that ``restore_statements`` needs,

@@ -121,7 +121,6 @@ def read_history(
 
     Args:
         table_name: the table's name, quoted for a statement.
-        fetch_rows: runs a query.
         limit: the number of commits to read. None for all that are left.
 
     Yields:
@@ -168,7 +167,6 @@ def last_data_change(table_name: str, fetch_rows: FetchRows) -> Commit:
 
     Args:
         table_name: the table's name, quoted for a statement.
-        fetch_rows: runs a query.
 
     Returns:
         The commit. If no commit that is left in the history changed data, the oldest one: the data

@@ -18,7 +18,6 @@ def with_partition_columns(schema: StructType, names: Iterable[str]) -> StructTy
     """Mark the partition columns of a table in its schema.
 
     Args:
-        schema: the table's schema.
         names: the names of the partition columns. Their case does not matter.
 
     Returns:

@@ -48,7 +48,6 @@ def require_table(relation: SparkRelation, statement: str) -> None:
     """Check that a statement of Delta's can run on a relation.
 
     Args:
-        relation: the relation.
         statement: the statement's name, for the error.
 
     Raises:

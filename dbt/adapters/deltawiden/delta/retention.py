@@ -25,9 +25,6 @@ _PART = re.compile(rf"([+-]?\d+(?:\.\d+)?)\s*({'|'.join(_UNITS)})s?")
 def retention(properties: Mapping[str, str]) -> timedelta:
     """Return how long a table keeps the files that its newest version does not need.
 
-    Args:
-        properties: the table's properties.
-
     Raises:
         DbtRuntimeError: the property has a value that is not an interval of days or shorter units.
     """
@@ -73,7 +70,6 @@ def oldest_readable_version(location: str, kept: timedelta, fetch_rows: FetchRow
     Args:
         location: the table's location, as DESCRIBE DETAIL shows it.
         kept: how long VACUUM keeps files.
-        fetch_rows: runs a query.
 
     Returns:
         The version. None if no commit that is left in the log removed a file before that: then

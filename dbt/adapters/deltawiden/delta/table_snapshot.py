@@ -56,7 +56,6 @@ class TableSnapshot:
         fetch_rows: runs a query and returns its rows.
         format: the provider, ``delta`` for a Delta table. A table of another format has no
             properties here.
-        schema: the table's schema.
         corrects_statistics: whether the connection can correct the statistics of data files.
 
     Source:

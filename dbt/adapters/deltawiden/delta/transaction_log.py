@@ -22,7 +22,6 @@ def newest_schema(location: str, fetch_rows: FetchRows) -> str:
 
     Args:
         location: the table's location, as DESCRIBE DETAIL shows it.
-        fetch_rows: runs a query.
 
     Returns:
         The ``schemaString``: JSON, with all metadata of the columns.
@@ -55,7 +54,6 @@ def history_has_type_changes(location: str, fetch_rows: FetchRows) -> bool:
 
     Args:
         location: the table's location, as DESCRIBE DETAIL shows it.
-        fetch_rows: runs a query.
 
     Returns:
         Whether the schema of a commit or of a checkpoint has one. It can also be true because of a
@@ -88,7 +86,6 @@ def history_expiry(location: str, plus: str, fetch_rows: FetchRows) -> str:
     Args:
         location: the table's location, as DESCRIBE DETAIL shows it.
         plus: an SQL interval that is added to the time.
-        fetch_rows: runs a query.
 
     Returns:
         The modification time of that commit's file plus the interval, or the current time plus the

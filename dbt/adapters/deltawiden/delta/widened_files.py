@@ -49,7 +49,6 @@ def misread_files(
     """Find the files in which filters misread one of these columns: read the types in all of them.
 
     Args:
-        files: the table's files.
         listed: those of them to read.
         schema: the table's schema from the log.
         columns: the columns that ``misread_columns`` finds.

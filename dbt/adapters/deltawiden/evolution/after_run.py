@@ -37,8 +37,6 @@ def optimize_after_run(
     """Run OPTIMIZE if the model's configuration asks for it.
 
     Args:
-        backend: runs the statement.
-        context: dbt's context of the model.
         table: the table that the model has written.
 
     Raises:

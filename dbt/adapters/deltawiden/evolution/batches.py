@@ -18,8 +18,6 @@ def batch_of_model(
     """Return the batch that a run of a microbatch model writes.
 
     Args:
-        columns: the table's columns.
-        config: the model's configuration.
         model: the model's node, with the limits of the batch.
 
     Raises:
@@ -34,12 +32,7 @@ def batch_of_model(
 
 
 def creates_table_by_batch(config: Any, model: Mapping[str, Any]) -> bool:
-    """Return whether a model's new table gets the rows of a batch.
-
-    Args:
-        config: the model's configuration.
-        model: the model's node.
-    """
+    """Return whether a model's new table gets the rows of a batch."""
     is_incremental = config.get("materialized") == "incremental"
     is_microbatch = is_incremental and config.get("incremental_strategy") == MICROBATCH
     # With a microbatch macro of its own, a project can turn batches off.
@@ -53,8 +46,6 @@ def batch_checked_sql(schema: StructType, config: Any, model: Mapping[str, Any])
 
     Args:
         schema: the schema of the query.
-        config: the model's configuration.
-        model: the model's node.
 
     Returns:
         The select list.

@@ -32,8 +32,6 @@ class DuplicateKeys:
 
         Args:
             source: the temporary view of the model's output.
-            target: the table.
-            config: the model's configuration.
 
         Raises:
             DbtDatabaseError: the MERGE failed. If keys are the reason, the message has them.

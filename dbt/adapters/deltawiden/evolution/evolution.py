@@ -49,7 +49,6 @@ def require_not_refused(plan: Plan, wanted: str = "take the model's output") -> 
     """Return a plan that is not refused.
 
     Args:
-        plan: the plan.
         wanted: what the table can't do if the plan is refused, for the message.
 
     Raises:
@@ -61,11 +60,7 @@ def require_not_refused(plan: Plan, wanted: str = "take the model's output") -> 
 
 
 class TableEvolution:
-    """Plans what a table needs before a write, and runs the statements of a plan.
-
-    Args:
-        backend: reads and changes tables.
-    """
+    """Plans what a table needs before a write, and runs the statements of a plan."""
 
     def __init__(self, backend: SqlBackend) -> None:
         self._backend = backend
@@ -83,10 +78,7 @@ class TableEvolution:
 
         Args:
             schemas: the schema of the model's output, and the table's.
-            table: the table.
-            policy: the model's configuration.
             config: all of it, for ``tblproperties`` and ``liquid_clustered_by``.
-            model: the model's name.
             keys: the columns, in lower case, by which the write finds rows.
 
         Returns:
@@ -139,9 +131,6 @@ class TableEvolution:
         """Return the check of the values that a model writes to a table.
 
         Args:
-            model: the model's name.
-            table: the table.
-            schema: the table's schema.
             partitioned_by: the partition columns, in lower case.
         """
         in_partitions = (f.dataType for f in schema.fields if f.name.lower() in partitioned_by)
@@ -154,8 +143,6 @@ class TableEvolution:
 
         Args:
             plan: the plan for the model's table.
-            table: the table.
-            query: the model's query.
 
         Raises:
             SchemaChangeRefused: the model's output would become wider with each run.
@@ -210,7 +197,6 @@ class TableEvolution:
         """Run the statements of a plan that come after the write has succeeded.
 
         Args:
-            plan: the plan.
             changed_by: as for ``run_before_write``.
 
         Raises:

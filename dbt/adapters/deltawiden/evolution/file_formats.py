@@ -15,9 +15,7 @@ def checked_format_query(backend: SqlBackend, query: str, config: Any) -> str:
     """Check the values of a model whose table has a format that does not store every value.
 
     Args:
-        backend: reads the schema of the query.
         query: the query for the model's rows.
-        config: the model's configuration.
 
     Returns:
         A query with the same rows, which ends with an error if the format would not store a value

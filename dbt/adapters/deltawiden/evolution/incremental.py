@@ -87,7 +87,6 @@ class IncrementalWrites:
     """Writes models to existing tables.
 
     Args:
-        backend: reads and changes tables.
         evolution: plans changes of tables, and runs them.
         snapshots: plans changes of the tables of snapshots.
         views: knows the views that models read, and those over tables.
@@ -119,9 +118,6 @@ class IncrementalWrites:
         """Plan and write an incremental model, again if another writer came first.
 
         Args:
-            context: dbt's context of the model.
-            existing: the table as it was found.
-            target: the table.
             strategy: the incremental strategy.
             run_write: a macro that runs the statement of a prepared write, as ``main``.
 
@@ -157,7 +153,6 @@ class IncrementalWrites:
         """Plan and write a snapshot, again if another writer came first.
 
         Args:
-            context: dbt's context of the snapshot.
             query: the query for the snapshot's rows, dbt's own columns included.
             target: the existing table.
             columns: the names of dbt's own columns.
@@ -315,7 +310,7 @@ class IncrementalWrites:
     def _has_exact_text(self, replaced: Batch | ReplaceWhere | None) -> bool:
         """Return whether Delta, which reads a condition as text, reads the one that is meant."""
         if isinstance(replaced, ReplaceWhere):
-            if replaced.has_functions:
+            if replaced.has_functions or replaced.lists_decimals:
                 return False
             return not replaced.uses_moments or has_no_offset_changes(self._backend.time_zone())
         query = replaced.text_check_query if replaced is not None else ""

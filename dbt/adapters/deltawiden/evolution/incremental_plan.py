@@ -35,10 +35,7 @@ def plan_incremental(
     Args:
         evolution: plans changes of tables.
         schemas: the schema of the model's output, and the table's.
-        table: the table.
         policy: the part of the configuration that decides on type changes.
-        config: the model's configuration.
-        model: the model's name.
         strategy: the incremental strategy.
         query: the model's query. Empty if it is not known: then it is not checked whether the model
             widens its own input.

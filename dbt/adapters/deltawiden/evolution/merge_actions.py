@@ -24,12 +24,7 @@ _KEY = "not_matched_by_source_action"
 
 
 class MergeActions:
-    """Prepares the clauses of a MERGE that the model configures.
-
-    Args:
-        backend: reads schemas.
-        evolution: makes the checks of values.
-    """
+    """Prepares the clauses of a MERGE that the model configures."""
 
     def __init__(self, backend: SqlBackend, evolution: TableEvolution) -> None:
         self._backend = backend
@@ -37,10 +32,6 @@ class MergeActions:
 
     def clauses(self, config: Any, table: SparkRelation) -> MergeClauses:
         """Return the clauses of a model's MERGE.
-
-        Args:
-            config: the model's configuration.
-            table: the table.
 
         Returns:
             The clauses. If lossy writes are an error, the statement ends with an error where an

@@ -16,11 +16,7 @@ logger = AdapterLogger("DeltaWiden")
 
 
 class ModelViews:
-    """Finds the views that a model reads and that change values, and the views to update.
-
-    Args:
-        finder: finds the views.
-    """
+    """Finds the views that a model reads and that change values, and the views to update."""
 
     def __init__(self, finder: ViewFinder) -> None:
         self._finder = finder
@@ -31,7 +27,6 @@ class ModelViews:
         Under ``on_lossy_write: warn`` it is a warning, and under ``ignore`` nothing is checked.
 
         Args:
-            context: dbt's context of the model.
             query: the query for the model's rows.
 
         Raises:
@@ -45,10 +40,6 @@ class ModelViews:
         """Refuse a query of a Python model that reads through a view that changes values.
 
         The data frame that the model returns is checked as well, and a warning is given for it.
-
-        Args:
-            query: the query.
-            config: the model's configuration.
 
         Raises:
             SchemaChangeRefused: the values would be changed.
@@ -78,7 +69,6 @@ class ModelViews:
 
         Args:
             tables: the names of the tables, as for a statement.
-            graph: dbt's graph.
         """
         models = view_models(graph.get("nodes", {}).values())
         for table in map(parse_path, tables):

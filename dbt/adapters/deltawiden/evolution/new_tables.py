@@ -43,8 +43,6 @@ class NewTables:
     """Prepares the queries that create or replace tables.
 
     Args:
-        backend: reads schemas.
-        evolution: makes the checks of values.
         views: refuses queries that read through views that change values.
     """
 
@@ -58,8 +56,6 @@ class NewTables:
         """Check the query that creates or replaces a table, before anything is dropped.
 
         Args:
-            context: dbt's context of the model.
-            query: the query.
             table: the table that is created from it.
 
         Returns:
@@ -107,7 +103,6 @@ class NewTables:
         default values from the metadata of the query's columns, as a data frame has it.
 
         Args:
-            model: the model's node.
             query: the query for the columns of the contract.
 
         Returns:
@@ -199,9 +194,6 @@ class NewTables:
 
     def feature_properties(self, query: str) -> dict[str, str]:
         """Return the table properties without which a query can't replace an existing Delta table.
-
-        Args:
-            query: the model's query.
 
         Returns:
             Properties that support table features. None if the schema would take a statement.

@@ -48,7 +48,6 @@ def rewrite_older_files(
     Nothing is read unless one of the changes is such a widening.
 
     Args:
-        backend: reads and changes the table.
         table: the table. Its rows are written.
         changes: the type changes that the run has made.
         limit: what may be rewritten.
@@ -121,8 +120,6 @@ def left_after_run(
     table is compared with the limit.
 
     Args:
-        backend: reads the table.
-        table: the table.
         changes: the type changes that the run will make.
         schema: the table's schema after them.
         limit: what the run may rewrite.

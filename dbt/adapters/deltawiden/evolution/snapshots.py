@@ -35,12 +35,7 @@ _TIMES = ("dbt_updated_at", "dbt_valid_from", "dbt_valid_to")
 
 
 class SnapshotEvolution:
-    """Plans what a snapshot's table needs before new versions of rows are written to it.
-
-    Args:
-        backend: reads schemas.
-        evolution: plans changes.
-    """
+    """Plans what a snapshot's table needs before new versions of rows are written to it."""
 
     def __init__(self, backend: SqlBackend, evolution: TableEvolution) -> None:
         self._backend = backend
@@ -62,8 +57,6 @@ class SnapshotEvolution:
 
         Args:
             query: the query for the snapshot's rows, dbt's own columns included.
-            table: the existing table.
-            config: the snapshot's configuration.
             columns: the names of dbt's own columns.
             hard_deletes: what the snapshot does about rows that its source has deleted.
 
@@ -100,9 +93,6 @@ class SnapshotEvolution:
 
         Args:
             schemas: the schema of the snapshot's rows, dbt's own columns included, and the table's.
-            table: the existing table.
-            config: the snapshot's configuration.
-            name: the snapshot's name.
             columns: the names of dbt's own columns.
             hard_deletes: what the snapshot does about rows that its source has deleted.
 
@@ -130,9 +120,7 @@ class SnapshotEvolution:
         macro of the project can change them or add others, so that they are checked again.
 
         Args:
-            context: dbt's context of the snapshot.
             staging: the view.
-            table: the snapshot's table.
         """
         config = context["config"]
         policy = read_model_policy(config, config.model.unique_id)
@@ -164,7 +152,6 @@ class SnapshotEvolution:
         Args:
             query: the query for the snapshot's rows.
             columns: the names of dbt's own columns.
-            file_format: the table's format.
 
         Returns:
             A query with the same columns; ``query`` itself if none of the times is a date.

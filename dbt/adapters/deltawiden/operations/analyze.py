@@ -26,12 +26,7 @@ def analyze(
     """Collect the statistics of the files of tables again.
 
     Args:
-        backend: reads and changes the tables.
-        tables: the tables.
         dry_run: as for ``analyze_table``.
-
-    Returns:
-        The result for each table.
     """
 
     def analyze_one(table: MaintainedTable) -> OperationResult:
@@ -45,7 +40,6 @@ def analyze_table(table: MaintainedTable, dry_run: bool) -> OperationResult:
     """Collect the statistics of a table's files again, in one commit. It changes no row.
 
     Args:
-        table: the table.
         dry_run: whether to change nothing, and count the files.
 
     Returns:

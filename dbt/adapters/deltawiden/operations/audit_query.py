@@ -124,9 +124,6 @@ def key_columns(names: Sequence[str], produced: StructType, stored: StructType) 
         produced: the schema of the model's output.
         stored: the schema of the table.
 
-    Returns:
-        The columns.
-
     Raises:
         KeyNotComparable: a name is no column of both, or no type holds both values exactly.
     """
@@ -185,7 +182,6 @@ def audit_sql(
     """Render the query that compares a model's rows with those of its table.
 
     Args:
-        query: the model's query.
         table: the table's name, quoted.
         keys: the columns of the key, at least one.
         compared: the columns to compare.

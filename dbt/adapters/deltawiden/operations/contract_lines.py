@@ -43,9 +43,6 @@ class DataType:
 class ModelFile:
     """The text of a YAML file that describes models.
 
-    Args:
-        text: the text.
-
     Raises:
         NotWritable: the text is not valid YAML.
     """
@@ -62,9 +59,7 @@ class ModelFile:
         """Find the ``data_type`` of a column.
 
         Args:
-            model: the model's name.
             version: its version, or None.
-            column: the column's name.
             data_type: the value that dbt has read.
 
         Raises:

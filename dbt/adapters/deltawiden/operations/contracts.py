@@ -55,7 +55,6 @@ def contract_differences(
 
     Args:
         backend: reads the declared types.
-        node: the model.
         output: the schema of its query's result.
 
     Returns:

@@ -24,8 +24,6 @@ def deployed_query(
     """Render the query of an incremental model for a table that exists already.
 
     Args:
-        context: dbt's context of the operation.
-        node: the model.
         table: the table, which is ``this`` in the query.
         is_incremental: what ``is_incremental()`` returns. False gives the query of a full refresh.
 
@@ -61,9 +59,6 @@ def compiled_query(
     """Read the query of a model that ``dbt compile`` wrote.
 
     Args:
-        context: dbt's context of the operation.
-        node: the model.
-        table: the model's table.
         command: the command that writes the query, for the errors. Without ``--full-refresh``, the
             query is the incremental one if the table exists.
 
@@ -91,9 +86,7 @@ def node_query(
     """Return the query of a node: rendered, or as ``dbt compile`` wrote it.
 
     Args:
-        context: dbt's context of the operation.
         compiled: whether the queries of incremental models are those that ``dbt compile`` wrote.
-        node: the node.
         table: its table or view, or None.
 
     Returns:

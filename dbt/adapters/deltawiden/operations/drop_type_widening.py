@@ -56,13 +56,8 @@ def drop_type_widening(
     """Remove the table feature of type widening from tables.
 
     Args:
-        backend: reads and changes the tables.
-        tables: the tables.
         truncate_history: as for ``drop_from_table``.
         dry_run: as for ``drop_from_table``.
-
-    Returns:
-        The result for each table.
     """
 
     def drop(table: SparkRelation) -> OperationResult:
@@ -78,7 +73,6 @@ def drop_from_table(
     """Remove the table feature of type widening from a table. Calling it again is always safe.
 
     Args:
-        table: the table.
         truncate_history: whether to remove the feature by truncating the table's history, which
             leaves no other feature behind, but has to wait for the retention period of the history
             if that has a type change. Otherwise, no version is lost.
@@ -116,7 +110,6 @@ class _Drop:
     """The steps of a drop.
 
     Args:
-        table: the table.
         reader: reads its state.
         before: its state before the drop.
         history: what it does to the history.

@@ -66,9 +66,6 @@ class Switch:
 
         Args:
             dry_run: whether the statement was only shown, and did not run.
-
-        Returns:
-            The result.
         """
         result = self._enabled() if self.enables else self._disabled()
         if self.statements and dry_run:
@@ -110,10 +107,6 @@ def plan_enable(
 ) -> list[Switch | OperationResult]:
     """Return the effect of enabling type widening on tables, before any of them is changed.
 
-    Args:
-        backend: reads the tables.
-        tables: the tables.
-
     Returns:
         The effect on each table, or the reason why type widening can't be enabled on it.
     """
@@ -129,7 +122,6 @@ def enable_type_widening(
     """Enable type widening.
 
     Args:
-        backend: changes the tables.
         switches: the result of ``plan_enable``.
         dry_run: whether to change nothing, and show the statements.
 
@@ -152,12 +144,7 @@ def disable_type_widening(
     """Disable type widening. The table feature stays.
 
     Args:
-        backend: reads and changes the tables.
-        tables: the tables.
         dry_run: whether to change nothing, and show the statements.
-
-    Returns:
-        The result for each table.
     """
 
     def disable(table: SparkRelation) -> OperationResult:

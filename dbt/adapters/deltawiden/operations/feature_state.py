@@ -92,9 +92,6 @@ class FeatureReader:
     """Reads the state of a table, before and after changes.
 
     A data file never changes, so that the types in it are read once.
-
-    Args:
-        table: the table.
     """
 
     def __init__(self, table: MaintainedTable) -> None:

@@ -51,12 +51,8 @@ def history_of_drop(table: MaintainedTable, state: FeatureState, truncate_histor
     """Decide what a drop does to the history of a table. Only a request truncates it.
 
     Args:
-        table: the table.
         state: its state before the drop.
         truncate_history: whether truncated history was requested.
-
-    Returns:
-        What the drop does.
     """
     if not state.features:
         # Nothing is dropped.

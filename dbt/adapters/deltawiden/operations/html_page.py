@@ -21,14 +21,7 @@ def page_of(results: PlanResults | ReportResults) -> str:
 
 
 def plan_page(results: PlanResults) -> str:
-    """Render the results of ``check_type_widening`` or ``plan`` as a page.
-
-    Args:
-        results: the results.
-
-    Returns:
-        The page.
-    """
+    """Render the results of ``check_type_widening`` or ``plan`` as a page."""
     shown = [r for r in results.each if r.error or r.values.get("statements")]
     return _render(
         "plan.html",
@@ -41,14 +34,7 @@ def plan_page(results: PlanResults) -> str:
 
 
 def report_page(results: ReportResults) -> str:
-    """Render the results of ``report_type_widening`` as a page, with a picture of each table.
-
-    Args:
-        results: the results.
-
-    Returns:
-        The page.
-    """
+    """Render the results of ``report_type_widening`` as a page, with a picture of each table."""
     return _render(
         "report.html",
         results=results,

@@ -110,8 +110,6 @@ def opened(
     """Open a Delta table for an operation.
 
     Args:
-        backend: reads and changes the table.
-        table: the table.
         operation: the name of the operation, which is added to the metadata of its commits.
         writes_rows: whether rows will be rewritten.
 
@@ -137,9 +135,6 @@ def run_on_each_table(
     """Open one table after the other, and run an operation that rewrites no rows on it.
 
     Args:
-        backend: reads and changes the tables.
-        operation: the operation's name.
-        tables: the tables.
         work: runs the operation on a table. If it raises a dbt error, the table has failed.
         statement: the statement that the operation runs on any Delta table, for the error of a
             relation that is none. None for an operation on type widening.

@@ -49,10 +49,6 @@ def plan_model(
     """Return what a model's next run will do to its table.
 
     Args:
-        backend: reads the table's schema.
-        evolution: plans the changes.
-        node: the model.
-        table: its table.
         output: the schema of the model's output.
         query: the model's query; empty if it is not known.
 
@@ -89,7 +85,6 @@ def planned(
     Args:
         backend: reads the table's features.
         node: the model or snapshot.
-        table: its table.
         plan_and_schema: a plan that is not refused, and the table's schema now.
         policy: the part of the configuration that decides on type changes.
     """
@@ -114,7 +109,6 @@ def new_table_planned(model: str, output: StructType) -> Planned:
     """Return what is planned for a model that has no table yet.
 
     Args:
-        model: the model's name.
         output: the schema of its output.
     """
     shown = {"what will run": "nothing: the table is new", "not stored exactly": ""}
@@ -125,7 +119,6 @@ def skipped_model(model: str, stops: Sequence[str]) -> OperationResult:
     """Return the result for a model that dbt skips.
 
     Args:
-        model: the model's name.
         stops: the names of the models that it reads and that stop.
     """
     shown = {"what will run": f"nothing: dbt skips it after {', '.join(stops)}"}

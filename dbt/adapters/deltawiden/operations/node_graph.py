@@ -11,11 +11,7 @@ _RESOURCE_TYPES = ("model", "snapshot", "seed")
 
 
 class NodeGraph:
-    """The models, snapshots, seeds and exposures of a project.
-
-    Args:
-        graph: dbt's graph.
-    """
+    """The models, snapshots, seeds and exposures of a project."""
 
     def __init__(self, graph: Mapping[str, Any]) -> None:
         self._nodes: dict[str, Node] = {

@@ -39,14 +39,9 @@ def optimize(
     """Compact the files of tables.
 
     Args:
-        backend: reads and changes the tables.
-        tables: the tables.
         zorder_by: as for ``optimize_table``.
         where: as for ``optimize_table``.
         dry_run: as for ``optimize_table``.
-
-    Returns:
-        The result for each table.
     """
 
     def optimize_one(table: MaintainedTable) -> OperationResult:
@@ -61,7 +56,6 @@ def optimize_table(
     """Compact the files of a table. It changes no row. Calling it again is always safe.
 
     Args:
-        table: the table.
         zorder_by: the columns to order the rows by. This rewrites all files, each time.
         where: a condition on partition columns, to compact only some partitions.
         dry_run: whether to change nothing, and return the statement.

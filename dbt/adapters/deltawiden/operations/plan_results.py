@@ -30,7 +30,6 @@ class PlanResults(OperationResults):
         """Return the results of a forecast.
 
         Args:
-            operation: the operation's name.
             forecast: the forecast, after ``run``.
             asked: the unique ids of the models that were asked for, in the order of the output.
         """

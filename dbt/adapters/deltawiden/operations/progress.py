@@ -24,9 +24,7 @@ def in_view(
     """Yield items, and log how many are done if that takes more than a few seconds.
 
     Args:
-        operation: the operation's name.
         kind: what the items are, in the plural.
-        items: the items.
         name: returns an item's name.
     """
     listed = list(items)

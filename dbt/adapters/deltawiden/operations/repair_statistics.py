@@ -36,12 +36,7 @@ def repair_statistics(
     """Correct the statistics of the tables' files in which a double column is still float.
 
     Args:
-        backend: reads and changes the tables.
-        tables: the tables.
         dry_run: as for ``repair_table``.
-
-    Returns:
-        The result for each table.
     """
 
     return run_on_each_table(backend, _NAME, tables, lambda table: repair_table(table, dry_run))
@@ -54,7 +49,6 @@ def repair_table(table: MaintainedTable, dry_run: bool) -> OperationResult:
     duration, if the widening ended before it could restore them.
 
     Args:
-        table: the table.
         dry_run: whether to change nothing, and return what would be done.
 
     Returns:
@@ -82,7 +76,6 @@ def find_wrong(files: DataFiles, schema: StructType, leaves: Sequence[Path]) -> 
     """Find the files that have the statistics of a float although the column is double.
 
     Args:
-        files: the table's data files.
         schema: the table's schema in the transaction log.
         leaves: the paths of the leaves that were float.
 

@@ -36,11 +36,7 @@ def report_type_widening(backend: SqlBackend, tables: Iterable[SparkRelation]) -
     """Report what type widening has done to tables.
 
     Args:
-        backend: reads the tables.
         tables: the tables. A relation that is not a Delta table is reported as such.
-
-    Returns:
-        A report for each table.
     """
     changes: dict[str, tuple[DatedChange, ...]] = {}
     results = run_on_each(

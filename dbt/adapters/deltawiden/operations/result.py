@@ -94,9 +94,6 @@ def text_table(rows: Sequence[Mapping[str, str]]) -> str:
 
     Args:
         rows: at least one row, by column heading.
-
-    Returns:
-        The table.
     """
     printed = io.StringIO()
     # Declare every column as text. Otherwise agate would infer types.
@@ -120,7 +117,6 @@ def run_on_each(
     """Run an operation on one table after the other. It continues if it fails on one of them.
 
     Args:
-        operation: the operation's name.
         items: the items that the operation works on, one for each table.
         name: returns the name of an item's table.
         work: runs the operation on an item. If it raises a dbt error, the table has failed.
@@ -136,7 +132,6 @@ def attempt(table: str, work: Callable[[], _Result]) -> _Result | OperationResul
     """Call a function that works on a table, and convert a dbt error to a result.
 
     Args:
-        table: the table's name.
         work: the function.
 
     Returns:

@@ -26,12 +26,7 @@ def rewrite_widened_files(
     """Rewrite the files of tables in which filters of Spark misread a widened column.
 
     Args:
-        backend: reads and changes the tables.
-        tables: the tables.
         dry_run: as for ``rewrite_files``.
-
-    Returns:
-        The result for each table.
     """
 
     def work(table: SparkRelation) -> OperationResult:
@@ -48,7 +43,6 @@ def rewrite_files(table: MaintainedTable, dry_run: bool) -> OperationResult:
     read if a type change that needs it is recorded in the table.
 
     Args:
-        table: the table.
         dry_run: whether to change nothing, and return what would be done.
 
     Raises:

@@ -36,7 +36,6 @@ def snapshot_output(node: Node, query: StructType, table: StructType) -> StructT
     """Return the schema of the rows that a snapshot writes.
 
     Args:
-        node: the snapshot.
         query: the schema of its query.
         table: the schema of its table.
 

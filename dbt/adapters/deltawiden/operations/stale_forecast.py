@@ -34,8 +34,6 @@ class StaleForecast:
     """Finds the views that would cast back, or fail, after types of tables change.
 
     Args:
-        backend: analyses queries.
-        finder: lists the views of the catalog.
         models: the names of dbt's models that are views, by the name in the catalog in lower case.
     """
 

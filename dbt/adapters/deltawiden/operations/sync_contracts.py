@@ -50,7 +50,6 @@ def sync_contracts(
     """Show the lines of contracts whose type is narrower than that of the model's query.
 
     Args:
-        operation: the operation's name.
         forecast: the forecast, after ``run``. It did not stop at contracts.
         nodes: the models to look at.
         project_root: the folder of the project.

@@ -47,12 +47,7 @@ def vacuum(
     """Delete the files that tables no longer need.
 
     Args:
-        backend: reads and changes the tables.
-        tables: the tables.
         request: what the user asks for.
-
-    Returns:
-        The result for each table.
     """
 
     return run_on_each_table(
@@ -64,7 +59,6 @@ def vacuum_table(table: MaintainedTable, request: Vacuum) -> OperationResult:
     """Delete the files that a table no longer needs.
 
     Args:
-        table: the table.
         request: what the user asks for.
 
     Returns:

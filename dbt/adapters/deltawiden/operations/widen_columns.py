@@ -35,9 +35,6 @@ def widen_columns(
     """Make the type changes that a person asks for.
 
     Args:
-        backend: reads the tables.
-        evolution: runs the changes.
-        tables: the tables.
         columns: the requested type by column path.
         dry_run: whether to change nothing, and show the statements.
 
@@ -87,9 +84,6 @@ def widen_result(plan: Plan, dry_run: bool) -> OperationResult:
     Args:
         plan: a plan that is not refused.
         dry_run: whether its statements were only shown, and did not run.
-
-    Returns:
-        The result.
     """
     # Include the changes of earlier attempts that conflicted with another writer.
     made = (*plan.applied_by_earlier_attempts, *plan.changes)

@@ -14,7 +14,6 @@ class WouldBeTypes:
     """The types that relations would have after changes, by the name that queries use for them.
 
     Args:
-        backend: analyses queries.
         names: for each relation that queries name differently, its name in the catalog.
     """
 
@@ -35,7 +34,6 @@ class WouldBeTypes:
         """Analyse a query with the types that the relations would have. Nothing is run.
 
         Args:
-            query: the query.
             reads: the names of the relations that it may read.
 
         Returns:

@@ -171,7 +171,6 @@ def find_archive(
         given_class_path: the user's own value of ``spark.driver.extraClassPath``.
         options: the options that the user gives to the JVM.
         java: the Java that Spark would use.
-        environment: the process's environment variables.
 
     Returns:
         The archive, whether or not it has been made. None if this Java can't have one, if the
@@ -210,11 +209,7 @@ def find_archive(
 
 
 def remove_old_archives(folder: Path) -> None:
-    """Delete the archives of a folder, except those that were used last.
-
-    Args:
-        folder: the folder.
-    """
+    """Delete the archives of a folder, except those that were used last."""
     stamps = sorted(folder.glob("*.json"), key=_time, reverse=True)
     for stamp in stamps[_KEPT:]:
         for file in (stamp, stamp.with_suffix(".jsa")):

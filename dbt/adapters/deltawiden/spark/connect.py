@@ -64,8 +64,6 @@ def open_connect(
     """Open a session on a Spark Connect server.
 
     Args:
-        host: the server's name or address.
-        port: its port.
         parameters: ``server_side_parameters`` of the profile. Those that can be set on a session
             are set.
         token: a bearer token. It is only ever sent encrypted, unless the host is this machine.
@@ -98,7 +96,6 @@ def create_session(builder: Any, parameters: Mapping[str, str]) -> SparkSession:
 
     Args:
         builder: the session's builder.
-        parameters: ``server_side_parameters`` of the profile.
 
     Raises:
         DbtConfigError: the session has a setting with which values would be lost.

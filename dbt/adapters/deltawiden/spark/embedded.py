@@ -49,7 +49,6 @@ def start_spark(parameters: Mapping[str, str], log_file: Path | None = None) -> 
     """Start Spark in this process, and write its output to a file.
 
     Args:
-        parameters: ``server_side_parameters`` of the profile.
         log_file: the file; without it, ``spark.log`` beside dbt's log.
 
     Returns:

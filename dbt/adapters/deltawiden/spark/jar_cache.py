@@ -24,7 +24,6 @@ class JarCache:
 
     Args:
         packages: the packages, in the format of ``spark.jars.packages``.
-        environment: the process's environment variables.
     """
 
     def __init__(self, packages: str, environment: Mapping[str, str]) -> None:

@@ -62,9 +62,6 @@ class Java:
 def find_java(environment: Mapping[str, str]) -> Java | None:
     """Return the Java that Spark would use.
 
-    Args:
-        environment: the process's environment variables.
-
     Returns:
         The Java, or None if there is no Java, or if it does not say which version it is.
     """
@@ -79,11 +76,7 @@ def find_java(environment: Mapping[str, str]) -> Java | None:
 
 
 def java_version(environment: Mapping[str, str]) -> str | None:
-    """Return the version that Java prints, or None if there is no Java.
-
-    Args:
-        environment: the process's environment variables.
-    """
+    """Return the version that Java prints, or None if there is no Java."""
     java = _java_command(environment)
     if java is None:
         return None
@@ -97,7 +90,6 @@ def given_java_options(given: Mapping[str, str], environment: Mapping[str, str])
 
     Args:
         given: the settings that the user gives to Spark.
-        environment: the process's environment variables.
 
     Returns:
         The options, in no particular order.

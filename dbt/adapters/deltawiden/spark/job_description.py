@@ -25,7 +25,6 @@ class JobDescription:
         """Show a name as the description of the jobs of this thread.
 
         Args:
-            context: the context of the jobs.
             name: the name, or None to show what was shown before the first name.
         """
         thread = threading.get_ident()

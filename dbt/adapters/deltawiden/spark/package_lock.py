@@ -31,9 +31,6 @@ def alone_resolving(environment: Mapping[str, str]) -> Iterator[None]:
 
     If that is impossible, because there are no file locks or no folder for them, or if another
     process takes longer than ten minutes, the block runs all the same.
-
-    Args:
-        environment: the process's environment variables.
     """
     handle = None
     try:

@@ -55,7 +55,6 @@ def _stored(name: str, series: Any, column: Any) -> Any:
     """Return an Arrow column as Spark stores it, with times in microseconds.
 
     Args:
-        name: the column's name.
         series: the column in the pandas data frame.
         column: the same column as an Arrow table has it.
     """

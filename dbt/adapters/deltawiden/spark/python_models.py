@@ -28,7 +28,6 @@ def check_submission(asked: str | None, method: str, has_session: bool) -> None:
 
     Args:
         asked: the model's ``submission_method``.
-        method: the profile's ``method``.
         has_session: whether dbt has a session.
 
     Raises:
@@ -86,7 +85,6 @@ class SessionJob(PythonJobHelper):
 
     Args:
         parsed_model: the model's node.
-        credential: the profile's credentials.
         session: returns the session of the model's thread, which also runs its other statements.
         check_query: takes a query and the model's configuration, and raises an exception if the
             model must not read the query's values.

@@ -64,9 +64,6 @@ def find_secrets(
         settings: ``server_side_parameters``.
         given: the profile's own secrets by key, such as its token.
         connection_string: the text that an ODBC profile adds to the connection string.
-
-    Returns:
-        The secrets.
     """
     found = _values(settings, given, connection_string)
     return frozenset(value for value in found if _can_be_hidden(value))

@@ -88,7 +88,6 @@ def catalog_tables(session: SparkSession, schema: str, at_once: int) -> Iterable
     """Return the metastore's entries of a schema's tables and views, in slices. Tried on ALL.
 
     Args:
-        session: a session with a JVM.
         schema: the schema's name, without quotes.
         at_once: how many tables one request to the metastore asks for.
     """
@@ -110,7 +109,6 @@ class DeltaTransactions:
     """Delta's transactions on one table.
 
     Args:
-        session: a session with a JVM.
         table_name: the table's name, quoted for a statement.
     """
 
@@ -182,7 +180,6 @@ class DeltaTransactions:
         """Commit a schema with new types, and record the type changes. Tried on LATER.
 
         Args:
-            transaction: a transaction.
             schema_json: the schema with the new types.
             leaves: the paths of the columns and struct fields that change.
         """

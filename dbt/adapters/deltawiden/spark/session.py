@@ -53,9 +53,6 @@ class _Current:
 def get_session(parameters: Mapping[str, str]) -> SparkSession:
     """Return the process's SparkSession with a target's settings, starting Spark if necessary.
 
-    Args:
-        parameters: ``server_side_parameters`` of the profile.
-
     Returns:
         The session. If another program of the process (a notebook) has created one, it is that
         session, with its temporary views; ``release_session`` restores that session's settings.
@@ -106,11 +103,7 @@ def check_has_delta() -> None:
 
 
 def prestart_session(parameters: Mapping[str, str]) -> None:
-    """Start Spark in the background, and return at once. ``get_session`` waits for the start.
-
-    Args:
-        parameters: ``server_side_parameters`` of the profile.
-    """
+    """Start Spark in the background, and return at once. ``get_session`` waits for the start."""
     # A daemon thread, because dbt may end before it needs Spark. dbt's log events read the context.
     run = contextvars.copy_context().run
     threading.Thread(target=run, args=(_prestart, dict(parameters)), daemon=True).start()

@@ -97,10 +97,6 @@ class SessionConnection(SparkConnectionWrapper):
 
         They run in a copy of the session, with all its settings, because other threads use the
         shared session at the same time.
-
-        Args:
-            key: the setting.
-            value: its value.
         """
         shared = self.session
         self.session = clone_session(shared)
@@ -160,9 +156,6 @@ class SessionConnection(SparkConnectionWrapper):
         Args:
             relation: its name, quoted for a statement.
 
-        Returns:
-            The schema.
-
         Raises:
             DbtDatabaseError: the relation does not exist, or it can't be read.
         """
@@ -187,9 +180,6 @@ class SessionConnection(SparkConnectionWrapper):
     def query_schema(self, query: str) -> StructType:
         """Analyse a query without running it.
 
-        Args:
-            query: a SELECT.
-
         Returns:
             The schema of its result.
 
@@ -207,9 +197,6 @@ class SessionConnection(SparkConnectionWrapper):
 
         If the last statement created a view from the query, its plan is used. Otherwise the query
         is analysed now, and the next ``query_schema`` of the same query uses the result.
-
-        Args:
-            query: a SELECT.
 
         Returns:
             The logical plan, a Java object.
@@ -230,11 +217,7 @@ class SessionConnection(SparkConnectionWrapper):
 
 @contextlib.contextmanager
 def as_active(session: SparkSession) -> Iterator[None]:
-    """Make a session active for calls of Spark's and Delta's classes without a statement.
-
-    Args:
-        session: a session with a JVM.
-    """
+    """Make a session active for calls of Spark's and Delta's classes without a statement."""
     before = set_active_session(session)
     try:
         yield

@@ -35,7 +35,6 @@ def settings_of_folder(folder: str, project: str, parameters: Mapping[str, str])
     Args:
         folder: ``spark_dir`` of the profile. A relative path starts at the project's folder.
         project: the project's folder.
-        parameters: ``server_side_parameters`` of the profile.
 
     Raises:
         DbtConfigError: the folder is not accepted, or other settings decide about it.
@@ -65,7 +64,6 @@ def default_warehouse(given: Mapping[str, str], environment: Mapping[str, str]) 
 
     Args:
         given: the settings that the user gives to Spark.
-        environment: the process's environment variables.
 
     Returns:
         The setting. None if Spark's default is right, or if the user's settings decide.
@@ -91,7 +89,6 @@ def warn_of_other_folders(
 
     Args:
         given: the settings that the user gives to Spark.
-        environment: the process's environment variables.
         project: the project's folder.
 
     Raises:

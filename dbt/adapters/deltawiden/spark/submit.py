@@ -78,7 +78,6 @@ def submission(
         settings: the settings that the JVM starts with. They take precedence over the user's own.
         java_options: options of the JVM that are not to be seen among its arguments.
         defaults: the file with the user's default settings. It may not exist.
-        environment: the process's environment variables.
 
     Source:
         https://spark.apache.org/docs/latest/configuration.html#dynamically-loading-spark-properties:

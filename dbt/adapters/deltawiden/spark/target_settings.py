@@ -24,7 +24,6 @@ class TargetSettings:
     """Sets the settings of a target, and restores the previous ones.
 
     Args:
-        session: the session.
         started_with: the settings of the target that started Spark; empty if another program
             started it.
         without_target: the values of these settings without a target. A setting that is not in it

@@ -13,9 +13,6 @@ from dbt_common.utils import md5
 def session_view(model: Mapping[str, Any]) -> str:
     """Return the name of the view of a model's query, which the write reads.
 
-    Args:
-        model: the model's node.
-
     Returns:
         The name, without backticks.
     """
@@ -25,9 +22,6 @@ def session_view(model: Mapping[str, Any]) -> str:
 def python_view(model: Mapping[str, Any]) -> str:
     """Return the name of the view of a Python model's data frame.
 
-    Args:
-        model: the model's node.
-
     Returns:
         The name, without backticks.
     """
@@ -36,9 +30,6 @@ def python_view(model: Mapping[str, Any]) -> str:
 
 def declared_view(model: Mapping[str, Any]) -> str:
     """Return the name of the view whose columns have the declarations of a model's contract.
-
-    Args:
-        model: the model's node.
 
     Returns:
         The name, without backticks.

@@ -16,8 +16,6 @@ def any_leaf_sql(value: str, data_type: DataType, path: Path, of_leaf: OfLeaf) -
 
     Args:
         value: an SQL expression.
-        data_type: its type.
-        path: its path.
         of_leaf: renders the condition for the leaves.
 
     Returns:

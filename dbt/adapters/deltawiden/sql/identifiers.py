@@ -51,9 +51,6 @@ def parse_path(text: str) -> Path:
     Args:
         text: parts separated by dots. A part that contains a dot is in backticks.
 
-    Returns:
-        The path.
-
     Raises:
         ValueError: the text is empty, a part is empty, or a backtick is not closed.
     """

@@ -11,9 +11,6 @@ def literal(value: Any) -> str:
     Args:
         value: a value of a seed: a number, text, date, timestamp, boolean or None.
 
-    Returns:
-        The literal.
-
     Source:
         https://spark.apache.org/docs/latest/sql-ref-literals.html
     """

@@ -76,7 +76,6 @@ def value_or_failure_sql(condition: str, name: str, failure: str) -> str:
     filters of the model.
 
     Args:
-        condition: the condition.
         name: the column, quoted.
         failure: what ``failure_sql`` returns.
     """

@@ -24,7 +24,6 @@ def replace_name(query: str, relation: Path, by: str) -> str:
     """Replace a relation's name in a query.
 
     Args:
-        query: the query.
         relation: the parts of the name.
         by: the text that replaces it.
 
@@ -38,7 +37,6 @@ def with_types(query: str, types: Mapping[Path, tuple[str, StructType]]) -> str:
     """Rewrite a query as if the relations that it reads had other types. It then reads no rows.
 
     Args:
-        query: the query.
         types: by the name of each relation, the name of the common table expression that takes its
             place, and the schema.
 

@@ -66,9 +66,6 @@ _WITH_ARGUMENTS = re.compile(r"(\w+)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)")
 def type_sql(data_type: DataType) -> str:
     """Render a type as Spark SQL.
 
-    Args:
-        data_type: any Spark type.
-
     Returns:
         The DDL of the type. Every nested field name is quoted, so it can have any characters.
     """
@@ -121,7 +118,6 @@ def contains(data_type: DataType, wanted: type[DataType]) -> bool:
     """Return whether a type, or a type inside it, is of a class.
 
     Args:
-        data_type: the type.
         wanted: the class.
     """
     # A loop, because generators take most of the time of a plan for thousands of nested fields.
@@ -150,9 +146,6 @@ def parse_type(text: str) -> DataType:
 
     Args:
         text: for example ``bigint``, ``LONG`` or ``decimal(12, 2)``; case does not matter.
-
-    Returns:
-        The type.
 
     Raises:
         UnknownType: the text is not the name of an atomic type, or its arguments are out of range.

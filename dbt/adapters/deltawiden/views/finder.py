@@ -132,7 +132,6 @@ class ViewFinder:
         """Return the casts of a view that would change a value if its query had other types.
 
         Args:
-            view: the view.
             query: the schema that the result of its query would have.
 
         Raises:
@@ -157,9 +156,6 @@ class ViewFinder:
     def failing(self, statement: str) -> list[View]:
         """Find the views that caused a statement to fail with ``UP_CAST``.
 
-        Args:
-            statement: the statement.
-
         Returns:
             The views to update.
         """
@@ -171,10 +167,6 @@ class ViewFinder:
 
     def explain_failure(self, statement: str, error: DbtDatabaseError) -> None:
         """Raise an error that names the views that caused a statement to fail with ``UP_CAST``.
-
-        Args:
-            statement: the statement.
-            error: the error.
 
         Raises:
             ViewRefused: there are such views.

@@ -123,7 +123,6 @@ def reads_table(plan: str, table: Path) -> bool:
     """Return whether the text of an analysed plan contains a table.
 
     Args:
-        plan: the text.
         table: the table's schema and name.
 
     Returns:
@@ -139,7 +138,6 @@ def stale_views(planned: Iterable[PlannedView], views: Mapping[Path, View]) -> l
 
     Args:
         planned: the views in the query's plan.
-        views: the views by name.
 
     Returns:
         The views that are stale, and those that become stale when a view that they read is updated,
@@ -201,7 +199,6 @@ def update_commands(view: View, models: Mapping[Path, str], can_alter: bool) -> 
     """Return the alternative commands that update a view to the types of its query.
 
     Args:
-        view: the view.
         models: the names of dbt's models that are views, by schema and name in lower case.
         can_alter: whether this Spark supports ALTER VIEW ... WITH SCHEMA.
 
@@ -248,7 +245,6 @@ def failing_text(views: Iterable[View], models: Mapping[Path, str], can_alter: b
     """Render the message that Spark refuses to read views over a widened table.
 
     Args:
-        views: the views.
         models: as for ``update_commands``.
         can_alter: as for ``update_commands``.
 

@@ -66,7 +66,6 @@ def type_change_blockers(
     """Find the blockers of a change of a leaf's type.
 
     Args:
-        path: the leaf.
         to_type: the leaf's new type.
         rule: the rule that allows the change.
         snapshot: the table.

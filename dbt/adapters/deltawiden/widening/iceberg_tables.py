@@ -26,9 +26,7 @@ def iceberg_blockers(
     afterwards. So it is made unless the model sets ``type_widening: false``.
 
     Args:
-        change: the change.
         rule: Delta's rule for it. None if Delta can't make it.
-        policy: the model's configuration.
         table: the table's schema.
 
     Returns:

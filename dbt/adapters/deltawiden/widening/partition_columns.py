@@ -29,7 +29,6 @@ def partition_blockers(change: TypeChange, snapshot: TableSnapshot) -> Iterator[
     """Find the blockers of a change of a partition column's type.
 
     Args:
-        change: the change.
         snapshot: the table.
 
     Returns:

@@ -64,8 +64,6 @@ def plan_changes(
 
     Args:
         difference: the differences, from ``schema_diff.compare``.
-        source: the schema of the model's output.
-        policy: the model's configuration.
         snapshot: the table, with its schema.
         check: as for ``match_columns``.
         keys: as for ``match_columns``.
@@ -115,7 +113,6 @@ def plan_no_change(
 
     Args:
         difference: the differences, from ``schema_diff.compare``.
-        source: the schema of the model's output.
         table: the table's schema.
         name: the table's name, quoted for a statement.
         computed_columns: the columns, in lower case, that Delta computes if the source lacks them.
@@ -154,9 +151,6 @@ def _refused_under_ignore(difference: SchemaDifference) -> Iterator[Refusal]:
 
 def refused_keys(write: Write) -> Iterator[Refusal]:
     """Refuse the keys that a MERGE can't use to find rows.
-
-    Args:
-        write: the write.
 
     Returns:
         A refusal for each key that is a char column.

@@ -22,7 +22,6 @@ def range_blockers(change: TypeChange, snapshot: TableSnapshot) -> Iterator[Bloc
     """Find the blockers of a type change in the values that the table has.
 
     Args:
-        change: the change.
         snapshot: the table, with its schema.
 
     Returns:

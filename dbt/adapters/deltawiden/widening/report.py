@@ -59,9 +59,6 @@ def refusals_text(plan: Plan, wanted: str = "take the model's output") -> str:
 def by_hand_command(plan: Plan) -> str:
     """Return the command for the type changes that a refused plan leaves to a person.
 
-    Args:
-        plan: any plan.
-
     Returns:
         A command for a POSIX shell. Empty if the plan refuses no such change.
     """

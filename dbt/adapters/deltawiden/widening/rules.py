@@ -153,7 +153,6 @@ def find_rule(from_type: DataType, to_type: DataType) -> Rule | None:
     """Find the rule that allows a type change in some Delta version.
 
     Args:
-        from_type: the column's type.
         to_type: the column's new type.
 
     Returns:

@@ -77,7 +77,6 @@ def compare(source: StructType, table: StructType) -> SchemaDifference:
     matter.
 
     Args:
-        source: the schema of the model's output.
         table: the schema of the existing table.
 
     Returns:

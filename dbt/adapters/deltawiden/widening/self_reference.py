@@ -15,7 +15,6 @@ def widened_queries(query: str, table: Path, types: Mapping[str, DataType]) -> l
     """Rewrite a model's query as if the model's own table had other types.
 
     Args:
-        query: the model's query.
         table: the parts of the table's name.
         types: the type of each column of the table after the plan.
 

@@ -45,11 +45,7 @@ class Batch:
         return f"{quote(self.column)} >= {start} and {quote(self.column)} < {end}"
 
     def checked_sql(self, model: str) -> str:
-        """Render the batch's column for the SELECT, failing if a row is outside of the batch.
-
-        Args:
-            model: the name of the model.
-        """
+        """Render the batch's column for the SELECT, failing if a row is outside of the batch."""
         name = quote(self.column)
         before = (
             f"[{ROW_OUTSIDE_BATCH}] The model {model} has a row whose event time is not in the "
@@ -88,9 +84,6 @@ def read_batch(
         event_time: the name of the column in the configuration.
         start: the first moment of the batch.
         end: the first moment after it.
-
-    Returns:
-        The batch.
 
     Raises:
         NoBatch: the table has no such column, the column's type is not a date or timestamp, or the

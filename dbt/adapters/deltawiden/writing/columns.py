@@ -237,7 +237,6 @@ def chars_unchanged_sql(source: StructType, check: ValueCheck) -> str:
 
     Args:
         source: the schema of the query for the table's rows. Its char columns are the table's.
-        check: the check.
 
     Returns:
         A condition that is true or fails. An empty text if no column contains a char.
@@ -299,7 +298,6 @@ def assigned_sql(
         path: the column or field that it is assigned to.
         source: the type of the expression.
         column: the type of the column or field.
-        check: the check of values.
 
     Returns:
         The expression itself if its type is stored exactly. Otherwise an expression that evaluates
@@ -338,7 +336,6 @@ def match_columns(
     """Match a model's output with the columns of its table by name, ignoring case.
 
     Args:
-        source: the schema of the model's output.
         table: the table's schema at the time of the write.
         fills: whether a column that the source lacks is filled with null. Otherwise it is selected
             from the source nevertheless, so that the engine refuses the write.

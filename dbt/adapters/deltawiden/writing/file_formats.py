@@ -42,7 +42,6 @@ def checked_format_sql(
         schema: the schema of the query.
         file_format: one of ``CHECKED_FORMATS``.
         partitioned_by: the partition columns, in lower case, which no file has.
-        model: the model's name.
 
     Returns:
         The select list, or an empty text if the format stores every value of the types.
@@ -70,7 +69,6 @@ def stored_condition(value: str, data_type: DataType, file_format: str) -> str |
 
     Args:
         value: an SQL expression.
-        data_type: its type.
         file_format: one of ``CHECKED_FORMATS``.
 
     Returns:

@@ -44,7 +44,6 @@ def stored_condition(value: str, data_type: DataType, shifts: bool = False) -> s
 
     Args:
         value: an SQL expression of the column's type.
-        data_type: the column's type.
         shifts: the result of ``shifts_moments`` for the Delta version that writes.
 
     Returns:

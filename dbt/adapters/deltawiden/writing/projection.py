@@ -53,7 +53,6 @@ def is_as_is(source: DataType, column: DataType, check: ValueCheck | None = None
 
     Args:
         source: the type of the value.
-        column: the type of its column.
         check: as for ``shaped_sql``.
 
     Returns:

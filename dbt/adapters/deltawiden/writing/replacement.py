@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pyspark.sql.types import TimestampType
+from pyspark.sql.types import DataType, DecimalType, TimestampType
 
 from dbt.adapters.deltawiden.sql.identifiers import path_text, quote
 from dbt.adapters.deltawiden.sql.raised_errors import (
@@ -28,6 +28,7 @@ _BEFORE_BRACKET = frozenset(
     }
 )
 _BRACKET = re.compile(r"(\w+|`)\s*\(")
+_LIST = re.compile(r"\bin\s*\(", re.IGNORECASE)
 _COMMENT_OR_ESCAPE = re.compile(r"--|/\*|\bescape\b", re.IGNORECASE)
 
 _FIXED_ZONE = re.compile(r"(Etc/)?(UTC|GMT|UCT)|Z|(UTC|GMT|UT)?[+-]\d{1,2}(:?\d{2})*")
@@ -59,12 +60,24 @@ class ReplaceWhere:
     @property
     def uses_moments(self) -> bool:
         """Whether the condition uses a timestamp, which has no offset in the text Delta reads."""
-        moments = [
+        return self._uses(TimestampType, self.predicates)
+
+    @property
+    def lists_decimals(self) -> bool:
+        """Whether the condition may compare a decimal with a list, which Delta can't read as text.
+
+        Source:
+            docs/engine-defects.md, "`replace where` with a list of decimals fails"
+        """
+        return self._uses(DecimalType, [text for text in self.predicates if _LIST.search(text)])
+
+    def _uses(self, data_type: type[DataType], predicates: Sequence[str]) -> bool:
+        paths = [
             (column.name,)
             for column in self.columns
-            if any(isinstance(part, TimestampType) for part in every_type(column.type))
+            if any(isinstance(part, data_type) for part in every_type(column.type))
         ]
-        return any(uses(text, path) for text in self.predicates for path in moments)
+        return any(uses(text, path) for text in predicates for path in paths)
 
     @property
     def has_functions(self) -> bool:
@@ -79,11 +92,7 @@ class ReplaceWhere:
         )
 
     def checked_sql(self, model: str) -> str:
-        """Render a column for the SELECT, failing if a row does not meet the condition.
-
-        Args:
-            model: the name of the model.
-        """
+        """Render a column for the SELECT, failing if a row does not meet the condition."""
         name = quote(self.column)
         before = (
             f"[{ROW_NOT_REPLACED}] The model {model} has a row that incremental_predicates do not "

@@ -70,12 +70,7 @@ class ValueCheck:
     shifts_moments: bool = False
 
     def has_to_check_partition(self, column: str, data_type: DataType) -> bool:
-        """Return whether a column is a partition column that does not store all of its values.
-
-        Args:
-            column: the column's name.
-            data_type: its type.
-        """
+        """Return whether a column is a partition column that does not store all of its values."""
         return column.lower() in self.partition_columns and can_lose_values(data_type)
 
     def partition_sql(self, value: str, stored: str, column: str, data_type: DataType) -> str:
@@ -84,8 +79,6 @@ class ValueCheck:
         Args:
             value: an SQL expression of the column's kind of type. It is used several times.
             stored: the expression to write.
-            column: the column's name.
-            data_type: its type.
 
         Returns:
             An expression of the type of ``stored``.

@@ -56,7 +56,6 @@ def cast_sql(
         source: its type.
         stored: an SQL expression for the value of the table.
         column: its type. ``is_comparable`` is true for both types.
-        path: the path of the column.
         earlier: the types that leaves had before they were widened. A cast to one of these and then
             to the type of today counts, too.
 
@@ -81,7 +80,6 @@ def is_comparable(source: DataType, column: DataType) -> bool:
 
     Args:
         source: the type of a model's value.
-        column: the type of the column.
     """
     if isinstance(source, StructType) and isinstance(column, StructType):
         pairs = by_name(source, column, ())

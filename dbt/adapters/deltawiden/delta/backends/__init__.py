@@ -16,12 +16,8 @@ def choose_backend(
     """Choose the backend for a profile. No other code checks how dbt connects to Spark.
 
     Args:
-        method: the profile's ``method``.
         execute: the adapter's ``execute``.
         handle: returns the handle of the thread's connection.
         delta_version: the version of Delta, if the profile sets it.
-
-    Returns:
-        The backend.
     """
     return _BY_METHOD.get(method, SqlBackend)(execute, handle, delta_version)

@@ -19,7 +19,6 @@ class ExplainedPlan:
     """An analysed plan that EXPLAIN shows.
 
     Args:
-        query: the query.
         fetch_rows: runs a query and returns its rows.
         query_schema: reads the schema of a query's result.
 

@@ -42,7 +42,6 @@ def temporary_view_schema(session: SparkSession, name: str) -> StructType | None
     way as a table's would analyse the view's query again, which is slow for a long query.
 
     Args:
-        session: a session with a JVM.
         name: the view's name, without quotes.
 
     Returns:
@@ -59,7 +58,6 @@ def delta_schema(session: SparkSession, schema: str, name: str) -> StructType | 
     """Read the schema of the newest version of a Delta table, from its log.
 
     Args:
-        session: a session with a JVM.
         schema: the database schema of the table, without quotes.
         name: the table's name, without quotes.
 
@@ -83,7 +81,6 @@ def describe_tables(session: SparkSession, schema: str) -> list[tuple[str, str, 
     """Describe the tables and views of a schema in the metastore.
 
     Args:
-        session: a session with a JVM.
         schema: the schema, without quotes.
 
     Returns:

@@ -130,7 +130,6 @@ class FilesByJvm:
         everything else that the log contains about them, stay the same.
 
         Args:
-            files: the files.
             leaves: columns and fields of structs, in the schema's spelling.
 
         Raises:

@@ -15,12 +15,7 @@ _SEPARATOR = "\n"
 
 
 class JvmPlan:
-    """An analysed plan in the session's JVM.
-
-    Args:
-        session: a session with a JVM.
-        plan: the plan, a Java object.
-    """
+    """An analysed plan in the session's JVM."""
 
     def __init__(self, session: SparkSession, plan: Any) -> None:
         self._session = session

@@ -192,9 +192,6 @@ class SqlBackend:
     def query_schema(self, query: str) -> StructType:
         """Read the schema of a query's result, without running the query.
 
-        Returns:
-            The schema, as from ``schema``.
-
         Raises:
             DbtDatabaseError: the query is not valid.
         """
@@ -212,8 +209,6 @@ class SqlBackend:
         """Create a temporary view of a query, with metadata on its columns.
 
         Args:
-            name: the view's name.
-            query: a SELECT.
             metadata: what is added to the metadata of columns, by their names in lower case.
 
         Raises:
@@ -245,7 +240,6 @@ class SqlBackend:
         """Read the schema of a table with the comments on its columns.
 
         Args:
-            table: the table.
             nested: whether the comments on nested fields are needed, too.
 
         Returns:
@@ -294,7 +288,6 @@ class SqlBackend:
         """Return a snapshot of a table. It reads each value when it is first needed.
 
         Args:
-            table: the table.
             schema: the table's schema, if it is known.
         """
         return TableSnapshot(
@@ -324,7 +317,6 @@ class SqlBackend:
         """Return the data files of a Delta table.
 
         Args:
-            table: the table.
             writes_rows: whether rows will be rewritten. Only an UPDATE keeps their row ids.
         """
         snapshot = self.snapshot(table)
@@ -384,11 +376,7 @@ class SqlBackend:
         )
 
     def allow_long_view(self, query: str) -> None:
-        """Let the embedded metastore store a long view. A server's metastore needs no change.
-
-        Args:
-            query: the view's query.
-        """
+        """Let the embedded metastore store a long view. A server's metastore needs no change."""
 
 
 def _declaration(text: str | None) -> dict[str, str]:

@@ -17,7 +17,6 @@ def local_builder(port: int, token: str) -> Any:
     """Return a builder of sessions on the server.
 
     Args:
-        port: the server's port.
         token: the token that it demands.
 
     Raises:
@@ -53,7 +52,6 @@ def server_problem(port: int, token: str, seconds: float, is_busy: bool = False)
     """Let a server run a task. It answers requests after it has lost its executor, too.
 
     Args:
-        port: the server's port.
         token: the token that it demands.
         seconds: how long to wait for the answer.
         is_busy: whether others use the server. Then an answer without a task is enough if no core

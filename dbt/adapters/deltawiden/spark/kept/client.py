@@ -70,7 +70,6 @@ def attach(parameters: Mapping[str, str], keep_alive: int) -> Attached:
     """Attach to the kept Spark of the same settings. Start one if there is none that answers.
 
     Args:
-        parameters: ``server_side_parameters`` of the profile.
         keep_alive: how many seconds Spark must live after its last use.
 
     Raises:
@@ -142,7 +141,6 @@ def health_problem(spark: KeptSpark, is_used: bool) -> str | None:
     """Return why a Spark can't be used, or None if it runs a task.
 
     Args:
-        spark: the Spark.
         is_used: whether a dbt command uses it.
     """
     seconds = _PROBE_SECONDS_IF_USED if is_used else _PROBE_SECONDS
@@ -209,8 +207,6 @@ def end(spark: KeptSpark, folder: SparkFolder, gently: bool) -> None:
     """End a kept Spark, in the block of the folder's ``locked``.
 
     Args:
-        spark: the Spark.
-        folder: its folder.
         gently: whether to let it end by itself first.
 
     Raises:

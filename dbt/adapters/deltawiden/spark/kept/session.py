@@ -31,7 +31,6 @@ def open_kept(parameters: Mapping[str, str], keep_alive: int) -> ConnectConnecti
     """Open a session on the kept Spark, starting it if necessary.
 
     Args:
-        parameters: ``server_side_parameters`` of the profile.
         keep_alive: how many seconds Spark must live after its last use.
 
     Returns:
@@ -61,7 +60,6 @@ def prestart_kept(parameters: Mapping[str, str], keep_alive: int) -> None:
     """Attach to the kept Spark in the background, starting it if necessary.
 
     Args:
-        parameters: ``server_side_parameters`` of the profile.
         keep_alive: how many seconds Spark must live after its last use.
     """
     # A daemon thread, because dbt may end before it needs Spark. dbt's log events read the context.

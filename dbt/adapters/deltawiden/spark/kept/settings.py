@@ -60,10 +60,6 @@ _FILES = ("spark.jars", "spark.files", "spark.submit.pyFiles", "spark.driver.ext
 def check_can_be_kept(parameters: Mapping[str, str], environment: Mapping[str, str]) -> None:
     """Check that the Spark of a profile can be kept alive.
 
-    Args:
-        parameters: ``server_side_parameters`` of the profile.
-        environment: the process's environment variables.
-
     Raises:
         DbtConfigError: it can't.
 
@@ -99,12 +95,7 @@ def check_can_be_kept(parameters: Mapping[str, str], environment: Mapping[str, s
 def kept_parameters(
     parameters: Mapping[str, str], environment: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the parameters of a profile, completed with those of a Spark Connect server.
-
-    Args:
-        parameters: ``server_side_parameters`` of the profile.
-        environment: the process's environment variables.
-    """
+    """Return the parameters of a profile, completed with those of a Spark Connect server."""
     given = given_settings(parameters, environment)
     plugins = [item for item in given.get("spark.plugins", "").split(",") if item.strip()]
     options = given.get(_DRIVER_OPTIONS, "")
@@ -129,12 +120,7 @@ def kept_environment(parameters: Mapping[str, str], environment: Mapping[str, st
 
 
 def settings_key(parameters: Mapping[str, str], environment: Mapping[str, str]) -> str:
-    """Return a text that only runs with the same settings, versions and folder have.
-
-    Args:
-        parameters: ``server_side_parameters`` of the profile.
-        environment: the process's environment variables.
-    """
+    """Return a text that only runs with the same settings, versions and folder have."""
     given = given_settings(parameters, environment)
     settings = {**given, **start_settings(parameters, environment)}
     java = environment.get("JAVA_HOME") or shutil.which("java", path=environment.get("PATH"))
@@ -188,10 +174,6 @@ def place(parameters: Mapping[str, str], environment: Mapping[str, str]) -> str:
 
     Only one process can open an embedded metastore, so a Spark with other settings has to end
     first. Sparks on other metastores can run beside each other.
-
-    Args:
-        parameters: ``server_side_parameters`` of the profile.
-        environment: the process's environment variables.
     """
     metastore = embedded_metastore(start_or_given(parameters, environment))
     return f"{_machine()} {metastore or settings_key(parameters, environment)}"

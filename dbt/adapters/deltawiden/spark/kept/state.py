@@ -241,7 +241,6 @@ def spark_folder(place: str, environment: Mapping[str, str]) -> SparkFolder:
 
     Args:
         place: the text that only one Spark at a time has.
-        environment: the process's environment variables.
 
     Raises:
         DbtConfigError: the folder can't be the user's alone, or the system has no file locks.
@@ -284,11 +283,7 @@ def spark_folders(environment: Mapping[str, str]) -> list[SparkFolder]:
 
 
 def remove_unused(environment: Mapping[str, str]) -> None:
-    """Remove the folders of Sparks that nobody has used for a week.
-
-    Args:
-        environment: the process's environment variables.
-    """
+    """Remove the folders of Sparks that nobody has used for a week."""
     for folder in spark_folders(environment):
         with contextlib.suppress(OSError, LockIsHeld):
             if _is_unused(folder):

@@ -22,11 +22,7 @@ _SECONDS_TO_LOCK = 5
 
 
 def kept_text(parameters: Mapping[str, str]) -> str:
-    """Describe the kept Spark of a profile in one line.
-
-    Args:
-        parameters: ``server_side_parameters`` of the profile.
-    """
+    """Describe the kept Spark of a profile in one line."""
     try:
         folder = spark_folder(place(parameters, os.environ), os.environ)
         with folder.locked(seconds=1):
