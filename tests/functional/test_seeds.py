@@ -147,6 +147,31 @@ class TestASeedThatWasLoadedBefore:
         assert table("numbers").rows() == [(3, "a\nb")]
 
 
+class TestLossThatASeedAccepts:
+    @pytest.fixture(scope="class")
+    def seeds(self):
+        return {"shares.csv": "id,share\n1,62.3888186\n2,\n3,0.5\n"}
+
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        types = {"share": "float"}
+        action = "{{ var('action', 'error') }}"
+        return {"seeds": {"test": {"+column_types": types, "+on_lossy_write": action}}}
+
+    def test_is_refused_warned_of_or_ignored(self, project, table):
+        run = dbt("seed")
+        assert "line 2, column share: '62.3888186' is not stored" in run.message("shares")
+        assert "double stores all of column share" in run.message("shares")
+        rounded = [(1, 62.388816833496094), (2, None), (3, 0.5)]
+        for action, warned in (("warn", True), ("ignore", False)):
+            run = dbt("seed", "--full-refresh", action=action)
+            assert run.status("shares") == "success", run.message("shares")
+            assert ("'62.3888186' is not stored exactly as float" in run.output) == warned
+            assert table("shares").rows("id", "double(share)") == rounded
+        run = dbt("seed", action="warm")
+        assert "on_lossy_write: got 'warm'; accepted: error, warn, ignore" in run.message("shares")
+
+
 class TestTimestampThatMeansTimestampNtz:
     """By a setting of Spark, the type ``timestamp`` of a seed's column is timestamp_ntz."""
 

@@ -4,8 +4,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from dbt.adapters.deltawiden.sql.types import parse_type
-from dbt.adapters.deltawiden.writing.seeds import _check
+from dbt.adapters.deltawiden.sql.types import parse_type, type_text
+from dbt.adapters.deltawiden.writing.seeds import _check, _exact_type
 
 
 @pytest.mark.parametrize(
@@ -81,3 +81,24 @@ def test_a_time_that_the_zone_of_the_session_skips_is_none_of_a_timestamp():
         assert is_exact(kept)
     assert _check(parse_type("timestamp"), None)(skipped)
     assert _check(parse_type("timestamp_ntz"), new_york)(skipped)
+
+
+@pytest.mark.parametrize(
+    ("declared", "texts", "exact"),
+    [
+        ("int", ["1", "3000000000"], "bigint"),
+        ("bigint", ["-12345678901234567890", "1"], "decimal(20,0)"),
+        ("int", ["7.9", "-10"], "decimal(3,1)"),
+        ("decimal(4,2)", ["0.001", "99"], "decimal(5,3)"),
+        ("float", ["62.3888186", "0.5"], "double"),
+        ("float", ["0.12345678901234567"], "decimal(17,17)"),
+        ("int", ["1e300"], "double"),
+        ("int", ["2024-01-02"], "date"),
+        ("date", ["2024-01-02 10:11:12"], "timestamp_ntz"),
+        ("int", ["1", "abc"], "string"),
+        ("date", ["2024-13-45"], "string"),
+        ("varchar(2)", ["abc"], "string"),
+    ],
+)
+def test_another_type_is_named_that_stores_every_text(declared, texts, exact):
+    assert type_text(_exact_type(texts, parse_type(declared))) == exact

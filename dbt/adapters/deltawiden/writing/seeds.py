@@ -19,11 +19,15 @@ from dbt_common.exceptions import CompilationError, DbtRuntimeError
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType
 
+from dbt.adapters.deltawiden.config.policy import OnLossyWrite
+from dbt.adapters.deltawiden.config.validation import read_model_policy
+from dbt.adapters.deltawiden.config.warnings import warn_once
 from dbt.adapters.deltawiden.sql.identifiers import quote, quote_once
 from dbt.adapters.deltawiden.sql.types import UnknownType, nearest_float, parse_type, type_text
 from dbt.adapters.deltawiden.writing.store_assignment import INTEGER_BITS
 
 _MOST_SHOWN = 10
+_MOST_DIGITS = 38
 
 # The time zone in which Spark reads a timestamp without a time zone, and the type that `timestamp`
 # means, https://spark.apache.org/docs/latest/sql-ref-datatypes.html (spark.sql.timestampType).
@@ -82,8 +86,10 @@ def check_seed(
         The types that the columns will have, as far as they are known.
 
     Raises:
-        SeedRefused: a column would not store a value exactly as it is in the file. The message
-            names the file, and the line, column and type of each such value.
+        SeedRefused: a column would not store a value exactly as it is in the file, and the seed's
+            ``on_lossy_write`` is ``error``. The message names the file, the line, column and type
+            of each such value, and a type that stores the column exactly.
+        EventCompilationError: ``--warn-error`` makes an error of the warning for ``warn``.
     """
     columns = {name: _parsed(text) for name, text in types.items()}
     zone = None
@@ -92,19 +98,63 @@ def check_seed(
         zone = _zone(zone_name)
         timestamps = [name for name, text in types.items() if text.lower() == "timestamp"]
         columns |= dict.fromkeys(timestamps, _parsed(meant))
-    refused = list(_refused(table, columns, str(seed["config"].get("delimiter") or ","), zone))
-    if not refused:
-        return [column for column in columns.values() if column is not None]
-    more = len(refused) - _MOST_SHOWN
-    lines = [f"  {cell.said}" for cell in refused[:_MOST_SHOWN]]
-    if more > 0:
-        lines.append(f"  and {more} more")
-    raise SeedRefused(
-        f"{seed['original_file_path']} has values that its table would not store exactly. "
-        "Nothing was written.\n"
-        + "\n".join(lines)
-        + "\nCorrect the file, or give the column another type in the seed's column_types."
+    known = [column for column in columns.values() if column is not None]
+    action = read_model_policy(seed["config"], seed["unique_id"]).on_lossy_write
+    if action is OnLossyWrite.IGNORE:
+        return known
+    delimiter = str(seed["config"].get("delimiter") or ",")
+    refused = list(_refused(table, columns, delimiter, zone))
+    if refused:
+        found = "\n".join(_lines(refused, table, delimiter))
+        file = seed["original_file_path"]
+        if action is OnLossyWrite.ERROR:
+            raise SeedRefused(
+                f"{file} has values that its table would not store exactly. Nothing was written.\n"
+                f"{found}\nCorrect the file, or give the column another type in the seed's "
+                "column_types. With on_lossy_write: warn or ignore, the seed stores what Spark "
+                "makes of the values."
+            )
+        warn_once(f"values that the table does not store exactly:\n{found}", file)
+    return known
+
+
+def _lines(refused: Sequence[_Cell], table: agate.Table, delimiter: str) -> Iterator[str]:
+    for cell in refused[:_MOST_SHOWN]:
+        yield f"  {cell.said}"
+    if len(refused) > _MOST_SHOWN:
+        yield f"  and {len(refused) - _MOST_SHOWN} more"
+    records = _records(table, delimiter)
+    for name, declared in {cell.column: cell.type for cell in refused}.items():
+        index = table.column_names.index(name)
+        values = table.columns[index].values()
+        texts = [
+            record[index]
+            for (_, record), value in zip(records, values, strict=True)
+            if value is not None
+        ]
+        yield f"  {type_text(_exact_type(texts, declared))} stores all of column {name}"
+
+
+def _exact_type(texts: Sequence[str], declared: DataType) -> DataType:
+    """Return a type that stores each text of a column, of the kind of its declared type first."""
+    candidates: list[DataType] = (
+        [spark.DoubleType()] if isinstance(declared, spark.FloatType) else []
     )
+    candidates += [spark.LongType(), *_decimals(texts), spark.DoubleType()]
+    candidates += [spark.DateType(), spark.TimestampNTZType()]
+    return next((each for each in candidates if all(map(_check(each), texts))), spark.StringType())
+
+
+def _decimals(texts: Sequence[str]) -> Iterator[DataType]:
+    """Yield the smallest decimal that stores each text, if all are numbers and one does."""
+    stripped = [text.strip(_SPACES) for text in texts]
+    if not all(map(_NUMBER.fullmatch, stripped)):
+        return
+    numbers = [Decimal(text) for text in stripped]
+    scale = max((max(0, -int(number.as_tuple().exponent)) for number in numbers), default=0)
+    whole = max((max(0, number.adjusted() + 1) for number in numbers), default=0)
+    if 0 < whole + scale <= _MOST_DIGITS:
+        yield spark.DecimalType(whole + scale, scale)
 
 
 def seed_values(seed: Mapping[str, Any], table: agate.Table) -> list[list[Any]]:
