@@ -8,7 +8,7 @@ from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.delta.backends.sql import USER_METADATA, SqlBackend
-from dbt.adapters.deltawiden.delta.data_files import FilesBySql, StaleFile
+from dbt.adapters.deltawiden.delta.data_files import FilesBySql, Progress, StaleFile
 from dbt.adapters.deltawiden.operations.drop_type_widening import drop_from_table
 from dbt.adapters.deltawiden.operations.maintained_table import MaintainedTable
 from tests.functional.parquet import stored_types
@@ -55,14 +55,14 @@ def opened(project):
 
 
 class Lazy(FilesBySql):
-    def rewrite(self, stale: Sequence[StaleFile]) -> None:
+    def rewrite(self, stale: Sequence[StaleFile], *progress: Progress) -> None:
         """A table whose rewrite does nothing."""
 
 
 class Losing(FilesBySql):
-    def rewrite(self, stale: Sequence[StaleFile]) -> None:
+    def rewrite(self, stale: Sequence[StaleFile], *progress: Progress) -> None:
         """A table whose rewrite loses a row."""
-        super().rewrite(stale)
+        super().rewrite(stale, *progress)
         self.fetch_rows(f"delete from {self.table} where id = 3")
 
 

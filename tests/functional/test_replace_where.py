@@ -256,7 +256,10 @@ class TestDeleteInsert:
             version = table(model).version
             run = dbt("run", "--select", model)
             assert run.status(model) == "success", run.message(model)
-            assert table(model).operations(since=version)[-1:] == ["MERGE"]
+            # After a widening, older files can be rewritten in a commit of their own.
+            written = set(table(model).operations(since=version)) - {"CHANGE COLUMN"}
+            assert written - {"Manual Update"} == {"MERGE"}
+            assert table(model).operations(since=version).count("MERGE") == 1
             new = [(1, "new", 5000000000), (1, "new", 6), (3, "new", 7), (None, "new", 8)]
             assert table(model).rows("id", "note", "n") == sorted([*left, *new], key=repr)
         # The second run found nothing to widen.

@@ -76,7 +76,8 @@ class TestEachFeature:
 
     def test_the_change_data_feed_has_each_change(self, runs, table, spark):
         merged = table("cdf__merge")
-        start = merged.version
+        # The rewrite of older files, which follows it, changes no row.
+        start = max(row.version for row in merged.history if row.operation == "MERGE")
         changes = spark.sql(f"select * from table_changes('{merged.name}', {start})").collect()
         kinds = sorted((row["_change_type"], row["id"], row["v"]) for row in changes)
         assert kinds == [
