@@ -110,7 +110,8 @@ class Deaths:
         killed = f"{number.name} to {program}" if is_alive else f"{program} had ended"
         done = f"{words[0]} {table}: after {seconds:.1f} s, {killed}: {printed}"
         print(done.partition(chr(10))[0])
-        assert "Traceback" not in printed, done
+        # dbt itself prints its own traceback after Ctrl-C.
+        assert "Traceback" not in printed or printed.rstrip().endswith("KeyboardInterrupt"), done
         assert self._rows(table) in ROWS[table[0]], done
         return done
 
