@@ -101,7 +101,7 @@ def test_a_profile_is_accepted(output: dict[str, Any], monkeypatch: pytest.Monke
     DeltaWidenCredentials.validate(given)
     credentials = DeltaWidenCredentials.from_dict(given)
     assert credentials.method == output.get("method", "session")
-    assert all(key.startswith("spark.") for key in credentials.server_side_parameters)
+    assert all(key.startswith("spark.") for key in credentials.given_settings)
     if credentials.method == "session":
         start_settings(credentials.server_side_parameters, {})
 

@@ -23,6 +23,10 @@ from dbt.adapters.deltawiden.target_type import apply_target_type
 ANSI = "spark.sql.ansi.enabled"
 
 
+# A Thrift server gives its sessions only the settings with this prefix, of those that are in the
+# request for a session: HiveSessionImpl.configureSession and SparkSQLSessionManager.openSession.
+_FOR_SESSION = "set:hiveconf:"
+
 _VERSION = re.compile(r"\d+(\.\d+)+")
 
 
@@ -105,14 +109,17 @@ class DeltaWidenCredentials(SparkCredentials):
         if self.endpoint is not None:
             return  # A SQL warehouse refuses a session with settings that it does not know.
         given = self.given_settings
-        added = {key: value for key, value in SAFE_SETTINGS.items() if key not in given}
+        is_thrift = self.method in (ConnectionMethod.THRIFT, ConnectionMethod.HTTP)
+        prefix = _FOR_SESSION if is_thrift else ""
+        added = {f"{prefix}{key}": text for key, text in SAFE_SETTINGS.items() if key not in given}
         self.server_side_parameters.update(added)
 
     @property
     def given_settings(self) -> Mapping[str, str]:
         """The settings that the user gives to Spark, as far as this process can see them."""
         if self.method != ConnectionMethod.SESSION:
-            return self.server_side_parameters
+            given = self.server_side_parameters
+            return {key.removeprefix(_FOR_SESSION): value for key, value in given.items()}
         return given_settings(self.server_side_parameters, os.environ)
 
     @property
