@@ -1,6 +1,7 @@
 """The settings with which Spark or Delta would store another value than a model produced.
 
-``tests/settings`` tries all settings of Spark and Delta; these are the ones that fail there.
+``tests/functional/test_every_setting.py`` tries all settings of Spark and Delta. These are the ones
+that change values.
 """
 
 from collections.abc import Callable, Iterator
