@@ -15,17 +15,6 @@ from tests.conformance.filters import ROWS, Pair
 from tests.literals import literal
 from tests.walk.values import BITS, as_float
 
-COMPARED = (
-    spark.ByteType,
-    spark.ShortType,
-    spark.IntegerType,
-    spark.LongType,
-    spark.FloatType,
-    spark.DecimalType,
-    spark.DateType,
-)
-"""The types from which a column is widened by another layout of its values."""
-
 EPOCH = datetime(1970, 1, 1)
 
 OPERATORS: dict[str, Callable[[Any, Any], bool]] = {

@@ -8,9 +8,10 @@ from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.delta.engine import Engine
 from dbt.adapters.deltawiden.delta.parquet_filters import misread_by_filters
+from dbt.adapters.deltawiden.delta.stale_types import WIDENED_FROM
 from dbt.adapters.deltawiden.spark.settings import SAFE_READS
 from dbt.adapters.deltawiden.sql.types import parse_type
-from tests.conformance.far_values import COMPARED, far_filters, values_in_files
+from tests.conformance.far_values import far_filters, values_in_files
 from tests.conformance.filters import PLACES, ROWS, Pair, pairs_at
 from tests.conformance.report import Conformance
 from tests.conformance.test_filtered_reads import (
@@ -42,7 +43,9 @@ def _small_tables(spark: SparkSession) -> Iterator[None]:
 
 def compared_pairs(position: str, engine: Engine) -> list[Pair]:
     """List the pairs of numbers and dates."""
-    pairs = [p for p in pairs_at(position, engine) if isinstance(parse_type(p.source), COMPARED)]
+    pairs = [
+        p for p in pairs_at(position, engine) if isinstance(parse_type(p.source), WIDENED_FROM)
+    ]
     refused = refused_pairs(pairs)
     return [p for p in pairs if f"{p.source} -> {p.target}, {position}" not in refused]
 

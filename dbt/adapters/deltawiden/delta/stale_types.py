@@ -16,7 +16,7 @@ from dbt.adapters.deltawiden.sql.side_by_side import Fields, Pair, side_by_side
 PHYSICAL_NAME = "delta.columnMapping.physicalName"
 
 # Delta's protocol, "Type Widening": only these types can be widened, and so be stale in a file.
-_WIDENED_FROM = (
+WIDENED_FROM = (
     spark.ByteType,
     spark.ShortType,
     spark.IntegerType,
@@ -126,7 +126,7 @@ def _by_physical_name(stored: StructType, table: StructType, path: Path) -> Fiel
 
 
 def _is_stale(stored: StructField, table: StructField) -> bool:
-    return isinstance(stored.dataType, _WIDENED_FROM) and stored.dataType != table.dataType
+    return isinstance(stored.dataType, WIDENED_FROM) and stored.dataType != table.dataType
 
 
 def _is_misread(pair: Pair, stored: StructField, table: StructField) -> bool:

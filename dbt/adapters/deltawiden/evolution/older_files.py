@@ -57,7 +57,7 @@ def rewrite_older_files(
         What was done. No error is raised: after it, an ``append`` model would be run again, and
         write its rows twice.
     """
-    made = [change for change in changes if misread_by_filters(change.from_type, change.to_type)]
+    made = _misread(changes)
     if not made or not table.is_delta:
         return Rewritten()
     try:
@@ -124,7 +124,7 @@ def left_after_run(
         schema: the table's schema after them.
         limit: what the run may rewrite.
     """
-    made = [change for change in changes if misread_by_filters(change.from_type, change.to_type)]
+    made = _misread(changes)
     if not made or not table.is_delta:
         return ()
     snapshot = backend.snapshot(table)
@@ -135,6 +135,10 @@ def left_after_run(
     ):
         return ()
     return columns
+
+
+def _misread(changes: Iterable[TypeChange]) -> list[TypeChange]:
+    return [change for change in changes if misread_by_filters(change.from_type, change.to_type)]
 
 
 def _left(name: str, columns: Sequence[Path], why: str) -> Rewritten:
