@@ -1,14 +1,15 @@
 """A plan for the type changes that a person requests."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
+from pyspark.sql.types import DateType, TimestampNTZType
 
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.widening.planner import plan_by_hand
 from dbt.adapters.deltawiden.widening.refusals import Reason, Refusal
 from dbt.adapters.deltawiden.writing.store_assignment import store_assignment
-from tests.unit.schemas import DELTA_3_3, by_hand, data_type, table_snapshot
+from tests.unit.schemas import DELTA_3_3, by_hand, data_type, schema, table_snapshot
 from tests.unit.strategies import atoms, table_snapshots
 
 
@@ -85,8 +86,10 @@ def test_a_change_by_hand_to_the_current_type_is_left_out():
 
 
 @given(st.lists(st.tuples(atoms, atoms), max_size=4), table_snapshots)
+@example([(DateType(), TimestampNTZType())], table_snapshot())
 def test_a_change_by_hand_is_made_or_refused_and_never_lossy(pairs, snapshot):
     requested = [TypeChange((f"c{i}",), *pair) for i, pair in enumerate(pairs)]
+    snapshot.schema = schema({change.path[0]: change.from_type for change in requested})
     plan = plan_by_hand(requested, snapshot)
     decided = {decision.path for decision in (*plan.changes, *plan.refusals)}
     assert decided == {change.path for change in requested if change.from_type != change.to_type}
