@@ -7,8 +7,8 @@ import pytest
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.deltawiden.operations.drop_type_widening import drop_from_table
-from dbt.adapters.deltawiden.operations.maintained_table import MaintainedTable
+from dbt.adapters.deltawiden.operations.maintenance.drop_type_widening import drop_from_table
+from dbt.adapters.deltawiden.operations.maintenance.table import MaintainedTable
 from tests.functional.parquet import stored_types
 from tests.functional.support import Table, needs_delta_4
 from tests.functional.test_drop_type_widening import FIELDS, create, features

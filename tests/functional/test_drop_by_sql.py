@@ -9,8 +9,8 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.delta.backends.sql import USER_METADATA, SqlBackend
 from dbt.adapters.deltawiden.delta.data_files import FilesBySql, Progress, StaleFile
-from dbt.adapters.deltawiden.operations.drop_type_widening import drop_from_table
-from dbt.adapters.deltawiden.operations.maintained_table import MaintainedTable
+from dbt.adapters.deltawiden.operations.maintenance.drop_type_widening import drop_from_table
+from dbt.adapters.deltawiden.operations.maintenance.table import MaintainedTable
 from tests.functional.parquet import stored_types
 from tests.functional.support import Table
 from tests.functional.test_drop_type_widening import COLLECTIONS, FIELDS, create

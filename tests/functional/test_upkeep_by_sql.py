@@ -8,9 +8,9 @@ from dbt.adapters.spark.relation import SparkRelation
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.freshness import last_modified
-from dbt.adapters.deltawiden.operations.analyze import analyze
-from dbt.adapters.deltawiden.operations.optimize import optimize
-from dbt.adapters.deltawiden.operations.vacuum import Vacuum, vacuum
+from dbt.adapters.deltawiden.operations.maintenance.analyze import analyze
+from dbt.adapters.deltawiden.operations.maintenance.optimize import optimize
+from dbt.adapters.deltawiden.operations.maintenance.vacuum import Vacuum, vacuum
 
 CHECK = "spark.databricks.delta.retentionDurationCheck.enabled"
 

@@ -3,8 +3,12 @@
 import pytest
 from pyspark.sql import types as spark_types
 
+from dbt.adapters.deltawiden.operations.audit.value_comparison import (
+    cast_sql,
+    is_comparable,
+    same_sql,
+)
 from dbt.adapters.deltawiden.sql.types import parse_type, type_sql
-from dbt.adapters.deltawiden.writing.value_comparison import cast_sql, is_comparable, same_sql
 from tests.unit.schemas import data_type
 
 ATOMIC = [

@@ -11,7 +11,7 @@ from dbt.adapters.deltawiden.operations.delta_clients import (
     Access,
     State,
 )
-from dbt.adapters.deltawiden.operations.enable_type_widening import (
+from dbt.adapters.deltawiden.operations.maintenance.enable_type_widening import (
     Switch,
     readers_lost,
     readers_text,

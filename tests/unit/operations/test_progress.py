@@ -12,12 +12,16 @@ def test_many_items_are_counted_every_few_seconds(monkeypatch: pytest.MonkeyPatc
     lines: list[str] = []
     monkeypatch.setattr(progress.time, "monotonic", lambda: next(seconds))
     monkeypatch.setattr(progress, "log_progress", lines.append)
-    assert list(progress.in_view("vacuum", "tables", iter("abc"), str.upper)) == ["a", "b", "c"]
+    assert list(progress.with_progress("vacuum", "tables", iter("abc"), str.upper)) == [
+        "a",
+        "b",
+        "c",
+    ]
     assert lines == ["vacuum: 1 of 3 tables; next: B"]
 
 
 def test_few_seconds_have_no_lines(monkeypatch: pytest.MonkeyPatch):
     lines: list[str] = []
     monkeypatch.setattr(progress, "log_progress", lines.append)
-    assert list(progress.in_view("vacuum", "tables", "abc", str.upper)) == ["a", "b", "c"]
+    assert list(progress.with_progress("vacuum", "tables", "abc", str.upper)) == ["a", "b", "c"]
     assert lines == []

@@ -13,50 +13,52 @@ from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
 from dbt.adapters.deltawiden.evolution.model_views import ModelViews
 from dbt.adapters.deltawiden.evolution.snapshots import SnapshotEvolution
-from dbt.adapters.deltawiden.operations.analyze import analyze
 from dbt.adapters.deltawiden.operations.arguments import (
     column_names,
     condition,
     file_name,
     whole_hours,
 )
-from dbt.adapters.deltawiden.operations.audit_lossy_writes import Audit
-from dbt.adapters.deltawiden.operations.check_type_widening import check_type_widening
-from dbt.adapters.deltawiden.operations.deployed_query import (
+from dbt.adapters.deltawiden.operations.audit.audit_lossy_writes import Audit
+from dbt.adapters.deltawiden.operations.contracts.sync_contracts import (
+    SyncResults,
+    own_package,
+    sync_contracts,
+)
+from dbt.adapters.deltawiden.operations.forecast.check_type_widening import check_type_widening
+from dbt.adapters.deltawiden.operations.forecast.deployed_query import (
     compiled_query,
     deployed_query,
     node_query,
 )
-from dbt.adapters.deltawiden.operations.drop_type_widening import drop_type_widening
-from dbt.adapters.deltawiden.operations.enable_type_widening import (
+from dbt.adapters.deltawiden.operations.forecast.downstream import Forecast, Reader
+from dbt.adapters.deltawiden.operations.forecast.node_graph import NodeGraph
+from dbt.adapters.deltawiden.operations.forecast.plan import plan
+from dbt.adapters.deltawiden.operations.forecast.results import PlanResults
+from dbt.adapters.deltawiden.operations.forecast.would_be_types import WouldBeTypes
+from dbt.adapters.deltawiden.operations.maintenance.analyze import analyze
+from dbt.adapters.deltawiden.operations.maintenance.drop_type_widening import drop_type_widening
+from dbt.adapters.deltawiden.operations.maintenance.enable_type_widening import (
     Switch,
     disable_type_widening,
     enable_type_widening,
     plan_enable,
     readers_text,
 )
-from dbt.adapters.deltawiden.operations.forecast import Forecast, Reader
-from dbt.adapters.deltawiden.operations.html_page import page_of
-from dbt.adapters.deltawiden.operations.node_graph import NodeGraph
-from dbt.adapters.deltawiden.operations.optimize import optimize
-from dbt.adapters.deltawiden.operations.page_file import check_page_file, write_page
-from dbt.adapters.deltawiden.operations.plan import plan
-from dbt.adapters.deltawiden.operations.plan_results import PlanResults
-from dbt.adapters.deltawiden.operations.repair_statistics import repair_statistics
-from dbt.adapters.deltawiden.operations.report_results import ReportResults
-from dbt.adapters.deltawiden.operations.report_type_widening import report_type_widening
+from dbt.adapters.deltawiden.operations.maintenance.optimize import optimize
+from dbt.adapters.deltawiden.operations.maintenance.repair_statistics import repair_statistics
+from dbt.adapters.deltawiden.operations.maintenance.rewrite_widened_files import (
+    rewrite_widened_files,
+)
+from dbt.adapters.deltawiden.operations.maintenance.vacuum import Vacuum, vacuum
+from dbt.adapters.deltawiden.operations.maintenance.widen_columns import widen_columns
+from dbt.adapters.deltawiden.operations.report.html_page import page_of
+from dbt.adapters.deltawiden.operations.report.page_file import check_page_file, write_page
+from dbt.adapters.deltawiden.operations.report.report_type_widening import report_type_widening
+from dbt.adapters.deltawiden.operations.report.results import ReportResults
 from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults
-from dbt.adapters.deltawiden.operations.rewrite_widened_files import rewrite_widened_files
 from dbt.adapters.deltawiden.operations.selection import Names, Selection, full_name
 from dbt.adapters.deltawiden.operations.stop_spark import StoppedSparks, stop_spark
-from dbt.adapters.deltawiden.operations.sync_contracts import (
-    SyncResults,
-    own_package,
-    sync_contracts,
-)
-from dbt.adapters.deltawiden.operations.vacuum import Vacuum, vacuum
-from dbt.adapters.deltawiden.operations.widen_columns import widen_columns
-from dbt.adapters.deltawiden.operations.would_be_types import WouldBeTypes
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
 from dbt.adapters.deltawiden.views.finder import ViewFinder
 

@@ -18,7 +18,7 @@ def log_progress(text: str) -> None:
     fire_event(Note(msg=text))
 
 
-def in_view(
+def with_progress(
     operation: str, kind: str, items: Iterable[_Item], name: Callable[[_Item], str]
 ) -> Iterator[_Item]:
     """Yield items, and log how many are done if that takes more than a few seconds.

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import agate
 from dbt_common.exceptions import DbtBaseException
 
-from dbt.adapters.deltawiden.operations.progress import in_view
+from dbt.adapters.deltawiden.operations.progress import with_progress
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def run_on_each(
     Returns:
         The result for each item, in the order of the items.
     """
-    shown = in_view(operation, "tables", items, name)
+    shown = with_progress(operation, "tables", items, name)
     return OperationResults(operation, [attempt(name(item), partial(work, item)) for item in shown])
 
 

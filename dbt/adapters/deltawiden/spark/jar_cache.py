@@ -8,13 +8,14 @@ import contextlib
 import json
 import os
 import re
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 from urllib.request import url2pathname
 
 from dbt.adapters.events.logging import AdapterLogger
+
+from dbt.adapters.deltawiden.spark.atomic_file import write_atomically
 
 logger = AdapterLogger("DeltaWiden")
 
@@ -46,7 +47,7 @@ class JarCache:
         try:
             text = json.dumps(_sizes(jars), indent=1)
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            _replace(self._file, text)
+            write_atomically(self._file, text)
         except (OSError, ValueError) as error:
             logger.debug(f"The jars that Spark has found are not kept in {self._file}: {error}")
 
@@ -115,15 +116,3 @@ def jar_path(uri: str) -> Path:
     if parts.scheme != "file":
         raise ValueError(f"{uri} is not a file of this machine")
     return Path(url2pathname(parts.path))
-
-
-def _replace(file: Path, text: str) -> None:
-    """Replace a file atomically, because another dbt process may be reading it."""
-    handle, name = tempfile.mkstemp(dir=file.parent, prefix=file.name)
-    try:
-        with open(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        os.replace(name, file)
-    except OSError:
-        os.unlink(name)
-        raise

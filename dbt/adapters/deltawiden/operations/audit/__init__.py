@@ -1,0 +1,1 @@
+"""Compare what models produce with what their tables store."""

@@ -1,0 +1,293 @@
+"""The query of ``audit_lossy_writes``: it reads a model's rows and its table once."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType
+
+from dbt.adapters.deltawiden.operations.audit.value_comparison import (
+    EarlierTypes,
+    cast_sql,
+    is_comparable,
+    same_sql,
+)
+from dbt.adapters.deltawiden.sql.identifiers import Path, folded, path_sql, path_text, read_name
+from dbt.adapters.deltawiden.sql.queries import in_lines
+from dbt.adapters.deltawiden.sql.side_by_side import by_name
+from dbt.adapters.deltawiden.sql.types import type_sql, type_text
+from dbt.adapters.deltawiden.widening.common_type import common_type
+from dbt.adapters.deltawiden.writing.store_assignment import (
+    kind_of,
+    store_assignment,
+)
+
+
+class KeyNotComparable(ValueError):
+    """The rows can't be found by the key."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column, or a field of a struct, that the model and the table have.
+
+    Attributes:
+        path: its place, in the table's spelling.
+        produced_path: its place in the model's output.
+        produced: its type in the model's output.
+        stored: its type in the table. If both are structs, only null is compared with a struct.
+    """
+
+    path: Path
+    produced_path: Path
+    produced: DataType
+    stored: DataType
+
+    @property
+    def is_struct(self) -> bool:
+        """Whether it is a struct in both. Its fields are compared by themselves."""
+        return isinstance(self.produced, StructType) and isinstance(self.stored, StructType)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What can be compared.
+
+    Attributes:
+        columns: the columns.
+        not_stored: the places that the table does not have.
+        not_comparable: the places whose types Spark can't convert, as texts.
+    """
+
+    columns: Sequence[Column]
+    not_stored: Sequence[Path]
+    not_comparable: Sequence[str]
+
+
+@dataclass(frozen=True)
+class KeyColumn:
+    """A column by which the rows are found.
+
+    Attributes:
+        name: its name for people.
+        produced, stored: its value in each, as the type that holds both exactly.
+    """
+
+    name: str
+    produced: str
+    stored: str
+
+
+def compared_columns(produced: StructType, stored: StructType) -> Compared:
+    """Return what can be compared of two schemas.
+
+    Args:
+        produced: the schema of the model's output.
+        stored: the schema of the table.
+
+    Returns:
+        The columns, and the fields of structs at every depth. An array or a map is one column.
+
+    Raises:
+        AmbiguousName: names in one struct differ in case only.
+    """
+    columns: list[Column] = []
+    not_stored: list[Path] = []
+    not_comparable: list[str] = []
+
+    def add(source: StructType, table: StructType, path: Path, produced_path: Path) -> None:
+        for given, kept in by_name(source, table, path):
+            if given and not kept:
+                not_stored.append((*path, given.name))
+            if not given or not kept:
+                continue
+            column = Column(
+                (*path, kept.name), (*produced_path, given.name), given.dataType, kept.dataType
+            )
+            if isinstance(given.dataType, StructType) and isinstance(kept.dataType, StructType):
+                columns.append(column)
+                add(given.dataType, kept.dataType, column.path, column.produced_path)
+            elif is_comparable(given.dataType, kept.dataType):
+                columns.append(column)
+            else:
+                types = f"{type_text(given.dataType)}, {type_text(kept.dataType)}"
+                not_comparable.append(f"{path_text(column.path)} ({types})")
+
+    add(produced, stored, (), ())
+    return Compared(columns, not_stored, not_comparable)
+
+
+def key_columns(names: Sequence[str], produced: StructType, stored: StructType) -> list[KeyColumn]:
+    """Find the columns of a key in the model's output and in the table.
+
+    Args:
+        names: the names, as in ``unique_key``.
+        produced: the schema of the model's output.
+        stored: the schema of the table.
+
+    Raises:
+        KeyNotComparable: a name is no column of both, or no type holds both values exactly.
+    """
+    return [_key_column(name, produced, stored) for name in names]
+
+
+def _key_column(name: str, produced: StructType, stored: StructType) -> KeyColumn:
+    path = read_name(name)
+    for schema, owner in ((produced, "the model's query"), (stored, "the table")):
+        if _type_at(schema, path) is None:
+            raise KeyNotComparable(
+                f"unique_key: {owner} has no column {name}; it has {', '.join(schema.names)}"
+            )
+    source, column = _type_at(produced, path), _type_at(stored, path)
+    assert source is not None
+    assert column is not None
+    key_type = _key_type(source, column)
+    if key_type is None:
+        raise KeyNotComparable(
+            f"unique_key: {name} is {type_text(source)} in the model and {type_text(column)} in "
+            "the table; no type holds the values of both, so that rows could be found by it"
+        )
+    values = [_key_value(f"t.{path_sql(path)}", key_type) for _ in (source, column)]
+    return KeyColumn(name, *values)
+
+
+def _type_at(schema: DataType, path: Path) -> DataType | None:
+    for part in path:
+        if not isinstance(schema, StructType):
+            return None
+        found = [field for field in schema.fields if field.name.lower() == part.lower()]
+        if not found:
+            return None
+        schema = found[0].dataType
+    return schema
+
+
+def _key_type(source: DataType, column: DataType) -> DataType | None:
+    if {kind_of(source), kind_of(column)} & {None, "variant"}:
+        return None
+    for data_type, other in ((column, source), (source, column)):
+        if store_assignment(other, data_type).fits:
+            return data_type
+    return common_type(source, column)
+
+
+def _key_value(value: str, key_type: DataType) -> str:
+    # The cast to string removes a collation, and does not pad a char.
+    is_text = kind_of(key_type) == "string"
+    return f"cast({value} as {'string' if is_text else type_sql(key_type)})"
+
+
+def audit_sql(
+    query: str, table: str, keys: Sequence[KeyColumn], compared: Compared, earlier: EarlierTypes
+) -> str:
+    """Render the query that compares a model's rows with those of its table.
+
+    Args:
+        table: the table's name, quoted.
+        keys: the columns of the key, at least one.
+        compared: the columns to compare.
+        earlier: the types that the table's columns had before.
+
+    Returns:
+        A query with one row and one column, a JSON document. ``GROUP BY`` puts the rows of both
+        sides together: as with a null-safe equality, null is a value of a key. Each side is read
+        once. A row is compared if its key has one row on each side.
+    """
+    names = [f"k{number}" for number in range(len(keys))]
+    columns = list(compared.columns)
+    # A query of a model may end with a comment.
+    sides = (
+        ("produced", f"({in_lines(query)})", [k.produced for k in keys]),
+        ("stored", table, [k.stored for k in keys]),
+    )
+    rows = "\nunion all\n".join(_side(*side, columns) for side in sides)
+    grouped = ", ".join(names)
+    numbered = list(enumerate(columns))
+    conditions = [text for pair in numbered for text in _conditions(*pair, earlier)]
+    counts = ",\n    ".join(_column_counts(*pair, names) for pair in numbered)
+    return f"""
+with both_sides as (
+{rows}
+), by_key as (
+select {grouped}, sum(is_produced) as produced, sum(is_stored) as stored,
+  first(p, true) as p, first(s, true) as s
+from both_sides group by {grouped}
+), compared as (
+select {", ".join([*names, "produced", "stored", "p", "s", *conditions])} from by_key
+)
+select to_json(named_struct(
+  'produced', coalesce(sum(produced), 0), 'stored', coalesce(sum(stored), 0),
+  'compared', count_if({_ONE_OF_EACH}),
+  'only_produced', coalesce(sum(if(stored = 0, produced, 0)), 0),
+  'only_stored', coalesce(sum(if(produced = 0, stored, 0)), 0),
+  'key_not_unique', coalesce(sum(if(produced > 0 and not ({_ONE_OF_EACH}), stored, 0)), 0),
+  'columns', array({counts})
+)) as document from compared"""
+
+
+_ONE_OF_EACH = "produced = 1 and stored = 1"
+
+
+def _side(side: str, relation: str, keys: Sequence[str], columns: Sequence[Column]) -> str:
+    is_produced = side == "produced"
+    tops = [column for column in columns if len(column.path) == 1]
+    paths = [column.produced_path if is_produced else column.path for column in tops]
+    values = f"struct({', '.join(f't.{path_sql(path)}' for path in paths)})"
+    selected = [f"{key} as k{number}" for number, key in enumerate(keys)]
+    counts = f"{int(is_produced)} as is_produced, {int(not is_produced)} as is_stored"
+    structs = f"{values} as p, null as s" if is_produced else f"null as p, {values} as s"
+    return f"select {', '.join(selected)}, {counts}, {structs} from {relation} t"
+
+
+def _conditions(number: int, column: Column, earlier: EarlierTypes) -> Iterator[str]:
+    """Render whether a row's values differ, and whether a cast explains it."""
+    p, s = _values(column)
+    if column.is_struct:
+        yield f"isnull({p}) <> isnull({s}) as d{number}"
+        yield f"false as c{number}"
+        return
+    types = (p, column.produced, s, column.stored)
+    yield f"not ({same_sql(*types)}) as d{number}"
+    yield f"({cast_sql(*types, column.path, earlier)}) as c{number}"
+
+
+def _values(column: Column) -> tuple[str, str]:
+    return f"p.{path_sql(column.produced_path)}", f"s.{path_sql(column.path)}"
+
+
+def _column_counts(number: int, column: Column, keys: Sequence[str]) -> str:
+    p, s = _values(column)
+    differs = f"{_ONE_OF_EACH} and d{number}"
+    shown = [f"cast({key} as string) as t{key}" for key in keys]
+    shown += [f"{_shown(p, column.produced)} as produced", f"{_shown(s, column.stored)} as stored"]
+    # The smallest and the largest key: an aggregate that keeps two rows, whatever the table's size.
+    example = f"struct({', '.join([*keys, *shown])})"
+    by_cast, other = f"{differs} and c{number}", f"{differs} and not c{number}"
+    return (
+        f"named_struct('by_cast', count_if({by_cast}), 'other', count_if({other}), "
+        f"'first', min({example}) filter (where {by_cast}), "
+        f"'last', max({example}) filter (where {by_cast}), "
+        f"'first_other', min({example}) filter (where {other}))"
+    )
+
+
+def _shown(value: str, data_type: DataType) -> str:
+    if isinstance(data_type, (StructType, ArrayType, MapType)) or kind_of(data_type) == "variant":
+        return f"left(to_json({value}), {_SHOWN_CHARACTERS})"
+    if kind_of(data_type) == "binary":
+        return f"left(hex({value}), {_SHOWN_CHARACTERS})"
+    return f"left(cast({value} as string), {_SHOWN_CHARACTERS})"
+
+
+_SHOWN_CHARACTERS = 200
+
+
+def earlier_types(changes: Sequence[tuple[Path, DataType]]) -> EarlierTypes:
+    """Index the types that leaves had before.
+
+    Args:
+        changes: the path of a leaf and a type that it had, in order.
+    """
+    found: dict[Path, list[DataType]] = {}
+    for path, data_type in changes:
+        found.setdefault(folded(path), []).append(data_type)
+    return found

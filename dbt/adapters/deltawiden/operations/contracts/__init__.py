@@ -1,0 +1,1 @@
+"""The types that enforced contracts declare, in the YAML files of a project."""

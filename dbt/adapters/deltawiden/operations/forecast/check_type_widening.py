@@ -1,0 +1,186 @@
+"""``check_type_widening``: show what a deployment will do to the tables of another schema."""
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.spark.relation import SparkRelation
+from dbt_common.exceptions import DbtRuntimeError
+from pyspark.sql.types import StructType
+
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
+from dbt.adapters.deltawiden.operations.forecast.downstream import READS, Forecast, Reader
+from dbt.adapters.deltawiden.operations.forecast.model import Planned, new_table_planned, plan_model
+from dbt.adapters.deltawiden.operations.forecast.node_graph import NodeGraph, node_path
+from dbt.adapters.deltawiden.operations.forecast.results import PlanResults
+from dbt.adapters.deltawiden.operations.forecast.would_be_types import WouldBeTypes
+from dbt.adapters.deltawiden.operations.result import OperationResult
+from dbt.adapters.deltawiden.operations.selection import Names, Node, Selection, full_name
+from dbt.adapters.deltawiden.sql.identifiers import Path
+
+
+def check_type_widening(
+    reader: Reader,
+    selection: Selection,
+    schema_exists: Callable[[str | None, str], bool],
+    against: str | None,
+    models: Names,
+) -> PlanResults:
+    """Compare what models build in the target's schema with their tables in another.
+
+    Args:
+        reader: plans and analyses the nodes. Its ``relation`` is not used.
+        selection: finds the models and their tables.
+        schema_exists: returns whether there is a schema in a catalog.
+        against: the schema to compare with; ``catalog.schema`` in another catalog.
+        models: the names of models; None for all incremental models.
+
+    Returns:
+        What a deployment would do to each table, and to everything that reads the tables. A refusal
+        is a failure.
+
+    Raises:
+        CompilationError: there are no tables to compare with.
+    """
+    own_schema = selection.target_schema
+    if not against or _is_target(selection, against):
+        raise selection.error(
+            f"`against` must name the schema to compare with, another than {own_schema}"
+        )
+    nodes = selection.nodes_named(models, materialized="incremental")
+    checked = {str(node["unique_id"]): _find(selection, node, against) for node in nodes}
+    if checked and not any(model.table for model in checked.values()):
+        # If the schema's name is misspelt, every model would otherwise pass as new.
+        schemas = list(dict.fromkeys((model.catalog, model.schema) for model in checked.values()))
+        if not any(schema_exists(*schema) for schema in schemas):
+            missing = ", ".join(".".join(filter(None, schema)) for schema in schemas)
+            raise selection.error(f"there is nothing to compare with: no schema {missing}")
+    deployment = _Deployment(selection, against)
+    deployed = replace(reader, relation=deployment.relation)
+    graph = NodeGraph(selection.graph)
+
+    def decide(node: Node, _: WouldBeTypes) -> Planned:
+        return _check(deployed, checked[str(node["unique_id"])])
+
+    types = WouldBeTypes(reader.backend, deployment.names(graph))
+    forecast = Forecast(graph, deployed, types, decide, frozenset(checked))
+    forecast.run()
+    named = {key: _with_table(forecast.results[key], checked[key]) for key in checked}
+    forecast.results.update(named)
+    return PlanResults.of(selection.operation, forecast, list(checked))
+
+
+@dataclass(frozen=True)
+class _Deployment:
+    """Finds the relations of nodes in the schema of a deployment."""
+
+    selection: Selection
+    against: str
+
+    def place(self, node: Node) -> tuple[str | None, str] | None:
+        """Return the catalog and schema of a node there; None if its schema is not the target's."""
+        schema, own_schema = str(node["schema"]), self.selection.target_schema
+        # dbt appends the name of a custom schema to the target's: ci_finance matches prod_finance.
+        if schema != own_schema and not schema.startswith(f"{own_schema}_"):
+            return None
+        catalog, other = self.selection.catalog_and_schema(self.against)
+        own_catalog = node.get("database")
+        # A model that is configured to be in another catalog than the target's is there everywhere.
+        catalog = catalog if own_catalog == self.selection.target_catalog else own_catalog
+        return catalog, other + schema[len(own_schema) :]
+
+    def relation(self, node: Node) -> BaseRelation | None:
+        """Return the relation of a node there, or None."""
+        place = self.place(node)
+        if place is None:
+            return self.selection.node_relation(node)
+        return self.selection.get_relation(*place, node["alias"])
+
+    def names(self, graph: NodeGraph) -> dict[Path, Path]:
+        """Return the names there of the nodes that are there, by their names in the target."""
+        found: dict[Path, Path] = {}
+        for node in graph.in_order():
+            relation = self.relation(node)
+            if relation is not None:
+                found[node_path(node)] = relation_path(relation)
+        return found
+
+
+def _is_target(selection: Selection, against: str) -> bool:
+    own = (selection.target_catalog, selection.target_schema)
+    return against == own[1] or selection.catalog_and_schema(against) == own
+
+
+@dataclass(frozen=True)
+class _Model:
+    """A model to check.
+
+    Attributes:
+        name: its name.
+        node: its node in dbt's graph.
+        catalog: the catalog that its deployment writes to, if it is in the name.
+        schema: the schema that its deployment writes to.
+        built: the relation that it built in the target's schema, or None.
+        table: the table that its deployment writes to, or None.
+    """
+
+    name: str
+    node: Node
+    catalog: str | None
+    schema: str
+    built: BaseRelation | None
+    table: BaseRelation | None
+
+
+def _find(selection: Selection, node: Node, against: str) -> _Model:
+    place = _Deployment(selection, against).place(node)
+    if place is None:
+        raise selection.error(
+            f"the schema of {full_name(node)}, {node['schema']}, is not one of the target's "
+            f"({selection.target_schema}), so there is none to compare with"
+        )
+    catalog, schema = place
+    return _Model(
+        name=full_name(node),
+        node=node,
+        catalog=catalog,
+        schema=schema,
+        built=selection.node_relation(node),
+        table=selection.get_relation(catalog, schema, node["alias"]),
+    )
+
+
+def _check(reader: Reader, model: _Model) -> Planned:
+    if model.built is None:
+        raise DbtRuntimeError(
+            "is not built in this target's schema: run it there first, for example with "
+            f"dbt run --empty --select {model.name}"
+        )
+    backend, evolution = reader.backend, reader.evolution
+    if not isinstance(model.table, SparkRelation):
+        return new_table_planned(model.name, backend.schema(model.built))
+    query = reader.query(model.node, model.table)
+    output = _output(backend, model.built, query if evolution.reads(query, model.table) else "")
+    return plan_model(backend, evolution, model.node, model.table, output, query)
+
+
+def _output(backend: SqlBackend, built: BaseRelation, query: str) -> StructType:
+    """Return the schema of a model's output: its query's if that is given, or what was built."""
+    if query:
+        # A model that reads its own table has other types there than where it was built first.
+        with contextlib.suppress(DbtRuntimeError):
+            return backend.query_schema(query)
+    return backend.schema(built)
+
+
+def _with_table(result: OperationResult, model: _Model) -> OperationResult:
+    """Add the model's table to a result, whether the check failed or not.
+
+    Its types are those that were built, whatever its inputs become in the deployment.
+    """
+    table = {"table": relation_sql(model.table)} if model.table else {}
+    values = {key: value for key, value in result.values.items() if key != "reads_changed"}
+    shown = {**result.shown, **({READS: ""} if result.shown else {})}
+    return replace(result, shown=shown, values={**table, **values})

@@ -1,0 +1,355 @@
+"""What type changes do to everything that reads the tables, before anything runs.
+
+The nodes of dbt's graph are visited in the order of a run. Spark analyses the query of each node
+that reads a changed table, with the types that its inputs would have then. No query is run.
+"""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
+
+from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.spark.relation import SparkRelation
+from dbt_common.exceptions import (
+    CompilationError,
+    DbtBaseException,
+    DbtConfigError,
+    DbtDatabaseError,
+    DbtRuntimeError,
+)
+from pyspark.sql.types import StructType
+
+from dbt.adapters.deltawiden.config.validation import read_model_policy
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.relations import relation_path
+from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
+from dbt.adapters.deltawiden.evolution.snapshots import SnapshotEvolution
+from dbt.adapters.deltawiden.operations.forecast.contracts import (
+    ContractDifference,
+    contract_command,
+    contract_differences,
+    has_contract,
+)
+from dbt.adapters.deltawiden.operations.forecast.effects import Effect, Kind, Outcome
+from dbt.adapters.deltawiden.operations.forecast.model import (
+    Planned,
+    new_table_planned,
+    plan_model,
+    planned,
+    skipped_model,
+)
+from dbt.adapters.deltawiden.operations.forecast.node_graph import (
+    NodeGraph,
+    is_ephemeral,
+    materialization,
+    node_path,
+)
+from dbt.adapters.deltawiden.operations.forecast.snapshot_output import (
+    hard_deletes,
+    own_columns,
+    snapshot_output,
+)
+from dbt.adapters.deltawiden.operations.forecast.stale_views import ChangedTable, StaleForecast
+from dbt.adapters.deltawiden.operations.forecast.would_be_types import WouldBeTypes
+from dbt.adapters.deltawiden.operations.progress import with_progress
+from dbt.adapters.deltawiden.operations.result import OperationResult
+from dbt.adapters.deltawiden.operations.selection import Node, full_name
+from dbt.adapters.deltawiden.sql.identifiers import Path, folded, path_text
+from dbt.adapters.deltawiden.sql.types import type_text
+from dbt.adapters.deltawiden.views.finder import ViewFinder
+from dbt.adapters.deltawiden.views.stale_views import without_session_catalog
+
+QUERY_NOT_KNOWN = (
+    "Its query is not known: the model is in Python, or it uses macros or ephemeral models, which "
+    "a plan does not run. For SQL, run dbt compile, then plan with the argument compiled: true."
+)
+
+READS = "reads models that change"
+"""The heading of the column with the inputs of a model that change or stop."""
+
+_REFUSALS = (CompilationError, DbtConfigError, DbtDatabaseError)
+"""The errors of a plan with which the run itself would stop."""
+
+Decide = Callable[[Node, WouldBeTypes], Planned]
+"""Plans a model that was asked for, with the types that its inputs would have."""
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Plans and analyses the nodes of a project.
+
+    Attributes:
+        backend: reads schemas and analyses queries.
+        evolution: plans changes of incremental models.
+        snapshots: plans changes of snapshots.
+        finder: finds views.
+        query: renders a node's query for its relation; empty if it can't.
+        relation: returns the relation of a node where the change is deployed, or None.
+    """
+
+    backend: SqlBackend
+    evolution: TableEvolution
+    snapshots: SnapshotEvolution
+    finder: ViewFinder
+    query: Callable[[Node, BaseRelation | None], str]
+    relation: Callable[[Node], BaseRelation | None]
+
+    def analyse(
+        self, graph: NodeGraph, node: Node, types: WouldBeTypes
+    ) -> tuple[str, StructType] | None:
+        """Return a node's query with the types that its inputs would have, and its schema.
+
+        Returns:
+            None if the query is not known.
+
+        Raises:
+            DbtRuntimeError: the query is not valid with these types.
+        """
+        query = self.query(node, self.relation(node))
+        if not query:
+            return None
+        reads = [node_path(graph.node(unique_id)) for unique_id in graph.inputs(node)]
+        return types.analyse(query, reads)
+
+
+@dataclass
+class Forecast:
+    """The effects of type changes, found in the order of a run.
+
+    Attributes:
+        graph: the nodes.
+        reader: plans and analyses them.
+        types: the types that relations would have.
+        decide: plans the models that were asked for.
+        asked: the unique ids of these models.
+        visits_all: whether each node is analysed, as before a run of all. Otherwise, only those
+            asked for and what their changes reach.
+        stops_at_contracts: whether a contract that does not match stops a run.
+        analysed: the unique ids of the nodes whose queries were analysed.
+        contracts: the differences by unique id, of the models whose contract does not match.
+        results: the plans by unique id: those asked for, and of what else would change or stop.
+        effects: what happens to everything else.
+    """
+
+    graph: NodeGraph
+    reader: Reader
+    types: WouldBeTypes
+    decide: Decide | None = None
+    asked: frozenset[str] = frozenset()
+    visits_all: bool = False
+    stops_at_contracts: bool = True
+    analysed: set[str] = field(default_factory=set)
+    contracts: dict[str, list[ContractDifference]] = field(default_factory=dict)
+    results: dict[str, OperationResult] = field(default_factory=dict)
+    effects: list[Effect] = field(default_factory=list)
+    _changed: dict[str, StructType] = field(default_factory=dict)
+    _new: set[str] = field(default_factory=set)
+    _stopped: set[str] = field(default_factory=set)
+
+    def run(self) -> None:
+        """Visit all nodes, then the views of the catalog and the exposures."""
+        nodes = [
+            node
+            for node in self.graph.in_order()
+            if not is_ephemeral(node) and node["resource_type"] != "seed"
+        ]
+        for node in with_progress("analysis", "models", nodes, full_name):
+            self._visit(node)
+        self._find_stale_views()
+        reached = self._changed.keys() - self._new | self._stopped
+        for exposure in self.graph.exposures():
+            because = self._because(exposure, reached)
+            if because:
+                self._add(Kind.EXPOSURE, str(exposure["name"]), Outcome.READS, because)
+
+    def _visit(self, node: Node) -> None:
+        unique_id = str(node["unique_id"])
+        because = self._because(node, self._changed)
+        decide = self.decide
+        if decide is not None and unique_id in self.asked:
+            self._plan(node, because, lambda: decide(node, self.types))
+            return
+        stopped = self._because(node, self._stopped)
+        if stopped:
+            self._stopped.add(unique_id)
+            self._add(_kind(node), full_name(node), Outcome.SKIPPED, stopped)
+        elif because or self.visits_all:
+            self._visit_reached(node, because)
+
+    def _visit_reached(self, node: Node, because: tuple[str, ...]) -> None:
+        if materialization(node) in ("incremental", "snapshot"):
+            self._plan(node, because, lambda: self._plan_reached(node))
+            return
+        analysed = self._analysed(node, because)
+        if analysed is None or self._breaks_contract(node, analysed[1], because):
+            return
+        relation = self.reader.relation(node)
+        if relation is None:
+            self._set(node, analysed[1])
+            return
+        details = _differences(self.reader.backend.schema(relation), analysed[1])
+        if details:
+            self._set(node, analysed[1])
+            self._add(_kind(node), full_name(node), Outcome.NEW_TYPES, because, details)
+
+    def _analysed(self, node: Node, because: tuple[str, ...]) -> tuple[str, StructType] | None:
+        name = full_name(node)
+        try:
+            analysed = self.reader.analyse(self.graph, node, self.types)
+        except DbtRuntimeError as error:
+            if not because:
+                return None  # What it needs may not be built yet.
+            self._stopped.add(str(node["unique_id"]))
+            self._add(_kind(node), name, Outcome.STOPS, because, (_first_line(error.msg),))
+            return None
+        if analysed is not None:
+            self.analysed.add(str(node["unique_id"]))
+        elif because:
+            self._add(_kind(node), name, Outcome.UNKNOWN, because, (QUERY_NOT_KNOWN,))
+        return analysed
+
+    def _plan(
+        self, node: Node, because: tuple[str, ...], decide: Callable[[], Planned | None]
+    ) -> None:
+        unique_id, name = str(node["unique_id"]), full_name(node)
+        stops = self._because(node, self._stopped)
+        result = OperationResult(name)
+        try:
+            found = decide()
+        except DbtBaseException as error:
+            is_refused = isinstance(error, _REFUSALS)
+            if unique_id not in self.asked and not because and not is_refused:
+                return
+            if is_refused:
+                self._stopped.add(unique_id)
+            result = OperationResult(name, error=str(getattr(error, "msg", error)))
+        else:
+            if found is None:
+                return
+            result = skipped_model(name, stops) if stops else found.result
+            if found.changes_types and not stops:
+                self._set(node, found.schema)
+        if stops:
+            self._stopped.add(unique_id)
+            self._add(_kind(node), name, Outcome.SKIPPED, stops)
+        is_shown = unique_id in self.asked or result.error or result.values.get("statements")
+        if is_shown:
+            reads = sorted({*because, *stops})
+            values = {"model": name, "reads_changed": reads, **result.values}
+            shown = {**result.shown, READS: ", ".join(reads)}
+            self.results[unique_id] = replace(result, values=values, shown=shown)
+
+    def _plan_reached(self, node: Node) -> Planned | None:
+        because = self._because(node, self._changed)
+        analysed = self._analysed(node, because)
+        if analysed is None or self._breaks_contract(node, analysed[1], because):
+            return None
+        query, output = analysed
+        table = self.reader.relation(node)
+        if not isinstance(table, SparkRelation):
+            return new_table_planned(full_name(node), output)
+        backend = self.reader.backend
+        if materialization(node) == "incremental":
+            return plan_model(backend, self.reader.evolution, node, table, output, query)
+        schema = backend.table_schema(table)
+        columns = own_columns(node)
+        rows = snapshot_output(node, output, schema)
+        plan = self.reader.snapshots.plan_schemas(
+            (rows, schema), table, node["config"], full_name(node), columns, hard_deletes(node)
+        )
+        policy = read_model_policy(node["config"], full_name(node))
+        return planned(backend, node, table, (plan, schema), policy)
+
+    def _breaks_contract(self, node: Node, output: StructType, because: tuple[str, ...]) -> bool:
+        if not has_contract(node):
+            return False
+        differences = contract_differences(self.reader.backend, node, output)
+        if differences:
+            self.contracts[str(node["unique_id"])] = differences
+        if differences and self.stops_at_contracts:
+            self._stopped.add(str(node["unique_id"]))
+            name = full_name(node)
+            texts = tuple(difference.text for difference in differences)
+            self._add(
+                Kind.CONTRACT, name, Outcome.BREAKS, because, texts, (contract_command(name),)
+            )
+        return bool(differences) and self.stops_at_contracts
+
+    def _find_stale_views(self) -> None:
+        tables = []
+        for unique_id, schema in self._changed.items():
+            relation = self.reader.relation(self.graph.node(unique_id))
+            if relation is not None and not relation.is_view:
+                tables.append(ChangedTable(_path(relation), self._name(unique_id), schema))
+        if not tables:
+            return
+        models = {
+            folded(_path(relation)): full_name(node)
+            for node in self.graph.in_order()
+            if materialization(node) == "view"
+            and (relation := self.reader.relation(node)) is not None
+        }
+        stale = StaleForecast(self.reader.backend, self.reader.finder, models)
+        found = list(stale.effects(tables))
+        names = {effect.name for effect in found}
+        kept = [e for e in self.effects if e.kind is not Kind.VIEW or e.name not in names]
+        self.effects[:] = [*kept, *found]
+
+    def _set(self, node: Node, schema: StructType) -> None:
+        unique_id = str(node["unique_id"])
+        self._changed[unique_id] = schema
+        if self.reader.relation(node) is None:
+            self._new.add(unique_id)
+        self.types.set(node_path(node), schema)
+
+    def _because(self, node: Node, among: Collection[str]) -> tuple[str, ...]:
+        found = set(self.graph.inputs(node)) & set(among)
+        return tuple(sorted(map(self._name, found)))
+
+    def _name(self, unique_id: str) -> str:
+        return full_name(self.graph.node(unique_id))
+
+    def _add(
+        self,
+        kind: Kind,
+        name: str,
+        outcome: Outcome,
+        because: tuple[str, ...],
+        details: tuple[str, ...] = (),
+        do: tuple[str, ...] = (),
+    ) -> None:
+        self.effects.append(Effect(kind, name, outcome, because, details, do))
+
+
+def _kind(node: Node) -> Kind:
+    found = {"view": Kind.VIEW, "snapshot": Kind.SNAPSHOT}
+    return found.get(materialization(node), Kind.MODEL)
+
+
+def _path(relation: BaseRelation) -> Path:
+    return without_session_catalog(relation_path(relation))
+
+
+def _first_line(text: str) -> str:
+    return next(iter(text.strip().splitlines()), "")
+
+
+def _differences(before: StructType, after: StructType) -> tuple[str, ...]:
+    """Return the differences of two schemas as texts: types, new columns, columns that are gone."""
+    old = {field.name.lower(): type_text(field.dataType) for field in before.fields}
+    new = {field.name.lower(): type_text(field.dataType) for field in after.fields}
+    changed = (
+        f"{path_text((field.name,))}: {old[field.name.lower()]} -> {new[field.name.lower()]}"
+        for field in after.fields
+        if old.get(field.name.lower(), "") not in ("", new[field.name.lower()])
+    )
+    added = (
+        f"{path_text((field.name,))}: new"
+        for field in after.fields
+        if field.name.lower() not in old
+    )
+    gone = (
+        f"{path_text((field.name,))}: dropped"
+        for field in before.fields
+        if field.name.lower() not in new
+    )
+    return (*changed, *added, *gone)

@@ -1,0 +1,161 @@
+"""Render the plans of models as Markdown, for a comment on a pull request."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from dbt.adapters.deltawiden.operations.forecast.effects import Effect
+from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults
+from dbt.adapters.deltawiden.sql.identifiers import path_text
+
+
+def plans_markdown(
+    results: OperationResults, downstream: Sequence[Effect] = (), readers: str = ""
+) -> str:
+    """Render the results of ``check_type_widening`` or ``plan``.
+
+    Args:
+        results: the results. Each has the values of ``plan_model``, or an error.
+        downstream: what the changes do to everything that reads the tables.
+        readers: the text about the readers that lose access; empty if none does.
+
+    Returns:
+        A heading, a table of the models, and a section for each model that is refused or changes.
+        Names and messages can have any characters: they do not end a cell or a block of code.
+
+    Source:
+        https://github.github.com/gfm/ (tables, fenced code blocks)
+    """
+    if not results.each:
+        return f"## {results.operation}\n\nThere are no incremental models to check."
+    states = [_state(result) for result in results.each]
+    counts = Counter(states)
+    summary = ", ".join(f"{counts[state]} {state}" for state in _STATES if counts[state])
+    rows = [
+        (_name(result), _code(result.values.get("table", "")), _summary(result))
+        for result in results.each
+    ]
+    sections = [section for result in results.each for section in _sections(result)]
+    overview = _table(("model", "table", "next run"), rows)
+    parts = [f"## {results.operation}: {summary}", overview, *sections]
+    if downstream:
+        parts += ["### What reads the tables", _table(_EFFECT_COLUMNS, map(_effect, downstream))]
+    if readers:
+        parts += ["### Readers that lose access", _escaped(readers)]
+    return "\n\n".join(parts)
+
+
+_EFFECT_COLUMNS = ("", "name", "what happens", "because of", "details", "do")
+
+
+def _effect(effect: Effect) -> tuple[str, ...]:
+    outcome = f"**{effect.outcome.value}**" if effect.stops_the_run else effect.outcome.value
+    return (
+        effect.kind.value,
+        _escaped(effect.name),
+        outcome,
+        ", ".join(map(_escaped, effect.because)),
+        "<br>".join(map(_escaped, effect.details)),
+        "<br>".join(map(_code, effect.do)),
+    )
+
+
+_STATES = ("refused", "to change", "new", "without change")
+
+
+def _state(result: OperationResult) -> str:
+    if result.error:
+        return "refused"
+    if result.values.get("new_table"):
+        return "new"
+    return "to change" if result.values.get("statements") else "without change"
+
+
+def _name(result: OperationResult) -> str:
+    return str(result.values.get("model", result.table))
+
+
+def _summary(result: OperationResult) -> str:
+    if result.error:
+        return "**stops**: see below"
+    if result.values.get("new_table"):
+        return "creates the table"
+    counts = {
+        "type change": len(result.values["type_changes"]),
+        "new column": len(result.values["new"]),
+        "dropped column": len(result.values["dropped"]),
+        "column that may not be stored exactly": len(result.values["not_stored_exactly"]),
+    }
+    texts = [f"{number} {_plural(name, number)}" for name, number in counts.items() if number]
+    other = "other statements" if result.values["statements"] else "no change"
+    return ", ".join(texts) or other
+
+
+def _plural(name: str, number: int) -> str:
+    first, _, rest = name.partition(" that ")
+    plural = first if number == 1 else f"{first}s"
+    return f"{plural} that {rest}" if rest else plural
+
+
+def _sections(result: OperationResult) -> Iterator[str]:
+    if result.error:
+        yield f"### {_escaped(_name(result))}: the run stops"
+        yield _block(result.error, "text")
+        return
+    changes, statements = result.values.get("type_changes"), result.values.get("statements")
+    others = list(_other_lines(result.values))
+    if not (changes or statements or others):
+        return
+    yield f"### {_escaped(_name(result))}"
+    if changes:
+        yield _table(("column", "type now", "type after"), map(_change, changes))
+    if others:
+        yield "\n".join(others)
+    if statements:
+        yield _block(";\n".join(statements) + ";", "sql")
+
+
+def _change(change: Mapping[str, Any]) -> tuple[str, ...]:
+    return _code(path_text(tuple(change["path"]))), _code(change["from"]), _code(change["to"])
+
+
+def _other_lines(values: Mapping[str, Any]) -> Iterator[str]:
+    for key, text in (
+        ("new", "new"),
+        ("dropped", "dropped"),
+        ("not_stored_exactly", "not every value is stored exactly"),
+    ):
+        for path in values.get(key, ()):
+            yield f"- {_code(path_text(tuple(path)))}: {text}"
+    if values.get("filters"):
+        yield f"- {_escaped(values['filters'])}"
+    if values.get("reads_changed"):
+        names = ", ".join(map(_escaped, values["reads_changed"]))
+        yield f"- the run changes what it reads: {names}"
+
+
+def _table(headings: Sequence[str], rows: Any) -> str:
+    lines = [headings, ["---"] * len(headings), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([\\|<>*_`\[\]#])", r"\\\1", " ".join(text.split()))
+
+
+def _code(text: str) -> str:
+    if not text:
+        return ""
+    line = " ".join(text.split()).replace("|", "\\|")
+    fence = "`" * (_longest_run(line) + 1)
+    return f"{fence} {line} {fence}" if "`" in line else f"{fence}{line}{fence}"
+
+
+def _block(text: str, language: str) -> str:
+    fence = "`" * max(3, _longest_run(text) + 1)
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def _longest_run(text: str) -> int:
+    return max((len(run) for run in re.findall(r"`+", text)), default=0)

@@ -1,0 +1,68 @@
+"""``plan``: show what the next ``dbt run`` will do to the tables of the target."""
+
+import contextlib
+
+from dbt.adapters.spark.relation import SparkRelation
+from dbt_common.exceptions import CompilationError, DbtRuntimeError
+from pyspark.sql.types import StructType
+
+from dbt.adapters.deltawiden.operations.forecast.contracts import (
+    contract_command,
+    contract_differences,
+    has_contract,
+)
+from dbt.adapters.deltawiden.operations.forecast.downstream import QUERY_NOT_KNOWN, Forecast, Reader
+from dbt.adapters.deltawiden.operations.forecast.model import Planned, new_table_planned, plan_model
+from dbt.adapters.deltawiden.operations.forecast.node_graph import NodeGraph
+from dbt.adapters.deltawiden.operations.forecast.results import PlanResults
+from dbt.adapters.deltawiden.operations.forecast.would_be_types import WouldBeTypes
+from dbt.adapters.deltawiden.operations.selection import Names, Node, Selection, full_name
+
+
+def plan(reader: Reader, selection: Selection, models: Names) -> PlanResults:
+    """Show what the next run will do to the tables of incremental models. It changes nothing.
+
+    Args:
+        reader: plans and analyses the nodes in the target.
+        selection: finds the models.
+        models: the names of models; None for all incremental models.
+
+    Returns:
+        The plan for each model, and what the changes do to everything that reads the tables. A
+        refusal is a failure, and so is a query that is not known.
+
+    Raises:
+        CompilationError: there is no such model.
+    """
+    nodes = selection.nodes_named(models, materialized="incremental")
+    graph = NodeGraph(selection.graph)
+
+    def decide(node: Node, types: WouldBeTypes) -> Planned:
+        return _plan_node(reader, graph, node, types)
+
+    asked = [str(node["unique_id"]) for node in nodes]
+    types = WouldBeTypes(reader.backend)
+    forecast = Forecast(graph, reader, types, decide, frozenset(asked), models is None)
+    forecast.run()
+    return PlanResults.of(selection.operation, forecast, asked)
+
+
+def _plan_node(reader: Reader, graph: NodeGraph, node: Node, types: WouldBeTypes) -> Planned:
+    name = full_name(node)
+    table = reader.relation(node)
+    if not isinstance(table, SparkRelation):
+        analysed = None
+        # The run itself will say what is wrong.
+        with contextlib.suppress(DbtRuntimeError):
+            analysed = reader.analyse(graph, node, types)
+        return new_table_planned(name, analysed[1] if analysed else StructType())
+    found = reader.analyse(graph, node, types)
+    if found is None:
+        raise DbtRuntimeError(QUERY_NOT_KNOWN)
+    query, output = found
+    differences = contract_differences(reader.backend, node, output) if has_contract(node) else []
+    if differences:
+        lines = ["Its enforced contract no longer matches."]
+        lines += [f"  {difference.text}" for difference in differences]
+        raise CompilationError("\n".join([*lines, f"Do: {contract_command(name)}"]))
+    return plan_model(reader.backend, reader.evolution, node, table, output, query)

@@ -1,0 +1,113 @@
+"""The results of ``check_type_widening`` and ``plan``: the models, and what a change reaches."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dbt.adapters.deltawiden.operations.delta_clients import DELTA_CLIENTS, KnownReader
+from dbt.adapters.deltawiden.operations.forecast.downstream import READS, Forecast
+from dbt.adapters.deltawiden.operations.forecast.effects import Effect, sorted_effects
+from dbt.adapters.deltawiden.operations.forecast.markdown import plans_markdown
+from dbt.adapters.deltawiden.operations.result import (
+    OperationResult,
+    OperationResults,
+    text_table,
+)
+
+
+@dataclass(frozen=True)
+class PlanResults(OperationResults):
+    """The results of ``check_type_widening`` or ``plan`` for all models.
+
+    Attributes:
+        downstream: what the changes do to everything that reads the tables.
+    """
+
+    downstream: Sequence[Effect] = ()
+
+    @classmethod
+    def of(cls, operation: str, forecast: Forecast, asked: Sequence[str]) -> "PlanResults":
+        """Return the results of a forecast.
+
+        Args:
+            forecast: the forecast, after ``run``.
+            asked: the unique ids of the models that were asked for, in the order of the output.
+        """
+        reached = [key for key in forecast.results if key not in asked]
+        each = [forecast.results[key] for key in (*asked, *reached)]
+        return cls(operation, each, {}, sorted_effects(forecast.effects))
+
+    @property
+    def gaining(self) -> list[str]:
+        """The names of the models whose tables gain the table feature of type widening."""
+        return [result.table for result in self.each if result.values.get("gains_feature")]
+
+    @property
+    def readers_lost(self) -> list[KnownReader]:
+        """The readers that lose access to a table that gains the table feature."""
+        return [reader for reader in DELTA_CLIENTS if reader.is_lost] if self.gaining else []
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The JSON document of the results."""
+        return {
+            **super().document,
+            "downstream": [effect.value for effect in self.downstream],
+            "readers_lost": [reader.value for reader in self.readers_lost],
+        }
+
+    @property
+    def text(self) -> str:
+        """The results without errors as tables for people, empty if there are none."""
+        shown = self if any(result.shown.get(READS) for result in self.each) else self._without()
+        parts = [OperationResults(shown.operation, shown.each).text]
+        if self.downstream:
+            parts.append(text_table([effect.row for effect in self.downstream]))
+        parts += [self.readers_text, self.filters_text]
+        return "\n\n".join(filter(None, parts))
+
+    def _without(self) -> "PlanResults":
+        """Return the results without an empty column."""
+        each = [
+            replace(result, shown={k: v for k, v in result.shown.items() if k != READS})
+            for result in self.each
+        ]
+        return replace(self, each=each)
+
+    @property
+    def readers_text(self) -> str:
+        """The readers that lose access as one text, empty if none does."""
+        if not self.gaining:
+            return ""
+        names = ", ".join(f"{reader.name} {reader.version}" for reader in self.readers_lost)
+        return (
+            f"The table feature typeWidening is new to the tables of {', '.join(self.gaining)}. "
+            f"These readers lose access to them, at least in part: {names}."
+        )
+
+    @property
+    def filters_text(self) -> str:
+        """What filters of other Sparks will miss as one text, empty if they will miss nothing."""
+        found = ((result.table, result.values.get("filters")) for result in self.each)
+        return "\n".join(f"{model}: {text}" for model, text in found if text)
+
+    @property
+    def failed(self) -> list[OperationResult]:
+        """The models that would be refused, and what else would stop the run."""
+        own = [result for result in self.each if result.error]
+        return [*own, *(stopping_result(e) for e in self.downstream if e.stops_the_run)]
+
+    @property
+    def checked(self) -> int:
+        """How many models and other nodes were checked, for the error message."""
+        return len(self.each) + sum(effect.stops_the_run for effect in self.downstream)
+
+    @property
+    def markdown(self) -> str:
+        """The results as Markdown, refusals included."""
+        return plans_markdown(self, self.downstream, self.readers_text)
+
+
+def stopping_result(effect: Effect) -> OperationResult:
+    """Return the failed result for a node at which the run would stop."""
+    return OperationResult(effect.name, error=effect.error)

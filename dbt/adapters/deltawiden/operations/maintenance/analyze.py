@@ -1,0 +1,66 @@
+"""``analyze``: collect the statistics of a table's files again.
+
+Spark's ``ANALYZE TABLE`` does not support Delta tables. Delta collects the statistics of a file
+when it writes the file, and uses them to leave out files that a filter does not need. A file has
+none if its writer did not collect them: another program, a conversion from Parquet, or Delta before
+``delta.dataSkippingStatsColumns`` or ``delta.dataSkippingNumIndexedCols`` was changed.
+"""
+
+from collections.abc import Iterable
+
+from dbt.adapters.spark.relation import SparkRelation
+from dbt_common.events.format import pluralize
+
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.operations.maintenance.table import MaintainedTable, run_on_each_table
+from dbt.adapters.deltawiden.operations.progress import log_progress
+from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults
+from dbt.adapters.deltawiden.sql.sizes import size_text
+
+_NAME = "analyze"
+
+
+def analyze(
+    backend: SqlBackend, tables: Iterable[SparkRelation], dry_run: bool
+) -> OperationResults:
+    """Collect the statistics of the files of tables again.
+
+    Args:
+        dry_run: as for ``analyze_table``.
+    """
+
+    def analyze_one(table: MaintainedTable) -> OperationResult:
+        backend.require_statistics()
+        return analyze_table(table, dry_run)
+
+    return run_on_each_table(backend, _NAME, tables, analyze_one, "analyze")
+
+
+def analyze_table(table: MaintainedTable, dry_run: bool) -> OperationResult:
+    """Collect the statistics of a table's files again, in one commit. It changes no row.
+
+    Args:
+        dry_run: whether to change nothing, and count the files.
+
+    Returns:
+        The result, with the number of files.
+
+    Raises:
+        DbtDatabaseError: Delta refused it. It can't do this for tables with deletion vectors.
+
+    Source:
+        Delta's ``StatisticsCollection.recompute``
+    """
+    files = table.files.list()
+    size = size_text(sum(file.size for file in files))
+    step = f"collect the statistics of {pluralize(len(files), 'file')} ({size})"
+    if files and not dry_run:
+        log_progress(f"{table.name}: {step}")
+        table.backend.collect_statistics(table.relation)
+    state = "dry_run" if dry_run else "analyzed" if files else "nothing_to_do"
+    done = step if files else "nothing to do"
+    return OperationResult(
+        table.name,
+        shown={"result": f"dry run: {done}" if dry_run else done},
+        values={"state": state, "statements": [step] if files else [], "files": len(files)},
+    )

@@ -1,0 +1,123 @@
+"""``rewrite_widened_files``: rewrite the files from before a widening that filters misread."""
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from dbt.adapters.spark.relation import SparkRelation
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.data_files import StaleFile
+from dbt.adapters.deltawiden.delta.relations import relation_sql
+from dbt.adapters.deltawiden.delta.widened_files import misread_columns
+from dbt.adapters.deltawiden.operations.maintenance.feature_state import FeatureReader, FeatureState
+from dbt.adapters.deltawiden.operations.maintenance.rewrite import rewrite, rewrite_text
+from dbt.adapters.deltawiden.operations.maintenance.table import MaintainedTable, opened
+from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults, run_on_each
+from dbt.adapters.deltawiden.sql.identifiers import Path, path_text
+
+NAME = "rewrite_widened_files"
+
+
+def rewrite_widened_files(
+    backend: SqlBackend, tables: Iterable[SparkRelation], dry_run: bool
+) -> OperationResults:
+    """Rewrite the files of tables in which filters of Spark misread a widened column.
+
+    Args:
+        dry_run: as for ``rewrite_files``.
+    """
+
+    def work(table: SparkRelation) -> OperationResult:
+        with opened(backend, table, NAME, writes_rows=True) as maintained:
+            return rewrite_files(maintained, dry_run)
+
+    return run_on_each(NAME, tables, relation_sql, work)
+
+
+def rewrite_files(table: MaintainedTable, dry_run: bool) -> OperationResult:
+    """Rewrite the files of a table in which filters of Spark misread a widened column.
+
+    Calling it again is always safe: what is rewritten is not rewritten again. The files are only
+    read if a type change that needs it is recorded in the table.
+
+    Args:
+        dry_run: whether to change nothing, and return what would be done.
+
+    Raises:
+        DbtRuntimeError: the table is not in the expected state afterwards.
+        DbtDatabaseError: Delta refused a commit. The commits before it are complete.
+    """
+    started = time.monotonic()
+    schema, changes = table.schema()
+    columns = misread_columns(changes, schema, table.snapshot().partition_columns)
+    if not columns:
+        return OperationResult(
+            table.name,
+            {"result": "nothing to do", "columns": "-", "stale": "-"},
+            {"state": "nothing_to_do", "statements": [], "columns": [], "stale_files": 0},
+        )
+    reader = FeatureReader(table)
+    before = _misread(reader.read(), columns)
+    if dry_run or not before.stale:
+        planned = [rewrite_text(table.files, before.stale)] if before.stale else []
+        return _result(before, "dry_run" if dry_run else "nothing_to_do", planned)
+    done = rewrite(table, before.stale)
+    after = _misread(reader.read(), columns)
+    others = table.others_since(before.version)
+    if not others:
+        _check(before, after)
+    result = _result(before, "rewritten", [done])
+    seconds = time.monotonic() - started
+    more = {"seconds": round(seconds, 1), "written_by_others": list(others)}
+    return replace(result, values={**result.values, **more})
+
+
+def _misread(state: FeatureState, columns: Sequence[Path]) -> FeatureState:
+    """Return a state with only those stale files in which filters misread one of the columns."""
+    found = (
+        StaleFile(
+            stale.file,
+            tuple(leaf for leaf in stale.leaves if leaf.is_misread and leaf.path in columns),
+        )
+        for stale in state.stale
+    )
+    return replace(state, stale=[stale for stale in found if stale.leaves])
+
+
+def _check(before: FeatureState, after: FeatureState) -> None:
+    """Check that no file is left and no row is lost, if no other writer has written.
+
+    Raises:
+        DbtRuntimeError: it is not so.
+    """
+    found = []
+    if after.stale:
+        found.append(f"{after.stale_text} still hold older types")
+    if after.rows != before.rows:
+        found.append(f"the table had {before.rows} rows and has {after.rows}")
+    if found:
+        raise DbtRuntimeError(
+            f"After the rewrite, {'; '.join(found)}. Run the operation again; if nothing changes, "
+            f"the table as it was can be read as version {before.version}."
+        )
+
+
+def _result(before: FeatureState, state: str, statements: Sequence[str]) -> OperationResult:
+    columns = list(dict.fromkeys(leaf.path for stale in before.stale for leaf in stale.leaves))
+    result = "; ".join(statements) or "nothing to do"
+    return OperationResult(
+        before.snapshot.name,
+        shown={
+            "result": f"dry run: {result}" if state == "dry_run" else result,
+            "columns": ", ".join(map(path_text, columns)) or "-",
+            "stale": before.stale_text,
+        },
+        values={
+            "state": state,
+            "statements": list(statements),
+            "columns": [list(path) for path in columns],
+            **before.counts,
+        },
+    )

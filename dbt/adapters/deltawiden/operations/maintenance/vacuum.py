@@ -1,0 +1,176 @@
+"""``vacuum``: delete the files that tables no longer need, and say which time travel this ends."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+
+from dbt.adapters.spark.relation import SparkRelation
+from dbt_common.events.format import pluralize
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.retention import (
+    CHECK_SETTING,
+    IGNORE_SETTING,
+    PROPERTY,
+    oldest_readable_version,
+    retention,
+)
+from dbt.adapters.deltawiden.operations.maintenance.table import MaintainedTable, run_on_each_table
+from dbt.adapters.deltawiden.operations.progress import log_progress
+from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults
+from dbt.adapters.deltawiden.sql import statements
+
+_NAME = "vacuum"
+
+
+@dataclass(frozen=True)
+class Vacuum:
+    """What a user asks of the operation.
+
+    Attributes:
+        retention_hours: how long files are kept after they were removed from the table. None for
+            the table's own retention, which is also the maximum.
+        force: whether it may be less than the table's own retention.
+        dry_run: whether to delete nothing, and count the files.
+    """
+
+    retention_hours: int | None
+    force: bool
+    dry_run: bool
+
+
+def vacuum(
+    backend: SqlBackend, tables: Iterable[SparkRelation], request: Vacuum
+) -> OperationResults:
+    """Delete the files that tables no longer need.
+
+    Args:
+        request: what the user asks for.
+    """
+
+    return run_on_each_table(
+        backend, _NAME, tables, lambda table: vacuum_table(table, request), "VACUUM"
+    )
+
+
+def vacuum_table(table: MaintainedTable, request: Vacuum) -> OperationResult:
+    """Delete the files that a table no longer needs.
+
+    Args:
+        request: what the user asks for.
+
+    Returns:
+        The result, with the number of files and the oldest version that stays readable.
+
+    Raises:
+        DbtRuntimeError: ``retention_hours`` is more than the table's retention, or less without
+            ``force``.
+        DbtDatabaseError: Delta refused the statement.
+
+    Source:
+        https://docs.delta.io/latest/delta-utility.html#remove-files-no-longer-referenced-by-a-delta-table
+    """
+    snapshot = table.snapshot()
+    of_table = retention(snapshot.properties)
+    hours = request.retention_hours
+    kept = of_table if hours is None else timedelta(hours=hours)
+    if kept > of_table:
+        raise DbtRuntimeError(_too_long_text(table.name, kept, of_table))
+    is_less = kept < of_table
+    if is_less and not request.force:
+        raise DbtRuntimeError(_too_short_text(kept, of_table))
+    statement = statements.vacuum(table.name, hours, request.dry_run)
+    oldest = oldest_readable_version(snapshot.location, kept, table.backend.fetch_rows)
+    log_progress(f"{statement}: {_time_travel_text(oldest)}")
+    with _accepting(table.backend, less_than_the_tables=is_less):
+        files = _run(table, statement, request.dry_run)
+    return _result(table, statement, request.dry_run, kept, files, oldest)
+
+
+@contextmanager
+def _accepting(backend: SqlBackend, less_than_the_tables: bool) -> Iterator[None]:
+    """Let Delta accept a retention under that of the table in the block, if it is one.
+
+    A retention that is the table's own needs no setting: Delta uses it in any case.
+    """
+    with ExitStack() as settings:
+        if less_than_the_tables:
+            for setting in (CHECK_SETTING, IGNORE_SETTING):
+                settings.enter_context(backend.with_setting(setting, "false"))
+        yield
+
+
+def _run(table: MaintainedTable, statement: str, dry_run: bool) -> int | None:
+    """Run VACUUM, and return the number of files. None if Delta did not record it."""
+    if dry_run:
+        return len(table.backend.fetch_rows(statement))
+    before = table.files.version()
+    table.run(statement)
+    ended = [
+        commit for commit in table.own_commits_since(before) if commit.operation == "VACUUM END"
+    ]
+    count = ended[0].metrics.get("numDeletedFiles") if ended else None
+    return None if count is None else int(count)
+
+
+def _too_short_text(kept: timedelta, of_table: timedelta) -> str:
+    return (
+        f"retention_hours: {_hours_text(kept)} is less than the table's retention of "
+        f"{_hours_text(of_table)} ({PROPERTY}). Queries and writers that run now may still need "
+        "the files, and older versions could no longer be read. Leave `retention_hours` out. If "
+        "nothing else uses the table, give `force: true`."
+    )
+
+
+def _too_long_text(table: str, kept: timedelta, of_table: timedelta) -> str:
+    hours = _hours_text(kept)
+    return (
+        f"retention_hours: {hours} is more than the table's retention of {_hours_text(of_table)} "
+        f"({PROPERTY}). Delta does not keep files longer than the table's retention: it no longer "
+        "knows when they were removed. To keep them longer from now on, run: alter table "
+        f"{table} set tblproperties ('{PROPERTY}' = 'interval {hours}'). Then leave "
+        "`retention_hours` out."
+    )
+
+
+def _hours_text(time: timedelta) -> str:
+    return f"{time / timedelta(hours=1):g} hours"
+
+
+def _time_travel_text(oldest: int | None) -> str:
+    if oldest is None:
+        return "every version that can be read now stays readable"
+    # Delta does not record in a table which shallow clones read its files.
+    return (
+        f"version {oldest} and newer stay readable, time travel to older versions ends, and "
+        "shallow clones of older versions lose files"
+    )
+
+
+def _result(
+    table: MaintainedTable,
+    statement: str,
+    dry_run: bool,
+    kept: timedelta,
+    files: int | None,
+    oldest: int | None,
+) -> OperationResult:
+    count = "files" if files is None else pluralize(files, "file")
+    done = f"dry run: it would delete {count}" if dry_run else f"deleted {count}"
+    return OperationResult(
+        table.name,
+        shown={"result": done, "kept": _hours_text(kept), "time travel": _readable_text(oldest)},
+        values={
+            "state": "dry_run" if dry_run else "vacuumed",
+            "statements": [statement],
+            "retention_hours": kept / timedelta(hours=1),
+            "files": files,
+            "oldest_readable_version": oldest,
+        },
+    )
+
+
+def _readable_text(oldest: int | None) -> str:
+    return "as before" if oldest is None else f"version {oldest} and newer"

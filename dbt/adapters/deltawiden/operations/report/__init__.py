@@ -1,0 +1,1 @@
+"""The types of tables over time, and pages for browsers."""

@@ -1,0 +1,26 @@
+"""Replace a file in one step."""
+
+import os
+import secrets
+import shutil
+from pathlib import Path
+
+
+def write_atomically(file: Path, text: str) -> None:
+    """Write a file's text in one step, so that no reader finds half of it. Its mode stays.
+
+    Args:
+        file: the file, which need not exist. A link to a file is followed.
+        text: the new text, with its line ends.
+    """
+    real = file.resolve()
+    temporary = real.with_name(f".{real.name}.{secrets.token_hex(4)}")
+    try:
+        with temporary.open("x", encoding="utf-8", newline="") as opened:
+            opened.write(text)
+        if real.exists():
+            shutil.copymode(real, temporary)
+        os.replace(temporary, real)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
