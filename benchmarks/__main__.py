@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from benchmarks import (
     checking,
     dropping,
+    filtered_scan,
     kept_alive,
     large_merge,
     many_models,
@@ -43,6 +44,7 @@ BENCHMARKS: dict[str, Benchmark] = {
         many_tables,
         dropping,
         checking,
+        filtered_scan,
     )
 }
 ERRORS = (RunFailed, WrongResult, widening.NoRoom)
