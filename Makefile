@@ -177,10 +177,33 @@ constraints: $(INSTALLED)  ## Pin anew what the tests install
 	for lane in $(PINNED_LANES); do $(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.10 \
 		--no-annotate --no-header --extra dev --constraint requirements/matrix/$$lane.in \
 		--override requirements/overrides.in pyproject.toml --output-file requirements/matrix/$$lane.txt || exit 1; done
+	$(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.10 --no-annotate --no-header \
+		requirements/release.in --output-file requirements/release.txt
+
+# The tools and the user have an environment each. The user's one has never seen this folder, and has no
+# pins: it gets the versions that a stranger gets today.
+RELEASE := $(MATRIX)/release
+EXAMPLE := $(RELEASE)/example
+
+.PHONY: release
+release:  ## Build dist/, check it, run the demo from the wheel alone, and say what is left to a person
+	rm -rf dist $(RELEASE)
+	$(PYTHON) -m venv $(RELEASE)/tools
+	$(RELEASE)/tools/bin/pip install --quiet --requirement requirements/release.txt
+	$(RELEASE)/tools/bin/python -m build --outdir dist
+	$(RELEASE)/tools/bin/twine check --strict dist/*
+	$(RELEASE)/tools/bin/check-wheel-contents dist/*.whl
+	$(PYTHON) -m venv $(RELEASE)/user
+	$(RELEASE)/user/bin/pip install --quiet "$$(echo dist/*.whl)[demo]"
+	cp -r examples/flights $(EXAMPLE) && rm -rf $(EXAMPLE)/.run
+	cd $(EXAMPLE) && ../user/bin/python demo.py
+	@version=$$($(RELEASE)/user/bin/python -c 'from importlib.metadata import version; print(version("dbt-deltawiden"))'); \
+	grep -q "^## $$version" CHANGELOG.md || { echo "CHANGELOG.md has no section $$version"; exit 1; }; \
+	echo "dist/ has version $$version. docs/releasing.md says what is left: a tag, and an approval."
 
 .PHONY: clean
 clean:  ## Remove the virtual environments and what demo and benchmarks made
-	rm -rf $(VENV) $(MATRIX) .bench examples/flights/.run
+	rm -rf $(VENV) $(MATRIX) .bench dist examples/flights/.run
 
 $(INSTALLED): pyproject.toml requirements/constraints.txt
 	$(PYTHON) -m venv --clear $(VENV)
