@@ -67,8 +67,9 @@ def test_relative_links_point_to_files_and_headings(page: Path):
 
 
 def test_every_page_can_be_reached_from_the_readme():
-    linked = {link.partition("#")[0] for link in links(ROOT / "README.md")}
-    assert {f"docs/{page.name}" for page in DOCS.glob("*.md")} <= linked
+    assert "docs/index.md" in links(ROOT / "README.md")
+    linked = {link.partition("#")[0] for link in links(DOCS / "index.md")}
+    assert {page.name for page in DOCS.glob("*.md")} <= {"index.md", *linked}
 
 
 # Profiles
