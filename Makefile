@@ -143,6 +143,15 @@ pictures: $(INSTALLED)  ## Screenshots of the pages of plan and report_type_wide
 docs-page: demo  ## A screenshot of a table's page in dbt docs: docs/catalog.png; needs Chromium
 	$(BIN)/python -m examples.flights.docs_page
 
+.PHONY: docs
+docs: $(MATRIX)/docs/.installed  ## The documentation as a site, in site/; a dead link or a page outside of the navigation is an error
+	NO_MKDOCS_2_WARNING=1 $(MATRIX)/docs/bin/mkdocs build --quiet --config-file website/mkdocs.yml
+
+$(MATRIX)/docs/.installed: requirements/docs.txt
+	$(PYTHON) -m venv --clear $(MATRIX)/docs
+	$(MATRIX)/docs/bin/pip install --quiet --requirement requirements/docs.txt
+	touch $@
+
 .PHONY: bench
 bench: $(INSTALLED)  ## This adapter compared with other programs; writes docs/benchmarks.md; ONLY=merges runs one
 	$(BIN)/python -m benchmarks $(ONLY)
@@ -177,8 +186,8 @@ constraints: $(INSTALLED)  ## Pin anew what the tests install
 	for lane in $(PINNED_LANES); do $(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.10 \
 		--no-annotate --no-header --extra dev --constraint requirements/matrix/$$lane.in \
 		--override requirements/overrides.in pyproject.toml --output-file requirements/matrix/$$lane.txt || exit 1; done
-	$(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.10 --no-annotate --no-header \
-		requirements/release.in --output-file requirements/release.txt
+	for tools in docs release; do $(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.10 \
+		--no-annotate --no-header requirements/$$tools.in --output-file requirements/$$tools.txt || exit 1; done
 
 # The tools and the user have an environment each. The user's one has never seen this folder, and has no
 # pins: it gets the versions that a stranger gets today.
@@ -203,7 +212,7 @@ release:  ## Build dist/, check it, run the demo from the wheel alone, and say w
 
 .PHONY: clean
 clean:  ## Remove the virtual environments and what demo and benchmarks made
-	rm -rf $(VENV) $(MATRIX) .bench dist examples/flights/.run
+	rm -rf $(VENV) $(MATRIX) .bench dist site examples/flights/.run
 
 $(INSTALLED): pyproject.toml requirements/constraints.txt
 	$(PYTHON) -m venv --clear $(VENV)
