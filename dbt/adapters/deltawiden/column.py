@@ -64,11 +64,7 @@ class DeltaWidenColumn(SparkColumn):
 def columns_of(
     schema: StructType, relation: BaseRelation, exclude: Container[str] = ()
 ) -> list[SparkColumn]:
-    """Return the columns of a relation from its schema.
-
-    Args:
-        exclude: the names of columns to leave out.
-    """
+    """Return the columns of a relation from its schema."""
     return [
         DeltaWidenColumn(
             table_database=relation.database,

@@ -46,9 +46,6 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
     def exception_handler(self, sql: str) -> Generator[None, None, None]:
         """Convert an error that Spark raises to a dbt error with Spark's condition and message.
 
-        Args:
-            sql: the statement that runs inside.
-
         Raises:
             DbtDatabaseError: Spark or Delta refused the statement.
         """
@@ -80,12 +77,6 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
 
         Args:
             auto_begin: whether to begin a transaction; Spark has none.
-            bindings: values for the ``%s`` in it.
-            arguments: the other positional arguments of dbt's method.
-            options: the other keyword arguments of dbt's method.
-
-        Returns:
-            The connection, and a cursor with the result.
 
         Raises:
             DbtDatabaseError: Spark or Delta refused the statement.
@@ -98,12 +89,6 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
     @classmethod
     def open(cls, connection: Connection) -> Connection:
         """Open a connection: a SparkSession, or a connection of dbt-spark.
-
-        Args:
-            connection: the connection, with its credentials.
-
-        Returns:
-            The same connection, open.
 
         Raises:
             SparkDidNotStart: the embedded Spark could not be started.
@@ -120,11 +105,7 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
         return connection
 
     def set_connection_name(self, name: str | None = None) -> Connection:
-        """Name the thread's connection after the node that uses it now, and its jobs in Spark's UI.
-
-        Args:
-            name: the node's unique id.
-        """
+        """Name the thread's connection, and its jobs in Spark's UI, after the node that uses it."""
         connection: Connection = super().set_connection_name(name)
         if connection.state == ConnectionState.OPEN:
             _describe_jobs(connection, connection.name)

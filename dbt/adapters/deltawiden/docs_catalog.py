@@ -37,10 +37,6 @@ _Schema = tuple[str | None, str]
 def catalog_rows(backend: SqlBackend, relation: SparkRelation) -> Iterator[dict[str, Any]]:
     """Yield the catalog rows of a relation, with the comments on the relation and its columns.
 
-    Args:
-        backend: reads the relation; it needs a session.
-        relation: a table or view.
-
     Yields:
         A row of dbt's catalog for each column. If the relation can't be read, there are none.
     """
@@ -170,7 +166,6 @@ def columns_for_catalog(
     """Return the catalog rows of a relation, on any connection.
 
     Args:
-        relation: a table or view.
         described: returns the rows that dbt-spark makes of DESCRIBE, for a connection that has no
             session.
     """
@@ -184,11 +179,7 @@ def columns_for_catalog(
 
 
 def catalog_of_relation(adapter: SparkAdapter, relation: BaseRelation) -> CatalogTable | None:
-    """Return the catalog entry of a relation; None if it can't be read.
-
-    Args:
-        relation: a table or view.
-    """
+    """Return the catalog entry of a relation; None if it can't be read."""
     # dbt's cache knows a relation that this process has made by its name only.
     listed = adapter.list_relations_without_caching(relation.without_identifier())
     same = (other for other in listed if other.identifier == relation.identifier)
@@ -200,9 +191,6 @@ def catalog_of_relations(
     adapter: SparkAdapter, relations: Iterable[BaseRelation]
 ) -> tuple[agate.Table, list[Exception]]:
     """Return the catalog of some relations. The other relations of a schema are not read.
-
-    Args:
-        adapter: reads the relations. Each schema has a thread with a connection of its own.
 
     Returns:
         A row for each column, and the errors of the schemas that could not be read.
@@ -218,9 +206,6 @@ def catalog_of_schemas(
     adapter: SparkAdapter, schemas: SchemaSearchMap
 ) -> tuple[agate.Table, list[Exception]]:
     """Return the catalog of all relations of some schemas, which can be in several catalogs.
-
-    Args:
-        adapter: reads the relations. Each schema has a thread with a connection of its own.
 
     Returns:
         As ``catalog_of_relations``.

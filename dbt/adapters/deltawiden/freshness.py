@@ -21,7 +21,6 @@ class LastModified:
     """The answer of dbt's macro ``get_relation_last_modified``.
 
     Attributes:
-        response: the response of the last statement.
         table: a row for each relation, with dbt's names of the columns.
     """
 
@@ -33,10 +32,6 @@ def last_modified(backend: SqlBackend, relations: Iterable[BaseRelation]) -> Las
     """Return when the data of Delta tables last changed.
 
     Commits that change no data do not count: new properties, wider types, OPTIMIZE, VACUUM.
-
-    Args:
-        backend: reads the tables' history.
-        relations: the tables.
 
     Returns:
         The time of the last commit that changed data, for each table.

@@ -55,7 +55,6 @@ def as_requested(
     and an incremental model would replace its table in each run.
 
     Args:
-        relations: the relations that Spark listed.
         schema_relation: the schema. Without a catalog, the relations are returned unchanged.
     """
     if not is_in_catalog(schema_relation):
@@ -129,9 +128,6 @@ def describe_one_by_one(
 ) -> Iterator[Description]:
     """Describe each table and view of a schema by a statement of its own.
 
-    Args:
-        execute_macro: runs a macro by its name.
-
     Yields:
         The descriptions. A table that others have dropped by then is left out.
     """
@@ -178,8 +174,6 @@ def columns_in_relation(
     """Return the columns of a relation; none if there is no such relation.
 
     Args:
-        backend: reads the schema, if it has a session.
-        relation: a table or view.
         described: returns the columns that dbt-spark makes of DESCRIBE, for a connection that has
             no session.
     """

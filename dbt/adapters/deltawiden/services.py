@@ -22,13 +22,7 @@ class Services:
     """What the adapter's methods call.
 
     Attributes:
-        view_finder: finds views that change values.
         views: refuses models that read such views, and names stale views.
-        evolution: plans and runs changes of tables.
-        snapshots: plans changes of the tables of snapshots.
-        new_tables: prepares queries that create tables.
-        merge_actions: prepares the clauses of a MERGE.
-        writes: writes models to existing tables.
     """
 
     def __init__(self, backend: SqlBackend) -> None:

@@ -45,11 +45,7 @@ class FolderRefused(DbtRuntimeError):
 
 
 class TableFolders:
-    """Checks the folders of the tables of nodes, and takes over the tables that are in them.
-
-    Args:
-        adapter: finds relations, and runs statements.
-    """
+    """Checks the folders of the tables of nodes, and takes over the tables that are in them."""
 
     def __init__(self, adapter: SparkAdapter, backend: SqlBackend) -> None:
         self._adapter = adapter
@@ -73,9 +69,6 @@ class TableFolders:
 
         The SQL of an incremental model depends on whether its table exists. So a table that the
         folder has, and that the metastore does not know, gets its name now.
-
-        Args:
-            node: what dbt is about to compile.
 
         Raises:
             FolderRefused: the folder is another node's, or another table's; or the node's table is

@@ -15,9 +15,6 @@ _INSTEAD = "use liquid_clustered_by: [columns], or remove clustered_by"
 def read_clustering(config: Mapping[str, Any]) -> tuple[Path, ...] | None:
     """Read the columns that a table is to be clustered by.
 
-    Args:
-        config: the configuration of a model, seed or snapshot.
-
     Returns:
         The columns of ``liquid_clustered_by``. An empty list means that the table must not be
         clustered. None if the key is not set, so that a table keeps the clustering that it has.
@@ -36,9 +33,6 @@ def changed_clustering(
 ) -> tuple[Path, ...] | None:
     """Return the columns that an existing table has to be clustered by, if that is a change.
 
-    Args:
-        snapshot: the table.
-
     Returns:
         The columns. None if the table is clustered as the model wants it.
     """
@@ -51,9 +45,6 @@ def changed_clustering(
 
 def clustering_to_restore(config: Mapping[str, Any], snapshot: TableSnapshot) -> tuple[Path, ...]:
     """Return the columns that a table has to be clustered by again after each write of a model.
-
-    Args:
-        snapshot: the table.
 
     Returns:
         The columns. None of them if the writes keep the clustering.
@@ -114,9 +105,6 @@ def warn_without_effect(config: Mapping[str, Any], name: str) -> None:
 
     It is no error, because dbt-spark ignores ``clustered_by`` without ``buckets``, and because no
     statement on an existing table has buckets in it.
-
-    Args:
-        name: the node's unique id, for the warning.
 
     Raises:
         EventCompilationError: ``--warn-error`` makes errors of warnings.

@@ -29,7 +29,6 @@ class Declaration:
     """What a contract declares about the values of a column.
 
     Attributes:
-        column: the column's name.
         key: the key of the column's metadata in a Delta table: that of a generation expression or
             that of a default value. None if a new table can't have it.
         expression: the expression; the whole text if the key is None.
@@ -80,10 +79,6 @@ def declaration_problems(
 ) -> list[str]:
     """Find the declarations that a new table can't have.
 
-    Args:
-        file_format: the format of the table.
-        has_session: whether the connection has a session.
-
     Returns:
         One line for each problem: the column, what is wrong and what to do.
     """
@@ -114,9 +109,6 @@ def _problems(declaration: Declaration, file_format: str, has_session: bool) -> 
 
 def metadata(declarations: list[Declaration]) -> dict[str, dict[str, str]]:
     """Return the metadata that Delta keeps for declared columns.
-
-    Args:
-        declarations: the declarations, none of which has a problem.
 
     Returns:
         The metadata by the column's name in lower case.

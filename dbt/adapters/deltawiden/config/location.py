@@ -33,7 +33,6 @@ def table_folder(config: Any, schema: Path, alias: str) -> str | None:
 
     Args:
         schema: the parts of the name of its schema, with the catalog if there is one.
-        alias: the name of its table.
 
     Returns:
         The path or URI; None if the metastore decides where the table is.
@@ -63,7 +62,6 @@ class Place:
     Attributes:
         scheme: the scheme of its URI; empty for a path of this machine, or of the default one.
         authority: what the URI has as a host or a bucket.
-        parts: the names in its path.
     """
 
     scheme: str
@@ -96,9 +94,6 @@ class Place:
 
 def overlaps(folders: Mapping[str, str]) -> dict[str, str]:
     """Find the nodes whose folder is also another node's, or is inside of it, or around it.
-
-    Args:
-        folders: the folder of each node.
 
     Returns:
         For each such node, another one of them.

@@ -31,15 +31,12 @@ class MergeClauses:
     """The names and clauses of a model's MERGE.
 
     Attributes:
-        target: the name of the table in the statement.
-        source: the name of the model's output in the statement.
         skip_matched_step: whether rows of the table that match are left as they are.
         skip_not_matched_step: whether rows of the model that match no row are left out.
         matched_condition: the condition under which a matching row is updated. Empty for none.
         not_matched_condition: the condition under which a row is inserted. Empty for none.
         not_matched_by_source_action: ``delete``, or ``update set`` with its assignments, for the
             rows of the table that match no row of the model. Empty for none.
-        not_matched_by_source_condition: the condition for that action. Empty for none.
 
     Source:
         https://docs.getdbt.com/reference/resource-configs/databricks-configs, "The merge strategy"

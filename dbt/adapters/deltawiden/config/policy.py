@@ -45,12 +45,9 @@ class Policy:
     """The part of a model's configuration that decides on type changes.
 
     Attributes:
-        on_schema_change: dbt's mode.
         type_widening: None to follow the table's property, true to set that property when it is
             first needed, false to never widen.
         compatible_with: apply only the changes that these formats support, too.
-        on_lossy_write: see ``OnLossyWrite``.
-        rewrite_widened_files: what is rewritten after a widening.
     """
 
     on_schema_change: OnSchemaChange = OnSchemaChange.IGNORE

@@ -22,9 +22,6 @@ def is_macro_of_project(macro: Any) -> bool:
 def is_replaced(context: Mapping[str, Any], name: str) -> bool:
     """Return whether a call of a macro in a model's context runs one of a project or a package.
 
-    Args:
-        name: a macro that dispatches to the implementations of adapters.
-
     Source:
         https://docs.getdbt.com/reference/dbt-jinja-functions/dispatch
     """
@@ -41,8 +38,6 @@ def writer_of_project(
 
     Args:
         macros: dbt's manifest. While dbt parses, it has no materializations.
-        adapter_type: the adapter's type.
-        materialized: the name of the node's materialization.
 
     Returns:
         For example "the materialization of the package shop". Empty if the values are checked.

@@ -16,7 +16,6 @@ class RewriteLimit:
         size: their size in bytes at most. None for no limit.
         table_files: the number of files that the table may have. None for no limit. The types in
             all of its files are read to find the older ones.
-        is_asked_for: whether the model's configuration has it.
     """
 
     size: int | None = 64 << 20

@@ -13,7 +13,6 @@ def changed_properties(configured: Mapping[str, Any], listed: Mapping[str, str])
 
     Args:
         configured: the model's ``tblproperties``.
-        listed: the table's properties, as SHOW TBLPROPERTIES lists them.
 
     Returns:
         The properties that the table lacks or that have another value there. Properties that the

@@ -160,9 +160,6 @@ def columns_named(configured: str | Sequence[str] | None) -> frozenset[str]:
 def read_model_policy(config: Mapping[str, Any], name: str) -> Policy:
     """Read the part of a model's configuration that decides on type changes.
 
-    Args:
-        name: the model's name or unique id, for the error.
-
     Raises:
         DbtConfigError: a value is not accepted.
     """
@@ -176,10 +173,6 @@ def check_configuration(
     config: Mapping[str, Any], name: str, is_own: Callable[[str], bool] = lambda _: False
 ) -> None:
     """Check a node's configuration, and warn of the keys that have no effect on Delta.
-
-    Args:
-        name: the node's unique id, for the error.
-        is_own: as for ``strategy_problems``.
 
     Raises:
         DbtConfigError: a value is not accepted. The message names all such values.
@@ -203,9 +196,6 @@ def check_configuration(
 def check_location_keys(config: Any, name: str) -> None:
     """Check the part of a node's configuration that decides where its table is.
 
-    Args:
-        name: the node's unique id, for the error.
-
     Raises:
         DbtConfigError: a value is not accepted.
     """
@@ -226,7 +216,6 @@ def warn_unchecked(config: Mapping[str, Any], name: str, writer: str) -> None:
     """Warn once a run that the values of a node are not checked, unless the node accepts that.
 
     Args:
-        name: the node's unique id.
         writer: what writes the node's rows. Empty if the values are checked.
 
     Raises:

@@ -13,10 +13,6 @@ _one_at_a_time = Lock()
 def warn_once(text: str, where: str) -> None:
     """Warn, unless this run has already given the same warning.
 
-    Args:
-        text: the warning.
-        where: what it is about, for example the first node that has the configuration.
-
     Raises:
         EventCompilationError: ``--warn-error`` makes errors of warnings. It is raised each time, so
             that no second node goes on.

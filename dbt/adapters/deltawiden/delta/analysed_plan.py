@@ -23,8 +23,6 @@ class ViewTypes:
     Attributes:
         follows: whether the view always has the types of its query. If so, the other attributes are
             empty.
-        query: the schema of the query's result.
-        view: the schema of the view.
         query_columns: for each column of the view, the name of the query's column. Empty if the
             view has all columns of the query.
     """
@@ -46,6 +44,5 @@ class AnalysedPlan(Protocol):
         """Return the types of a view in the plan, and those of its query.
 
         Args:
-            name: the view's catalog, schema and name.
             line: the view's line in the plan's text, from 0.
         """

@@ -24,7 +24,6 @@ class DatedChange:
     """A recorded type change, with what the table's history says of it.
 
     Attributes:
-        change: the type change.
         version: the version of the table that it made. None if the history does not say it: the
             commit is older than the history, or another program changed the type in a write.
         time: when it was made, in UTC. None as above.
@@ -80,11 +79,6 @@ def read_dated_changes(
 ) -> tuple[DatedChange, ...]:
     """Read the type changes of a table, with what its history says of them.
 
-    Args:
-        backend: reads the table's history.
-        snapshot: the table.
-        limit: how many commits of the history to read. None for all.
-
     Returns:
         As ``date_changes``. A table without changes has no statement.
 
@@ -105,7 +99,6 @@ def date_changes(
     """Find the commits that made type changes.
 
     Args:
-        changes: the recorded changes of a table.
         commits: the table's history, the newest commit first.
         instant: converts the time of a commit to UTC.
 

@@ -27,10 +27,7 @@ class ColumnMetadata:
     """The metadata of a table's columns, as the log keeps it.
 
     Attributes:
-        changes: the recorded type changes. Those of one leaf are in the order of their commits.
         generated: the generated columns, each with its expression.
-        identity: the names of the identity columns.
-        defaults: the names of the columns with a default value.
     """
 
     changes: tuple[TypeChange, ...] = ()

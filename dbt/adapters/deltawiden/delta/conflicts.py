@@ -40,9 +40,6 @@ https://docs.delta.io/latest/concurrency-control.html#conflict-exceptions."""
 def retry_same_commit(commit: Callable[[], Any]) -> None:
     """Make a commit that needs no new plan, and retry it after each conflict.
 
-    Args:
-        commit: makes the commit.
-
     Raises:
         DbtRuntimeError: the engine refused the commit, or every attempt ended in a conflict.
     """
@@ -51,9 +48,6 @@ def retry_same_commit(commit: Callable[[], Any]) -> None:
 
 def retry_while(may_retry: Callable[[BaseException], bool]) -> Retrying:
     """Return a callable that retries a function, with pauses, up to ``MAX_ATTEMPTS`` attempts.
-
-    Args:
-        may_retry: returns whether the function may run again after an error.
 
     Returns:
         A callable that takes the function. After the last attempt it raises the function's error.

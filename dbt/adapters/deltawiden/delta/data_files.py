@@ -44,7 +44,6 @@ class StaleFile:
     """A data file that holds a type from before a widening.
 
     Attributes:
-        file: the file.
         leaves: the stale leaves in it, at least one.
     """
 
@@ -109,9 +108,7 @@ class FilesBySql:
     stream, the change data feed), an ``UPDATE`` changes every row in them.
 
     Attributes:
-        table: the table's name, quoted for a statement.
         location: the path of the table's folder.
-        fetch_rows: runs a statement and returns its rows.
         partitioned_by: the partition columns, each with its type as SQL.
     """
 
@@ -223,8 +220,6 @@ def find_stale(
     """Read the types in files, and yield the files that hold older types.
 
     Args:
-        listed: those of them to read.
-        schema: as for ``stale_leaves``.
         is_wanted: returns whether a stale leaf counts. The others are left out.
     """
     for file, stored in files.schemas(listed):

@@ -70,14 +70,7 @@ def _leaves(schema: StructType, parent: Path) -> Iterator[tuple[Path, DataType]]
 
 
 def widened_floats(changes: Iterable[TypeChange], schema: StructType) -> tuple[Path, ...]:
-    """Find the leaves with statistics that were widened from float to double.
-
-    Args:
-        changes: a table's recorded type changes.
-
-    Returns:
-        Their paths.
-    """
+    """Find the leaves with statistics that were widened from float to double."""
     doubles = {
         path
         for path, data_type in leaves_with_statistics(schema).items()
@@ -115,9 +108,6 @@ def corrected(statistics: str, leaves: Iterable[Path]) -> str:
     Args:
         statistics: the statistics of a file, as JSON.
         leaves: the float leaves, in physical names.
-
-    Returns:
-        The statistics. Everything else in them keeps its text.
 
     Source:
         https://docs.python.org/3/library/functions.html#repr: the repr of a Python float is the
@@ -162,10 +152,6 @@ def _json(value: Any) -> str:
 def schema_with_doubles(schema_json: str, leaves: Iterable[Path]) -> str:
     """Change float leaves of a table's schema to double.
 
-    Args:
-        schema_json: the schema from the log, as JSON.
-        leaves: columns and fields of structs, in the schema's spelling.
-
     Returns:
         The schema with ``double`` in place of ``float`` for these leaves.
     """
@@ -183,9 +169,6 @@ def schema_with_doubles(schema_json: str, leaves: Iterable[Path]) -> str:
 
 def guard_statements(snapshot: TableSnapshot, leaves: Iterable[Path]) -> tuple[str, ...]:
     """Return the statements that stop all writers from collecting statistics for some leaves.
-
-    Args:
-        snapshot: the table, with its schema.
 
     Returns:
         The statements. The first one also saves the settings that ``restore_statements`` needs,
@@ -267,7 +250,6 @@ def restore_statements(name: str, before: str) -> tuple[str, ...]:
     """Return the statements that restore the settings from before ``guard_statements``.
 
     Args:
-        name: the table's name, quoted for a statement.
         before: the value of the property ``SAVED_SETTINGS_PROPERTY``.
 
     Returns:
@@ -290,10 +272,6 @@ def settings_before(snapshot: TableSnapshot) -> str:
 
 def rewrite_statement(name: str, leaf: Path) -> str:
     """Return the statement that rewrites every row of a table, with the current settings.
-
-    Args:
-        name: the table's name, quoted for a statement.
-        leaf: any leaf. The statement sets its column to itself.
 
     Returns:
         The statement. To a reader of the table's changes, it changes every row.

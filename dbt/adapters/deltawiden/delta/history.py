@@ -68,9 +68,7 @@ class Commit:
     """A commit in a table's history.
 
     Attributes:
-        version: the version that it made.
         timestamp: when it was made, as the connection returns it.
-        operation: the operation's name.
         metrics: the operation's metrics; empty if Delta did not record them.
         user_metadata: the text that the writer stored with it.
         parameters: the operation's parameters as one text, with their values in JSON.
@@ -119,10 +117,6 @@ def read_history(
 ) -> Iterator[Commit]:
     """Read the commits of a table, the newest first.
 
-    Args:
-        table_name: the table's name, quoted for a statement.
-        limit: the number of commits to read. None for all that are left.
-
     Yields:
         The commits.
 
@@ -164,9 +158,6 @@ _FIRST_COMMITS = 50
 
 def last_data_change(table_name: str, fetch_rows: FetchRows) -> Commit:
     """Return the last commit of a table that changed its data.
-
-    Args:
-        table_name: the table's name, quoted for a statement.
 
     Returns:
         The commit. If no commit that is left in the history changed data, the oldest one: the data

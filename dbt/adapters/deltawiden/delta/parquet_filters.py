@@ -14,7 +14,6 @@ def misread_by_filters(from_type: DataType, to_type: DataType) -> bool:
     Args:
         from_type: the type of a column, or of a field of a struct, in an older file. Spark makes no
             such filters on array elements, map keys and map values.
-        to_type: the type in the table.
 
     Returns:
         True for decimals that keep their scale and get another layout, and for integers that become

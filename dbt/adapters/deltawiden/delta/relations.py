@@ -19,9 +19,6 @@ def relation_path(relation: BaseRelation) -> Path:
 
     Args:
         relation: a relation. A part can be a path itself (``schema: catalog.sales``).
-
-    Returns:
-        The parts, without quotes.
     """
     return tuple(name for part in _parts(relation) for name in read_name(part))
 
@@ -46,9 +43,6 @@ def require_delta(relation: SparkRelation) -> None:
 
 def require_table(relation: SparkRelation, statement: str) -> None:
     """Check that a statement of Delta's can run on a relation.
-
-    Args:
-        statement: the statement's name, for the error.
 
     Raises:
         DbtRuntimeError: the relation is not a Delta table. The message says what it is.

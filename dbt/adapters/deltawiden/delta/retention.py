@@ -69,7 +69,6 @@ def oldest_readable_version(location: str, kept: timedelta, fetch_rows: FetchRow
 
     Args:
         location: the table's location, as DESCRIBE DETAIL shows it.
-        kept: how long VACUUM keeps files.
 
     Returns:
         The version. None if no commit that is left in the log removed a file before that: then

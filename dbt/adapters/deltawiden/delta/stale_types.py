@@ -35,7 +35,6 @@ class StaleLeaf:
     """A leaf that has a type from before a widening in a data file.
 
     Attributes:
-        path: the leaf, in the table's names.
         left_by_delta: whether Delta's own rewrite for ``DROP FEATURE`` does not check it: it is
             inside an array or a map, or a partition column.
         is_misread: whether a filter of Spark on the leaf can miss rows of the file. See
@@ -51,7 +50,6 @@ def stale_leaves(stored: StructType, schema: StructType) -> tuple[StaleLeaf, ...
     """Find the leaves that have an older type in a data file than in the table.
 
     Args:
-        stored: the schema in the file's footer, with physical names.
         schema: the table's schema from the log, with the metadata that Delta keeps in it.
 
     Returns:
@@ -70,11 +68,7 @@ def stale_leaves(stored: StructType, schema: StructType) -> tuple[StaleLeaf, ...
 
 
 def stored_leaves(stored: StructType, schema: StructType) -> frozenset[Path]:
-    """Find the leaves of a table that a data file has. The arguments are those of ``stale_leaves``.
-
-    Returns:
-        Their paths, in the table's names.
-    """
+    """Find the leaves of a table that a data file has. See ``stale_leaves``."""
     pairs = side_by_side(stored, schema, match=_by_physical_name)
     return frozenset(pair.path for pair in pairs if pair.left is not None)
 
@@ -84,7 +78,6 @@ def stale_partition_columns(values: Mapping[str, str], schema: StructType) -> tu
 
     Args:
         values: the texts of the partition values that are not null, by physical name.
-        schema: as for ``stale_leaves``.
 
     Returns:
         The columns. An integer that became double is not one of them: every reader reads its text.

@@ -20,9 +20,6 @@ FetchRows = Callable[[str], Sequence[Any]]
 def newest_schema(location: str, fetch_rows: FetchRows) -> str:
     """Read the schema of a table's newest version from its log.
 
-    Args:
-        location: the table's location, as DESCRIBE DETAIL shows it.
-
     Returns:
         The ``schemaString``: JSON, with all metadata of the columns.
 
@@ -51,9 +48,6 @@ def newest_schema(location: str, fetch_rows: FetchRows) -> str:
 
 def history_has_type_changes(location: str, fetch_rows: FetchRows) -> bool:
     """Return whether a version that is left in a table's log has a recorded type change.
-
-    Args:
-        location: the table's location, as DESCRIBE DETAIL shows it.
 
     Returns:
         Whether the schema of a commit or of a checkpoint has one. It can also be true because of a
@@ -84,7 +78,6 @@ def history_expiry(location: str, plus: str, fetch_rows: FetchRows) -> str:
     """Return the time at which type changes were removed from a schema, plus an interval.
 
     Args:
-        location: the table's location, as DESCRIBE DETAIL shows it.
         plus: an SQL interval that is added to the time.
 
     Returns:
@@ -123,9 +116,6 @@ def file_sql(source: str, path: str) -> str:
     Args:
         source: the data source, such as ``parquet``.
         path: the file's path. Every character in it is literal, also those of glob patterns.
-
-    Returns:
-        The name, for a statement.
 
     Source:
         https://spark.apache.org/docs/latest/sql-data-sources-load-save-functions.html#run-sql-on-files-directly

@@ -11,13 +11,7 @@ from dbt.adapters.deltawiden.sql.types import type_text
 
 @dataclass(frozen=True)
 class TypeChange:
-    """One change of a leaf's type.
-
-    Attributes:
-        path: the leaf.
-        from_type: its type before.
-        to_type: its type after.
-    """
+    """One change of a leaf's type."""
 
     path: Path
     from_type: DataType

@@ -23,7 +23,6 @@ def misread_columns(
 
     Args:
         changes: type changes of the table: those recorded in it, or those of a run.
-        schema: the table's schema after them.
         partition_columns: Spark filters these by the log, not by what is in the files.
 
     Returns:
@@ -46,13 +45,7 @@ def misread_columns(
 def misread_files(
     files: DataFiles, listed: Sequence[DataFile], schema: StructType, columns: Sequence[Path]
 ) -> Sequence[StaleFile]:
-    """Find the files in which filters misread one of these columns: read the types in all of them.
-
-    Args:
-        listed: those of them to read.
-        schema: the table's schema from the log.
-        columns: the columns that ``misread_columns`` finds.
-    """
+    """Read the types in all files, and find those in which filters misread one of the columns."""
     return list(
         find_stale(files, listed, schema, lambda leaf: leaf.is_misread and leaf.path in columns)
     )
@@ -69,8 +62,6 @@ def has_misread_files(files: DataFiles, schema: StructType, columns: Sequence[Pa
 
     Args:
         files: the table's files, with the times at which they were written.
-        schema: the table's schema from the log.
-        columns: the columns that ``misread_columns`` finds.
     """
     listed = sorted(files.list(), key=lambda file: file.modified)
     left = set(columns)

@@ -12,8 +12,6 @@ def column_names(operation: str, argument: str, given: Any) -> Sequence[str]:
     """Return the columns that an argument names.
 
     Args:
-        operation: the operation's name, for the error.
-        argument: the argument's name, for the error.
         given: a name, a list of names, or None.
 
     Returns:
@@ -35,8 +33,6 @@ def condition(operation: str, argument: str, given: Any) -> str | None:
     """Return the SQL condition that an argument has.
 
     Args:
-        operation: the operation's name, for the error.
-        argument: the argument's name, for the error.
         given: a text, or None.
 
     Returns:
@@ -52,8 +48,6 @@ def file_name(operation: str, argument: str, given: Any) -> str | None:
     """Return the file that an argument names.
 
     Args:
-        operation: the operation's name, for the error.
-        argument: the argument's name, for the error.
         given: a text, or None.
 
     Returns:
@@ -69,8 +63,6 @@ def whole_hours(operation: str, argument: str, given: Any) -> int | None:
     """Return the number of hours that an argument has.
 
     Args:
-        operation: the operation's name, for the error.
-        argument: the argument's name, for the error.
         given: a whole number, 0 or more, or None.
 
     Returns:

@@ -44,14 +44,10 @@ class KnownReader:
     """A program that reads Delta tables.
 
     Attributes:
-        name: the name of the program.
-        version: its version, or a description of several versions.
         access: its access by the state of the table. It is unknown for a state that is not in it.
         date: the date of the measurement, or on which the sources were read.
         sources: the URLs of its documentation, starting with the effect of enabling. Empty for a
             measured reader.
-        refusals: the error messages of a measured reader, by the state in which it refuses access.
-        note: additional information.
     """
 
     name: str

@@ -70,15 +70,7 @@ class Operations:
     """The methods that the macros of the operations call. Each operation has its own module.
 
     Attributes:
-        backend: reads and changes tables.
-        evolution: plans and runs changes of tables.
-        views: logs the views that an operation makes stale.
-        view_finder: finds views.
-        snapshots: plans changes of snapshots.
-        context: dbt's context of the operation.
         find: returns the relation of a catalog (or None), a schema and a name, or None.
-        list_schema: returns the relations of a catalog and a schema.
-        schema_exists: returns whether there is a schema in a catalog.
     """
 
     backend: SqlBackend

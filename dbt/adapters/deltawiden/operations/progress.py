@@ -21,12 +21,7 @@ def log_progress(text: str) -> None:
 def with_progress(
     operation: str, kind: str, items: Iterable[_Item], name: Callable[[_Item], str]
 ) -> Iterator[_Item]:
-    """Yield items, and log how many are done if that takes more than a few seconds.
-
-    Args:
-        kind: what the items are, in the plural.
-        name: returns an item's name.
-    """
+    """Yield items, and log how many are done if that takes more than a few seconds."""
     listed = list(items)
     logged = time.monotonic()
     for done, item in enumerate(listed):

@@ -17,10 +17,8 @@ class OperationResult:
     """The result of an operation for one table.
 
     Attributes:
-        table: the table's name.
         shown: the cells of its row in the table for people, by column heading.
         values: its values in the JSON document.
-        error: the error message if the operation failed, or an empty text.
     """
 
     table: str
@@ -31,13 +29,7 @@ class OperationResult:
 
 @dataclass(frozen=True)
 class OperationResults:
-    """The results of an operation for all of its tables.
-
-    Attributes:
-        operation: the operation's name.
-        each: the result for each table.
-        values: values of the JSON document that apply to the whole operation.
-    """
+    """The results of an operation for all of its tables."""
 
     operation: str
     each: Sequence[OperationResult]
@@ -118,7 +110,6 @@ def run_on_each(
 
     Args:
         items: the items that the operation works on, one for each table.
-        name: returns the name of an item's table.
         work: runs the operation on an item. If it raises a dbt error, the table has failed.
 
     Returns:
@@ -130,9 +121,6 @@ def run_on_each(
 
 def attempt(table: str, work: Callable[[], _Result]) -> _Result | OperationResult:
     """Call a function that works on a table, and convert a dbt error to a result.
-
-    Args:
-        work: the function.
 
     Returns:
         The return value of the function, or a failed result if it raises a dbt error.

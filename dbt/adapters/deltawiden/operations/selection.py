@@ -22,12 +22,8 @@ class Selection:
     """Finds the tables that the arguments of an operation name.
 
     Attributes:
-        operation: the operation's name, for error messages.
-        graph: dbt's graph.
-        target_schema: the schema of the target.
         get_relation: returns the relation of a catalog, a schema and a name, or None. Without a
             catalog, the name has two parts.
-        list_relations: returns the relations of a catalog and a schema.
         target_catalog: the catalog of the target, if it has one.
     """
 
@@ -42,7 +38,6 @@ class Selection:
         """Return the existing tables that an operation has to work on.
 
         Args:
-            models: the names of models, snapshots or seeds.
             relations: names of tables, as ``catalog.schema.table``, ``schema.table`` in the
                 target's catalog, or ``table`` in the target's schema.
             schema: the name of a schema, to select all of its Delta tables; ``catalog.schema`` in
@@ -102,7 +97,6 @@ class Selection:
 
         Args:
             models: the names; None for all nodes of a materialization, sorted by their names.
-            materialized: that materialization.
 
         Raises:
             CompilationError: the project has no such node.

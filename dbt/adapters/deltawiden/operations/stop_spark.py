@@ -26,7 +26,6 @@ class StoppedSparks:
 
     Attributes:
         each: what became of each Spark.
-        operation: the operation's name.
     """
 
     each: Sequence[Stopped]

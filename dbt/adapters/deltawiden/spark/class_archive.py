@@ -169,8 +169,6 @@ def find_archive(
     Args:
         settings: the settings that Spark starts with. Its jars are files, not packages.
         given_class_path: the user's own value of ``spark.driver.extraClassPath``.
-        options: the options that the user gives to the JVM.
-        java: the Java that Spark would use.
 
     Returns:
         The archive, whether or not it has been made. None if this Java can't have one, if the

@@ -26,9 +26,6 @@ class ConnectConnection(SessionConnection):
 
         A server of Spark Connect describes a job by the request, and nobody else can.
 
-        Args:
-            name: the name, or None to remove the tag.
-
         Source:
             https://spark.apache.org/docs/latest/api/python/reference/pyspark.sql/api/pyspark.sql.SparkSession.addTag.html
         """
@@ -67,12 +64,7 @@ def open_connect(
         parameters: ``server_side_parameters`` of the profile. Those that can be set on a session
             are set.
         token: a bearer token. It is only ever sent encrypted, unless the host is this machine.
-        user: the user name that is sent to the server.
-        use_ssl: whether to encrypt the connection.
         timeout: how long to wait for the server, in seconds.
-
-    Returns:
-        The connection.
 
     Raises:
         DbtConfigError: the packages that Spark Connect needs are not installed.
@@ -93,9 +85,6 @@ def open_connect(
 
 def create_session(builder: Any, parameters: Mapping[str, str]) -> SparkSession:
     """Create a session on a server, with those parameters of a profile that can be set on it.
-
-    Args:
-        builder: the session's builder.
 
     Raises:
         DbtConfigError: the session has a setting with which values would be lost.
@@ -126,9 +115,6 @@ def _leave_open(session: Any) -> None:
 
 def remote_builder(needed_by: str) -> Any:
     """Return a builder of Spark Connect sessions.
-
-    Args:
-        needed_by: what needs it in the profile.
 
     Raises:
         DbtConfigError: the packages of the client are not installed.

@@ -87,10 +87,7 @@ def _start(
     """Start a JVM, and Spark in it, and return the archive of classes for the next start.
 
     Args:
-        settings: the settings to start with.
-        given: the settings that the user gives to Spark.
         found: the cache of the jars of its packages, or None if they are not cached.
-        log: the file that the JVM writes its output to.
     """
     resolves = _PACKAGES in _with_jars(settings, found)
     with alone_resolving(os.environ) if resolves else contextlib.nullcontext():

@@ -208,9 +208,6 @@ def has_java_stack(text: str) -> bool:
 def condition(text: str) -> str | None:
     """Return the error condition that a text names.
 
-    Args:
-        text: an error's message.
-
     Returns:
         The first condition, such as ``CAST_OVERFLOW``, or None.
     """
@@ -229,9 +226,7 @@ def start_failure_text(log: str, java_version: str | None, minimum_java: int) ->
     """Explain why Spark's JVM did not start.
 
     Args:
-        log: the output of the JVM and its launcher.
         java_version: the version that ``java -version`` prints, or None if there is no Java.
-        minimum_java: the oldest Java version that this Spark supports.
 
     Returns:
         One sentence that says what was found, and what to install or set.
@@ -263,9 +258,6 @@ def start_failure_text(log: str, java_version: str | None, minimum_java: int) ->
 
 def java_major(version: str) -> int | None:
     """Parse Java's major version: 17 from ``17.0.15``, 8 from ``1.8.0_402``.
-
-    Args:
-        version: a version string.
 
     Returns:
         The major version, or None if the string has none.

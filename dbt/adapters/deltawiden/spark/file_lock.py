@@ -31,14 +31,7 @@ def open_lock(file: Path) -> int:
 
 
 def try_lock(handle: int) -> bool:
-    """Lock a file, unless another process has locked it.
-
-    Args:
-        handle: the descriptor of the open file.
-
-    Returns:
-        Whether this process has the lock.
-    """
+    """Lock a file, unless another process has locked it."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -47,15 +40,7 @@ def try_lock(handle: int) -> bool:
 
 
 def wait_for_lock(handle: int, seconds: float) -> bool:
-    """Lock a file as soon as no other process holds the lock.
-
-    Args:
-        handle: the descriptor of the open file.
-        seconds: how long to wait.
-
-    Returns:
-        Whether this process has the lock.
-    """
+    """Lock a file as soon as no other process holds the lock."""
     end = time.monotonic() + seconds
     while not try_lock(handle):
         if time.monotonic() >= end:

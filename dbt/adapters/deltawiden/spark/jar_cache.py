@@ -72,24 +72,13 @@ def without_bundled(jars: Iterable[str], own: Path) -> list[str]:
     Args:
         jars: URIs of jars. Spark names the files organization_artifact-version.jar.
         own: the folder with Spark's own jars.
-
-    Returns:
-        The URIs of the other jars.
     """
     names = set(os.listdir(own)) if own.is_dir() else set()
     return [jar for jar in jars if jar_path(jar).name.partition("_")[2] not in names]
 
 
 def without_other_versions(jars: Iterable[str], own: Path) -> list[str]:
-    """Return the jars of which Spark contains no version.
-
-    Args:
-        jars: as for ``without_bundled``.
-        own: as for ``without_bundled``.
-
-    Returns:
-        The URIs of these jars.
-    """
+    """Return the jars of which Spark contains no version."""
     artifacts = {_artifact(file.name) for file in own.glob("*.jar")}
     return [jar for jar in jars if _artifact(jar_path(jar).name.partition("_")[2]) not in artifacts]
 

@@ -88,9 +88,6 @@ def java_version(environment: Mapping[str, str]) -> str | None:
 def given_java_options(given: Mapping[str, str], environment: Mapping[str, str]) -> list[str]:
     """Return the options that the user gives to the driver's JVM.
 
-    Args:
-        given: the settings that the user gives to Spark.
-
     Returns:
         The options, in no particular order.
     """
@@ -101,10 +98,6 @@ def given_java_options(given: Mapping[str, str], environment: Mapping[str, str])
 
 def default_options(java: Java | None, given: list[str]) -> tuple[str, ...]:
     """Return options with which a short run spends less time on compiling and on memory.
-
-    Args:
-        java: the Java that Spark would use.
-        given: the options that the user gives to the JVM.
 
     Returns:
         The options. None for an old Java. None about compilation or garbage collection if the user

@@ -22,11 +22,7 @@ class JobDescription:
         self._before: str | None = None
 
     def show(self, context: SparkContext, name: str | None) -> None:
-        """Show a name as the description of the jobs of this thread.
-
-        Args:
-            name: the name, or None to show what was shown before the first name.
-        """
+        """Show a name as the description of the jobs of this thread."""
         thread = threading.get_ident()
         if self._thread is None and name is not None:
             self._thread = thread

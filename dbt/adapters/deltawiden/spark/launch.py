@@ -44,8 +44,6 @@ class JavaStart:
 
     Attributes:
         java: the Java. None on a cluster, and if it is not known.
-        given: the options that the user gives to the JVM.
-        defaults: the options that are added to them.
     """
 
     java: Java | None = None
@@ -54,12 +52,7 @@ class JavaStart:
 
 
 def read_java(settings: Mapping[str, str], given: Mapping[str, str]) -> JavaStart:
-    """Find the Java for a start of Spark, and choose its options.
-
-    Args:
-        settings: the settings that Spark starts with.
-        given: the settings that the user gives to Spark. Their Java options take precedence.
-    """
+    """Find the Java for a start of Spark, and choose its options."""
     # The settings do not repeat a master that is in spark-defaults.conf.
     every = {**given, **settings}
     if not is_local(every["spark.master"]):
@@ -73,11 +66,6 @@ def archive_for(
     settings: Mapping[str, str], given: Mapping[str, str], java: JavaStart
 ) -> ClassArchive | None:
     """Return the archive of classes for a JVM.
-
-    Args:
-        settings: as for ``read_java``.
-        given: as for ``read_java``.
-        java: the Java, and the options of the JVM.
 
     Returns:
         The archive, whether or not it has been made. None on a cluster, and if it is not known
@@ -98,13 +86,7 @@ def launch(
     """Launch a JVM. If it refuses what is added to the user's options, launch it with less.
 
     Args:
-        settings: the settings that Spark starts with.
-        java: the Java, and the options of the JVM.
         archive: the archive of classes that fits, or None.
-        log: the file that the JVM writes its output to.
-
-    Returns:
-        The gateway to the JVM.
     """
     *attempts, last = _attempts(settings, java, archive)
     refused = None
@@ -122,13 +104,7 @@ def launch(
 
 @dataclass(frozen=True)
 class _Attempt:
-    """One way to launch the JVM.
-
-    Attributes:
-        settings: the settings that Spark starts with.
-        options: the options that are added to the user's.
-        archive: the archive that is used.
-    """
+    """One way to launch the JVM."""
 
     settings: Mapping[str, str]
     options: tuple[str, ...]

@@ -17,11 +17,7 @@ _GROUPS = "sys/fs/cgroup"
 
 
 def memory_bytes(root: Path = _ROOT) -> int | None:
-    """Return the memory that this process may use, or None if the system does not say.
-
-    Args:
-        root: the folder of the system's files.
-    """
+    """Return the memory that this process may use, or None if the system does not say."""
     limits = [int(text) for text in _limits(root, "memory.max") if text != "max"]
     limits += map(int, _limits(root, "memory.limit_in_bytes", "memory"))
     with contextlib.suppress(ValueError, OSError, AttributeError):  # not on every platform
@@ -30,11 +26,7 @@ def memory_bytes(root: Path = _ROOT) -> int | None:
 
 
 def cores(root: Path = _ROOT) -> int:
-    """Return the number of cores that this process may use, at least 1.
-
-    Args:
-        root: the folder of the system's files.
-    """
+    """Return the number of cores that this process may use, at least 1."""
     quotas = [text.split() for text in _limits(root, "cpu.max")]
     quota_file, period_file = "cpu.cfs_quota_us", "cpu.cfs_period_us"
     old = (_limits(root, name, "cpu") for name in (quota_file, period_file))
@@ -54,8 +46,6 @@ def _limits(root: Path, name: str, controller: str = "") -> Iterator[str]:
     """Yield a limit of this process's control group, and those of the groups that contain it.
 
     Args:
-        root: the folder of the system's files.
-        name: the file with the limit.
         controller: the controller in version 1, or an empty text for version 2.
     """
     top = root / _GROUPS / controller

@@ -20,10 +20,6 @@ def spark_frame(frame: Any, spark: SparkSession) -> DataFrame:
 
     Args:
         frame: the pandas data frame. What pandas regards as missing becomes null.
-        spark: the session.
-
-    Returns:
-        The Spark data frame, with the same rows.
 
     Raises:
         PandasFrameRefused: a value would change, or pyarrow can't be used.
@@ -52,12 +48,7 @@ def spark_frame(frame: Any, spark: SparkSession) -> DataFrame:
 
 
 def _stored(name: str, series: Any, column: Any) -> Any:
-    """Return an Arrow column as Spark stores it, with times in microseconds.
-
-    Args:
-        series: the column in the pandas data frame.
-        column: the same column as an Arrow table has it.
-    """
+    """Return an Arrow column as Spark stores it, with times in microseconds."""
     from pyarrow import ArrowInvalid
 
     microseconds = _in_microseconds(column.type)

@@ -28,7 +28,6 @@ def check_submission(asked: str | None, method: str, has_session: bool) -> None:
 
     Args:
         asked: the model's ``submission_method``.
-        has_session: whether dbt has a session.
 
     Raises:
         DbtRuntimeError: the connection can run SQL only.
@@ -49,9 +48,6 @@ def use_functions_of(session: Any) -> None:
 
     PySpark sets the variable if ``SparkSession.builder`` creates the session. Without it, these
     functions need a SparkContext in this process.
-
-    Args:
-        session: the session of a Python model.
 
     Source:
         ``pyspark.sql.utils.is_remote``
@@ -84,7 +80,6 @@ class SessionJob(PythonJobHelper):
     """Runs a Python model's code in the SparkSession of the run.
 
     Args:
-        parsed_model: the model's node.
         session: returns the session of the model's thread, which also runs its other statements.
         check_query: takes a query and the model's configuration, and raises an exception if the
             model must not read the query's values.
@@ -155,10 +150,6 @@ def as_spark_frame(returned: Any, spark: SparkSession) -> DataFrame:
 
     Args:
         returned: a data frame of Spark, pandas or pandas on Spark.
-        spark: the session.
-
-    Returns:
-        The Spark data frame, with the same rows.
 
     Raises:
         PythonModelFailed: the value is of another type.

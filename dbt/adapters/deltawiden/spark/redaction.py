@@ -49,7 +49,6 @@ def is_secret(setting: str, value: str | None) -> bool:
     """Return whether a setting contains a secret.
 
     Args:
-        setting: its name. Spark and Hadoop have rules for the names of secrets.
         value: its value, which can be a URL with a password.
     """
     return bool(_SECRET_SETTING.search(setting) or _SECRET_IN_URL.search(value or ""))
@@ -92,11 +91,7 @@ _hidden: tuple[str, ...] = ()
 
 
 def hide(secrets: Iterable[str]) -> None:
-    """Replace secrets with stars in dbt's log and on its terminal, as dbt does for its own secrets.
-
-    Args:
-        secrets: the result of ``find_secrets``. They stay hidden until the process ends.
-    """
+    """Replace secrets with stars in dbt's log and on its terminal until the process ends."""
     global _hidden
     shown = {text for secret in secrets for text in _spellings(secret)}
     # The longest come first, so that a secret that is part of another one does not split it.
@@ -126,9 +121,6 @@ def scrubbed(text: str) -> str:
 
     Args:
         text: the text of an error. dbt also writes it to artifacts, which it does not scrub.
-
-    Returns:
-        The text without the secrets.
     """
     return str(scrub_secrets(text, list(_hidden)))
 

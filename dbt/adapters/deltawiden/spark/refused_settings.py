@@ -18,10 +18,8 @@ class RefusedSetting:
     """A setting and what is wrong with it.
 
     Attributes:
-        name: its name.
         values: the values that are refused. Empty if every value is.
         use: the value to use. Empty if the setting must not be set.
-        why: what happens with a refused value.
     """
 
     name: str
@@ -102,9 +100,6 @@ REFUSED_SETTINGS = (
 
 def refuse_settings(read: Read) -> None:
     """Stop before anything is written if a session has a setting with which values are lost.
-
-    Args:
-        read: reads a setting of the session.
 
     Raises:
         DbtConfigError: the session has at least one. The message names all of them.

@@ -20,13 +20,7 @@ _LAST_BYTES = 2**16
 
 @dataclass(frozen=True)
 class RunningSpark:
-    """A Spark on this machine.
-
-    Attributes:
-        pid: its process.
-        log: the file with its output.
-        has_ended: returns whether it has ended.
-    """
+    """A Spark on this machine."""
 
     pid: int
     log: Path

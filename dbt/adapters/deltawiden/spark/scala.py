@@ -106,11 +106,7 @@ def texts(sequence: Java) -> list[str]:
 
 
 class DeltaTransactions:
-    """Delta's transactions on one table.
-
-    Args:
-        table_name: the table's name, quoted for a statement.
-    """
+    """Delta's transactions on one table."""
 
     def __init__(self, session: SparkSession, table_name: str) -> None:
         own: Any = session
@@ -180,7 +176,6 @@ class DeltaTransactions:
         """Commit a schema with new types, and record the type changes. Tried on LATER.
 
         Args:
-            schema_json: the schema with the new types.
             leaves: the paths of the columns and struct fields that change.
         """
         metadata = transaction.metadata()

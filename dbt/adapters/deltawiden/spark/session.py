@@ -33,9 +33,6 @@ class _Current:
     """The session of the process.
 
     Attributes:
-        session: the session.
-        settings: sets and removes the settings of targets.
-        is_own: whether dbt started its Spark.
         applied: the parameters that are set now, and the dbt command that they were set for.
     """
 

@@ -27,11 +27,7 @@ logger = AdapterLogger("DeltaWiden")
 
 
 class SessionConnection(SparkConnectionWrapper):
-    """A connection and cursor over a SparkSession, with the interface that dbt-spark expects.
-
-    Attributes:
-        session: the session.
-    """
+    """A connection and cursor over a SparkSession, with the interface that dbt-spark expects."""
 
     def __init__(self, session: SparkSession) -> None:
         self.session = session
@@ -44,11 +40,7 @@ class SessionConnection(SparkConnectionWrapper):
         self._job_description = JobDescription()
 
     def describe_jobs(self, name: str | None) -> None:
-        """Show a name as the description of the jobs that this thread starts in Spark's UI.
-
-        Args:
-            name: the name, or None to show what was shown before the first name.
-        """
+        """Show a name as the description of the jobs that this thread starts in Spark's UI."""
         self._job_description.show(self.session.sparkContext, name)
 
     def cursor(self) -> "SessionConnection":
@@ -76,7 +68,6 @@ class SessionConnection(SparkConnectionWrapper):
 
         Args:
             sql: the statement; a semicolon at its end is allowed.
-            bindings: values for the ``%s`` in it.
 
         Raises:
             DbtDatabaseError: Spark or Delta refused the statement. The message is theirs, without
@@ -115,9 +106,6 @@ class SessionConnection(SparkConnectionWrapper):
         """Fetch the next rows of the last result. The first call reads only those.
 
         To fetch more rows after that, Spark runs the query again.
-
-        Args:
-            size: the maximum number of rows.
         """
         if self._rows is None and not self._fetched:
             with errors_as_dbt_errors():
@@ -165,9 +153,6 @@ class SessionConnection(SparkConnectionWrapper):
     def comment(self, relation: str) -> str | None:
         """Read the comment on a table or view.
 
-        Args:
-            relation: its name, quoted for a statement.
-
         Returns:
             The comment, or None.
 
@@ -179,9 +164,6 @@ class SessionConnection(SparkConnectionWrapper):
 
     def query_schema(self, query: str) -> StructType:
         """Analyse a query without running it.
-
-        Returns:
-            The schema of its result.
 
         Raises:
             DbtDatabaseError: the query is not valid.
@@ -197,9 +179,6 @@ class SessionConnection(SparkConnectionWrapper):
 
         If the last statement created a view from the query, its plan is used. Otherwise the query
         is analysed now, and the next ``query_schema`` of the same query uses the result.
-
-        Returns:
-            The logical plan, a Java object.
 
         Raises:
             DbtDatabaseError: the query is not valid.

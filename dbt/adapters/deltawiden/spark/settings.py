@@ -61,9 +61,6 @@ def start_settings(parameters: Mapping[str, str], environment: Mapping[str, str]
         environment: the process's environment variables. Spark's own configuration that they point
             to (``spark-defaults.conf``, ``PYSPARK_SUBMIT_ARGS``) takes precedence over the settings
             that are chosen here.
-
-    Returns:
-        Settings for a SparkConf.
     """
     given = given_settings(parameters, environment)
     settings = {
@@ -85,24 +82,12 @@ def start_settings(parameters: Mapping[str, str], environment: Mapping[str, str]
 
 
 def is_on_one_machine(parameters: Mapping[str, str], environment: Mapping[str, str]) -> bool:
-    """Return whether Spark will run in a single process.
-
-    Args:
-        parameters: as for ``start_settings``.
-        environment: as for ``start_settings``.
-
-    Returns:
-        Whether its master is local.
-    """
+    """Return whether Spark will run in a single process."""
     return is_local(_master(given_settings(parameters, environment), environment))
 
 
 def adds_only_own_jars(parameters: Mapping[str, str], environment: Mapping[str, str]) -> bool:
     """Return whether only this adapter chooses the jars that Spark adds.
-
-    Args:
-        parameters: as for ``start_settings``.
-        environment: as for ``start_settings``.
 
     Returns:
         False if the user sets anything about jars, and on a cluster, because its executors need
@@ -130,10 +115,6 @@ def is_local(master: str) -> bool:
 def given_settings(parameters: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
     """Return the settings that the user gives to Spark.
 
-    Args:
-        parameters: as for ``start_settings``.
-        environment: as for ``start_settings``.
-
     Returns:
         The settings, each with the value that takes precedence.
     """
@@ -145,9 +126,6 @@ def iceberg_settings(session: Mapping[str, str]) -> dict[str, str]:
 
     Each session has its own cache. A session that has read a table would not see what other
     sessions write to it, and each thread of dbt has its own session on a server.
-
-    Args:
-        session: the session's settings.
 
     Returns:
         The settings. A setting of the user's is left as it is.

@@ -34,7 +34,6 @@ def settings_of_folder(folder: str, project: str, parameters: Mapping[str, str])
 
     Args:
         folder: ``spark_dir`` of the profile. A relative path starts at the project's folder.
-        project: the project's folder.
 
     Raises:
         DbtConfigError: the folder is not accepted, or other settings decide about it.
@@ -62,9 +61,6 @@ def settings_of_folder(folder: str, project: str, parameters: Mapping[str, str])
 def default_warehouse(given: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
     """Return the setting for the warehouse, where Spark's own default is not the working folder.
 
-    Args:
-        given: the settings that the user gives to Spark.
-
     Returns:
         The setting. None if Spark's default is right, or if the user's settings decide.
     """
@@ -86,10 +82,6 @@ def warn_of_other_folders(
     given: Mapping[str, str], environment: Mapping[str, str], project: str
 ) -> None:
     """Warn, once in an invocation, of tables that earlier runs have left in another folder.
-
-    Args:
-        given: the settings that the user gives to Spark.
-        project: the project's folder.
 
     Raises:
         EventCompilationError: ``--warn-error`` makes errors of warnings.

@@ -54,12 +54,7 @@ def _with_equals_split(words: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Submission:
-    """The arguments of spark-submit, and the files that they name.
-
-    Attributes:
-        arguments: the value of PYSPARK_SUBMIT_ARGS.
-        files: the file descriptors that the JVM has to inherit.
-    """
+    """The arguments of spark-submit, and the files that they name."""
 
     arguments: str
     files: tuple[int, ...]

@@ -11,29 +11,17 @@ from dbt_common.utils import md5
 
 
 def session_view(model: Mapping[str, Any]) -> str:
-    """Return the name of the view of a model's query, which the write reads.
-
-    Returns:
-        The name, without backticks.
-    """
+    """Return the name of the view of a model's query, which the write reads."""
     return _name(model, "__dbt_tmp")
 
 
 def python_view(model: Mapping[str, Any]) -> str:
-    """Return the name of the view of a Python model's data frame.
-
-    Returns:
-        The name, without backticks.
-    """
+    """Return the name of the view of a Python model's data frame."""
     return _name(model, "__dbt_py")
 
 
 def declared_view(model: Mapping[str, Any]) -> str:
-    """Return the name of the view whose columns have the declarations of a model's contract.
-
-    Returns:
-        The name, without backticks.
-    """
+    """Return the name of the view whose columns have the declarations of a model's contract."""
     return _name(model, "__dbt_new")
 
 

@@ -15,9 +15,6 @@ _warned: set[str] = set()
 def warn_of_filters(given: Mapping[str, str]) -> None:
     """Warn once in an invocation if the user sets what ``SAFE_READS`` sets to something else.
 
-    Args:
-        given: the settings that the user gives to Spark, and those that every session has.
-
     Raises:
         EventCompilationError: ``--warn-error`` makes errors of warnings.
     """

@@ -14,10 +14,6 @@ OfLeaf = Callable[[str, DataType, Path], str | None]
 def any_leaf_sql(value: str, data_type: DataType, path: Path, of_leaf: OfLeaf) -> str | None:
     """Render the condition that any value inside a value meets another condition.
 
-    Args:
-        value: an SQL expression.
-        of_leaf: renders the condition for the leaves.
-
     Returns:
         A condition that is false or null if there is no such value. None if there can be none.
     """

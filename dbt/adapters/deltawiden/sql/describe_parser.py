@@ -154,9 +154,6 @@ def with_char_types(schema: StructType) -> StructType:
     """Return a schema in which everything that was declared as char has that type, not string.
 
     A varchar stays a string: a varchar column stores each text that it accepts unchanged.
-
-    Args:
-        schema: a schema as Spark reports it.
     """
     fields = []
     for column in schema.fields:
@@ -213,7 +210,6 @@ class _TypeResolver:
 
     Args:
         relation: the relation's name, quoted for a statement, or a subquery.
-        describe: describes a query on the server.
     """
 
     def __init__(self, relation: str, describe: Describe) -> None:

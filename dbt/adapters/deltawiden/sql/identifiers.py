@@ -94,9 +94,6 @@ def quote_once(name: str) -> str:
 def read_name(name: str) -> Path:
     """Parse a name from a configuration or a profile.
 
-    Args:
-        name: a name as for ``quote_once``.
-
     Returns:
         The parts of the name, without quotes. If Spark does not read the text as a name, the whole
         text is the only part.
@@ -105,22 +102,12 @@ def read_name(name: str) -> Path:
 
 
 def name_sql(*parts: str) -> str:
-    """Render a relation's name for a statement, with every part quoted.
-
-    Args:
-        parts: the schema and the identifier, each as for ``quote_once``.
-
-    Returns:
-        The quoted parts, joined by dots.
-    """
+    """Render a relation's name for a statement, with every part quoted."""
     return ".".join(path_sql(read_name(part)) for part in parts)
 
 
 def read_names(given: str | Sequence[str]) -> tuple[Path, ...]:
     """Parse the columns that a configuration lists, such as those of ``liquid_clustered_by``.
-
-    Args:
-        given: names as for ``names_sql``.
 
     Returns:
         The path of each column or nested field.
@@ -131,12 +118,8 @@ def read_names(given: str | Sequence[str]) -> tuple[Path, ...]:
 def names_sql(given: str | Sequence[str]) -> str:
     """Render the columns that a configuration lists, such as those of ``partition_by``.
 
-    Args:
-        given: names as for ``quote_once``, or transforms of columns (``days(ts)``). One string
-            can contain several of them, separated by commas.
-
-    Returns:
-        The list for a statement. Any other text is quoted as one name.
+    They are names as for ``quote_once``, or transforms (``days(ts)``), in a list or with commas
+    between them. Any other text is quoted as one name.
 
     Source:
         https://spark.apache.org/docs/latest/sql-ref-syntax-ddl-create-table-datasource.html

@@ -14,9 +14,6 @@ def property_text(value: Any) -> str:
 def properties_sql(properties: Mapping[str, Any]) -> str:
     """Render the list of properties in TBLPROPERTIES (...).
 
-    Args:
-        properties: the value of each property.
-
     Returns:
         The list. Every key and value is a literal, so it can contain any text.
     """

@@ -21,7 +21,6 @@ def select_from(selected: str, query: str) -> str:
     """Render a query for some expressions on the rows of another query.
 
     Args:
-        selected: the select list.
         query: the query of a model, which can end with comments and semicolons.
     """
     return f"select {selected} from ({in_lines(query)})"

@@ -77,6 +77,5 @@ def value_or_failure_sql(condition: str, name: str, failure: str) -> str:
 
     Args:
         name: the column, quoted.
-        failure: what ``failure_sql`` returns.
     """
     return f"case when {condition} then {name} else {failure} end as {name}"

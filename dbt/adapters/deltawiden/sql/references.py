@@ -57,10 +57,6 @@ def _words(expression: str) -> Iterator[Path]:
 def uses(expression: str, path: Path) -> bool:
     """Return whether an expression depends on a column or nested field.
 
-    Args:
-        expression: as for ``referenced_paths``.
-        path: the column or field.
-
     Returns:
         Whether the expression uses the field, a field inside it, or a field that contains it.
 

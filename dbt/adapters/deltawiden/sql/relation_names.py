@@ -11,11 +11,7 @@ from dbt.adapters.deltawiden.sql.types import type_sql
 
 
 def name_pattern(relation: Path) -> re.Pattern[str]:
-    """Return the pattern of a relation's name in a query, quoted or not, in any case.
-
-    Args:
-        relation: the parts of the name.
-    """
+    """Return the pattern of a relation's name in a query, quoted or not, in any case."""
     dotted = r"\s*\.\s*".join(_part(part) for part in relation)
     return re.compile(rf"(?<![\w`.]){dotted}(?![\w`])", re.IGNORECASE)
 
@@ -24,7 +20,6 @@ def replace_name(query: str, relation: Path, by: str) -> str:
     """Replace a relation's name in a query.
 
     Args:
-        relation: the parts of the name.
         by: the text that replaces it.
 
     Returns:

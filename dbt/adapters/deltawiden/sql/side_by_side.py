@@ -40,9 +40,6 @@ def side_by_side(
     """Yield the leaves at the same place in two types, and the fields that only one of them has.
 
     Args:
-        left: a type.
-        right: the other type.
-        path: the place of both types.
         match: pairs the fields of two structs. The default is ``by_name``.
 
     Yields:

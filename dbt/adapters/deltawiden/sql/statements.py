@@ -62,8 +62,6 @@ def optimize(table_name: str, zorder: str = "", where: str | None = None) -> str
     """Return the statement that compacts a table's files.
 
     Args:
-        table_name: the table's name, quoted for a statement.
-        zorder: the columns to order the rows by, rendered for a statement; empty for none.
         where: a condition on partition columns, to compact only some partitions.
     """
     # The condition is on its own line, because it may end with a comment.
@@ -75,10 +73,8 @@ def vacuum(table_name: str, hours: int | None, dry_run: bool) -> str:
     """Return the statement that deletes the files that a table no longer needs.
 
     Args:
-        table_name: the table's name, quoted for a statement.
         hours: how long files are kept after they were removed from the table. None
             for the table's own retention.
-        dry_run: whether to list the files and delete nothing.
     """
     retain = f" retain {hours} hours" if hours is not None else ""
     return f"vacuum {table_name}{retain}{' dry run' if dry_run else ''}"

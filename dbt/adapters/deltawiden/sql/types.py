@@ -115,11 +115,7 @@ def leaves(data_type: DataType) -> Iterator[DataType]:
 
 
 def contains(data_type: DataType, wanted: type[DataType]) -> bool:
-    """Return whether a type, or a type inside it, is of a class.
-
-    Args:
-        wanted: the class.
-    """
+    """Return whether a type, or a type inside it, is of a class."""
     # A loop, because generators take most of the time of a plan for thousands of nested fields.
     remaining = [data_type]
     while remaining:
@@ -209,12 +205,6 @@ def read_special_type(text: str) -> DataType | None:
 
 def nearest_float(text: str) -> float:
     """Parse a number as a 32-bit float.
-
-    Args:
-        text: the number.
-
-    Returns:
-        The nearest 32-bit float.
 
     Raises:
         OverflowError: the number is too large for a 32-bit float.

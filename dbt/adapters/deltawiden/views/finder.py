@@ -51,8 +51,6 @@ class ListedView:
 
     Attributes:
         name: its schema and name, after its catalog if it is not in Spark's current one.
-        query: its query.
-        follows: whether it always has the types of its query.
     """
 
     name: Path
@@ -61,11 +59,7 @@ class ListedView:
 
 
 class ViewFinder:
-    """Finds the views that still have the types of a table from before it was widened.
-
-    Args:
-        backend: analyses queries and lists views.
-    """
+    """Finds the views that still have the types of a table from before it was widened."""
 
     def __init__(self, backend: SqlBackend) -> None:
         self._backend = backend
@@ -131,9 +125,6 @@ class ViewFinder:
     def casts_with(self, view: ListedView, query: StructType) -> tuple[LossyCast, ...]:
         """Return the casts of a view that would change a value if its query had other types.
 
-        Args:
-            query: the schema that the result of its query would have.
-
         Raises:
             DbtRuntimeError: the view can't be read.
         """
@@ -154,11 +145,7 @@ class ViewFinder:
         return _stale(plan) if reads_table(plan.text, table) else []
 
     def failing(self, statement: str) -> list[View]:
-        """Find the views that caused a statement to fail with ``UP_CAST``.
-
-        Returns:
-            The views to update.
-        """
+        """Find the views that caused a statement to fail with ``UP_CAST``."""
         read = _mentioned_in(statement, self._listed())
         # A view that follows its query fails only because of a view that it reads. ALTER VIEW would
         # exchange its columns, https://issues.apache.org/jira/browse/SPARK-62259.
@@ -286,9 +273,6 @@ def _view(name: Path, types: ViewTypes) -> View:
 
 def view_models(nodes: Iterable[Mapping[str, Any]]) -> dict[Path, str]:
     """Return dbt's models that are views.
-
-    Args:
-        nodes: the nodes of dbt's graph.
 
     Returns:
         The name of each model, by the name of its view as ``View.shown`` has it, in lower case.

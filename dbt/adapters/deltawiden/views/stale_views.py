@@ -29,13 +29,7 @@ _PLANNED_RELATION = re.compile(r"[ :|+-]SubqueryAlias (\S.*)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class LossyCast:
-    """A cast in a view that can change a value.
-
-    Attributes:
-        path: the path in the view's schema.
-        query_type: the type that the view's query returns.
-        view_type: the type that the view casts it to.
-    """
+    """A cast in a view that can change a value."""
 
     path: Path
     query_type: DataType
@@ -54,7 +48,6 @@ class View:
 
     Attributes:
         name: its catalog, schema and name, or the last parts of that.
-        follows: whether it always has the types of its query.
         casts: the casts that can change a value.
         fails: whether Spark refuses to read it because a table was widened.
     """
@@ -81,7 +74,6 @@ class PlannedView:
 
     Attributes:
         line: its line in the plan's text, from 0.
-        name: its catalog, schema and name.
         outer: the views that read it, directly or through other views.
     """
 
@@ -120,14 +112,7 @@ def views_in(plan: str) -> list[PlannedView]:
 
 
 def reads_table(plan: str, table: Path) -> bool:
-    """Return whether the text of an analysed plan contains a table.
-
-    Args:
-        table: the table's schema and name.
-
-    Returns:
-        Whether the plan contains the table, in any catalog.
-    """
+    """Return whether the text of an analysed plan contains a table."""
     name = ".".join(table).lower()
     aliases = (alias.replace("`", "").lower() for alias in _PLANNED_RELATION.findall(plan))
     return any(alias == name or alias.endswith("." + name) for alias in aliases)
@@ -135,9 +120,6 @@ def reads_table(plan: str, table: Path) -> bool:
 
 def stale_views(planned: Iterable[PlannedView], views: Mapping[Path, View]) -> list[View]:
     """Find the views of a query that have to be updated.
-
-    Args:
-        planned: the views in the query's plan.
 
     Returns:
         The views that are stale, and those that become stale when a view that they read is updated,
@@ -158,8 +140,6 @@ def lossy_casts(
     """Find the casts from a view's query to the view's own types that can change a value.
 
     Args:
-        query: the schema of the query's result.
-        view: the schema of the view.
         query_columns: for each column of the view, the name of the query's column. The second of
             two equal names means the second column of that name.
 
@@ -200,10 +180,6 @@ def update_commands(view: View, models: Mapping[Path, str], can_alter: bool) -> 
 
     Args:
         models: the names of dbt's models that are views, by schema and name in lower case.
-        can_alter: whether this Spark supports ALTER VIEW ... WITH SCHEMA.
-
-    Returns:
-        At least one command. Each is sufficient.
     """
     model = models.get(folded(view.shown))
     alter = f"alter view {path_sql(view.shown)} with schema type evolution"
@@ -219,8 +195,6 @@ def changed_values_text(views: Iterable[View], models: Mapping[Path, str], warn:
 
     Args:
         views: the views to update, from ``stale_views``.
-        models: as for ``update_commands``.
-        warn: whether the model runs nevertheless.
 
     Returns:
         A text with each view, its casts and the commands that update it.
@@ -244,10 +218,6 @@ def changed_values_text(views: Iterable[View], models: Mapping[Path, str], warn:
 def failing_text(views: Iterable[View], models: Mapping[Path, str], can_alter: bool) -> str:
     """Render the message that Spark refuses to read views over a widened table.
 
-    Args:
-        models: as for ``update_commands``.
-        can_alter: as for ``update_commands``.
-
     Returns:
         A text with each view and the commands that update it.
     """
@@ -265,10 +235,7 @@ def widened_text(
     """Render the message that views still have the types from before a table was widened.
 
     Args:
-        table: the table's schema and name.
         views: the views to update, from ``stale_views``; at least one.
-        models: as for ``update_commands``.
-        can_alter: as for ``update_commands``.
 
     Returns:
         A text with each view, its casts and the commands that update it.

@@ -65,14 +65,6 @@ def type_change_blockers(
 ) -> Iterator[Blocker]:
     """Find the blockers of a change of a leaf's type.
 
-    Args:
-        to_type: the leaf's new type.
-        rule: the rule that allows the change.
-        snapshot: the table.
-
-    Returns:
-        The blockers. Each of them makes a separate refusal.
-
     Source:
         the error conditions in the comments, and the requirements of IcebergWriterCompat
     """
@@ -88,14 +80,6 @@ def type_change_blockers(
 
 def new_field_blockers(path: Path, new: DataType, snapshot: TableSnapshot) -> Iterator[Blocker]:
     """Find the blockers of a new column or nested field.
-
-    Args:
-        path: the path of the new field.
-        new: the type of the new field.
-        snapshot: the table.
-
-    Returns:
-        The blockers. Each of them makes a separate refusal.
 
     Source:
         the error conditions in the comments, and the requirements of IcebergWriterCompat
@@ -122,15 +106,7 @@ def new_field_blockers(path: Path, new: DataType, snapshot: TableSnapshot) -> It
 
 
 def drop_blockers(path: Path, snapshot: TableSnapshot) -> Iterator[Blocker]:
-    """Find the blockers of dropping a column or nested field.
-
-    Args:
-        path: the column or field.
-        snapshot: the table.
-
-    Returns:
-        The blockers. Each of them makes a separate refusal.
-    """
+    """Find the blockers of dropping a column or nested field."""
     yield from _any_change_blockers(path, snapshot)
     # DELTA_UNSUPPORTED_DROP_CLUSTERING_COLUMN. Delta drops a struct with a clustering column in it,
     # and then can't read the table's clustering any more.

@@ -16,11 +16,6 @@ from dbt.adapters.deltawiden.widening.request import find_leaf
 def plan_clustering(plan: Plan, wanted: tuple[Path, ...], snapshot: TableSnapshot) -> Plan:
     """Add a change of the clustering columns to a plan.
 
-    Args:
-        plan: the plan for the model's output.
-        wanted: the columns to cluster the table by. Empty to remove the clustering.
-        snapshot: the table as it is.
-
     Returns:
         The plan. It is refused if a name is not that of a column or nested field of the table as
         it is at the write, or if the table has partitions.
@@ -45,10 +40,6 @@ def find_columns(
     wanted: Iterable[Path], schema: StructType
 ) -> tuple[tuple[Path, ...], list[tuple[Path, str]]]:
     """Find the columns that a configuration names, in any case.
-
-    Args:
-        wanted: the paths of columns and nested fields.
-        schema: the schema of a table or query.
 
     Returns:
         The paths that are there, in the schema's spelling, and the others, each with the reason.

@@ -19,10 +19,6 @@ https://spark.apache.org/docs/latest/sql-ref-datatypes.html."""
 def common_type(source: DataType, column: DataType) -> DataType | None:
     """Find the smallest type that holds every value of the column and of the source.
 
-    Args:
-        source: the type of the written values.
-        column: the type of the column that they are written to.
-
     Returns:
         The candidates are the source's type, the smallest decimal that fits, and double, in this
         order. The result is the first candidate that holds both and that the column can become in

@@ -27,10 +27,6 @@ def iceberg_blockers(
 
     Args:
         rule: Delta's rule for it. None if Delta can't make it.
-        table: the table's schema.
-
-    Returns:
-        The blockers. Each of them makes a separate refusal.
 
     Source:
         https://iceberg.apache.org/spec/#schema-evolution: int to long, float to double, and a

@@ -20,19 +20,12 @@ def is_partition_column(path: Path, snapshot: TableSnapshot) -> bool:
 
     Args:
         path: the column, in any case.
-        snapshot: the table.
     """
     return path[0].lower() in (column.lower() for column in snapshot.partition_columns)
 
 
 def partition_blockers(change: TypeChange, snapshot: TableSnapshot) -> Iterator[Blocker]:
     """Find the blockers of a change of a partition column's type.
-
-    Args:
-        snapshot: the table.
-
-    Returns:
-        The blockers. Each of them makes a separate refusal.
 
     Source:
         Delta's protocol, "Partition Value Serialization"; measured on Delta 4.0 and 4.4

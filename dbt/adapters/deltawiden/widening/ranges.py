@@ -21,9 +21,6 @@ FIRST_DATE, LAST_DATE = "-290308-12-22", "+294247-01-10"
 def range_blockers(change: TypeChange, snapshot: TableSnapshot) -> Iterator[Blocker]:
     """Find the blockers of a type change in the values that the table has.
 
-    Args:
-        snapshot: the table, with its schema.
-
     Returns:
         A blocker if the table has a value that the new type does not have. One query finds it. It
         reads only the files whose statistics allow such a value.

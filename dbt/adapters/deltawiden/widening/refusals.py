@@ -245,8 +245,6 @@ class Refusal:
     """One reason to refuse a plan.
 
     Attributes:
-        reason: the reason.
-        path: the column or nested field.
         from_type: the type in the table, if the table has the column.
         to_type: the new type, or the type of the new column, if there is one.
         detail: the value of ``{detail}`` in the reason's texts.
@@ -271,7 +269,6 @@ class Refusal:
         """Render the reason's texts.
 
         Args:
-            table: the table's name, quoted for a statement.
             by_hand: the command that makes the manual changes of the plan.
 
         Returns:

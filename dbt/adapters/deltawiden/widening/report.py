@@ -19,9 +19,6 @@ FILTER_SETTINGS = " and ".join(f"{key}={value}" for key, value in SAFE_READS.ite
 def changes_text(plan: Plan) -> str:
     """Render the changes of a plan in one line.
 
-    Args:
-        plan: a plan that is not refused.
-
     Returns:
         The line. Empty if the plan changes nothing.
     """
@@ -37,10 +34,6 @@ def changes_text(plan: Plan) -> str:
 
 def refusals_text(plan: Plan, wanted: str = "take the model's output") -> str:
     """Render the refusals of a plan: why it is refused, and what to do about each refusal.
-
-    Args:
-        plan: a plan with refusals.
-        wanted: what the table can't do.
 
     Returns:
         One text with all refusals. Refusals with the same cause are in one block.
@@ -82,12 +75,7 @@ def rewrite_command(table: str) -> str:
 
 
 def misread_text(table: str, columns: Iterable[Path]) -> str:
-    """Render what filters of other Sparks can miss in a table, and what to do.
-
-    Args:
-        table: the table's name, quoted for a statement.
-        columns: the columns that ``misread_columns`` finds.
-    """
+    """Render what filters of other Sparks can miss in a table, and what to do."""
     names = ", ".join(map(path_text, columns))
     return (
         f"In filters on {names}, a Spark without {FILTER_SETTINGS} can miss rows of files from "
@@ -118,7 +106,6 @@ def lossy_text(plan: Plan, action: OnLossyWrite) -> str:
 
     Args:
         plan: a plan from ``plan_no_change`` with lossy leaves.
-        action: the configured action for a value that is not stored exactly.
 
     Returns:
         One text with every such column and the possible remedies.
@@ -158,14 +145,7 @@ def _lossy_columns(plan: Plan) -> str:
 
 
 def ignored_columns_text(plan: Plan) -> str:
-    """Render the warning about columns that a write ignores (``on_schema_change: ignore``).
-
-    Args:
-        plan: a plan of a write that ignores columns.
-
-    Returns:
-        One text with the columns and the possible remedies.
-    """
+    """Render the warning about columns that a write ignores (``on_schema_change: ignore``)."""
     columns = ", ".join(path_text(column.path) for column in plan.ignored_columns)
     return (
         f"{plan.table} lacks these columns of the model, and on_schema_change is ignore: "
@@ -178,9 +158,7 @@ def dates_text(table: str, hard_deletes: str, dates: Sequence[str]) -> str:
     """Render the error that a snapshot's table can't store the time at which a row was deleted.
 
     Args:
-        table: the table's name, quoted for a statement.
         hard_deletes: the snapshot's setting ``hard_deletes``.
-        dates: the columns of type date.
     """
     command = _widen_command(table, {path_text((name,)): "timestamp_ntz" for name in dates})
     return (

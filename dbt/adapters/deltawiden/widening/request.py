@@ -24,10 +24,6 @@ def read_request(columns: Mapping[str, str], table: StructType) -> tuple[TypeCha
 
     Args:
         columns: the requested type by column path, both as text: ``{"s.x": "decimal(12,2)"}``.
-        table: the table's schema.
-
-    Returns:
-        The changes from the current types of the table.
 
     Raises:
         InvalidRequest: a path is not in the table or is not a leaf, or a type is unknown.
@@ -49,10 +45,6 @@ def read_request(columns: Mapping[str, str], table: StructType) -> tuple[TypeCha
 
 def find_leaf(path: Path, table: StructType) -> tuple[Path, DataType]:
     """Find a leaf of a schema by its path. Ignore case.
-
-    Args:
-        path: the path as requested.
-        table: the schema.
 
     Returns:
         The path in the schema's spelling, and the leaf's type.

@@ -25,19 +25,14 @@ class Rule:
     """One permitted type change.
 
     Attributes:
-        from_type: the class of the column's type.
-        to_type: the class of the new type.
-        since: the first Delta version that makes the change.
         manual: whether only a person may request the change, and never a write.
         integer_digits: if the new type is decimal, the minimum number of digits before the decimal
             point that Delta requires.
-        scale: for two decimals, how the scale changes.
         feature: a table feature that the new type needs in the protocol.
         recorded: whether Delta treats it as a type change, which needs the table property and is
             recorded in the schema. Delta does not record a longer varchar.
         nested: whether the change is also possible inside a struct, array or map. The length of a
             nested char or varchar does not change, even if the statement succeeds.
-        also_in_formats: the other formats that make the same change.
     """
 
     from_type: type[DataType]
@@ -139,7 +134,6 @@ def feature_properties(types: Iterable[DataType], supported: Iterable[str] = ())
 
     Args:
         types: the types that will be added to the table's schema.
-        supported: the table features that the table has.
 
     Returns:
         The properties that add the missing table features. Empty if Delta itself adds the features.
@@ -151,9 +145,6 @@ def feature_properties(types: Iterable[DataType], supported: Iterable[str] = ())
 
 def find_rule(from_type: DataType, to_type: DataType) -> Rule | None:
     """Find the rule that allows a type change in some Delta version.
-
-    Args:
-        to_type: the column's new type.
 
     Returns:
         The rule. None if no Delta version makes the change, or if the types are equal.

@@ -14,9 +14,7 @@ class SchemaChanges:
     """The changes of a schema, by path.
 
     Attributes:
-        types: the new types of leaves.
         new: the fields to add at the end of the struct at a path. The root's path is empty.
-        dropped: the columns and nested fields to drop.
     """
 
     types: Mapping[Path, DataType] = field(default_factory=dict)
@@ -35,7 +33,6 @@ def schema_after(changes: SchemaChanges, schema: StructType) -> StructType:
 
     Args:
         changes: the changes, with paths in the schema's spelling.
-        schema: the schema before.
 
     Returns:
         The schema after. The fields keep their order. New fields come last, as in Delta.

@@ -16,8 +16,6 @@ class TypeDifference:
 
     Attributes:
         path: the leaf, in the table's spelling.
-        table: the leaf's type in the table.
-        source: the leaf's type in the source.
         assignment: how the table would store the source's values. Never ``EXACT``.
     """
 
@@ -75,9 +73,6 @@ def compare(source: StructType, table: StructType) -> SchemaDifference:
 
     Names are compared without regard to case, as in Delta. The order of columns and fields does not
     matter.
-
-    Args:
-        table: the schema of the existing table.
 
     Returns:
         The differences. False in a condition if there are none.

@@ -16,7 +16,6 @@ def widened_queries(query: str, table: Path, types: Mapping[str, DataType]) -> l
 
     Args:
         table: the parts of the table's name.
-        types: the type of each column of the table after the plan.
 
     Returns:
         Two queries with a subquery in place of the table's name: one without an alias for the
@@ -40,8 +39,6 @@ def grows_again(
     """Find the type changes that would make the model's output wider than its table again.
 
     Args:
-        changes: the type changes of a plan.
-        output: the schema of the model's output if the changes were made.
         table: the table's schema if the changes were made.
 
     Returns:
@@ -52,12 +49,7 @@ def grows_again(
 
 
 def self_reference_text(table: str, growing: Sequence[tuple[TypeChange, DataType]]) -> str:
-    """Render the error for a model that widens its own input, with the casts that prevent it.
-
-    Args:
-        table: the table's name, quoted for a statement.
-        growing: the result of ``grows_again``.
-    """
+    """Render the error for a model that widens its own input, with the casts that prevent it."""
     lines = [f"{table} can't take the model's output; nothing was changed or written.", ""]
     for change, output in growing:
         lines.append(f"  {change.text}, then {type_text(output)}, and so on with each run")

@@ -27,9 +27,6 @@ class Batch:
     """The limits of a batch, and the column of the table that they apply to.
 
     Attributes:
-        column: the column's name, as the table spells it.
-        type: its type.
-        start: the first moment of the batch.
         end: the first moment after it.
     """
 
@@ -80,9 +77,6 @@ def read_batch(
     time zone is read as a time in UTC, and a date as its first moment in UTC.
 
     Args:
-        columns: the table's columns at the time of the write.
-        event_time: the name of the column in the configuration.
-        start: the first moment of the batch.
         end: the first moment after it.
 
     Raises:

@@ -23,7 +23,6 @@ class WrittenColumn:
     """A column of the table at the time of the write.
 
     Attributes:
-        name: its name, as the table spells it.
         type: its declared type.
         source: the column of the model's output that is written to it, or None for null.
         check: the check of values that its type does not store exactly, or None for no check.
@@ -217,10 +216,6 @@ class Write:
 def partitions_checked_sql(source: StructType, check: ValueCheck) -> str:
     """Render the columns of a query, with a check of those that will partition a new table.
 
-    Args:
-        source: the schema of the query.
-        check: the check, with the table's partition columns.
-
     Returns:
         The select list, or an empty text if no column has to be checked.
     """
@@ -234,9 +229,6 @@ def chars_unchanged_sql(source: StructType, check: ValueCheck) -> str:
     """Render a condition that fails if a column of a new table would pad a text.
 
     It is not in the select list, because an expression would make the column a string.
-
-    Args:
-        source: the schema of the query for the table's rows. Its char columns are the table's.
 
     Returns:
         A condition that is true or fails. An empty text if no column contains a char.
@@ -253,9 +245,6 @@ def strings_sql(source: StructType) -> str:
     """Render the columns of a query so that a new table declares none of them as char or varchar.
 
     A column keeps its declaration, and also its comment, only if no expression is around it.
-
-    Args:
-        source: the schema of the query for the table's rows.
 
     Returns:
         The select list, with the same names, types and values.
@@ -295,9 +284,7 @@ def assigned_sql(
 
     Args:
         value: the expression.
-        path: the column or field that it is assigned to.
         source: the type of the expression.
-        column: the type of the column or field.
 
     Returns:
         The expression itself if its type is stored exactly. Otherwise an expression that evaluates
@@ -336,15 +323,11 @@ def match_columns(
     """Match a model's output with the columns of its table by name, ignoring case.
 
     Args:
-        table: the table's schema at the time of the write.
         fills: whether a column that the source lacks is filled with null. Otherwise it is selected
             from the source nevertheless, so that the engine refuses the write.
         computed_columns: the columns, in lower case, that Delta computes if the source lacks them.
         check: the check of values that a column's type alone does not store exactly, or None.
         keys: the columns, in lower case, by which the write finds rows.
-
-    Returns:
-        The write.
     """
     # A char that the source declares may have shorter texts: a union declares what its first query
     # declares.

@@ -39,8 +39,6 @@ def checked_format_sql(
     """Render the columns of a query, with a check of those that a file format can change.
 
     Args:
-        schema: the schema of the query.
-        file_format: one of ``CHECKED_FORMATS``.
         partitioned_by: the partition columns, in lower case, which no file has.
 
     Returns:
@@ -66,10 +64,6 @@ def checked_format_sql(
 
 def stored_condition(value: str, data_type: DataType, file_format: str) -> str | None:
     """Render the condition under which a file format stores a value.
-
-    Args:
-        value: an SQL expression.
-        file_format: one of ``CHECKED_FORMATS``.
 
     Returns:
         A condition that is never null, or None if the format stores every value of the type, or

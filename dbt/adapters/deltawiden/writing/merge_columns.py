@@ -19,8 +19,6 @@ def merge_update_columns(
     misspelt name.
 
     Args:
-        included: ``merge_update_columns`` of the model.
-        excluded: ``merge_exclude_columns`` of the model.
         columns: the table's columns, each with ``column`` and ``quoted``. If ``in_source`` is
             false, the column is not in the model's output and can't be updated.
 

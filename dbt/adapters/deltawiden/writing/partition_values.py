@@ -42,10 +42,6 @@ def shifts_moments(delta: Version) -> bool:
 def stored_condition(value: str, data_type: DataType, shifts: bool = False) -> str | None:
     """Render the condition under which a partition column stores a value that is not null.
 
-    Args:
-        value: an SQL expression of the column's type.
-        shifts: the result of ``shifts_moments`` for the Delta version that writes.
-
     Returns:
         A condition, or None if the column stores every value.
 

@@ -24,8 +24,6 @@ def types_unchanged_sql(
     which the values are written.
 
     Args:
-        table: the table's name, quoted for a statement.
-        columns: the columns that are written, with their planned types.
         by_position: whether the statement writes ``columns`` by position. Then the table must have
             these columns in this order, and no other.
 

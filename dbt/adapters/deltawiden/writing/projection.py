@@ -28,10 +28,7 @@ def shaped_sql(
     """Render a source's value with the fields of its column, in the column's order.
 
     Args:
-        value: an SQL expression for the value.
-        source: the type of the value.
         column: the type of the column, which has every field of the source.
-        path: the path of the column, for the error of a check.
         check: the check of the leaves whose type alone does not store every value exactly, or None
             to leave those to the engine's own cast.
 
@@ -50,10 +47,6 @@ def shaped_sql(
 
 def is_as_is(source: DataType, column: DataType, check: ValueCheck | None = None) -> bool:
     """Return whether a source's value can be written to its column unchanged.
-
-    Args:
-        source: the type of the value.
-        check: as for ``shaped_sql``.
 
     Returns:
         Whether the names, their order and the types inside structs are the same, and no value has
@@ -166,7 +159,6 @@ def in_order(source: DataType, column: DataType) -> bool:
     """Return whether a type has the fields of another type in the same order, at every depth.
 
     Args:
-        source: the type of a value.
         column: the type of its column. If the kinds differ (a struct and a number), there is
             nothing to put in order.
 

@@ -40,7 +40,6 @@ class ReplaceWhere:
 
     Attributes:
         predicates: the conditions of the model. A row is replaced if it meets all of them.
-        columns: the columns of the table at the time of the write, at least one.
     """
 
     predicates: Sequence[str]

@@ -77,10 +77,7 @@ def check_seed(
     """Check the values of a seed's file against the types of its columns.
 
     Args:
-        seed: the seed's node.
-        table: the file as dbt parsed it.
         types: the Spark type of each column.
-        fetch_rows: runs a query. It is called if a column is a timestamp.
 
     Returns:
         The types that the columns will have, as far as they are known.
@@ -159,10 +156,6 @@ def _decimals(texts: Sequence[str]) -> Iterator[DataType]:
 
 def seed_values(seed: Mapping[str, Any], table: agate.Table) -> list[list[Any]]:
     """Return the values of a seed's file to write, with the text of the file for numbers.
-
-    Args:
-        seed: the seed's node.
-        table: the file as dbt parsed it.
 
     Returns:
         The values of each row, in the order of the columns.
@@ -331,10 +324,6 @@ def _exists(kind: type[date], found: "re.Match[str]") -> bool:
 
 def quote_seed_column(column: str, quote_config: bool | None) -> str:
     """Quote the name of a seed's column.
-
-    Args:
-        column: the name from the file's first line.
-        quote_config: the seed's ``quote_columns``.
 
     Raises:
         DbtRuntimeError: ``quote_columns`` is false, but the name needs quotes.

@@ -101,9 +101,6 @@ _EXACT = frozenset(
 def kind_of(data_type: DataType) -> str | None:
     """Return the kind of an atomic type's values.
 
-    Args:
-        data_type: an atomic type.
-
     Returns:
         The kind, such as ``integer`` or ``timestamp_ntz``, or None for a type that is unknown here.
     """
@@ -112,9 +109,6 @@ def kind_of(data_type: DataType) -> str | None:
 
 def is_storable(data_type: DataType) -> bool:
     """Return whether a Delta column can have an atomic type.
-
-    Args:
-        data_type: an atomic type.
 
     Returns:
         False for intervals, strings with a collation, and types that are unknown here.
@@ -130,10 +124,6 @@ def is_storable(data_type: DataType) -> bool:
 
 def store_assignment(source: DataType, column: DataType) -> StoreAssignment:
     """Return how a column stores the values of another type.
-
-    Args:
-        source: the type of the written values.
-        column: the type of the column that they are written to.
 
     Returns:
         ``EXACT`` if every value of ``source`` is stored unchanged. ``IN_RANGE`` if every value is

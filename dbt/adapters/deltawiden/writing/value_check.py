@@ -57,8 +57,6 @@ class ValueCheck:
     """Renders the check that a column stores a value exactly, and the error if it does not.
 
     Attributes:
-        model: the name of the model.
-        table: the table's name, quoted for a statement.
         partition_columns: the table's partition columns, in lower case, if it stores their values
             as text.
         shifts_moments: whether a timestamp in a partition depends on Java's time zone.
@@ -99,11 +97,6 @@ class ValueCheck:
         Args:
             value: an SQL expression of an atomic type. It is used several times.
             path: the path of the leaf that the value is written to.
-            source: the value's type.
-            column: the leaf's type.
-
-        Returns:
-            An expression of the leaf's type. Null stays null.
         """
         failed = self._failure_sql(value, path, source, column)
         stored = _stored_sql(value, column)
@@ -143,7 +136,6 @@ def never_exact(source: DataType, column: DataType) -> bool:
     """Return whether null is the only value of a type that a column stores exactly.
 
     Args:
-        source: an atomic type.
         column: the type of the column, which accepts values of ``source``.
 
     Returns:
@@ -157,8 +149,6 @@ def exact_condition(value: str, source: DataType, column: DataType) -> str | Non
     """Render the condition under which a value that is not null is stored exactly.
 
     Args:
-        value: an SQL expression for the value.
-        source: the type of the value, an atomic type.
         column: the type of the column, for which ``store_assignment`` returns ``LOSSY``.
 
     Returns:

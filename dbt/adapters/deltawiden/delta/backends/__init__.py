@@ -17,7 +17,6 @@ def choose_backend(
 
     Args:
         execute: the adapter's ``execute``.
-        handle: returns the handle of the thread's connection.
         delta_version: the version of Delta, if the profile sets it.
     """
     return _BY_METHOD.get(method, SqlBackend)(execute, handle, delta_version)

@@ -18,10 +18,6 @@ _DETAILS = "# Detailed Table Information"
 class ExplainedPlan:
     """An analysed plan that EXPLAIN shows.
 
-    Args:
-        fetch_rows: runs a query and returns its rows.
-        query_schema: reads the schema of a query's result.
-
     Raises:
         DbtRuntimeError: the query can't be analysed.
     """

@@ -46,7 +46,6 @@ class FilesByJvm:
 
     Attributes:
         session: the session, with the settings that its commits should have.
-        table: the table's name, quoted for a statement.
     """
 
     session: SparkSession
@@ -114,9 +113,6 @@ class FilesByJvm:
     def may_have_float_statistics(self, leaves: Sequence[Path]) -> Sequence[DataFile]:
         """List the files whose statistics would be wrong for some leaves once these are double.
 
-        Args:
-            leaves: columns and fields of structs, in the schema's spelling.
-
         Returns:
             The files. A file that holds a leaf as double can be among them, with right statistics.
         """
@@ -128,9 +124,6 @@ class FilesByJvm:
 
         The new statistics are right before and after the leaves become double. The files, and
         everything else that the log contains about them, stay the same.
-
-        Args:
-            leaves: columns and fields of structs, in the schema's spelling.
 
         Raises:
             DbtDatabaseError: other writers changed these files during every attempt.
@@ -164,9 +157,6 @@ class FilesByJvm:
         statistics would be wrong. This method makes the same commit, but fails if a file was added.
         It does not retry a commit: the caller has to plan again, because another writer may have
         changed the schema.
-
-        Args:
-            leaves: columns and fields of structs, in the schema's spelling.
 
         Raises:
             DbtDatabaseError: Delta refused the change, or another writer changed the table at the

@@ -48,8 +48,6 @@ class SqlBackend:
     """Reads and changes tables with SQL. The other backends need fewer statements.
 
     Args:
-        execute: runs a statement on the thread's connection.
-        handle: returns the handle of the thread's connection.
         delta_version: the version of Delta, if the profile sets it.
     """
 
@@ -255,9 +253,6 @@ class SqlBackend:
     def list_schema(self, schema: BaseRelation) -> list[tuple[str, str, str]] | None:
         """List the tables and views of a schema, if that needs no statement.
 
-        Args:
-            schema: a relation without identifier.
-
         Returns:
             For each, the schema, the name and the information of SHOW TABLE EXTENDED. None if that
             statement has to run.
@@ -305,9 +300,6 @@ class SqlBackend:
         Args:
             query: a SELECT. It may be the query of a temporary view that was just created.
 
-        Returns:
-            Its analysed plan.
-
         Raises:
             DbtRuntimeError: the query is not valid.
         """
@@ -329,7 +321,6 @@ class SqlBackend:
 
         Args:
             table_name: the table's name, quoted for a statement.
-            leaves: columns and fields of structs, in the schema's spelling.
 
         Raises:
             DbtRuntimeError: SQL has no statement for it.
@@ -362,7 +353,6 @@ class SqlBackend:
         """Remove the recorded type changes from a table's schema.
 
         Args:
-            table: a Delta table.
             log_schema: its schema from the log. All files have its types.
 
         Raises:

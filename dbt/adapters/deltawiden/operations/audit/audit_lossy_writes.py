@@ -42,9 +42,6 @@ class Audit:
     """Audits one model after the other.
 
     Attributes:
-        backend: reads the tables.
-        selection: finds the models and their tables.
-        full_query: renders the query of a model.
         unique_key: the key that a person gave, for models without one; empty if none was given.
     """
 
@@ -55,9 +52,6 @@ class Audit:
 
     def run(self, models: Names) -> AuditResults:
         """Compare what models produce now with what their tables store. It changes nothing.
-
-        Args:
-            models: the names of models; None for all incremental models.
 
         Returns:
             The counts and examples for each model. A model that can't be compared is not a

@@ -32,8 +32,6 @@ class Column:
 
     Attributes:
         path: its place, in the table's spelling.
-        produced_path: its place in the model's output.
-        produced: its type in the model's output.
         stored: its type in the table. If both are structs, only null is compared with a struct.
     """
 
@@ -53,7 +51,6 @@ class Compared:
     """What can be compared.
 
     Attributes:
-        columns: the columns.
         not_stored: the places that the table does not have.
         not_comparable: the places whose types Spark can't convert, as texts.
     """
@@ -68,7 +65,6 @@ class KeyColumn:
     """A column by which the rows are found.
 
     Attributes:
-        name: its name for people.
         produced, stored: its value in each, as the type that holds both exactly.
     """
 
@@ -79,10 +75,6 @@ class KeyColumn:
 
 def compared_columns(produced: StructType, stored: StructType) -> Compared:
     """Return what can be compared of two schemas.
-
-    Args:
-        produced: the schema of the model's output.
-        stored: the schema of the table.
 
     Returns:
         The columns, and the fields of structs at every depth. An array or a map is one column.
@@ -118,11 +110,6 @@ def compared_columns(produced: StructType, stored: StructType) -> Compared:
 
 def key_columns(names: Sequence[str], produced: StructType, stored: StructType) -> list[KeyColumn]:
     """Find the columns of a key in the model's output and in the table.
-
-    Args:
-        names: the names, as in ``unique_key``.
-        produced: the schema of the model's output.
-        stored: the schema of the table.
 
     Raises:
         KeyNotComparable: a name is no column of both, or no type holds both values exactly.
@@ -184,8 +171,6 @@ def audit_sql(
     Args:
         table: the table's name, quoted.
         keys: the columns of the key, at least one.
-        compared: the columns to compare.
-        earlier: the types that the table's columns had before.
 
     Returns:
         A query with one row and one column, a JSON document. ``GROUP BY`` puts the rows of both

@@ -24,12 +24,6 @@ EarlierTypes = Mapping[Path, Sequence[DataType]]
 def same_sql(produced: str, source: DataType, stored: str, column: DataType) -> str:
     """Render the condition that a stored value is exactly the produced one.
 
-    Args:
-        produced: an SQL expression for the value of the model.
-        source: its type.
-        stored: an SQL expression for the value of the table.
-        column: its type. ``is_comparable`` is true for both types.
-
     Returns:
         A condition that is never null. Null equals null only, and NaN equals NaN. Two values of
         different types are the same if one type holds the other's values exactly, and the values
@@ -52,10 +46,6 @@ def cast_sql(
     """Render the condition that a stored value is what a cast makes of the produced one.
 
     Args:
-        produced: an SQL expression for the value of the model.
-        source: its type.
-        stored: an SQL expression for the value of the table.
-        column: its type. ``is_comparable`` is true for both types.
         earlier: the types that leaves had before they were widened. A cast to one of these and then
             to the type of today counts, too.
 
@@ -76,11 +66,7 @@ def cast_sql(
 
 
 def is_comparable(source: DataType, column: DataType) -> bool:
-    """Return whether Spark can convert values between two types, at every place in them.
-
-    Args:
-        source: the type of a model's value.
-    """
+    """Return whether Spark can convert values between two types, at every place in them."""
     if isinstance(source, StructType) and isinstance(column, StructType):
         pairs = by_name(source, column, ())
         return all(is_comparable(a.dataType, b.dataType) for a, b in pairs if a and b)

@@ -51,9 +51,6 @@ def sync_contracts(
 
     Args:
         forecast: the forecast, after ``run``. It did not stop at contracts.
-        nodes: the models to look at.
-        project_root: the folder of the project.
-        write: whether the lines are written.
 
     Returns:
         A result for each model with an enforced contract. A difference that is not a widening, and

@@ -26,8 +26,6 @@ class DataType:
     """The place of a ``data_type`` in a file.
 
     Attributes:
-        start: the index of its first character.
-        end: the index after its last character.
         is_in_braces: whether it is in a mapping in braces, in which a comma ends a value.
     """
 
@@ -53,10 +51,6 @@ class ModelFile:
 
     def find(self, model: str, version: Any, column: str, data_type: str) -> DataType:
         """Find the ``data_type`` of a column.
-
-        Args:
-            version: its version, or None.
-            data_type: the value that dbt has read.
 
         Raises:
             NotWritable: the value is not in the file, is made by Jinja, or more than one column or
@@ -84,9 +78,6 @@ class ModelFile:
 
     def replaced(self, types: Mapping[DataType, str]) -> str:
         """Return the text with other types in some places. A quoted type stays quoted.
-
-        Args:
-            types: the new type for each place.
 
         Raises:
             NotWritable: dbt would read another type from the new text.

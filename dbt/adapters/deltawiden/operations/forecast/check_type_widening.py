@@ -32,10 +32,6 @@ def check_type_widening(
 
     Args:
         reader: plans and analyses the nodes. Its ``relation`` is not used.
-        selection: finds the models and their tables.
-        schema_exists: returns whether there is a schema in a catalog.
-        against: the schema to compare with; ``catalog.schema`` in another catalog.
-        models: the names of models; None for all incremental models.
 
     Returns:
         What a deployment would do to each table, and to everything that reads the tables. A refusal
@@ -118,10 +114,7 @@ class _Model:
     """A model to check.
 
     Attributes:
-        name: its name.
-        node: its node in dbt's graph.
         catalog: the catalog that its deployment writes to, if it is in the name.
-        schema: the schema that its deployment writes to.
         built: the relation that it built in the target's schema, or None.
         table: the table that its deployment writes to, or None.
     """

@@ -18,9 +18,6 @@ class ContractDifference:
     """A column whose declared type is not that of the model's query.
 
     Attributes:
-        column: the column's name in the contract.
-        data_type: the declared text.
-        declared: the declared type.
         output: the type that the query returns; None if it has no such column.
     """
 
@@ -52,10 +49,6 @@ def contract_differences(
     backend: SqlBackend, node: Node, output: StructType
 ) -> list[ContractDifference]:
     """Find the columns whose declared type is not that of the model's query.
-
-    Args:
-        backend: reads the declared types.
-        output: the schema of its query's result.
 
     Returns:
         The differences, in the order of the contract. A column that the contract does not have is

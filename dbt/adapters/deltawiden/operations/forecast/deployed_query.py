@@ -87,7 +87,6 @@ def node_query(
 
     Args:
         compiled: whether the queries of incremental models are those that ``dbt compile`` wrote.
-        table: its table or view, or None.
 
     Returns:
         The query; empty if it is not known. The query of a view or table with macros is read from

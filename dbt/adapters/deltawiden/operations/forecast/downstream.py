@@ -78,10 +78,6 @@ class Reader:
     """Plans and analyses the nodes of a project.
 
     Attributes:
-        backend: reads schemas and analyses queries.
-        evolution: plans changes of incremental models.
-        snapshots: plans changes of snapshots.
-        finder: finds views.
         query: renders a node's query for its relation; empty if it can't.
         relation: returns the relation of a node where the change is deployed, or None.
     """
@@ -116,18 +112,12 @@ class Forecast:
     """The effects of type changes, found in the order of a run.
 
     Attributes:
-        graph: the nodes.
-        reader: plans and analyses them.
-        types: the types that relations would have.
-        decide: plans the models that were asked for.
-        asked: the unique ids of these models.
         visits_all: whether each node is analysed, as before a run of all. Otherwise, only those
             asked for and what their changes reach.
         stops_at_contracts: whether a contract that does not match stops a run.
         analysed: the unique ids of the nodes whose queries were analysed.
         contracts: the differences by unique id, of the models whose contract does not match.
         results: the plans by unique id: those asked for, and of what else would change or stop.
-        effects: what happens to everything else.
     """
 
     graph: NodeGraph

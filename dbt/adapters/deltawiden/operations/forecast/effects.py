@@ -34,9 +34,6 @@ class Effect:
     """What a type change does to something that reads the table.
 
     Attributes:
-        kind: what it is.
-        name: its name.
-        outcome: what happens to it.
         because: the names of the models, snapshots or tables from which the change comes.
         details: the columns with their types, or why the outcome is not known.
         do: the commands of which each is sufficient. Empty if there is nothing to do.

@@ -28,7 +28,6 @@ class Planned:
     """What the next run will do to a table.
 
     Attributes:
-        result: the result to show.
         schema: the table's schema after the run; of a new table, the schema of the model's output.
         changes_types: whether a reader finds other columns or types than before.
     """
@@ -47,10 +46,6 @@ def plan_model(
     query: str,
 ) -> Planned:
     """Return what a model's next run will do to its table.
-
-    Args:
-        output: the schema of the model's output.
-        query: the model's query; empty if it is not known.
 
     Raises:
         SchemaChangeRefused: the run will be refused.
@@ -83,10 +78,7 @@ def planned(
     """Return what a plan will do to a table.
 
     Args:
-        backend: reads the table's features.
-        node: the model or snapshot.
         plan_and_schema: a plan that is not refused, and the table's schema now.
-        policy: the part of the configuration that decides on type changes.
     """
     plan, schema = plan_and_schema
     result = _result(full_name(node), plan, policy)
@@ -106,11 +98,7 @@ def planned(
 
 
 def new_table_planned(model: str, output: StructType) -> Planned:
-    """Return what is planned for a model that has no table yet.
-
-    Args:
-        output: the schema of its output.
-    """
+    """Return what is planned for a model that has no table yet."""
     shown = {"what will run": "nothing: the table is new", "not stored exactly": ""}
     return Planned(OperationResult(model, shown, {"new_table": True}), output)
 

@@ -41,9 +41,6 @@ class NodeGraph:
 
         An ephemeral model has neither: the nodes that it reads are inputs of its readers.
 
-        Args:
-            node: a node, or an exposure.
-
         Returns:
             Their unique ids, each once, sorted.
         """

@@ -22,11 +22,6 @@ from dbt.adapters.deltawiden.operations.selection import Names, Node, Selection,
 def plan(reader: Reader, selection: Selection, models: Names) -> PlanResults:
     """Show what the next run will do to the tables of incremental models. It changes nothing.
 
-    Args:
-        reader: plans and analyses the nodes in the target.
-        selection: finds the models.
-        models: the names of models; None for all incremental models.
-
     Returns:
         The plan for each model, and what the changes do to everything that reads the tables. A
         refusal is a failure, and so is a query that is not known.

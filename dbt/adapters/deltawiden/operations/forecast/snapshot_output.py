@@ -35,10 +35,6 @@ def hard_deletes(node: Node) -> str:
 def snapshot_output(node: Node, query: StructType, table: StructType) -> StructType:
     """Return the schema of the rows that a snapshot writes.
 
-    Args:
-        query: the schema of its query.
-        table: the schema of its table.
-
     Returns:
         The columns of the query, and dbt's own. With the strategy ``timestamp``, the times have the
         type of ``updated_at``. Otherwise dbt's own columns have the types of the table.

@@ -17,13 +17,7 @@ from dbt.adapters.deltawiden.views.stale_views import View, update_commands, wit
 
 @dataclass(frozen=True)
 class ChangedTable:
-    """A table whose types change.
-
-    Attributes:
-        path: the parts of its name in the catalog.
-        name: its name for people.
-        schema: its schema after the change.
-    """
+    """A table whose types change."""
 
     path: Path
     name: str
@@ -44,11 +38,7 @@ class StaleForecast:
         self._names: dict[Path, str] = {}
 
     def effects(self, tables: list[ChangedTable]) -> Iterator[Effect]:
-        """Yield an effect for each view to update, also for those that are not dbt's.
-
-        Args:
-            tables: the tables whose types change.
-        """
+        """Yield an effect for each view to update, also for those that are not dbt's."""
         for table in tables:
             self._set(table.path, table.name, table.schema)
         for view in self._finder.mentioning([table.path for table in tables]):

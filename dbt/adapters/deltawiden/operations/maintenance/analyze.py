@@ -23,11 +23,7 @@ _NAME = "analyze"
 def analyze(
     backend: SqlBackend, tables: Iterable[SparkRelation], dry_run: bool
 ) -> OperationResults:
-    """Collect the statistics of the files of tables again.
-
-    Args:
-        dry_run: as for ``analyze_table``.
-    """
+    """Collect the statistics of the files of tables again."""
 
     def analyze_one(table: MaintainedTable) -> OperationResult:
         backend.require_statistics()
@@ -38,12 +34,6 @@ def analyze(
 
 def analyze_table(table: MaintainedTable, dry_run: bool) -> OperationResult:
     """Collect the statistics of a table's files again, in one commit. It changes no row.
-
-    Args:
-        dry_run: whether to change nothing, and count the files.
-
-    Returns:
-        The result, with the number of files.
 
     Raises:
         DbtDatabaseError: Delta refused it. It can't do this for tables with deletion vectors.

@@ -53,12 +53,7 @@ def drop_type_widening(
     truncate_history: bool,
     dry_run: bool,
 ) -> OperationResults:
-    """Remove the table feature of type widening from tables.
-
-    Args:
-        truncate_history: as for ``drop_from_table``.
-        dry_run: as for ``drop_from_table``.
-    """
+    """Remove the table feature of type widening from tables."""
 
     def drop(table: SparkRelation) -> OperationResult:
         with opened(backend, table, _NAME, writes_rows=True) as maintained:
@@ -76,7 +71,6 @@ def drop_from_table(
         truncate_history: whether to remove the feature by truncating the table's history, which
             leaves no other feature behind, but has to wait for the retention period of the history
             if that has a type change. Otherwise, no version is lost.
-        dry_run: whether to change nothing, and return what would be done.
 
     Returns:
         The result, with the steps that were done and those that remain.
@@ -109,16 +103,9 @@ def drop_from_table(
 class _Drop:
     """The steps of a drop.
 
-    Args:
-        reader: reads its state.
-        before: its state before the drop.
-        history: what it does to the history.
-
     Attributes:
-        statements: the steps that were done so far.
         waits_for: the property with the retention period that the feature waits for, and its
             default value.
-        truncated: whether the history was truncated.
     """
 
     def __init__(

@@ -40,9 +40,7 @@ class Switch:
     """The effect of turning type widening on or off on a table.
 
     Attributes:
-        table: the table's name, quoted for a statement.
         enables: whether type widening is turned on, not off.
-        is_enabled: whether it is on now.
         feature: the table feature of type widening that the table has, or an empty text.
         new_feature: the table feature that is added to the table, or an empty text.
     """
@@ -121,10 +119,6 @@ def enable_type_widening(
 ) -> OperationResults:
     """Enable type widening.
 
-    Args:
-        switches: the result of ``plan_enable``.
-        dry_run: whether to change nothing, and show the statements.
-
     Returns:
         The result for each table, and the readers that lose access.
     """
@@ -141,11 +135,7 @@ def enable_type_widening(
 def disable_type_widening(
     backend: SqlBackend, tables: Iterable[SparkRelation], dry_run: bool
 ) -> OperationResults:
-    """Disable type widening. The table feature stays.
-
-    Args:
-        dry_run: whether to change nothing, and show the statements.
-    """
+    """Disable type widening. The table feature stays."""
 
     def disable(table: SparkRelation) -> OperationResult:
         switch = _read_switch(backend, table, enables=False)
@@ -193,9 +183,6 @@ def _read_switch(backend: SqlBackend, table: SparkRelation, enables: bool) -> Sw
 def readers_text(switches: Iterable[Switch | OperationResult]) -> str:
     """Render the list of the readers that lose access when type widening is enabled.
 
-    Args:
-        switches: the result of ``plan_enable``.
-
     Returns:
         The text, empty if no table gains the feature.
     """
@@ -232,9 +219,6 @@ def readers_text(switches: Iterable[Switch | OperationResult]) -> str:
 
 def readers_lost(switches: Iterable[Switch | OperationResult]) -> list[dict[str, object]]:
     """Return the readers that lose access when type widening is enabled, as values for JSON.
-
-    Args:
-        switches: the result of ``plan_enable``.
 
     Returns:
         The readers, empty if no table gains the feature.

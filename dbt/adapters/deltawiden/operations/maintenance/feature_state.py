@@ -22,14 +22,8 @@ class FeatureState:
     """What a version of a table has of type widening.
 
     Attributes:
-        snapshot: the table.
-        version: the number of the version.
         log_schema: its schema, as the log has it.
-        rows: the number of its rows.
-        changes: the type changes that are recorded in its schema.
-        files: the number of its files.
         size: the size of its files in bytes.
-        stale: the files that hold an older type.
     """
 
     snapshot: TableSnapshot

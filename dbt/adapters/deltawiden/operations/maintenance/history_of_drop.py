@@ -48,12 +48,7 @@ class History(Enum):
 
 
 def history_of_drop(table: MaintainedTable, state: FeatureState, truncate_history: bool) -> History:
-    """Decide what a drop does to the history of a table. Only a request truncates it.
-
-    Args:
-        state: its state before the drop.
-        truncate_history: whether truncated history was requested.
-    """
+    """Decide what a drop does to the history of a table. Only a request truncates it."""
     if not state.features:
         # Nothing is dropped.
         return History.CLEAN

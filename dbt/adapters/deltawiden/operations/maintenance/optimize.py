@@ -36,13 +36,7 @@ def optimize(
     where: str | None,
     dry_run: bool,
 ) -> OperationResults:
-    """Compact the files of tables.
-
-    Args:
-        zorder_by: as for ``optimize_table``.
-        where: as for ``optimize_table``.
-        dry_run: as for ``optimize_table``.
-    """
+    """Compact the files of tables."""
 
     def optimize_one(table: MaintainedTable) -> OperationResult:
         return optimize_table(table, zorder_by, where, dry_run)
@@ -55,13 +49,10 @@ def optimize_table(
 ) -> OperationResult:
     """Compact the files of a table. It changes no row. Calling it again is always safe.
 
-    Args:
-        zorder_by: the columns to order the rows by. This rewrites all files, each time.
-        where: a condition on partition columns, to compact only some partitions.
-        dry_run: whether to change nothing, and return the statement.
+    A Z-order rewrites all files, each time.
 
-    Returns:
-        The result, with the numbers of files and bytes.
+    Args:
+        where: a condition on partition columns, to compact only some partitions.
 
     Raises:
         DbtRuntimeError: the table is clustered, and has no Z-order or partitions.

@@ -33,11 +33,7 @@ _NAME = "repair_statistics"
 def repair_statistics(
     backend: SqlBackend, tables: Iterable[SparkRelation], dry_run: bool
 ) -> OperationResults:
-    """Correct the statistics of the tables' files in which a double column is still float.
-
-    Args:
-        dry_run: as for ``repair_table``.
-    """
+    """Correct the statistics of the tables' files in which a double column is still float."""
 
     return run_on_each_table(backend, _NAME, tables, lambda table: repair_table(table, dry_run))
 
@@ -47,12 +43,6 @@ def repair_table(table: MaintainedTable, dry_run: bool) -> OperationResult:
 
     Calling it again is always safe. It also restores the settings that a widening changed for its
     duration, if the widening ended before it could restore them.
-
-    Args:
-        dry_run: whether to change nothing, and return what would be done.
-
-    Returns:
-        The result, with the steps that were done.
 
     Raises:
         DbtDatabaseError: Delta refused a statement or commit. The steps before it are complete.
@@ -77,7 +67,6 @@ def find_wrong(files: DataFiles, schema: StructType, leaves: Sequence[Path]) -> 
 
     Args:
         schema: the table's schema in the transaction log.
-        leaves: the paths of the leaves that were float.
 
     Returns:
         The files. With SQL alone, all files in which one of the leaves is float.
@@ -89,15 +78,7 @@ def find_wrong(files: DataFiles, schema: StructType, leaves: Sequence[Path]) -> 
 
 
 def partitioned_by_float(snapshot: TableSnapshot, changes: Iterable[TypeChange]) -> tuple[str, ...]:
-    """Find the partition columns that were float. Their values are different numbers as double.
-
-    Args:
-        snapshot: the table, with its partition columns.
-        changes: its recorded type changes.
-
-    Returns:
-        The names of the columns.
-    """
+    """Find the partition columns that were float. Their values are different numbers as double."""
     floats = {change.path[0] for change in changes if is_float_to_double(change)}
     return tuple(name for name in snapshot.partition_columns if name in floats)
 

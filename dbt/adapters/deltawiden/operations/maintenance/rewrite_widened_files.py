@@ -23,11 +23,7 @@ NAME = "rewrite_widened_files"
 def rewrite_widened_files(
     backend: SqlBackend, tables: Iterable[SparkRelation], dry_run: bool
 ) -> OperationResults:
-    """Rewrite the files of tables in which filters of Spark misread a widened column.
-
-    Args:
-        dry_run: as for ``rewrite_files``.
-    """
+    """Rewrite the files of tables in which filters of Spark misread a widened column."""
 
     def work(table: SparkRelation) -> OperationResult:
         with opened(backend, table, NAME, writes_rows=True) as maintained:
@@ -41,9 +37,6 @@ def rewrite_files(table: MaintainedTable, dry_run: bool) -> OperationResult:
 
     Calling it again is always safe: what is rewritten is not rewritten again. The files are only
     read if a type change that needs it is recorded in the table.
-
-    Args:
-        dry_run: whether to change nothing, and return what would be done.
 
     Raises:
         DbtRuntimeError: the table is not in the expected state afterwards.

@@ -24,9 +24,6 @@ class MaintainedTable:
     """A Delta table that an operation works on.
 
     Attributes:
-        relation: the table.
-        backend: reads and changes it.
-        files: its data files.
         commit_tag: a text in the user metadata of every commit that the operation makes.
     """
 
@@ -111,7 +108,6 @@ def opened(
 
     Args:
         operation: the name of the operation, which is added to the metadata of its commits.
-        writes_rows: whether rows will be rewritten.
 
     Yields:
         The table.

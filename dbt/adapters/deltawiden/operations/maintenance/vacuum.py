@@ -33,7 +33,6 @@ class Vacuum:
         retention_hours: how long files are kept after they were removed from the table. None for
             the table's own retention, which is also the maximum.
         force: whether it may be less than the table's own retention.
-        dry_run: whether to delete nothing, and count the files.
     """
 
     retention_hours: int | None
@@ -44,11 +43,7 @@ class Vacuum:
 def vacuum(
     backend: SqlBackend, tables: Iterable[SparkRelation], request: Vacuum
 ) -> OperationResults:
-    """Delete the files that tables no longer need.
-
-    Args:
-        request: what the user asks for.
-    """
+    """Delete the files that tables no longer need."""
 
     return run_on_each_table(
         backend, _NAME, tables, lambda table: vacuum_table(table, request), "VACUUM"
@@ -57,9 +52,6 @@ def vacuum(
 
 def vacuum_table(table: MaintainedTable, request: Vacuum) -> OperationResult:
     """Delete the files that a table no longer needs.
-
-    Args:
-        request: what the user asks for.
 
     Returns:
         The result, with the number of files and the oldest version that stays readable.

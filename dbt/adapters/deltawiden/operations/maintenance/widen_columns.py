@@ -34,10 +34,6 @@ def widen_columns(
 ) -> OperationResults:
     """Make the type changes that a person asks for.
 
-    Args:
-        columns: the requested type by column path.
-        dry_run: whether to change nothing, and show the statements.
-
     Returns:
         The result for each table. If one change of a table is refused, the table is not changed.
     """
@@ -82,7 +78,6 @@ def widen_result(plan: Plan, dry_run: bool) -> OperationResult:
     """Return the result of a plan of ``widen_columns``.
 
     Args:
-        plan: a plan that is not refused.
         dry_run: whether its statements were only shown, and did not run.
     """
     # Include the changes of earlier attempts that conflicted with another writer.

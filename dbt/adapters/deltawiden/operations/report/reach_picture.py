@@ -11,10 +11,7 @@ class Box:
     """A box of the picture.
 
     Attributes:
-        name: the name in it.
-        label: what happens to it.
         state: ``change``, ``stop`` or ``look``, for its color.
-        because: the names of the boxes from which the change comes.
     """
 
     name: str
@@ -37,10 +34,7 @@ class Picture:
     """A picture.
 
     Attributes:
-        boxes: the boxes.
         lines: the lines between them, each as x and y of both ends.
-        width: its width.
-        height: its height.
     """
 
     boxes: Sequence[Placed]

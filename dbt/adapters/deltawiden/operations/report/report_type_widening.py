@@ -64,11 +64,9 @@ class _Statistics:
     """The errors in the statistics of a table's files.
 
     Attributes:
-        columns: the columns that were float and are double now.
         files: how many files have wrong statistics, or None if only SQL can be used.
         has_saved_settings: whether a widening ended before it turned statistics of columns on
             again.
-        partition_columns: the partition columns with different values since the change.
     """
 
     columns: tuple[Path, ...]
@@ -115,7 +113,6 @@ class _Filters:
     """What filters of a Spark without this adapter's settings can miss.
 
     Attributes:
-        columns: the columns whose older files they misread.
         are_wrong: whether there is such a file; None if it is not known.
     """
 

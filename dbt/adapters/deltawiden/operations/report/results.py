@@ -11,11 +11,7 @@ from dbt.adapters.deltawiden.sql.types import type_text
 
 @dataclass(frozen=True)
 class ReportResults(OperationResults):
-    """The results of ``report_type_widening`` for all tables.
-
-    Attributes:
-        changes: the recorded type changes of each table that has some, by its name in the results.
-    """
+    """The results of ``report_type_widening`` for all tables."""
 
     changes: Mapping[str, Sequence[DatedChange]] = field(default_factory=dict)
 

@@ -12,14 +12,7 @@ NAMES, STEP, BAR, LANE, HEAD = 170, 190, 26, 36, 44
 
 @dataclass(frozen=True)
 class Bar:
-    """The time in which a column or field has one type.
-
-    Attributes:
-        x: its left end.
-        width: its width.
-        type: the type.
-        is_last: whether it is the type of today.
-    """
+    """The time in which a column or field has one type."""
 
     x: int
     width: int
@@ -41,8 +34,6 @@ class Mark:
     """A commit that changed types.
 
     Attributes:
-        x: its place.
-        time: when it was made.
         maker: the model, operation or program that made it; empty if it is not known.
         title: everything that is known of it.
     """
