@@ -1,7 +1,12 @@
 """The Markdown of a plan: what a reader of a pull request sees, whatever the names are."""
 
+import re
+
+import pytest
+
 from dbt.adapters.deltawiden.operations.forecast.markdown import plans_markdown
 from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults
+from tests.hostile import NAMES
 from tests.unit.pages import tables
 
 NOTHING = {"statements": [], "type_changes": [], "new": [], "dropped": [], "not_stored_exactly": []}
@@ -55,6 +60,16 @@ def test_a_message_does_not_end_its_block():
 def test_a_name_does_not_end_its_cell():
     change = {"path": ["a|b"], "from": "int", "to": "bigint"}
     assert "| `` `a\\|b` `` | `int` |" in rendered(planned("x|y", type_changes=[change]))
+
+
+@pytest.mark.parametrize("name", [*NAMES.values(), "<img src=x onerror=alert(1)>", "a|`b`|*c*"])
+def test_a_model_of_any_name_is_one_cell_of_text(name: str):
+    ((_, (model, table, _)), *_) = tables(rendered(planned(name)) + "\n")
+    assert not re.search(r"(?<!\\)[<*_`|\[]", model.replace("\\\\", ""))
+    assert re.sub(r"\\([\\|<>*_`\[\]#])", r"\1", model) == name
+    fence = re.match("`+", table)[0]
+    assert table.endswith(fence)
+    assert fence not in table[len(fence) : -len(fence)]
 
 
 def test_a_model_that_reads_what_the_run_changes_says_so():

@@ -33,7 +33,7 @@ def plans_markdown(
     counts = Counter(states)
     summary = ", ".join(f"{counts[state]} {state}" for state in _STATES if counts[state])
     rows = [
-        (_name(result), _code(result.values.get("table", "")), _summary(result))
+        (_escaped(_name(result)), _code(result.values.get("table", "")), _summary(result))
         for result in results.each
     ]
     sections = [section for result in results.each for section in _sections(result)]
