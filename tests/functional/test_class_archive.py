@@ -278,6 +278,20 @@ def test_an_archive_whose_making_was_killed_is_made_after_the_next_run(project: 
 
 
 @pytest.mark.slow
+def test_a_process_whose_time_is_over_ends_in_the_middle_of_a_statement(project: Project):
+    shutil.rmtree(project.archives)
+    project.ask("select 1")
+    wait_until(lambda: [*project.archives.glob("making-*/warehouse/*/*/_delta_log/*.json")])
+    (late,) = trainers(project)
+    os.kill(late, signal.SIGALRM)  # As the system does after ten minutes.
+    wait_until(lambda: trainers(project) == [], seconds=60)
+    (stamp,) = project.archives.glob("*.json")
+    assert "It took more than 600 seconds." in stamp.read_text()
+    assert project.made() == []
+    assert left_over(project) == []
+
+
+@pytest.mark.slow
 def test_a_kept_spark_makes_an_archive_when_it_ends(tmp_path: Path):
     project = Project(tmp_path / "project", tmp_path / "cache")
     project.set_java_options(LIST_CLASSES, keep_alive="5m")

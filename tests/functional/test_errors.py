@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlparse
 
 import pytest
@@ -59,7 +60,41 @@ select 1 as id
         assert file.name in message
         assert "restore table NAME to version as of N" in message
 
+    @pytest.mark.slow
+    def test_a_damaged_checkpoint_says_what_to_do_and_that_helps(self, project, spark):
+        table = f"{project.test_schema}.is_damaged"
+        every_second = "tblproperties ('delta.checkpointInterval' = '2')"
+        spark.sql(f"drop table if exists {table}")
+        spark.sql(f"create table {table} (u string) using delta {every_second}")
+        for _ in range(4):
+            spark.sql(f"insert into {table} select uuid() from range(10)")
+        log = Path(spark.sql(f"describe detail {table}").collect()[0].location[5:]) / "_delta_log"
+        checkpoint = max(log.glob("*.checkpoint.parquet"))
+        checkpoint.write_bytes(checkpoint.read_bytes()[:1000])
+        message = run_anew(spark)
+        assert checkpoint.name in message
+        assert "move the checkpoint and _last_checkpoint out of the folder" in message
+        checkpoint.unlink()
+        (log / "_last_checkpoint").unlink()
+        assert run_anew(spark) == "OK"
+        # Neither a checkpoint nor all commits.
+        for file in (*log.glob("*.checkpoint.parquet"), log / f"{1:020}.json"):
+            file.unlink()
+        message = run_anew(spark)
+        assert "[DELTA_VERSIONS_NOT_CONTIGUOUS]" in message
+        assert "drop the table and build it again" in message
+        spark.sql(f"drop table {table}")
+        spark.sql(f"create table {table} using delta as select uuid() as u")
+        assert run_anew(spark) == "OK"
+
     def test_show_reads_no_more_rows_than_its_limit(self, project):
         run = dbt("show", "--inline", "select id from range(100)", "--limit", "2")
         assert "|  1 |" in run.output
         assert "|  2 |" not in run.output
+
+
+def run_anew(spark: SparkSession) -> str:
+    """Run the model that reads the damaged table, with nothing of the table in memory."""
+    jvm: Any = spark._jvm
+    jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+    return dbt("run", "-s", "damaged").message("damaged")

@@ -46,6 +46,11 @@ def test_a_second_run_uses_the_spark_of_the_first_until_it_is_stopped(
     again = (project / "logs" / "dbt.log").read_text().removeprefix(log)
     assert "Nothing changed, skipping partial parsing" in again
 
+    wrong = ("run-operation", "ask", "--args", "{statement: select nothing_of_the_kind}")
+    failed = dbt(project, *wrong, **kept)
+    assert "[UNRESOLVED_COLUMN" in failed.stdout
+    assert failed.stderr == ""
+
     shown = dbt(project, "debug", "--connection", **kept).stdout
     today = time.strftime("%Y-%m-%d")
     assert f"spark: process {started}, running since {today}" in shown

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib import reload
 from pathlib import Path
@@ -44,6 +44,13 @@ def folder(parameters: dict[str, str]) -> SparkFolder:
 
 def ended(spark: KeptSpark) -> bool:
     return wait_until_ended([spark.keeper, spark.jvm], ENOUGH)
+
+
+def wait_until(is_true: Callable[[], bool]) -> None:
+    end = time.monotonic() + 2 * ENOUGH
+    while not is_true():
+        assert time.monotonic() < end, "this took too long"
+        time.sleep(0.2)
 
 
 def works(parameters: dict[str, str]) -> bool:
@@ -212,6 +219,39 @@ def test_a_spark_that_has_lost_its_executor_is_replaced(parameters):
     assert ended(attached.spark)
 
 
+# Python imports this module when it starts.
+STOPS_ITS_CONTEXT = """
+import signal
+def stop(*_):
+    from pyspark import SparkContext
+    SparkContext._active_spark_context.stop()
+signal.signal(signal.SIGUSR1, stop)
+"""
+
+
+@pytest.fixture
+def stoppable(parameters: dict[str, str], modules: Path) -> Iterator[Attached]:
+    """A Spark whose keeper stops its context if it gets SIGUSR1."""
+    stop_kept(everywhere=True)
+    module = modules / "sitecustomize.py"
+    module.write_text(STOPS_ITS_CONTEXT)
+    attached = attach(parameters, LONG)
+    module.unlink()
+    yield attached
+    attached.use.end()
+
+
+def test_a_spark_whose_context_was_stopped_is_replaced(parameters, stoppable):
+    spark = stoppable.spark
+    spark.keeper.send(signal.SIGUSR1)
+    wait_until(lambda: server_problem(spark.port, spark.token, 10) is not None)
+    stoppable.use.end()
+    assert spark.is_running
+    assert "does not run a task: " in kept_text(parameters)
+    assert works(parameters)
+    assert ended(spark)
+
+
 def test_a_spark_whose_cores_are_busy_is_not_ended(parameters, kept):
     connection = open_kept(parameters, LONG)
     sleep = "java_method('java.lang.Thread', 'sleep', 15000L)"
@@ -301,6 +341,15 @@ def test_it_ends_after_its_time_and_not_while_it_is_used(parameters, folder):
     assert ended(attached.spark)
     assert folder.read() is None
     assert kept_text(parameters) == "not running"
+
+
+def test_a_clock_that_was_set_back_does_not_keep_it_alive(parameters, folder):
+    attached = attach(parameters, 3)
+    attached.use.end()
+    tomorrow = time.time() + 86400
+    os.utime(folder.path / "used", (tomorrow, tomorrow))
+    assert time.strftime("%Y-%m-%d", time.localtime(tomorrow)) not in kept_text(parameters)
+    assert ended(attached.spark)
 
 
 ATTACHES = """

@@ -1,5 +1,6 @@
 """The process that makes an archive of classes: alone, after a killed one, and in vain."""
 
+import contextlib
 import json
 import os
 import signal
@@ -28,17 +29,28 @@ class Training:
         self._home = folder / "jdk"
         (self._home / "bin").mkdir(parents=True)
 
-    def start(self, java: str) -> subprocess.Popen[bytes]:
+    def start(self, java: str, seconds: int = 600) -> subprocess.Popen[bytes]:
         script = self._home / "bin" / "java"
         script.write_text(f"#!/bin/sh\n{java}\n")
         script.chmod(0o755)
         process = subprocess.Popen(
-            [sys.executable, "-m", MODULE, json.dumps(asdict(self.archive))],
+            [sys.executable, "-m", MODULE, json.dumps(asdict(self.archive)), str(seconds)],
             env={**os.environ, "JAVA_HOME": str(self._home)},
             stderr=subprocess.PIPE,
+            start_new_session=True,
         )
         self.processes.append(process)
         return process
+
+    @property
+    def javas(self) -> list[str]:
+        """The processes that run its Java."""
+        commands = [*Path("/proc").glob("[0-9]*/cmdline")]
+        found = []
+        for command in commands:
+            with contextlib.suppress(OSError):
+                found.append(command.read_bytes().decode(errors="replace"))
+        return [text for text in found if str(self._home) in text]
 
     @property
     def left(self) -> list[Path]:
@@ -50,7 +62,8 @@ def training(tmp_path: Path) -> Iterator[Training]:
     training = Training(tmp_path)
     yield training
     for process in training.processes:
-        process.kill()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
 
@@ -61,7 +74,7 @@ def wait_until(is_true: Callable[[], object]) -> None:
         time.sleep(0.1)
 
 
-SLEEPS = "exec sleep 30"
+SLEEPS = "sleep 100"
 FAILS = "exit 1"
 
 
@@ -76,6 +89,14 @@ def test_the_system_ends_it_first_if_memory_is_short(training: Training):
     score = training.folder.parent / "score"
     assert training.start(f"cat /proc/self/oom_score_adj > {score}; {FAILS}").wait() == 0
     assert score.read_text() == "1000\n"
+
+
+def test_it_ends_with_its_java_when_its_time_is_over(training: Training):
+    assert training.start(SLEEPS, seconds=4).wait() == 0
+    stamp = Path(training.archive.file).with_suffix(".json").read_text()
+    assert "It took more than 4 seconds" in stamp
+    assert training.left == []
+    wait_until(lambda: not training.javas)
 
 
 @pytest.mark.slow

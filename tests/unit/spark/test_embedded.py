@@ -1,4 +1,4 @@
-"""Which Java a Spark needs that did not start."""
+"""What is said of a Spark that did not start."""
 
 from pathlib import Path
 
@@ -19,3 +19,8 @@ def test_the_java_that_is_needed_is_that_of_the_version_as_numbers(
     monkeypatch.setattr(pyspark, "__version__", spark)
     monkeypatch.setattr(embedded, "java_version", lambda environment: "11.0.2")
     assert ("needs Java 17" in embedded._why_not_started(OSError("no JVM"), log)) == said
+
+
+def test_a_log_that_cannot_be_written_is_named(tmp_path: Path):
+    with pytest.raises(embedded.SparkDidNotStart, match=f"written to {tmp_path}: Is a directory"):
+        embedded.start_spark({}, tmp_path)

@@ -66,14 +66,14 @@ JOB_ABORTED = (
             f"org.apache.spark.SparkException: {WRITE_FAILED}",
             [
                 f"org.apache.spark.SparkArithmeticException: {OVERFLOW}",
-                "java.io.IOException: No space left on device",
+                "java.io.IOException: Input/output error",
             ],
-            f"{OVERFLOW}\nCaused by: No space left on device",
+            f"{OVERFLOW}\nCaused by: Input/output error",
         ),
         (
             f"org.apache.spark.SparkException: {WRITE_FAILED}",
-            ["java.io.IOException: No space left on device"],
-            f"{WRITE_FAILED}\nCaused by: No space left on device",
+            ["java.io.IOException: Input/output error"],
+            f"{WRITE_FAILED}\nCaused by: Input/output error",
         ),
     ],
 )

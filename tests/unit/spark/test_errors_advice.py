@@ -37,6 +37,27 @@ CHANGE_REFUSED = (
             "restore table NAME to version as of N",
         ),
         (
+            "[FAILED_READ_FILE.NO_HINT] Encountered error while reading file "
+            "file:/t/_delta_log/00000000000000000006.checkpoint.parquet. SQLSTATE: KD001",
+            "move the checkpoint and _last_checkpoint out of the folder",
+        ),
+        (
+            "[DELTA_MISSING_PART_FILES] Couldn't find all part files of the checkpoint version: 6",
+            "Put it back from a backup",
+        ),
+        (
+            "Job aborted due to stage failure: java.io.IOException: No space left on device",
+            "Make room on it, and run again",
+        ),
+        (
+            "java.io.FileNotFoundException: /t/_delta_log/1.json.tmp (Permission denied)",
+            "correct the permissions, and run again",
+        ),
+        (
+            "[DELTA_CANNOT_CREATE_LOG_PATH] Cannot create file:/t/_delta_log",
+            "correct the permissions, and run again",
+        ),
+        (
             "Nested databases are not supported by v1 session catalog: lake.shop.",
             "not a catalog that Spark has",
         ),

@@ -37,6 +37,8 @@ MEMORY = "spark.driver.memory"
 _KEPT = 2
 _NEEDED_BYTES = 2**30
 _SECONDS_UNTIL_NEXT_TRY = 24 * 60 * 60
+_MOST_SECONDS = 600
+"""How long a process may make an archive."""
 
 # With one of these options, the user decides about archives, or classes are changed as they load.
 _ABOUT_ARCHIVES = re.compile(
@@ -93,7 +95,8 @@ class ClassArchive:
 
     def has_failed(self) -> bool:
         """Return whether an archive could not be made on the last day."""
-        is_recent = time.time() - _time(self._stamp) < _SECONDS_UNTIL_NEXT_TRY
+        # A clock that was set back gives the stamp a time in the future.
+        is_recent = abs(time.time() - _time(self._stamp)) < _SECONDS_UNTIL_NEXT_TRY
         return is_recent and "failed" in (self._read_stamp() or {})
 
     def write_stamp(self, failed: str | None = None) -> None:
@@ -136,7 +139,7 @@ class ClassArchive:
         module = "dbt.adapters.deltawiden.spark.class_archive_training"
         with contextlib.suppress(OSError, RuntimeError):
             subprocess.Popen(
-                [sys.executable, "-m", module, json.dumps(asdict(self))],
+                [sys.executable, "-m", module, json.dumps(asdict(self)), str(_MOST_SECONDS)],
                 # Python finds modules in the working directory too: not the user's own.
                 cwd=Path(self.file).parent,
                 stdin=subprocess.DEVNULL,

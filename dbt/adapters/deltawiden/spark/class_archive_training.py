@@ -1,6 +1,6 @@
 """Make an archive of the classes that Spark and Delta load. ``class_archive`` starts this module.
 
-python -m dbt.adapters.deltawiden.spark.class_archive_training ARCHIVE
+python -m dbt.adapters.deltawiden.spark.class_archive_training ARCHIVE SECONDS
 """
 
 import contextlib
@@ -31,7 +31,6 @@ from dbt.adapters.deltawiden.spark.java import find_java
 from dbt.adapters.deltawiden.spark.settings import start_settings
 
 _TEMPORARY = "making-"
-_MOST_SECONDS = 600
 
 # The user's settings could point to a metastore or to files that are not ours. Hive reads
 # hive-site.xml from the folders of two of these variables, and Spark adds the folders of others to
@@ -138,7 +137,8 @@ def _make(archive: ClassArchive, work: Path) -> None:
     try:
         _train(archive, made, work)
         _check(archive, made)
-    except Exception as error:
+    except (Exception, _OutOfTimeError) as error:
+        _end_children()
         archive.write_stamp(failed=str(error))
         return
     with made.open("rb") as stream:
@@ -206,13 +206,28 @@ def _check(archive: ClassArchive, made: Path) -> None:
     subprocess.run(command, check=True, capture_output=True, timeout=300)
 
 
-def _give_up(*_: object) -> None:
-    raise TimeoutError(f"It took more than {_MOST_SECONDS // 60} minutes.")
+class _OutOfTimeError(BaseException):
+    """The time is over. Py4J makes an error of Spark of each ``Exception`` during a statement."""
+
+
+def _give_up_after(seconds: int) -> None:
+    """Let an archive that is not made by then fail: its reason is stored, its files are removed."""
+
+    def give_up(*_: object) -> None:
+        raise _OutOfTimeError(f"It took more than {seconds} seconds.")
+
+    signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(seconds)
+
+
+def _end_children() -> None:
+    """End a JVM that has not started yet. It is in this process's group, with nothing else."""
+    if os.getpgrp() == os.getpid():
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        os.killpg(0, signal.SIGTERM)
 
 
 if __name__ == "__main__":
     _take_turns()
-    # The reason is stored, and what was begun is removed.
-    signal.signal(signal.SIGALRM, _give_up)
-    signal.alarm(_MOST_SECONDS)
+    _give_up_after(int(sys.argv[2]))
     main(sys.argv[1])

@@ -12,7 +12,11 @@ from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
 from dbt.adapters.deltawiden.spark.refused_settings import refuse_settings
-from dbt.adapters.deltawiden.spark.session_connection import SessionConnection, errors_as_dbt_errors
+from dbt.adapters.deltawiden.spark.session_connection import (
+    SessionConnection,
+    errors_as_dbt_errors,
+    hush_pyspark,
+)
 from dbt.adapters.deltawiden.spark.settings import iceberg_settings
 
 DEFAULT_PORT = 15002
@@ -90,6 +94,7 @@ def create_session(builder: Any, parameters: Mapping[str, str]) -> SparkSession:
         DbtConfigError: the session has a setting with which values would be lost.
         DbtDatabaseError: the server refused the session.
     """
+    hush_pyspark()
     for key, value in parameters.items():
         builder = builder.config(key, value)
     with errors_as_dbt_errors():

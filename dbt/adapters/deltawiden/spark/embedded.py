@@ -155,8 +155,18 @@ def _log_file() -> Path:
 
 
 def _private_file(file: Path) -> TextIO:
-    """Open a file that only the user can read: Spark's lines can show settings and rows."""
-    handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    """Open a file that only the user can read: Spark's lines can show settings and rows.
+
+    Raises:
+        SparkDidNotStart: the file can't be written. It may belong to another user of dbt.
+    """
+    try:
+        handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    except OSError as error:
+        raise SparkDidNotStart(
+            f"Spark's output can't be written to {file}: {error.strerror}. Delete that file, or "
+            "choose another folder with --log-path"
+        ) from error
     with contextlib.suppress(OSError):  # A file system without permissions.
         os.chmod(file, 0o600)
     return open(handle, "w", encoding="utf-8")

@@ -28,6 +28,22 @@ _DAMAGED_FILE = (
     "--full-refresh --select NAME), or go back to a version from before the file was written: "
     "describe history NAME shows the versions, restore table NAME to version as of N goes back."
 )
+_DAMAGED_LOG = (
+    "A file of the table's transaction log, the folder _delta_log, is damaged or missing. Put it "
+    "back from a backup. If it is a checkpoint, and each commit (.json) since an older checkpoint "
+    "or since version 0 is there, move the checkpoint and _last_checkpoint out of the folder: "
+    "Delta reads the commits then. If nothing helps, drop the table and build it again."
+)
+_FULL_DISK = (
+    "A disk is full: that of the table, or that of spark.local.dir (Spark's temporary files). Make "
+    "room on it, and run again."
+)
+_NOT_PERMITTED = (
+    "The user that Spark runs as has to be able to write there: correct the permissions, and run "
+    "again."
+)
+_NO_SPACE, _DENIED = "No space left on device", "(Permission denied)"
+_IN_LOG = re.compile(r"reading file \S*/_delta_log/")
 
 # Advice for conditions whose message does not say what to do next.
 _ADVICE: Mapping[str, str] = {
@@ -54,6 +70,12 @@ _ADVICE: Mapping[str, str] = {
         "delta.dataSkippingStatsColumns (tblproperties)."
     ),
     "REQUIRES_SINGLE_PART_NAMESPACE": _UNKNOWN_CATALOG,
+    "DELTA_CANNOT_CREATE_LOG_PATH": _NOT_PERMITTED,
+    "DELTA_LOG_FILE_NOT_FOUND": _DAMAGED_LOG,
+    "DELTA_MISSING_PART_FILES": _DAMAGED_LOG,
+    "DELTA_STATE_RECOVER_ERROR": _DAMAGED_LOG,
+    "DELTA_TRUNCATED_TRANSACTION_LOG": _DAMAGED_LOG,
+    "DELTA_VERSIONS_NOT_CONTIGUOUS": _DAMAGED_LOG,
     "FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER": _DAMAGED_FILE,
     "FAILED_READ_FILE.FILE_NOT_EXIST": _DAMAGED_FILE,
     "FAILED_READ_FILE.NO_HINT": _DAMAGED_FILE,
@@ -163,10 +185,19 @@ def error_text(error: BaseException | str) -> str:
     for cause in (deepest, *causes[-1:]):
         if cause not in message:
             message = f"{message}\nCaused by: {cause}"
-    advice = _ADVICE.get(condition(message) or "")
-    if _NESTED_DATABASES in message:
-        advice = _UNKNOWN_CATALOG
+    advice = _advice(message)
     return f"{message}\n{advice}" if advice else message
+
+
+def _advice(message: str) -> str | None:
+    if _NO_SPACE in message:
+        return _FULL_DISK
+    if _DENIED in message:
+        return _NOT_PERMITTED
+    if _NESTED_DATABASES in message:
+        return _UNKNOWN_CATALOG
+    advice = _ADVICE.get(condition(message) or "")
+    return _DAMAGED_LOG if advice == _DAMAGED_FILE and _IN_LOG.search(message) else advice
 
 
 def _says_why(message: str) -> bool:

@@ -1,6 +1,5 @@
 """Open the one PySpark session of a run, with the settings of its target."""
 
-import contextlib
 import contextvars
 import os
 import threading
@@ -15,6 +14,7 @@ from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.spark.embedded import start_spark
 from dbt.adapters.deltawiden.spark.refused_settings import refuse_settings
+from dbt.adapters.deltawiden.spark.session_connection import hush_pyspark
 from dbt.adapters.deltawiden.spark.settings import (
     CATALOG,
     EXTENSION,
@@ -131,7 +131,7 @@ def _get_session(parameters: Mapping[str, str]) -> SparkSession:
 
 
 def _open_session(parameters: Mapping[str, str]) -> _Current:
-    _hush_pyspark()
+    hush_pyspark()
     is_own = SparkContext._active_spark_context is None
     if is_own:
         refuse_settings(given_settings(parameters, os.environ).get)
@@ -142,12 +142,3 @@ def _open_session(parameters: Mapping[str, str]) -> _Current:
     started_with = parameters if is_own else {}
     without_target = given_settings({}, os.environ) if is_own else {}
     return _Current(session, TargetSettings(session, started_with, without_target), is_own)
-
-
-def _hush_pyspark() -> None:
-    """Prevent PySpark 4 from printing each failed statement as JSON on the terminal."""
-    with contextlib.suppress(ImportError):
-        from pyspark.logger import PySparkLogger
-
-        for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
-            PySparkLogger.getLogger(name).disabled = True

@@ -218,3 +218,12 @@ def errors_as_dbt_errors() -> Iterator[None]:
         text = whole_text(error)
         logger.debug(text)
         raise DbtDatabaseError(end_text(error) or scrubbed(error_text(text))) from error
+
+
+def hush_pyspark() -> None:
+    """Prevent PySpark 4 from printing each failed statement as JSON on the terminal."""
+    with contextlib.suppress(ImportError):
+        from pyspark.logger import PySparkLogger
+
+        for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+            PySparkLogger.getLogger(name).disabled = True

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from dbt_common.exceptions import DbtConfigError
+from dbt_common.exceptions import DbtConfigError, DbtRuntimeError
 
 from dbt.adapters.deltawiden.spark.kept import state
 from dbt.adapters.deltawiden.spark.kept.processes import Process, wait_until_ended
@@ -81,6 +81,13 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path):
     (tmp_path / "cache").write_text("a file")
     with pytest.raises(DbtConfigError, match=r"cache/dbt-deltawiden/kept can't be made: Not a dir"):
         spark_folder("a place", {"XDG_CACHE_HOME": str(tmp_path / "cache")})
+
+
+def test_a_file_that_cannot_be_opened_is_explained(folder: SparkFolder):
+    (folder.path / "lock").mkdir()
+    text = f"can't use its folder {folder.path}: Is a directory"
+    with pytest.raises(DbtRuntimeError, match=text), folder.explained(), folder.locked():
+        pass
 
 
 def test_each_place_has_a_folder(tmp_path: Path, folder: SparkFolder):

@@ -77,11 +77,12 @@ def attach(parameters: Mapping[str, str], keep_alive: int) -> Attached:
         SparkDidNotStart: Spark could not be started.
         SparkIsUsed: a dbt command uses a Spark on the same metastore that has other settings, or
             that may still run a statement of a command that was killed.
+        DbtRuntimeError: a file in the folder of the Spark can't be written.
     """
     check_can_be_kept(parameters, os.environ)
     key = settings_key(parameters, os.environ)
     folder = spark_folder(place(parameters, os.environ), os.environ)
-    with folder.locked() as lock:
+    with folder.explained(), folder.locked() as lock:
         spark = folder.read()
         if spark is not None and not _is_usable(spark, key, folder):
             end(spark, folder, gently=spark.is_running)

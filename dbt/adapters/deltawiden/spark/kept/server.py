@@ -125,7 +125,8 @@ def _answer(order: Order, answer: Mapping[str, Any]) -> None:
 
 def _wait(folder: SparkFolder, spark: KeptSpark, order: Order, ended: threading.Event) -> None:
     """Return when Spark has to end, and when nobody can attach to it any more."""
-    last_use = time.time()
+    last_use = _now()
+    noted = None
     keep_alive = order.keep_alive
     folders = _folders(order)
     while not ended.wait(min(_LONGEST_WAIT, keep_alive / 5)):
@@ -142,20 +143,24 @@ def _wait(folder: SparkFolder, spark: KeptSpark, order: Order, ended: threading.
                 if found != spark.folders:
                     spark = replace(spark, folders=found)
                     folder.write(spark)
-                stored = folder.last_use
                 if folder.is_used:
-                    last_use = time.time()
                     folder.note_use()
-                elif stored is not None:
-                    last_use = max(last_use, stored[0])
+                stored = folder.last_use
+                if stored != noted:
+                    noted, last_use = stored, _now()
                 keep_alive = stored[1] if stored is not None else keep_alive
-                if time.time() - last_use >= keep_alive:
+                if _now() - last_use >= keep_alive:
                     folder.forget()
                     return
         except LockIsHeld:
             continue  # Somebody attaches to it now.
         except OSError:
             return
+
+
+def _now() -> float:
+    """Return seconds of a clock that nobody sets, and that also runs while the machine sleeps."""
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
 def _stop(spark: KeptSpark) -> None:

@@ -104,6 +104,22 @@ class SparkFolder:
         """The file with the output of the process that ends Spark."""
         return self.path / "keeper.log"
 
+    @contextlib.contextmanager
+    def explained(self) -> Iterator[None]:
+        """Explain an error of a file in the folder.
+
+        Raises:
+            DbtRuntimeError: a file can't be read or written.
+        """
+        try:
+            yield
+        except OSError as error:
+            raise DbtRuntimeError(
+                f"keep_alive can't use its folder {self.path}: {error.strerror or error}. The user "
+                "of dbt has to be able to write to each file in it, and its disk needs room: "
+                "correct that, or set XDG_CACHE_HOME to another folder"
+            ) from error
+
     def read(self) -> KeptSpark | None:
         """Return the Spark that was started last, or None if it has been ended."""
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
@@ -218,12 +234,13 @@ class Use:
     def note_sessions(self) -> None:
         """Store that this process has sessions now, so that it is noticed if it is killed."""
         if self._sessions is None:
-            handle, name = tempfile.mkstemp(dir=self._folder)
-            try_lock(handle)
-            # Others only see it with its lock.
-            file = Path(name).with_name(f"{_SESSIONS}{Path(name).name}")
-            os.replace(name, file)
-            self._sessions = file, handle
+            with SparkFolder(self._folder).explained():
+                handle, name = tempfile.mkstemp(dir=self._folder)
+                try_lock(handle)
+                # Others only see it with its lock.
+                file = Path(name).with_name(f"{_SESSIONS}{Path(name).name}")
+                os.replace(name, file)
+                self._sessions = file, handle
 
     def end(self) -> None:
         """End the use. All of its sessions have ended."""

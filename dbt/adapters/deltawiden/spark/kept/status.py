@@ -59,7 +59,8 @@ def _until(folder: SparkFolder) -> str:
     if folder.is_used:
         return "in use by a dbt command"
     used, keep_alive = folder.last_use or (time.time(), 0)
-    return f"ends at {_time(used + keep_alive)} unless it is used before"
+    # A clock that was set back gives the last use a time in the future.
+    return f"ends at {_time(min(used, time.time()) + keep_alive)} unless it is used before"
 
 
 def _time(seconds: float) -> str:
@@ -98,7 +99,7 @@ def _stop(folder: SparkFolder, everywhere: bool) -> Stopped | None:
     if seen is None or not (everywhere or seen.folder == os.getcwd()):
         return None
     try:
-        with folder.locked(_SECONDS_TO_LOCK):
+        with folder.explained(), folder.locked(_SECONDS_TO_LOCK):
             spark = folder.read()
             if spark is None:
                 return None
