@@ -6,6 +6,8 @@ No test uses the adapter's code.
 
 import struct
 from collections.abc import Iterator
+from decimal import Decimal
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,12 @@ from tests.functional.support import needs_delta_4
 from tests.small import SMALL, settings_of
 
 WIDENS = "'delta.enableTypeWidening' = 'true'"
+MAPS_COLUMNS = "'delta.columnMapping.mode' = 'name'"
 FAILURES = (PySparkException, Py4JJavaError)
+
+since_delta_4_1 = pytest.mark.skipif(
+    version("delta-spark") < "4.1", reason="Delta 3.3 and 4.0 do not have this defect"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -43,6 +50,10 @@ def create(
 
 def count(spark: SparkSession, table: str, condition: str) -> int:
     return spark.sql(f"select * from {table} where {condition}").count()
+
+
+def rows(spark: SparkSession, query: str) -> list[tuple[object, ...]]:
+    return sorted(tuple(row) for row in spark.sql(query).collect())
 
 
 @needs_delta_4
@@ -184,3 +195,158 @@ def test_change_data_can_not_be_read_across_a_widening(spark: SparkSession, tabl
     spark.sql(f"insert into {table} values (5000000000)")
     with pytest.raises(FAILURES, match="DELTA_CHANGE_DATA_FEED_INCOMPATIBLE"):
         spark.sql(f"select * from table_changes('{table}', 0)").collect()
+
+
+def test_a_filter_with_microseconds_misses_rows_of_an_orc_table(spark: SparkSession, table: str):
+    value = "timestamp'2024-01-01 00:00:00.123456'"
+    spark.sql(f"create table {table} using orc as select {value} as a")
+    with settings_of(spark, {"spark.sql.orc.filterPushdown": "true"}):
+        assert count(spark, table, f"a = {value}") == 0
+    with settings_of(spark, {"spark.sql.orc.filterPushdown": "false"}):
+        assert count(spark, table, f"a = {value}") == 1
+
+
+def test_orc_stores_other_days_and_seconds(spark: SparkSession, table: str):
+    spark.sql(
+        f"create table {table} using orc as "
+        "select date'1582-10-10' as a, timestamp'1969-12-31 23:59:59.5Z' as b"
+    )
+    found = rows(spark, f"select cast(a as string), unix_millis(b) from {table}")
+    assert found == [("1582-10-15", 500)]
+
+
+@pytest.mark.parametrize("file_format", ["delta", "parquet"])
+def test_a_filter_misses_a_text_that_is_not_utf_8(
+    spark: SparkSession, table: str, file_format: str
+):
+    spark.sql(f"create table {table} using {file_format} as select cast(X'ff' as string) as a")
+    assert count(spark, table, "a = cast(X'ff' as string)") == 0
+    assert count(spark, table, "hex(a) = 'FF'") == 1
+
+
+def test_a_text_that_is_not_utf_8_changes_in_a_partition(spark: SparkSession, table: str):
+    create(spark, table, "select 1 as id, cast(X'ff' as string) as p", "partitioned by (p)")
+    assert rows(spark, f"select hex(p) from {table}") == [("EFBFBD",)]
+
+
+@since_delta_4_1
+def test_a_timestamp_before_the_year_1_loses_its_era_in_a_partition(
+    spark: SparkSession, table: str
+):
+    create(spark, table, "select 1 as id, timestamp'-0044-03-15' as p", "partitioned by (p)")
+    assert rows(spark, f"select year(p) from {table}") == [(45,)]
+
+
+def test_replace_where_reads_the_text_of_a_function_as_a_pattern(spark: SparkSession, table: str):
+    create(spark, table, "select * from values ('a_1'), ('ab1') as v (a)")
+    spark.sql(f"insert into {table} replace where startswith(a, 'a_') select 'a_2'")
+    assert rows(spark, f"select a from {table}") == [("a_2",)]
+
+
+def test_replace_where_replaces_some_partitions_if_its_condition_is_always_true(
+    spark: SparkSession, table: str
+):
+    query = "select * from values (1, 1), (2, 2) as v (a, p)"
+    create(spark, table, query, "partitioned by (p)")
+    with settings_of(spark, {"spark.sql.sources.partitionOverwriteMode": "dynamic"}):
+        spark.sql(f"insert into {table} replace where true select 3, 1")
+    assert rows(spark, f"select a, p from {table}") == [(2, 2), (3, 1)]
+
+
+def test_a_table_can_not_be_read_without_the_struct_that_clusters_it(
+    spark: SparkSession, table: str
+):
+    spark.sql(
+        f"create table {table} (id int, s struct<a: int>) using delta cluster by (s.a) "
+        f"tblproperties ({MAPS_COLUMNS})"
+    )
+    spark.sql(f"alter table {table} drop column s")
+    with pytest.raises(FAILURES, match=r"None\.get"):
+        spark.sql(f"describe detail {table}")
+
+
+def test_merge_does_not_quote_a_backtick_in_its_star(spark: SparkSession, table: str):
+    spark.sql(
+        f"create table {table} (id int, `a``b` int) using delta tblproperties ({MAPS_COLUMNS})"
+    )
+    with pytest.raises(FAILURES, match=r"[Ss]yntax error in (the )?attribute name"):
+        spark.sql(
+            f"merge into {table} t using (select 1 as id, 2 as `a``b`) s on t.id = s.id "
+            "when not matched then insert *"
+        )
+
+
+def test_insert_swaps_nested_fields_if_one_is_cast(spark: SparkSession, table: str):
+    spark.sql(f"create table {table} (k int, s struct<a: int, b: int>) using delta")
+    for key, number in ((1, "22"), (2, "22L")):
+        fields = f"named_struct('b', {number}, 'a', 11) as s"
+        spark.sql(f"insert into {table} by name select {key} as k, {fields}")
+    assert rows(spark, f"select k, s.a, s.b from {table}") == [(1, 11, 22), (2, 22, 11)]
+
+
+@since_delta_4_1
+def test_schema_evolution_makes_a_double_of_an_integer(spark: SparkSession, table: str):
+    create(spark, table, "select 1 as a")
+    automatic = "spark.databricks.delta.typeWidening.allowAutomaticWidening"
+    evolves = {"spark.databricks.delta.schema.autoMerge.enabled": "true"}
+    for value, becomes in (("same_family_type", "int"), ("always", "double")):
+        with settings_of(spark, {**evolves, automatic: value}):
+            spark.sql(f"insert into {table} select 1.5D as a")
+        assert spark.table(table).dtypes == [("a", becomes)]
+
+
+def test_a_session_does_not_see_a_column_that_another_one_adds(spark: SparkSession, table: str):
+    spark.sql(f"create table {table} using parquet as select 1 as a")
+    spark.table(table).collect()
+    spark.newSession().sql(f"alter table {table} add columns (b int)")
+    with pytest.raises(FAILURES, match="INSERT_COLUMN_ARITY_MISMATCH"):
+        spark.sql(f"insert into {table} select 1, 2")
+    spark.sql(f"refresh table {table}")
+    spark.sql(f"insert into {table} select 1, 2")
+
+
+def test_spark_replaces_a_variable_inside_a_text(spark: SparkSession):
+    with settings_of(spark, {"spark.sql.session.timeZone": "UTC"}):
+        (row,) = spark.sql("select '${spark.sql.session.timeZone}' as a").collect()
+    assert row.a == "UTC"
+
+
+def test_describe_does_not_quote_the_names_of_fields(spark: SparkSession, table: str):
+    spark.sql(
+        f"create table {table} (s struct<`a:int,b`: int>) using delta "
+        f"tblproperties ({MAPS_COLUMNS})"
+    )
+    (column,) = spark.sql(f"describe {table}").collect()
+    assert column.data_type == "struct<a:int,b:int>"
+
+
+def test_a_table_can_not_be_replaced_with_a_column_that_needs_a_feature(
+    spark: SparkSession, table: str
+):
+    create(spark, table, "select 1 as a")
+    with pytest.raises(FAILURES, match="DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT"):
+        spark.sql(
+            f"create or replace table {table} using delta as "
+            "select timestamp_ntz'2024-01-01 00:00:00' as a"
+        )
+
+
+def test_values_of_a_pandas_data_frame_change_without_an_error(spark: SparkSession):
+    import pandas
+
+    at = pandas.Timestamp("2024-01-01 00:00:00.000000001")
+    frame = pandas.DataFrame({"n": [Decimal("NaN"), Decimal(1)], "at": [at, at]})
+    changed, _ = spark.createDataFrame(frame).collect()
+    assert (changed.n, changed["at"].microsecond) == (None, 0)
+
+
+@needs_delta_4
+def test_a_field_beside_a_char_is_read_in_its_older_type(spark: SparkSession, table: str):
+    spark.sql(
+        f"create table {table} (s array<struct<c: char(2), n: int>>) using delta "
+        f"tblproperties ({WIDENS})"
+    )
+    spark.sql(f"alter table {table} alter column s.element.n type bigint")
+    spark.sql(f"insert into {table} select array(named_struct('c', 'ab', 'n', 5000000000))")
+    (row,) = spark.table(table).collect()
+    assert row.s[0].n != 5000000000
