@@ -82,6 +82,10 @@ test-unit: $(INSTALLED)  ## The tests that need no Spark, in seconds
 # Spark, Java and URIs treat each of these characters in another way.
 ODD_FOLDER = $(MATRIX)/a b%20 \#ü
 
+.PHONY: test-random
+test-random: $(INSTALLED)  ## The property tests with many new random examples
+	$(BIN)/pytest $(shell grep -l "hypothesis import.* given" -r tests --include=test_*.py) --hypothesis-profile random
+
 .PHONY: test-folder
 test-folder: $(INSTALLED)  ## The tests without Spark, and a project, in a folder with blanks, %, # and an umlaut
 	rm -rf "$(ODD_FOLDER)" && mkdir -p "$(ODD_FOLDER)"

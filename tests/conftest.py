@@ -8,6 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.delta.engine import Engine, read_engine
@@ -18,6 +19,13 @@ pytest_plugins = ["dbt.tests.fixtures.project"]
 # For each Java process of the tests. G1, the default collector, needs a part of the second core.
 # With -Xshare, no dbt process of a test makes an archive of classes in the background.
 os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:+UseParallelGC -Xshare:auto")
+
+
+# The same examples in each run, so that a change only fails for what it changes. make test-random
+# draws others. A shared machine can be slow at any moment, so examples have no deadline.
+settings.register_profile("same", derandomize=True, max_examples=50, deadline=None, print_blob=True)
+settings.register_profile("random", max_examples=1000, deadline=None, print_blob=True)
+settings.load_profile("same")
 
 
 @pytest.fixture(scope="session", autouse=True)

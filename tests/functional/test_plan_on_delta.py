@@ -69,8 +69,9 @@ def schema(spark: SparkSession) -> Iterator[None]:
     spark.sql("drop schema planned cascade")
 
 
+# An example takes seconds.
 drawn = settings(
-    max_examples=15, deadline=None, suppress_health_check=[*HealthCheck], print_blob=True
+    max_examples=settings.default.max_examples // 10, suppress_health_check=[*HealthCheck]
 )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from hypothesis import settings
 from hypothesis import strategies as st
 from pyspark.sql import types as spark
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
@@ -17,6 +18,9 @@ from tests.unit.schemas import (
     PLANNED_MODES,
     table_snapshot,
 )
+
+many_examples = settings(max_examples=6 * settings.default.max_examples)
+"""For a cheap property, such as one of two types."""
 
 Pair = tuple[DataType, DataType]
 """A type of the table and the type that the source has in its place."""

@@ -1,7 +1,7 @@
 """Names as SQL identifiers. Any text stays one name."""
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dbt.adapters.deltawiden.sql.identifiers import (
@@ -13,7 +13,7 @@ from dbt.adapters.deltawiden.sql.identifiers import (
     quote,
     quote_once,
 )
-from tests.unit.strategies import paths
+from tests.unit.strategies import many_examples, paths
 
 
 @pytest.mark.parametrize(
@@ -24,14 +24,14 @@ def test_a_name_is_quoted_in_backticks_and_its_backticks_are_doubled(name: str, 
     assert quote(name) == quoted
 
 
-@settings(max_examples=200)
+@many_examples
 @given(paths)
 @example(("`", "``", "a`.`b"))
 def test_a_path_can_be_read_back_from_its_sql(path: tuple[str, ...]):
     assert parse_path(path_sql(path)) == path
 
 
-@settings(max_examples=200)
+@many_examples
 @given(paths)
 @example((" a ", "1", "select"))
 def test_a_path_can_be_read_back_from_its_text(path: tuple[str, ...]):
@@ -105,13 +105,13 @@ def test_any_other_name_is_quoted_as_a_whole(name: str):
     assert quote_once(name) == quote(name)
 
 
-@settings(max_examples=300)
+@many_examples
 @given(st.text(min_size=1))
 def test_a_name_that_is_quoted_once_stays_so(name: str):
     assert quote_once(quote_once(name)) == quote_once(name)
 
 
-@settings(max_examples=300)
+@many_examples
 @given(st.text("ab`.-;' ()", min_size=1))
 def test_a_quoted_name_is_one_path(name: str):
     assert path_sql(parse_path(quote_once(name)))

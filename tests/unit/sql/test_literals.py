@@ -7,10 +7,11 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dbt.adapters.deltawiden.sql.literals import literal
+from tests.unit.strategies import many_examples
 
 # The escape sequences of a literal. Before any other character a backslash means nothing.
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "0": "\0", "Z": "\x1a"}
@@ -33,7 +34,7 @@ def read_text(text: str) -> str:
     return value
 
 
-@settings(max_examples=200)
+@many_examples
 @given(st.one_of(st.text(), st.text("'\\%_nu0{$}")))
 def test_a_text_is_read_back_as_it_was(text: str):
     assert read_text(literal(text)) == text

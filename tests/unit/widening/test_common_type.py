@@ -1,7 +1,7 @@
 """The smallest type for both a column and a source."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType
 
@@ -12,14 +12,14 @@ from dbt.adapters.deltawiden.widening.common_type import (
 )
 from dbt.adapters.deltawiden.writing.store_assignment import store_assignment
 from tests.unit.schemas import data_type
-from tests.unit.strategies import atoms, decimals
+from tests.unit.strategies import atoms, decimals, many_examples
 
 
 def holds(column: DataType, source: DataType) -> bool:
     return store_assignment(source, column).fits
 
 
-@settings(max_examples=300)
+@many_examples
 @given(atoms, atoms)
 def test_the_type_for_both_holds_both(column: DataType, source: DataType):
     target = common_type(source, column)
@@ -28,7 +28,7 @@ def test_the_type_for_both_holds_both(column: DataType, source: DataType):
         assert holds(target, source)
 
 
-@settings(max_examples=200)
+@many_examples
 @given(decimals(), decimals())
 def test_two_decimals_get_the_smallest_decimal_that_holds_both(column, source):
     target = common_type(source, column)

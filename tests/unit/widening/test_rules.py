@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType
 
@@ -12,7 +12,7 @@ from dbt.adapters.deltawiden.delta.protocol import Compatibility
 from dbt.adapters.deltawiden.widening.rules import RULES, find_rule, manual_integer_digits
 from dbt.adapters.deltawiden.writing.store_assignment import store_assignment
 from tests.unit.schemas import DELTA_3_3, DELTA_4_0, DELTA_4_4, data_type
-from tests.unit.strategies import FLOATS, atoms
+from tests.unit.strategies import FLOATS, atoms, many_examples
 
 CASE_INSENSITIVE = spark.StringType("UTF8_LCASE")
 
@@ -251,14 +251,14 @@ def test_only_timestamp_ntz_needs_a_table_feature():
     assert features == {("date", "timestamp_ntz"): "timestampNtz"}
 
 
-@settings(max_examples=300)
+@many_examples
 @given(atoms, atoms)
 def test_every_permitted_change_keeps_every_value(source: DataType, target: DataType):
     if find_rule(source, target):
         assert store_assignment(source, target).fits
 
 
-@settings(max_examples=300)
+@many_examples
 @given(atoms, atoms, atoms)
 def test_changes_made_one_after_the_other_are_permitted_at_once(one, two, three):
     first, then = find_rule(one, two), find_rule(two, three)

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType
 
 from dbt.adapters.deltawiden.sql.types import UnreadableType, type_text
 from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment, store_assignment
 from tests.unit.schemas import data_type
-from tests.unit.strategies import FLOATS, INTEGERS, numbers
+from tests.unit.strategies import FLOATS, INTEGERS, many_examples, numbers
 
 INTEGER_CODES = {
     spark.ByteType: "b",
@@ -91,7 +91,7 @@ def expected(source: DataType, column: DataType) -> StoreAssignment:
     return StoreAssignment.EXACT if held else StoreAssignment.LOSSY
 
 
-@settings(max_examples=300)
+@many_examples
 @given(numbers, numbers)
 def test_an_exact_assignment_represents_every_boundary_value(source: DataType, column: DataType):
     assert store_assignment(source, column) is expected(source, column)
@@ -110,7 +110,7 @@ def test_an_exact_assignment_represents_the_boundary_values_of_other_numbers(sou
     assert store_assignment(source, column) is expected(source, column)
 
 
-@settings(max_examples=300)
+@many_examples
 @given(numbers, numbers, numbers)
 def test_exact_storage_is_transitive(one: DataType, two: DataType, three: DataType):
     for a, b, c in itertools.permutations((one, two, three)):
