@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from tests.functional.support import Run, Table, dbt, selected
+from tests.functional.support import Run, Table, dbt, in_part_slow, selected
 
 MODES = ("ignore", "append_new_columns", "sync_all_columns", "fail")
 STRATEGIES = ("append", "merge", "insert_overwrite", "microbatch")
@@ -19,7 +19,11 @@ def _cell(*values: str) -> Any:
     return pytest.param(*values, marks=[pytest.mark.slow] if values[-1] in _SLOW else [])
 
 
-every_strategy = pytest.mark.parametrize("strategy", [_cell(name) for name in STRATEGIES])
+every_strategy = pytest.mark.parametrize("strategy", in_part_slow(STRATEGIES, _SLOW))
+# For a situation of a kind that another test has with a MERGE too.
+alike_in_every_strategy = pytest.mark.parametrize(
+    "strategy", in_part_slow(STRATEGIES, ("merge", *_SLOW))
+)
 every_cell = pytest.mark.parametrize(("mode", "strategy"), [_cell(*values) for values in CELLS])
 automatic = pytest.mark.parametrize("mode", AUTOMATIC)
 

@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -82,6 +82,11 @@ class Run:
 
     def response(self, node: str) -> dict[str, Any]:
         return dict(self.results[node].adapter_response)
+
+
+def in_part_slow(values: Iterable[str], slow: Collection[str]) -> list[Any]:
+    """Return the values as parameters; make test leaves out the tests of the slow ones."""
+    return [pytest.param(v, marks=[pytest.mark.slow] if v in slow else []) for v in values]
 
 
 def selected(request: pytest.FixtureRequest, parameter: str) -> set[Any]:

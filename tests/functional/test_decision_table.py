@@ -11,13 +11,14 @@ from tests.functional.cells import (
     MODES,
     STRATEGIES,
     DecisionTable,
+    alike_in_every_strategy,
     assert_untouched,
     automatic,
     cell,
     every_cell,
     every_strategy,
 )
-from tests.functional.support import dbt, needs_delta_4, selected
+from tests.functional.support import dbt, in_part_slow, needs_delta_4, selected
 
 
 class TestPermittedWidening(DecisionTable):
@@ -125,7 +126,7 @@ class TestFloatToDouble(DecisionTable):
     cells = [(mode, strategy) for mode in AUTOMATIC for strategy in STRATEGIES]
 
     @automatic
-    @every_strategy
+    @alike_in_every_strategy
     def test_the_statistics_follow_and_then_the_column(self, mode, strategy, runs, table):
         name = cell(mode, strategy)
         assert runs.second.status(name) == "success", runs.second.message(name)
@@ -178,13 +179,13 @@ class TestColumnsGoneFromTheSource(DecisionTable):
     first = {"kept": "1", "gone": "'x'"}
     second = {"kept": "2"}
 
-    @every_strategy
+    @alike_in_every_strategy
     def test_append_new_columns_fills_them_with_null(self, strategy, runs, table):
         name = cell("append_new_columns", strategy)
         assert runs.second.status(name) == "success", runs.second.message(name)
         assert table(name).rows("kept", "gone") == [(1, "x"), (2, None)]
 
-    @every_strategy
+    @alike_in_every_strategy
     def test_sync_all_columns_refuses_without_column_mapping_and_names_the_remedy(
         self, strategy, runs, table
     ):
@@ -194,7 +195,7 @@ class TestColumnsGoneFromTheSource(DecisionTable):
         assert "set tblproperties ('delta.columnMapping.mode' = 'name')" in runs.second.output
 
     @pytest.mark.parametrize("mode", ["fail", "ignore"])
-    @every_strategy
+    @alike_in_every_strategy
     def test_fail_and_ignore_write_nothing(self, mode, strategy, runs, table):
         name = cell(mode, strategy)
         assert runs.second.status(name) == "error"
@@ -207,7 +208,7 @@ class TestColumnsGoneUnderColumnMapping(DecisionTable):
     config = {"tblproperties": {"delta.columnMapping.mode": "name"}}
     cells = [("sync_all_columns", strategy) for strategy in STRATEGIES]
 
-    @every_strategy
+    @alike_in_every_strategy
     def test_sync_all_columns_drops_them(self, strategy, runs, table):
         name = cell("sync_all_columns", strategy)
         assert runs.second.status(name) == "success", runs.second.message(name)
@@ -255,7 +256,7 @@ class TestIntegerToDecimalOrDouble(DecisionTable):
     second = {"ok": "cast(2 as bigint)", "price": "cast(1.5 as decimal(8,2))", "ratio": "2.5D"}
 
     @automatic
-    @every_strategy
+    @alike_in_every_strategy
     def test_is_refused_with_the_command_that_does_it_by_hand(
         self, mode, strategy, runs, project, table
     ):
@@ -291,7 +292,7 @@ class TestLossesThatNothingCanFollow(DecisionTable):
     }
 
     @pytest.mark.parametrize("mode", [mode for mode in MODES if mode != "ignore"])
-    @every_strategy
+    @alike_in_every_strategy
     def test_are_refused_before_anything_is_written(self, mode, strategy, runs, table):
         name = cell(mode, strategy)
         assert runs.second.status(name) == "error"
@@ -299,7 +300,7 @@ class TestLossesThatNothingCanFollow(DecisionTable):
         for column in self.first:
             assert f"  {column}: " in runs.second.message(name)
 
-    @every_strategy
+    @alike_in_every_strategy
     def test_ignore_warns_and_names_each_column(self, strategy, runs, table):
         name = cell("ignore", strategy)
         assert runs.second.status(name) == "success", runs.second.message(name)
@@ -338,7 +339,9 @@ EXACT = {
 class TestFiveSilentLosses:
     """Each loss in every mode, by INSERT and by MERGE. No loss is silent."""
 
-    strategies = (pytest.param("append", marks=pytest.mark.slow), "merge")
+    strategies = in_part_slow(["append", "merge"], ["append"])
+    # Both automatic modes do the same here.
+    modes = in_part_slow(MODES, ["sync_all_columns"])
 
     @pytest.fixture(scope="class")
     def models(self, request):
@@ -350,7 +353,7 @@ class TestFiveSilentLosses:
 {{% else %}} select 2 as id, {value} as v {{% endif %}}
 """
             for loss, (column, value, _) in LOSSES.items()
-            for mode in MODES
+            for mode in selected(request, "mode")
             for strategy in selected(request, "strategy")
         } | {
             f"{loss}__warned.sql": f"""
@@ -367,7 +370,7 @@ class TestFiveSilentLosses:
         return dbt("run", step=2)
 
     @pytest.mark.parametrize("strategy", strategies)
-    @pytest.mark.parametrize("mode", MODES)
+    @pytest.mark.parametrize("mode", modes)
     @pytest.mark.parametrize("loss", LOSSES)
     def test_is_stored_exactly_or_refused(self, loss, mode, strategy, second, project, table):
         name = f"{loss}__{cell(mode, strategy)}"

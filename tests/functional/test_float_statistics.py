@@ -4,7 +4,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.functional.floats import MODEL, assert_found, operation
-from tests.functional.support import dbt, needs_delta_4, selected
+from tests.functional.support import dbt, in_part_slow, needs_delta_4, selected
 
 pytestmark = needs_delta_4
 
@@ -17,13 +17,7 @@ CONFIGURATIONS = {
     "few": "tblproperties={'delta.dataSkippingStatsColumns': 'x'}",
 }
 SLOW = ("mapped", "few")
-each_configuration = pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else [])
-        for name in CONFIGURATIONS
-    ],
-)
+each_configuration = pytest.mark.parametrize("name", in_part_slow(CONFIGURATIONS, SLOW))
 
 
 class TestModels:

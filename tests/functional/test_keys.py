@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from tests.functional.support import dbt, needs_delta_4
+from tests.functional.support import dbt, in_part_slow, needs_delta_4, selected
 
 # The keys of the table, and of the model, as SQL; then the keys of the table after a merge, each
 # with the step that wrote it. The oracle is in the last column, by hand: a key of the model is cast
@@ -44,6 +44,14 @@ REFUSED = {
     "no_such_int": (["7"], ["7.5"], "has the value 7.5 (decimal(2,1)) for the column k"),
     "too_large": (["7"], ["5000000000"], "has the value 5000000000 (bigint) for the column k"),
 }
+SLOW = (
+    "date_and_text",
+    "text_and_decimal",
+    "text_and_boolean",
+    "float_and_double",
+    "large_decimals",
+    "narrower",
+)
 MODEL = """
 {{{{ config(materialized='incremental', incremental_strategy='merge', unique_key={key},
   {config}) }}}}
@@ -66,12 +74,13 @@ def shown(row: tuple) -> object:
 
 class TestKeysOfAnotherType:
     @pytest.fixture(scope="class")
-    def models(self):
+    def models(self, request):
         return {
             f"{name}.sql": MODEL.format(
                 key="'k'", config="", first=select(table, 1), second=select(model, 2)
             )
             for name, (table, model, _) in {**CASES, **REFUSED}.items()
+            if name in selected(request, "name")
         }
 
     @pytest.fixture(scope="class")
@@ -79,7 +88,7 @@ class TestKeysOfAnotherType:
         dbt("run")
         return dbt("run")
 
-    @pytest.mark.parametrize("name", CASES)
+    @pytest.mark.parametrize("name", in_part_slow(CASES, SLOW))
     def test_find_the_row_of_the_same_key(self, name, second, table):
         assert second.status(name) == "success", second.message(name)
         rows = [shown(row) for row in table(name).rows("k", "step")]

@@ -6,6 +6,7 @@ from tests.functional.cells import (
     AUTOMATIC,
     STRATEGIES,
     DecisionTable,
+    alike_in_every_strategy,
     assert_untouched,
     automatic,
     cell,
@@ -133,7 +134,7 @@ class TestReorderedFieldsThatWiden(DecisionTable):
     second = {"s": struct(b="cast(22 as bigint)", a="cast(11 as int)")}
 
     @pytest.mark.parametrize("mode", ["ignore", *AUTOMATIC])
-    @every_strategy
+    @alike_in_every_strategy
     def test_values_are_written_by_name(self, mode, strategy, runs, table):
         name = cell(mode, strategy)
         assert runs.second.status(name) == "success", runs.second.message(name)
@@ -150,7 +151,7 @@ class TestNewAndGoneFields(DecisionTable):
         "items": f"array({struct(new=struct(deep='2'), kept='2')})",
     }
 
-    @every_strategy
+    @alike_in_every_strategy
     def test_append_adds_new_fields_and_fills_missing_fields_with_null(self, strategy, runs, table):
         name = cell("append_new_columns", strategy)
         assert runs.second.status(name) == "success", runs.second.message(name)
@@ -161,7 +162,7 @@ class TestNewAndGoneFields(DecisionTable):
         ]
 
     @pytest.mark.parametrize("mode", ["sync_all_columns", "fail", "ignore"])
-    @every_strategy
+    @alike_in_every_strategy
     def test_other_modes_refuse_before_anything_is_changed(self, mode, strategy, runs, table):
         name = cell(mode, strategy)
         assert runs.second.status(name) == "error"
@@ -176,7 +177,7 @@ class TestGoneFieldsUnderColumnMapping(DecisionTable):
     config = {"tblproperties": {"delta.columnMapping.mode": "name"}}
     cells = [("sync_all_columns", strategy) for strategy in STRATEGIES]
 
-    @every_strategy
+    @alike_in_every_strategy
     def test_sync_drops_them(self, strategy, runs, table):
         name = cell("sync_all_columns", strategy)
         assert runs.second.status(name) == "success", runs.second.message(name)

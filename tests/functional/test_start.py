@@ -132,6 +132,7 @@ def test_the_error_without_java_says_what_to_install(project: Path, tmp_path: Pa
     assert "JAVA_GATEWAY_EXITED" not in run.stdout
 
 
+@pytest.mark.slow
 def test_the_error_of_an_old_java_names_the_required_version(project: Path, tmp_path: Path):
     java = tmp_path / "jdk" / "bin" / "java"
     java.parent.mkdir(parents=True)
@@ -330,6 +331,7 @@ def test_a_command_that_may_not_need_spark_does_not_start_it_early(
     assert not (project / "logs" / "spark.log").exists()
 
 
+@pytest.mark.slow
 def test_nothing_is_requested_from_a_cluster_before_the_project_is_parsed(project: Path):
     (project / "models" / "broken.sql").write_text(BROKEN)
     cluster = {"spark.master": "spark://127.0.0.1:1"}
