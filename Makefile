@@ -16,8 +16,8 @@ demo: $(INSTALLED)  ## Real flights in a table that is widened, and the same wit
 # Two processes, each with a Spark and a metastore of its own: the tests of one leave a core idle. The
 # second one's output is printed when both have ended.
 TEST := $(BIN)/pytest -m 'not slow and not promise'
-FIRST_TESTS := tests/conformance tests/unit $(wildcard tests/functional/test_[a-k]*.py)
-SECOND_TESTS := tests/readers tests/walk $(filter-out $(FIRST_TESTS),$(wildcard tests/functional/test_*.py))
+FIRST_TESTS := tests/conformance tests/unit tests/walk $(wildcard tests/functional/test_[a-k]*.py)
+SECOND_TESTS := tests/readers $(filter-out $(FIRST_TESTS),$(wildcard tests/functional/test_*.py))
 SECOND_LOG := .pytest_second.log
 
 .PHONY: test
