@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.functional.operate import document, operate
 from tests.functional.support import dbt, needs_delta_4
 
 CONFIG = "location_root=var('root'), owns_location=var('owns', none)"
@@ -24,6 +25,8 @@ select 1 as id, {{{{ var('id', 1) }}}} as n
 TWIN = """
 {{ config(materialized='table', alias='twin', schema='%s', location_root=var('root') ~ '%s',
   include_full_name_in_path=var('full', none)) }} select '%s' as name"""
+
+WIDER = ["--vars", '{"type": "int", "id": 9}']
 
 
 class Folders:
@@ -86,6 +89,27 @@ class TestAFolderThatTheMetastoreDoesNotKnow(Folders):
         forgotten("snapshot", "versions")
         assert "takes over" in dbt("snapshot", id=2).output
         assert table("versions").rows("n", "dbt_valid_to is null") == [(1, False), (2, True)]
+
+    def test_plan_tells_what_the_run_will_do(self, project, forgotten, root):
+        forgotten("run", "events")
+        markdown = operate("plan", *WIDER, models=["events"], output="markdown")
+        name = f"{project.test_schema}.events"
+        assert f"create table {name} using delta location '{root}/events'" in markdown
+        assert f"takes over the Delta table in `{root}/events`" in markdown
+        assert "creates the table" not in markdown
+        forgotten("run", "events", target="prod")
+        refused = operate("plan", *WIDER, models=["events"])
+        assert "of the target prod. Nothing was written" in refused
+        assert "1 of 1 tables failed" in refused
+
+    def test_plan_tells_how_the_table_that_is_taken_over_changes(self, forgotten, root, table):
+        forgotten("run", "events")
+        (planned,) = document("plan", *WIDER, models=["events"])["tables"]
+        change = {"path": ["id"], "from": "smallint", "to": "int"}
+        assert (planned["takes_over"], planned["type_changes"]) == (f"{root}/events", [change])
+        run = dbt("run", "--select", "events", type="int", id=9)
+        assert run.response("events")["type_changes"] == [change]
+        assert table("events").rows() == [(1,), (9,)]
 
     @pytest.mark.parametrize(("name", "options"), [("whole", []), ("events", ["--full-refresh"])])
     def test_what_is_built_anew_replaces_it(self, forgotten, table, name, options):

@@ -366,6 +366,7 @@ class DeltaWidenAdapter(SparkAdapter):
             self.get_relation,
             self.list_relations,
             self.check_schema_exists,  # type: ignore[arg-type]
+            self._folders.taken_over,
         )
 
     # Relations and columns

@@ -1,9 +1,10 @@
 """The services of one adapter, connected to each other."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.spark.relation import SparkRelation
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
@@ -41,6 +42,7 @@ class Services:
         find: Callable[[str | None, str, str], BaseRelation | None],
         list_schema: Callable[[str | None, str], Iterable[BaseRelation]],
         schema_exists: Callable[[str | None, str], bool],
+        taken_over: Callable[[str], tuple[SparkRelation, Sequence[str]] | None],
     ) -> "Operations":
         """Return the operations that ``dbt run-operation`` runs. See ``Operations``."""
         # A quarter of the package's modules: other commands start faster without them.
@@ -56,4 +58,5 @@ class Services:
             find,
             list_schema,
             schema_exists,
+            taken_over,
         )

@@ -6,7 +6,8 @@ that table. The adapter stores whose table it is as properties of a new table wi
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from dbt.adapters.base.relation import BaseRelation
@@ -14,7 +15,7 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.impl import SparkAdapter
 from dbt.adapters.spark.relation import SparkRelation
 from dbt.flags import get_flags
-from dbt_common.exceptions import DbtRuntimeError
+from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.deltawiden.config.location import Place, has_table, overlaps, table_folder
 from dbt.adapters.deltawiden.config.validation import check_location_keys
@@ -40,8 +41,34 @@ _LOCATION = re.compile(r"^Location: (.*)$", re.MULTILINE)
 _LEFT_BY_A_WRITE = r"^part-.*[.]parquet$"
 
 
-class FolderRefused(DbtRuntimeError):
+class FolderRefused(CompilationError):
     """A node's table can't be in the folder that its configuration says; nothing was changed."""
+
+
+@dataclass(frozen=True)
+class FoundTable:
+    """A Delta table in the folder of a node's table, which the metastore does not know.
+
+    Attributes:
+        name: the name that the node gives to its table.
+        properties: the table's properties.
+        owner: the properties that say that it is the node's.
+        is_continued: whether the node takes it over. Otherwise, it replaces it.
+    """
+
+    name: str
+    folder: str
+    properties: Mapping[str, str]
+    owner: Mapping[str, str]
+    is_continued: bool
+
+    @property
+    def statements(self) -> Sequence[str]:
+        """The statements that take it over."""
+        create = f"create table {self.name} using delta location {literal(self.folder)}"
+        if all(self.properties.get(key) == text for key, text in self.owner.items()):
+            return [create]
+        return [create, set_properties(self.name, self.owner)]
 
 
 class TableFolders:
@@ -79,32 +106,60 @@ class TableFolders:
         runs = getattr(get_flags(), "WHICH", None) in _COMMANDS
         if not runs or getattr(node, "resource_type", None) not in _RESOURCES:
             return
+        found = self._found(node)
+        if found is None:
+            return
+        if found.is_continued:
+            self._take_over(found, self._relation(node))
+        elif node.config.get("materialized") in _REPLACES:
+            logger.info(
+                f"{node.unique_id}: replaces the Delta table in {found.folder}, which the "
+                "metastore does not know"
+            )
+
+    def taken_over(self, unique_id: str) -> tuple[SparkRelation, Sequence[str]] | None:
+        """Return the table that the next run of a node will take over, or None.
+
+        Returns:
+            The table, named by its folder, and the statements that will take it over.
+
+        Raises:
+            FolderRefused: the run will be refused.
+            DbtConfigError: a configuration value about the folder is not accepted.
+        """
+        manifest: Any = self._adapter.get_macro_resolver()
+        node = manifest.nodes[unique_id]
+        found = self._found(node) if _continues(node) else None
+        if found is None or not found.is_continued:
+            return None
+        table: Any = self._adapter.Relation.create(schema="delta", identifier=found.folder)
+        table = table.incorporate(type="table").replace(is_delta=True)
+        return table, found.statements
+
+    def _found(self, node: Any) -> FoundTable | None:
+        """Check a node's folder, and find the Delta table in it that the metastore lacks."""
         check_location_keys(node.config, node.unique_id)
         relation = self._relation(node)
         folder = self.of(node.config, relation)
         if folder is None or not has_table(node.config):
-            return
+            return None
         self._check_is_alone(node, folder)
         connections: Any = self._adapter.connections
         connections.check_location(folder)
         if node.config.get("file_format") not in (None, "delta"):
-            return
+            return None
         existing: Any = self._adapter.get_relation(node.database, node.schema, node.alias)
         if isinstance(existing, SparkRelation) and existing.is_table:
             _check_location(node, existing, folder)
-            return
+            return None
         properties = self._properties(folder)
         if properties is None:
             self._check_has_no_files(node, folder)
-            return
+            return None
+        owner = self.owner(relation)
         self._check_owner(node, relation, folder, properties)
-        if existing is None and _continues(node):
-            self._take_over(relation, folder, properties)
-        elif node.config.get("materialized") in _REPLACES:
-            logger.info(
-                f"{node.unique_id}: replaces the Delta table in {folder}, which the metastore "
-                "does not know"
-            )
+        is_continued = existing is None and _continues(node)
+        return FoundTable(relation.render(), folder, properties, owner, is_continued)
 
     def _relation(self, node: Any) -> BaseRelation:
         relation: BaseRelation = self._adapter.Relation.create(
@@ -202,17 +257,13 @@ class TableFolders:
                     return table.render()
         return None
 
-    def _take_over(
-        self, relation: BaseRelation, folder: str, properties: Mapping[str, str]
-    ) -> None:
-        name = relation.render()
-        self._adapter.execute(f"create table {name} using delta location {literal(folder)}")
-        owner = self.owner(relation)
-        if any(properties.get(key) != text for key, text in owner.items()):
-            self._adapter.execute(set_properties(name, owner))
+    def _take_over(self, found: FoundTable, relation: BaseRelation) -> None:
+        for statement in found.statements:
+            self._adapter.execute(statement)
         self._adapter.cache_added(relation.incorporate(type="table").replace(is_delta=True))
         logger.info(
-            f"{name} takes over the Delta table in {folder}, which the metastore did not know"
+            f"{found.name} takes over the Delta table in {found.folder}, which the metastore did "
+            "not know"
         )
 
 

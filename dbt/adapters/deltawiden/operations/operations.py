@@ -1,7 +1,7 @@
 """The operations that ``dbt run-operation`` runs on the tables of a project."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ from dbt.adapters.deltawiden.operations.forecast.deployed_query import (
     deployed_query,
     node_query,
 )
-from dbt.adapters.deltawiden.operations.forecast.downstream import Forecast, Reader
+from dbt.adapters.deltawiden.operations.forecast.downstream import Forecast, Reader, TakenOver
 from dbt.adapters.deltawiden.operations.forecast.node_graph import NodeGraph
 from dbt.adapters.deltawiden.operations.forecast.plan import plan
 from dbt.adapters.deltawiden.operations.forecast.results import PlanResults
@@ -71,6 +71,7 @@ class Operations:
 
     Attributes:
         find: returns the relation of a catalog (or None), a schema and a name, or None.
+        taken_over: returns the table that a node with a unique id will take over, or None.
     """
 
     backend: SqlBackend
@@ -82,6 +83,7 @@ class Operations:
     find: Callable[[str | None, str, str], BaseRelation | None]
     list_schema: Callable[[str | None, str], Iterable[BaseRelation]]
     schema_exists: Callable[[str | None, str], bool]
+    taken_over: Callable[[str], TakenOver | None]
 
     def _selection(self, operation: str) -> Selection:
         target = self.context["target"]
@@ -114,7 +116,11 @@ class Operations:
     def plan(self, models: Names, compiled: bool) -> PlanResults:
         """Show what the next run will do to the tables of the target."""
         selection = self._selection("plan")
-        return plan(self._reader(selection, compiled), selection, models)
+        reader = replace(
+            self._reader(selection, compiled),
+            taken_over=lambda node: self.taken_over(str(node["unique_id"])),
+        )
+        return plan(reader, selection, models)
 
     def page_file(self, operation: str, file: str | None) -> Path:
         """Return the file for the page of an operation, after a check that it can be written."""

@@ -4,7 +4,7 @@ The nodes of dbt's graph are visited in the order of a run. Spark analyses the q
 that reads a changed table, with the types that its inputs would have then. No query is run.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from dbt.adapters.base.relation import BaseRelation
@@ -36,6 +36,7 @@ from dbt.adapters.deltawiden.operations.forecast.model import (
     plan_model,
     planned,
     skipped_model,
+    with_take_over,
 )
 from dbt.adapters.deltawiden.operations.forecast.node_graph import (
     NodeGraph,
@@ -72,6 +73,8 @@ _REFUSALS = (CompilationError, DbtConfigError, DbtDatabaseError)
 Decide = Callable[[Node, WouldBeTypes], Planned]
 """Plans a model that was asked for, with the types that its inputs would have."""
 
+TakenOver = tuple[SparkRelation, Sequence[str]]
+
 
 @dataclass(frozen=True)
 class Reader:
@@ -80,6 +83,8 @@ class Reader:
     Attributes:
         query: renders a node's query for its relation; empty if it can't.
         relation: returns the relation of a node where the change is deployed, or None.
+        taken_over: returns the table in a folder that the run of a node will take over, and the
+            statements that do so, or None.
     """
 
     backend: SqlBackend
@@ -88,6 +93,13 @@ class Reader:
     finder: ViewFinder
     query: Callable[[Node, BaseRelation | None], str]
     relation: Callable[[Node], BaseRelation | None]
+    taken_over: Callable[[Node], TakenOver | None] = lambda _: None
+
+    def table(self, node: Node) -> BaseRelation | None:
+        """Return the relation of a node that its next run will find, or None."""
+        relation = self.relation(node)
+        taken_over = None if relation else self.taken_over(node)
+        return taken_over[0] if taken_over else relation
 
     def analyse(
         self, graph: NodeGraph, node: Node, types: WouldBeTypes
@@ -100,7 +112,7 @@ class Reader:
         Raises:
             DbtRuntimeError: the query is not valid with these types.
         """
-        query = self.query(node, self.relation(node))
+        query = self.query(node, self.table(node))
         if not query:
             return None
         reads = [node_path(graph.node(unique_id)) for unique_id in graph.inputs(node)]
@@ -204,7 +216,7 @@ class Forecast:
         stops = self._because(node, self._stopped)
         result = OperationResult(name)
         try:
-            found = decide()
+            found = self._with_take_over(decide(), node)
         except DbtBaseException as error:
             is_refused = isinstance(error, _REFUSALS)
             if unique_id not in self.asked and not because and not is_refused:
@@ -228,13 +240,20 @@ class Forecast:
             shown = {**result.shown, READS: ", ".join(reads)}
             self.results[unique_id] = replace(result, values=values, shown=shown)
 
+    def _with_take_over(self, found: Planned | None, node: Node) -> Planned | None:
+        """Add the statements with which the run of a node takes over the table in its folder."""
+        if found is None or self.reader.relation(node):
+            return found
+        taken_over = self.reader.taken_over(node)
+        return with_take_over(found, *taken_over) if taken_over else found
+
     def _plan_reached(self, node: Node) -> Planned | None:
         because = self._because(node, self._changed)
         analysed = self._analysed(node, because)
         if analysed is None or self._breaks_contract(node, analysed[1], because):
             return None
         query, output = analysed
-        table = self.reader.relation(node)
+        table = self.reader.table(node)
         if not isinstance(table, SparkRelation):
             return new_table_planned(full_name(node), output)
         backend = self.reader.backend

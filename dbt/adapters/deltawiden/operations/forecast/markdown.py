@@ -87,7 +87,8 @@ def _summary(result: OperationResult) -> str:
         "dropped column": len(result.values["dropped"]),
         "column that may not be stored exactly": len(result.values["not_stored_exactly"]),
     }
-    texts = [f"{number} {_plural(name, number)}" for name, number in counts.items() if number]
+    texts = ["takes over a table"] if result.values.get("takes_over") else []
+    texts += [f"{number} {_plural(name, number)}" for name, number in counts.items() if number]
     other = "other statements" if result.values["statements"] else "no change"
     return ", ".join(texts) or other
 
@@ -128,6 +129,9 @@ def _other_lines(values: Mapping[str, Any]) -> Iterator[str]:
     ):
         for path in values.get(key, ()):
             yield f"- {_code(path_text(tuple(path)))}: {text}"
+    if values.get("takes_over"):
+        folder = _code(values["takes_over"])
+        yield f"- takes over the Delta table in {folder}, which the metastore does not know"
     if values.get("filters"):
         yield f"- {_escaped(values['filters'])}"
     if values.get("reads_changed"):

@@ -103,6 +103,20 @@ def new_table_planned(model: str, output: StructType) -> Planned:
     return Planned(OperationResult(model, shown, {"new_table": True}), output)
 
 
+def with_take_over(found: Planned, table: SparkRelation, statements: Sequence[str]) -> Planned:
+    """Add to a plan that the run first takes over a Delta table that the metastore lacks.
+
+    Args:
+        table: the table, named by its folder.
+        statements: the statements that take it over.
+    """
+    result = found.result
+    every = [*statements, *result.values.get("statements", [])]
+    values = {**result.values, "statements": every, "takes_over": table.identifier}
+    shown = {**result.shown, "what will run": "; ".join(every)}
+    return replace(found, result=replace(result, values=values, shown=shown))
+
+
 def skipped_model(model: str, stops: Sequence[str]) -> OperationResult:
     """Return the result for a model that dbt skips.
 

@@ -44,7 +44,7 @@ def plan(reader: Reader, selection: Selection, models: Names) -> PlanResults:
 
 def _plan_node(reader: Reader, graph: NodeGraph, node: Node, types: WouldBeTypes) -> Planned:
     name = full_name(node)
-    table = reader.relation(node)
+    table = reader.table(node)
     if not isinstance(table, SparkRelation):
         analysed = None
         # The run itself will say what is wrong.
