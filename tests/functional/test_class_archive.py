@@ -11,10 +11,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 import yaml
+
+from dbt.adapters.deltawiden.spark.class_archive import ClassArchive
 
 DBT = str(Path(sys.executable).parent / "dbt")
 DBT_LINE = re.compile(r"\d\d:\d\d:\d\d  ")
@@ -278,8 +281,8 @@ def test_an_archive_whose_making_was_killed_is_made_after_the_next_run(project: 
 
 
 @pytest.mark.slow
-def test_a_process_whose_time_is_over_ends_in_the_middle_of_a_statement(project: Project):
-    shutil.rmtree(project.archives)
+def test_a_process_whose_time_is_over_ends_in_the_middle_of_a_statement(tmp_path: Path):
+    project = Project(tmp_path / "project", tmp_path / "cache")
     project.ask("select 1")
     wait_until(lambda: [*project.archives.glob("making-*/warehouse/*/*/_delta_log/*.json")])
     (late,) = trainers(project)
@@ -289,6 +292,17 @@ def test_a_process_whose_time_is_over_ends_in_the_middle_of_a_statement(project:
     assert "It took more than 600 seconds." in stamp.read_text()
     assert project.made() == []
     assert left_over(project) == []
+
+
+@pytest.mark.slow
+def test_the_reason_why_spark_did_not_start_is_stored(tmp_path: Path):
+    archive = ClassArchive(str(tmp_path / "x.jsa"), "", (), "400m")
+    words = ["-m", "dbt.adapters.deltawiden.spark.class_archive_training"]
+    command = [sys.executable, *words, json.dumps(asdict(archive)), "600"]
+    assert subprocess.run(command, check=False, start_new_session=True).returncode == 0
+    # Spark itself has a smallest memory.
+    assert "must be at least" in (tmp_path / "x.json").read_text()
+    assert archive.has_failed()
 
 
 @pytest.mark.slow

@@ -76,6 +76,15 @@ def test_spark_inside_dbt_is_killed(sleeping: Path):
     assert ended(sleeping)
 
 
+@pytest.mark.slow
+def test_the_metastore_that_a_killed_spark_has_left_locked_opens_again(sleeping: Path):
+    assert dbt(sleeping, "run").returncode == 0
+    run_and_kill(sleeping)
+    assert (sleeping / "metastore_db" / "db.lck").exists()
+    (sleeping / "models" / "one.sql").write_text("select 1 as n")
+    assert dbt(sleeping, "run").returncode == 0
+
+
 @pytest.fixture
 def kept(sleeping: Path) -> Iterator[dict[str, str]]:
     cache = sleeping / "cache" / "dbt-deltawiden"

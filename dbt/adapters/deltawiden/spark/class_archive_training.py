@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from py4j.protocol import Py4JJavaError
 from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
@@ -180,6 +181,9 @@ def _train(archive: ClassArchive, made: Path, work: Path) -> None:
         # PySpark's JVM ends when its standard input does.
         gateway.proc.stdin.close()
         gateway.proc.wait()
+    except Py4JJavaError as error:
+        # Its text comes from the JVM, which ends now.
+        raise RuntimeError(str(error)) from None
     finally:
         gateway.proc.kill()
 
