@@ -77,7 +77,7 @@ def test_spark_inside_dbt_is_killed(sleeping: Path):
 
 @pytest.mark.slow
 def test_the_metastore_that_a_killed_spark_has_left_locked_opens_again(sleeping: Path):
-    assert dbt(sleeping, "run").returncode == 0
+    assert dbt(sleeping, "run", "--vars", "quick: true").returncode == 0
     run_and_kill(sleeping)
     assert (sleeping / "metastore_db" / "db.lck").exists()
     (sleeping / "models" / "one.sql").write_text("select 1 as n")
