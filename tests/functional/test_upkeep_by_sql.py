@@ -1,6 +1,7 @@
 """The operations on a connection that has SQL only, as a Thrift server's."""
 
 import contextlib
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -8,9 +9,10 @@ from dbt.adapters.spark.relation import SparkRelation
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.freshness import last_modified
-from dbt.adapters.deltawiden.operations.maintenance.analyze import analyze
-from dbt.adapters.deltawiden.operations.maintenance.optimize import optimize
-from dbt.adapters.deltawiden.operations.maintenance.vacuum import Vacuum, vacuum
+from dbt.adapters.deltawiden.operations.maintenance.analyze import analyze_table
+from dbt.adapters.deltawiden.operations.maintenance.optimize import optimize_table
+from dbt.adapters.deltawiden.operations.maintenance.table import run_on_each_table
+from dbt.adapters.deltawiden.operations.maintenance.vacuum import Vacuum, vacuum_table
 
 CHECK = "spark.databricks.delta.retentionDurationCheck.enabled"
 
@@ -44,17 +46,24 @@ def orders(project, spark) -> SparkRelation:
     )
 
 
+def vacuum(backend: SqlBackend, table: SparkRelation, request: Vacuum):
+    work = partial(vacuum_table, request=request)
+    return run_on_each_table(backend, "vacuum", [table], work).each
+
+
 def test_files_are_compacted_and_then_deleted_and_the_check_is_restored(
     backend, orders, table, spark, ran
 ):
-    (optimized,) = optimize(backend, [orders], (), None, dry_run=False).each
+    (optimized,) = run_on_each_table(
+        backend, "optimize", [orders], lambda found: optimize_table(found, (), None, dry_run=False)
+    ).each
     assert optimized.error == ""
     assert (optimized.values["files_removed"], optimized.values["files_added"]) == (2, 1)
     removed_in = table("orders").version
-    (refused,) = vacuum(backend, [orders], Vacuum(1, force=False, dry_run=False)).each
+    (refused,) = vacuum(backend, orders, Vacuum(1, force=False, dry_run=False))
     assert "is less than the table's retention of 168 hours" in refused.error
     assert not any(statement.startswith(("vacuum", f"set {CHECK}")) for statement in ran)
-    (vacuumed,) = vacuum(backend, [orders], Vacuum(0, force=True, dry_run=False)).each
+    (vacuumed,) = vacuum(backend, orders, Vacuum(0, force=True, dry_run=False))
     assert vacuumed.error == ""
     assert vacuumed.values["files"] == 2
     assert vacuumed.values["oldest_readable_version"] == removed_in
@@ -90,7 +99,9 @@ def test_the_time_of_a_commit_is_read_in_the_zone_of_the_session(backend, spark)
 
 def test_the_statistics_of_files_need_a_session(backend, orders, table):
     before = table("orders").version
-    (result,) = analyze(backend, [orders], dry_run=False).each
+    (result,) = run_on_each_table(
+        backend, "analyze", [orders], lambda found: analyze_table(found, dry_run=False)
+    ).each
     assert "`method: session`" in result.error
     assert table("orders").version == before
 

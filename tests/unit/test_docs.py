@@ -2,6 +2,7 @@
 
 import ast
 import dataclasses
+import inspect
 import os
 import re
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import jinja2
 import pytest
 import yaml
 from dbt.artifacts.resources import NodeConfig, SnapshotConfig
@@ -16,10 +18,13 @@ from dbt.config.renderer import ProfileRenderer
 from dbt.include.global_project import PACKAGE_PATH as GLOBAL_PROJECT
 from dbt.include.spark import PACKAGE_PATH as SPARK_PROJECT
 from dbt_common.context import set_invocation_context
+from jinja2.nodes import Macro
 
 from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager
 from dbt.adapters.deltawiden.credentials import DeltaWidenCredentials
 from dbt.adapters.deltawiden.impl import DeltaWidenConfig
+from dbt.adapters.deltawiden.operations.arguments import SELECTING
+from dbt.adapters.deltawiden.operations.operations import Operations
 from dbt.adapters.deltawiden.spark.refused_settings import REFUSED_SETTINGS
 from dbt.adapters.deltawiden.spark.settings import start_settings
 from dbt.include.deltawiden import PACKAGE_PATH
@@ -170,9 +175,29 @@ def macros_of_dbt() -> set[str]:
     return set(re.findall(r"\{%-?\s*macro\s+(\w+)", text))
 
 
-def test_the_operations_are_described():
-    files = {file.stem for file in OPERATIONS.glob("[a-z]*.sql")}
-    assert files == operations().keys()
+def test_an_operation_is_declared_described_and_called_with_the_same_arguments():
+    described = yaml.safe_load((OPERATIONS / "operations.yml").read_text(encoding="utf-8"))
+    assert {file.stem for file in OPERATIONS.glob("*.sql")} == operations().keys()
+    for macro in described["macros"]:
+        name, documented = macro["name"], {each["name"]: each for each in macro["arguments"]}
+        declared = inspect.signature(getattr(Operations, name))
+        types = {key: each.annotation for key, each in declared.parameters.items()}
+        del types["self"]
+        selecting = SELECTING if types.pop("tables", None) else ()
+        outputs = declared.return_annotation.OUTPUTS
+        shown = ("output", "file") if "html" in outputs else ("output",)
+        assert documented.keys() == {*types, *selecting, *shown}, name
+        assert all(f"`{output}`" in documented["output"]["description"] for output in outputs), name
+        text = (OPERATIONS / f"{name}.sql").read_text(encoding="utf-8")
+        (parsed,) = jinja2.Environment(extensions=["jinja2.ext.do"]).parse(text).find_all(Macro)
+        assert [argument.name for argument in parsed.args] == [*documented], name
+        for argument, default in zip(parsed.args, parsed.defaults, strict=True):
+            is_boolean = types.get(argument.name) is bool
+            assert (documented[argument.name]["type"] == "bool") == is_boolean, name
+            usual = "text" if argument.name == "output" else False if is_boolean else None
+            assert default.as_const() == usual, name
+        assert f".run('{name}', kwargs, {{" in text
+        assert re.findall(r"'(\w+)': (\w+)", text) == [(each, each) for each in documented]
 
 
 @every_page

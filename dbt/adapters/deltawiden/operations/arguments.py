@@ -1,87 +1,101 @@
-"""Check the arguments of an operation that are not the same for all operations."""
+"""Check the arguments of an operation."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from inspect import Signature
 from typing import Any
 
 from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.deltawiden.config.policy import problem
 
+SELECTING = ("models", "relations", "schema")
+"""The arguments that select tables."""
 
-def column_names(operation: str, argument: str, given: Any) -> Sequence[str]:
-    """Return the columns that an argument names.
+
+def check_arguments(
+    operation: str, unknown: Iterable[str], arguments: Mapping[str, Any], declared: Signature
+) -> None:
+    """Check what all operations check, before anything runs.
+
+    A misspelt name such as ``dryrun`` must not start a real run, and a text must not be used as a
+    boolean.
 
     Args:
-        given: a name, a list of names, or None.
+        declared: the operation's method. Its results say which outputs there are.
 
-    Returns:
-        The names; none if the argument was not given.
+    Raises:
+        CompilationError: an argument is wrong.
+    """
+    if unknown:
+        accepted = ", ".join(arguments)
+        raise CompilationError(
+            f"{operation}: there is no argument {', '.join(unknown)}; accepted: {accepted}"
+        )
+    outputs = declared.return_annotation.OUTPUTS
+    if arguments["output"] not in outputs:
+        raise _wrong(operation, "output", arguments["output"], ", ".join(outputs))
+    for name, parameter in declared.parameters.items():
+        if parameter.annotation is bool and not isinstance(arguments[name], bool):
+            raise _wrong(operation, name, arguments[name], "true, false")
+        is_types = isinstance(arguments.get(name), Mapping) and bool(arguments[name])
+        if parameter.annotation == Mapping[str, str] and not is_types:
+            raise CompilationError(
+                f"{operation}: `{name}` must say which type each column becomes, for example "
+                f'{{amount: "decimal(12,2)"}}; got {arguments[name]}'
+            )
+
+
+def column_names(operation: str, argument: str, given: Any) -> Sequence[str]:
+    """Return the columns that a name or a list of names has; none if it was not given.
 
     Raises:
         CompilationError: the value is something else.
     """
-    if given is None:
-        return ()
     names = [given] if isinstance(given, str) else given
     is_list = isinstance(names, (list, tuple)) and bool(names)
-    if not is_list or not all(isinstance(name, str) and name.strip() for name in names):
+    if given is not None and not (is_list and all(map(_is_text, names))):
         raise _wrong(operation, argument, given, "a column's name, or a list of them")
-    return tuple(names)
+    return tuple(names or ())
 
 
 def condition(operation: str, argument: str, given: Any) -> str | None:
-    """Return the SQL condition that an argument has.
-
-    Args:
-        given: a text, or None.
-
-    Returns:
-        The condition; None if the argument was not given.
+    """Return the SQL condition that an argument has; None if it was not given.
 
     Raises:
-        CompilationError: the value is something else.
+        CompilationError: the value is not a text.
     """
     return _text(operation, argument, given, "a condition, such as \"day = '2024-01-01'\"")
 
 
 def file_name(operation: str, argument: str, given: Any) -> str | None:
-    """Return the file that an argument names.
-
-    Args:
-        given: a text, or None.
-
-    Returns:
-        The file; None if the argument was not given.
+    """Return the file that an argument names; None if it was not given.
 
     Raises:
-        CompilationError: the value is something else.
+        CompilationError: the value is not a text.
     """
     return _text(operation, argument, given, "the path of a file, such as target/plan.html")
 
 
 def whole_hours(operation: str, argument: str, given: Any) -> int | None:
-    """Return the number of hours that an argument has.
-
-    Args:
-        given: a whole number, 0 or more, or None.
-
-    Returns:
-        The number; None if the argument was not given.
+    """Return the number of hours that an argument has; None if it was not given.
 
     Raises:
-        CompilationError: the value is something else. Delta would round it to whole hours.
+        CompilationError: it is not a whole number, 0 or more. Delta would round it to whole hours.
     """
-    if given is None:
-        return None
-    if not isinstance(given, int) or isinstance(given, bool) or given < 0:
+    is_number = isinstance(given, int) and not isinstance(given, bool) and given >= 0
+    if given is not None and not is_number:
         raise _wrong(operation, argument, given, "a whole number of hours, 0 or more")
-    return given
+    return None if given is None else int(given)
 
 
 def _text(operation: str, argument: str, given: Any, wanted: str) -> str | None:
-    if given is not None and not (isinstance(given, str) and given.strip()):
+    if given is not None and not _is_text(given):
         raise _wrong(operation, argument, given, wanted)
-    return given
+    return None if given is None else str(given)
+
+
+def _is_text(given: Any) -> bool:
+    return isinstance(given, str) and bool(given.strip())
 
 
 def _wrong(operation: str, argument: str, given: Any, accepted: str) -> CompilationError:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
 from dbt.adapters.deltawiden.evolution.model_views import ModelViews
 from dbt.adapters.deltawiden.evolution.snapshots import SnapshotEvolution
 from dbt.adapters.deltawiden.operations.arguments import (
+    SELECTING,
+    check_arguments,
     column_names,
     condition,
     file_name,
@@ -36,29 +39,26 @@ from dbt.adapters.deltawiden.operations.forecast.node_graph import NodeGraph
 from dbt.adapters.deltawiden.operations.forecast.plan import plan
 from dbt.adapters.deltawiden.operations.forecast.results import PlanResults
 from dbt.adapters.deltawiden.operations.forecast.would_be_types import WouldBeTypes
-from dbt.adapters.deltawiden.operations.maintenance.analyze import analyze
-from dbt.adapters.deltawiden.operations.maintenance.drop_type_widening import drop_type_widening
+from dbt.adapters.deltawiden.operations.maintenance.analyze import analyze_table
+from dbt.adapters.deltawiden.operations.maintenance.drop_type_widening import drop_from_table
 from dbt.adapters.deltawiden.operations.maintenance.enable_type_widening import (
-    Switch,
     disable_type_widening,
     enable_type_widening,
-    plan_enable,
-    readers_text,
 )
-from dbt.adapters.deltawiden.operations.maintenance.optimize import optimize
-from dbt.adapters.deltawiden.operations.maintenance.repair_statistics import repair_statistics
-from dbt.adapters.deltawiden.operations.maintenance.rewrite_widened_files import (
-    rewrite_widened_files,
-)
-from dbt.adapters.deltawiden.operations.maintenance.vacuum import Vacuum, vacuum
+from dbt.adapters.deltawiden.operations.maintenance.optimize import optimize_table
+from dbt.adapters.deltawiden.operations.maintenance.repair_statistics import repair_table
+from dbt.adapters.deltawiden.operations.maintenance.rewrite_widened_files import rewrite_files
+from dbt.adapters.deltawiden.operations.maintenance.table import run_on_each_table
+from dbt.adapters.deltawiden.operations.maintenance.vacuum import Vacuum, vacuum_table
 from dbt.adapters.deltawiden.operations.maintenance.widen_columns import widen_columns
 from dbt.adapters.deltawiden.operations.report.html_page import page_of
 from dbt.adapters.deltawiden.operations.report.page_file import check_page_file, write_page
 from dbt.adapters.deltawiden.operations.report.report_type_widening import report_type_widening
 from dbt.adapters.deltawiden.operations.report.results import ReportResults
-from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults
+from dbt.adapters.deltawiden.operations.result import OperationResults
 from dbt.adapters.deltawiden.operations.selection import Names, Selection, full_name
-from dbt.adapters.deltawiden.operations.stop_spark import StoppedSparks, stop_spark
+from dbt.adapters.deltawiden.operations.stop_spark import StoppedSparks
+from dbt.adapters.deltawiden.spark.kept.status import stop_kept
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
 from dbt.adapters.deltawiden.views.finder import ViewFinder
 
@@ -96,11 +96,49 @@ class Operations:
             target.get("database"),
         )
 
-    def select(
-        self, operation: str, models: Names, relations: Names, schema: str | None
-    ) -> list[SparkRelation]:
-        """Return the tables that an operation has to work on. See ``Selection.relations``."""
-        return self._selection(operation).relations(models, relations, schema)
+    def run(self, name: str, unknown: Iterable[str], arguments: Mapping[str, Any]) -> None:
+        """Check the arguments of an operation, run it, and show its results.
+
+        The method with the operation's name declares what it takes: ``tables`` are what the
+        arguments ``models``, ``relations`` and ``schema`` select, and a boolean takes nothing else.
+
+        Args:
+            unknown: names of arguments that the operation's macro does not have.
+            arguments: the values of all the arguments that it has.
+
+        Raises:
+            CompilationError: an argument is wrong, or the operation failed on a table.
+        """
+        declared = signature(getattr(type(self), name))
+        given = dict(arguments)
+        output, file = given.pop("output"), given.pop("file", None)
+        check_arguments(name, unknown, arguments, declared)
+        page = self._page_file(name, file) if output == "html" else None
+        if "tables" in declared.parameters:
+            selected = {key: given.pop(key) for key in SELECTING}
+            given["tables"] = self._selection(name).relations(**selected)
+        self._show(getattr(self, name)(**given), output, page)
+
+    def _show(self, results: Any, output: str, page: Path | None) -> None:
+        if page is not None:
+            written = write_page(results.operation, page, scrubbed(page_of(results)))
+            self.context["log"](f"The page is in {written}", info=True)
+        if output == "json":
+            self.context["print"](self.context["tojson"](results.document))
+        elif output == "markdown":
+            self.context["print"](results.markdown)
+        elif results.text:
+            self.context["log"](f"{results.operation}\n{results.text}", info=True)
+        if results.failed:
+            self.context["exceptions"]["raise_compiler_error"](results.failure_text)
+
+    def _page_file(self, operation: str, file: str | None) -> Path:
+        config = self.context["adapter"].config
+        default = Path(config.project_target_path, f"{operation}.html")
+        given = file_name(operation, "file", file)
+        chosen = Path(config.project_root, given) if given else default
+        check_page_file(operation, chosen)
+        return chosen
 
     def report_type_widening(self, tables: Tables) -> ReportResults:
         """Report what type widening has done to tables."""
@@ -121,19 +159,6 @@ class Operations:
             taken_over=lambda node: self.taken_over(str(node["unique_id"])),
         )
         return plan(reader, selection, models)
-
-    def page_file(self, operation: str, file: str | None) -> Path:
-        """Return the file for the page of an operation, after a check that it can be written."""
-        config = self.context["adapter"].config
-        default = Path(config.project_target_path, f"{operation}.html")
-        given = file_name(operation, "file", file)
-        chosen = Path(config.project_root, given) if given else default
-        check_page_file(operation, chosen)
-        return chosen
-
-    def write_page(self, results: PlanResults | ReportResults, file: Path) -> str:
-        """Write the page of results to a file, and return its path. The file is a user's."""
-        return write_page(results.operation, file, scrubbed(page_of(results)))
 
     def sync_contracts(self, models: Names, compiled: bool, write: bool) -> SyncResults:
         """Show, and write, the types in contracts that a widening has made stale."""
@@ -184,19 +209,9 @@ class Operations:
             self.views.log_stale(results.changed, self.context["graph"])
         return results
 
-    def plan_enable(self, tables: Tables) -> list[Switch | OperationResult]:
-        """Return the effect of enabling type widening on tables, before any of them is changed."""
-        return plan_enable(self.backend, tables)
-
-    def readers_lost_text(self, switches: Iterable[Switch | OperationResult]) -> str:
-        """Render the list of the readers that lose access to tables, empty if none does."""
-        return readers_text(switches)
-
-    def enable_type_widening(
-        self, switches: Iterable[Switch | OperationResult], dry_run: bool
-    ) -> OperationResults:
-        """Enable type widening as ``plan_enable`` planned it."""
-        return enable_type_widening(self.backend, switches, dry_run)
+    def enable_type_widening(self, tables: Tables, dry_run: bool) -> OperationResults:
+        """Enable type widening, after listing the readers that lose access."""
+        return enable_type_widening(self.backend, tables, dry_run)
 
     def disable_type_widening(self, tables: Tables, dry_run: bool) -> OperationResults:
         """Disable type widening. The table feature stays."""
@@ -206,36 +221,43 @@ class Operations:
         self, tables: Tables, truncate_history: bool, dry_run: bool
     ) -> OperationResults:
         """Remove the table feature from tables, and rewrite the files that need it."""
-        return drop_type_widening(self.backend, tables, truncate_history, dry_run)
+        work = partial(drop_from_table, truncate_history=truncate_history, dry_run=dry_run)
+        return run_on_each_table(self.backend, "drop_type_widening", tables, work, writes_rows=True)
 
     def rewrite_widened_files(self, tables: Tables, dry_run: bool) -> OperationResults:
         """Rewrite the files from before a widening in which filters misread a column."""
-        return rewrite_widened_files(self.backend, tables, dry_run)
+        work = partial(rewrite_files, dry_run=dry_run)
+        return run_on_each_table(
+            self.backend, "rewrite_widened_files", tables, work, writes_rows=True
+        )
 
     def optimize(
         self, tables: Tables, zorder_by: Names, where: str | None, dry_run: bool
     ) -> OperationResults:
-        """Compact the files of tables. The arguments are as a user gives them."""
+        """Compact the files of tables."""
         columns = column_names("optimize", "zorder_by", zorder_by)
-        return optimize(
-            self.backend, tables, columns, condition("optimize", "where", where), dry_run
-        )
+        only = condition("optimize", "where", where)
+        work = partial(optimize_table, zorder_by=columns, where=only, dry_run=dry_run)
+        return run_on_each_table(self.backend, "optimize", tables, work, "OPTIMIZE")
 
     def vacuum(
         self, tables: Tables, retention_hours: int | None, force: bool, dry_run: bool
     ) -> OperationResults:
-        """Delete the files that tables no longer need. The arguments are as a user gives them."""
+        """Delete the files that tables no longer need."""
         hours = whole_hours("vacuum", "retention_hours", retention_hours)
-        return vacuum(self.backend, tables, Vacuum(hours, force, dry_run))
+        work = partial(vacuum_table, request=Vacuum(hours, force, dry_run))
+        return run_on_each_table(self.backend, "vacuum", tables, work, "VACUUM")
 
     def analyze(self, tables: Tables, dry_run: bool) -> OperationResults:
         """Collect the statistics of tables' files again."""
-        return analyze(self.backend, tables, dry_run)
+        work = partial(analyze_table, dry_run=dry_run)
+        return run_on_each_table(self.backend, "analyze", tables, work, "analyze")
 
     def repair_statistics(self, tables: Tables, dry_run: bool) -> OperationResults:
         """Correct the statistics of files in which a double column is still float."""
-        return repair_statistics(self.backend, tables, dry_run)
+        work = partial(repair_table, dry_run=dry_run)
+        return run_on_each_table(self.backend, "repair_statistics", tables, work)
 
     def stop_spark(self, everywhere: bool) -> StoppedSparks:
         """End the Sparks that ``keep_alive`` keeps alive and that no dbt command uses."""
-        return stop_spark(everywhere)
+        return StoppedSparks(stop_kept(everywhere))

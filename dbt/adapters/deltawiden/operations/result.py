@@ -4,7 +4,7 @@ import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import agate
 from dbt_common.exceptions import DbtBaseException
@@ -30,6 +30,9 @@ class OperationResult:
 @dataclass(frozen=True)
 class OperationResults:
     """The results of an operation for all of its tables."""
+
+    OUTPUTS: ClassVar[Sequence[str]] = ("text", "json")
+    """The values of the argument ``output``."""
 
     operation: str
     each: Sequence[OperationResult]

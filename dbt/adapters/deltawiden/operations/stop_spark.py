@@ -1,23 +1,10 @@
-"""End the Sparks that ``keep_alive`` keeps alive."""
+"""``stop_spark``: end the Sparks that ``keep_alive`` keeps alive."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from dbt.adapters.deltawiden.spark.kept.status import Stopped, stop_kept
-
-
-def stop_spark(everywhere: bool) -> "StoppedSparks":
-    """End kept Sparks that no dbt command uses.
-
-    Args:
-        everywhere: whether to end all of the user's. Otherwise only those end that were started in
-            the working folder.
-
-    Returns:
-        What became of each.
-    """
-    return StoppedSparks(stop_kept(everywhere))
+from dbt.adapters.deltawiden.spark.kept.status import Stopped
 
 
 @dataclass(frozen=True)
@@ -27,6 +14,8 @@ class StoppedSparks:
     Attributes:
         each: what became of each Spark.
     """
+
+    OUTPUTS: ClassVar = ("text", "json")
 
     each: Sequence[Stopped]
     operation: str = "stop_spark"

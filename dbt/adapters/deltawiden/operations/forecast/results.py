@@ -23,6 +23,8 @@ class PlanResults(OperationResults):
         downstream: what the changes do to everything that reads the tables.
     """
 
+    OUTPUTS = ("text", "json", "markdown", "html")
+
     downstream: Sequence[Effect] = ()
 
     @classmethod

@@ -6,30 +6,12 @@ none if its writer did not collect them: another program, a conversion from Parq
 ``delta.dataSkippingStatsColumns`` or ``delta.dataSkippingNumIndexedCols`` was changed.
 """
 
-from collections.abc import Iterable
-
-from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.events.format import pluralize
 
-from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
-from dbt.adapters.deltawiden.operations.maintenance.table import MaintainedTable, run_on_each_table
+from dbt.adapters.deltawiden.operations.maintenance.table import MaintainedTable
 from dbt.adapters.deltawiden.operations.progress import log_progress
-from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults
+from dbt.adapters.deltawiden.operations.result import OperationResult
 from dbt.adapters.deltawiden.sql.sizes import size_text
-
-_NAME = "analyze"
-
-
-def analyze(
-    backend: SqlBackend, tables: Iterable[SparkRelation], dry_run: bool
-) -> OperationResults:
-    """Collect the statistics of the files of tables again."""
-
-    def analyze_one(table: MaintainedTable) -> OperationResult:
-        backend.require_statistics()
-        return analyze_table(table, dry_run)
-
-    return run_on_each_table(backend, _NAME, tables, analyze_one, "analyze")
 
 
 def analyze_table(table: MaintainedTable, dry_run: bool) -> OperationResult:
@@ -41,6 +23,7 @@ def analyze_table(table: MaintainedTable, dry_run: bool) -> OperationResult:
     Source:
         Delta's ``StatisticsCollection.recompute``
     """
+    table.backend.require_statistics()
     files = table.files.list()
     size = size_text(sum(file.size for file in files))
     step = f"collect the statistics of {pluralize(len(files), 'file')} ({size})"

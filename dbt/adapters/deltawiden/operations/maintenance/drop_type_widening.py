@@ -6,20 +6,17 @@ no longer records the change. So these files are rewritten first.
 """
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.events.format import pluralize
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.data_files import StaleFile
 from dbt.adapters.deltawiden.delta.engine import DELTA_4_0
 from dbt.adapters.deltawiden.delta.protocol import (
     CHECKPOINT_PROTECTION_FEATURE,
     TYPE_WIDENING_PROPERTY,
 )
-from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.operations.maintenance.feature_state import FeatureReader, FeatureState
 from dbt.adapters.deltawiden.operations.maintenance.history_of_drop import (
     EXPIRING,
@@ -28,13 +25,11 @@ from dbt.adapters.deltawiden.operations.maintenance.history_of_drop import (
     history_of_drop,
 )
 from dbt.adapters.deltawiden.operations.maintenance.rewrite import rewrite, rewrite_text
-from dbt.adapters.deltawiden.operations.maintenance.table import MaintainedTable, opened
+from dbt.adapters.deltawiden.operations.maintenance.table import MaintainedTable
 from dbt.adapters.deltawiden.operations.progress import log_progress
-from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults, run_on_each
+from dbt.adapters.deltawiden.operations.result import OperationResult
 from dbt.adapters.deltawiden.spark.errors import condition
 from dbt.adapters.deltawiden.sql.statements import drop_feature, unset_properties
-
-_NAME = "drop_type_widening"
 
 # Delta's error conditions if the feature can only be removed when history is old enough.
 # Before the second one, it has truncated the history.
@@ -45,21 +40,6 @@ _REMOVE_CHANGES = "remove the recorded type changes from the schema"
 # Delta 4.4 looks for a session on the executors, which only have one if they are the driver:
 # https://github.com/delta-io/delta/pull/5697.
 _FAILS_ON_CLUSTERS = "No active or default Spark session found"
-
-
-def drop_type_widening(
-    backend: SqlBackend,
-    tables: Iterable[SparkRelation],
-    truncate_history: bool,
-    dry_run: bool,
-) -> OperationResults:
-    """Remove the table feature of type widening from tables."""
-
-    def drop(table: SparkRelation) -> OperationResult:
-        with opened(backend, table, _NAME, writes_rows=True) as maintained:
-            return drop_from_table(maintained, truncate_history, dry_run)
-
-    return run_on_each(_NAME, tables, relation_sql, drop)
 
 
 def drop_from_table(
@@ -87,10 +67,10 @@ def drop_from_table(
     reader = FeatureReader(table)
     before = reader.read()
     history = history_of_drop(table, before, truncate_history)
-    if dry_run:
-        return _planned(table, before, history)
-    work = _Drop(table, reader, before, history)
+    work = _Drop(table, reader, before, history, dry_run)
     work.run_all()
+    if dry_run:
+        return _planned(before, history, work.statements)
     after = reader.read()
     if after.stale:
         # Delta did not rewrite them, or could not detect them.
@@ -101,7 +81,7 @@ def drop_from_table(
 
 
 class _Drop:
-    """The steps of a drop.
+    """The steps of a drop. A dry run only collects the ``statements``.
 
     Attributes:
         waits_for: the property with the retention period that the feature waits for, and its
@@ -114,11 +94,13 @@ class _Drop:
         reader: FeatureReader,
         before: FeatureState,
         history: History,
+        dry_run: bool,
     ) -> None:
         self._table = table
         self._reader = reader
         self._before = before
         self._history = history
+        self._dry_run = dry_run
         self.statements: list[str] = []
         self.waits_for: tuple[str, str] | None = None
         self.truncated = False
@@ -133,7 +115,7 @@ class _Drop:
         if rewritten:
             self.rewrite(rewritten)
         rewritten_by_delta = len(self._before.stale) - len(rewritten)
-        if rewritten_by_delta:
+        if rewritten_by_delta and not self._dry_run:
             files = pluralize(rewritten_by_delta, "file")
             log_progress(f"{snapshot.name}: Delta rewrites {files}")
         if _removes_changes_before(self._table, self._before, self._history):
@@ -143,11 +125,15 @@ class _Drop:
 
     def rewrite(self, stale: Sequence[StaleFile]) -> None:
         """Rewrite stale files."""
-        self.statements.append(rewrite(self._table, stale))
+        text = rewrite_text(self._table.files, stale)
+        self.statements.append(text if self._dry_run else rewrite(self._table, stale))
 
     def _drop(self, feature: str) -> None:
         truncates = self._history is History.TRUNCATED
         statement = drop_feature(self._before.snapshot.name, feature, truncates)
+        if self._dry_run:
+            self.statements.append(statement)
+            return
         try:
             with self._history.setting(self._table):
                 self._run_drop(statement)
@@ -188,10 +174,11 @@ class _Drop:
 
     def _remove_recorded_changes(self, state: FeatureState) -> None:
         """Remove the recorded type changes, after a rewrite of the files that a state has."""
-        log_progress(f"{self._table.name}: {_REMOVE_CHANGES}")
-        while not self._table.remove_recorded_changes(state.log_schema):
-            # Another writer has changed the schema, perhaps a type in it.
-            state = self._rewritten()
+        if not self._dry_run:
+            log_progress(f"{self._table.name}: {_REMOVE_CHANGES}")
+            while not self._table.remove_recorded_changes(state.log_schema):
+                # Another writer has changed the schema, perhaps a type in it.
+                state = self._rewritten()
         self.statements.append(_REMOVE_CHANGES)
 
     def _rewritten(self) -> FeatureState:
@@ -202,8 +189,9 @@ class _Drop:
         return state
 
     def _run(self, statement: str) -> None:
-        log_progress(statement)
-        self._table.run(statement)
+        if not self._dry_run:
+            log_progress(statement)
+            self._table.run(statement)
         self.statements.append(statement)
 
 
@@ -256,19 +244,7 @@ def _example(state: FeatureState) -> str:
     return f"{'.'.join(first.leaves[0].path)} in {first.file.path}"
 
 
-def _planned(table: MaintainedTable, before: FeatureState, history: History) -> OperationResult:
-    statements = []
-    if before.snapshot.has(TYPE_WIDENING_PROPERTY):
-        statements.append(unset_properties(before.snapshot.name, [TYPE_WIDENING_PROPERTY]))
-    rewritten = _rewritten_before(table, before)
-    if rewritten:
-        statements.append(rewrite_text(table.files, rewritten))
-    if _removes_changes_before(table, before, history):
-        statements.append(_REMOVE_CHANGES)
-    truncates = history is History.TRUNCATED
-    statements += [
-        drop_feature(before.snapshot.name, feature, truncates) for feature in before.features
-    ]
+def _planned(before: FeatureState, history: History, statements: Sequence[str]) -> OperationResult:
     return OperationResult(
         before.snapshot.name,
         shown={
@@ -281,7 +257,7 @@ def _planned(table: MaintainedTable, before: FeatureState, history: History) -> 
             "state": "dry_run",
             "statements": statements,
             **before.counts,
-            "history_truncated": truncates,
+            "history_truncated": history is History.TRUNCATED,
         },
     )
 

@@ -19,6 +19,7 @@ from dbt.adapters.deltawiden.delta.protocol import (
 )
 from dbt.adapters.deltawiden.delta.relations import relation_sql, require_delta
 from dbt.adapters.deltawiden.operations.delta_clients import DELTA_CLIENTS, Access, State
+from dbt.adapters.deltawiden.operations.progress import log_progress
 from dbt.adapters.deltawiden.operations.result import (
     OperationResult,
     OperationResults,
@@ -100,34 +101,23 @@ class Switch:
         )
 
 
-def plan_enable(
-    backend: SqlBackend, tables: Iterable[SparkRelation]
-) -> list[Switch | OperationResult]:
-    """Return the effect of enabling type widening on tables, before any of them is changed.
-
-    Returns:
-        The effect on each table, or the reason why type widening can't be enabled on it.
-    """
-    return [
+def enable_type_widening(
+    backend: SqlBackend, tables: Iterable[SparkRelation], dry_run: bool
+) -> OperationResults:
+    """Enable type widening. The readers that lose access are logged before the first change."""
+    name = "enable_type_widening"
+    switches = [
         attempt(relation_sql(table), partial(_read_switch, backend, table, enables=True))
         for table in tables
     ]
-
-
-def enable_type_widening(
-    backend: SqlBackend, switches: Iterable[Switch | OperationResult], dry_run: bool
-) -> OperationResults:
-    """Enable type widening.
-
-    Returns:
-        The result for each table, and the readers that lose access.
-    """
-    switches = list(switches)
+    readers = readers_text(switches)
+    if readers:
+        log_progress(f"{name}\n{readers}")
     results = run_on_each(
-        "enable_type_widening",
+        name,
         switches,
         lambda switch: switch.table,
-        lambda switch: _apply(backend, switch, "enable_type_widening", dry_run),
+        lambda switch: _apply(backend, switch, name, dry_run),
     )
     return replace(results, values={"readers_lost": readers_lost(switches)})
 
@@ -136,12 +126,12 @@ def disable_type_widening(
     backend: SqlBackend, tables: Iterable[SparkRelation], dry_run: bool
 ) -> OperationResults:
     """Disable type widening. The table feature stays."""
+    name = "disable_type_widening"
 
     def disable(table: SparkRelation) -> OperationResult:
-        switch = _read_switch(backend, table, enables=False)
-        return _apply(backend, switch, "disable_type_widening", dry_run)
+        return _apply(backend, _read_switch(backend, table, enables=False), name, dry_run)
 
-    return run_on_each("disable_type_widening", tables, relation_sql, disable)
+    return run_on_each(name, tables, relation_sql, disable)
 
 
 def _apply(

@@ -1,23 +1,19 @@
 """``optimize``: compact the files of tables, and order their rows by columns if asked to."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
-from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.events.format import pluralize
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.conflicts import retry_same_commit
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
-from dbt.adapters.deltawiden.operations.maintenance.table import MaintainedTable, run_on_each_table
+from dbt.adapters.deltawiden.operations.maintenance.table import MaintainedTable
 from dbt.adapters.deltawiden.operations.progress import log_progress
-from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults
+from dbt.adapters.deltawiden.operations.result import OperationResult
 from dbt.adapters.deltawiden.sql import statements
 from dbt.adapters.deltawiden.sql.identifiers import names_sql, path_text
 from dbt.adapters.deltawiden.sql.sizes import size_text
-
-_NAME = "optimize"
 
 _METRICS = {
     "files_added": "numAddedFiles",
@@ -27,21 +23,6 @@ _METRICS = {
 }
 """The keys of a result, each with the metric of OPTIMIZE in the table's history,
 https://docs.delta.io/latest/delta-utility.html#operation-metrics-keys."""
-
-
-def optimize(
-    backend: SqlBackend,
-    tables: Iterable[SparkRelation],
-    zorder_by: Sequence[str],
-    where: str | None,
-    dry_run: bool,
-) -> OperationResults:
-    """Compact the files of tables."""
-
-    def optimize_one(table: MaintainedTable) -> OperationResult:
-        return optimize_table(table, zorder_by, where, dry_run)
-
-    return run_on_each_table(backend, _NAME, tables, optimize_one, "OPTIMIZE")
 
 
 def optimize_table(

@@ -7,11 +7,9 @@ still those of a float. ``delta/float_statistics.py`` explains why filters do no
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.events.format import pluralize
 from pyspark.sql.types import StructType
 
-from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.data_files import DataFiles, StaleFile, find_stale
 from dbt.adapters.deltawiden.delta.float_statistics import (
     SAVED_SETTINGS_PROPERTY,
@@ -21,21 +19,11 @@ from dbt.adapters.deltawiden.delta.float_statistics import (
 )
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
-from dbt.adapters.deltawiden.operations.maintenance.table import MaintainedTable, run_on_each_table
+from dbt.adapters.deltawiden.operations.maintenance.table import MaintainedTable
 from dbt.adapters.deltawiden.operations.progress import log_progress
-from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults
+from dbt.adapters.deltawiden.operations.result import OperationResult
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text
 from dbt.adapters.deltawiden.sql.sizes import size_text
-
-_NAME = "repair_statistics"
-
-
-def repair_statistics(
-    backend: SqlBackend, tables: Iterable[SparkRelation], dry_run: bool
-) -> OperationResults:
-    """Correct the statistics of the tables' files in which a double column is still float."""
-
-    return run_on_each_table(backend, _NAME, tables, lambda table: repair_table(table, dry_run))
 
 
 def repair_table(table: MaintainedTable, dry_run: bool) -> OperationResult:

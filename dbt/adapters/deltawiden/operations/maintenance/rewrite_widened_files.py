@@ -1,35 +1,18 @@
 """``rewrite_widened_files``: rewrite the files from before a widening that filters misread."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.data_files import StaleFile
-from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.delta.widened_files import misread_columns
 from dbt.adapters.deltawiden.operations.maintenance.feature_state import FeatureReader, FeatureState
 from dbt.adapters.deltawiden.operations.maintenance.rewrite import rewrite, rewrite_text
-from dbt.adapters.deltawiden.operations.maintenance.table import MaintainedTable, opened
-from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults, run_on_each
+from dbt.adapters.deltawiden.operations.maintenance.table import MaintainedTable
+from dbt.adapters.deltawiden.operations.result import OperationResult
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text
-
-NAME = "rewrite_widened_files"
-
-
-def rewrite_widened_files(
-    backend: SqlBackend, tables: Iterable[SparkRelation], dry_run: bool
-) -> OperationResults:
-    """Rewrite the files of tables in which filters of Spark misread a widened column."""
-
-    def work(table: SparkRelation) -> OperationResult:
-        with opened(backend, table, NAME, writes_rows=True) as maintained:
-            return rewrite_files(maintained, dry_run)
-
-    return run_on_each(NAME, tables, relation_sql, work)
 
 
 def rewrite_files(table: MaintainedTable, dry_run: bool) -> OperationResult:

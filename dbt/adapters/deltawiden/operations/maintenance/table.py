@@ -1,8 +1,7 @@
 """Read and change one Delta table for a maintenance operation."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from dbt.adapters.spark.relation import SparkRelation
@@ -100,49 +99,28 @@ def read_log_schema(text: str) -> tuple[StructType, tuple[TypeChange, ...]]:
     return StructType.fromJson(json.loads(text)), read_metadata(text).changes
 
 
-@contextmanager
-def opened(
-    backend: SqlBackend, table: SparkRelation, operation: str, writes_rows: bool
-) -> Iterator[MaintainedTable]:
-    """Open a Delta table for an operation.
-
-    Args:
-        operation: the name of the operation, which is added to the metadata of its commits.
-
-    Yields:
-        The table.
-
-    Raises:
-        DbtRuntimeError: the relation is not a Delta table.
-    """
-    require_delta(table)
-    with backend.tagged_commits(operation) as commit_tag:
-        files = backend.data_files(table, writes_rows)
-        yield MaintainedTable(table, backend, files, commit_tag)
-
-
 def run_on_each_table(
     backend: SqlBackend,
     operation: str,
     tables: Iterable[SparkRelation],
     work: Callable[[MaintainedTable], OperationResult],
     statement: str | None = None,
+    writes_rows: bool = False,
 ) -> OperationResults:
-    """Open one table after the other, and run an operation that rewrites no rows on it.
+    """Open one table after the other, and run an operation on it.
 
     Args:
         work: runs the operation on a table. If it raises a dbt error, the table has failed.
         statement: the statement that the operation runs on any Delta table, for the error of a
             relation that is none. None for an operation on type widening.
-
-    Returns:
-        The result for each table, in the order of the tables.
     """
 
     def work_on(table: SparkRelation) -> OperationResult:
         if statement is not None:
             require_table(table, statement)
-        with opened(backend, table, operation, writes_rows=False) as maintained:
-            return work(maintained)
+        require_delta(table)
+        with backend.tagged_commits(operation) as commit_tag:
+            files = backend.data_files(table, writes_rows)
+            return work(MaintainedTable(table, backend, files, commit_tag))
 
     return run_on_each(operation, tables, relation_sql, work_on)

@@ -1,11 +1,10 @@
 """``vacuum``: delete the files that tables no longer need, and say which time travel this ends."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
-from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.events.format import pluralize
 from dbt_common.exceptions import DbtRuntimeError
 
@@ -17,12 +16,10 @@ from dbt.adapters.deltawiden.delta.retention import (
     oldest_readable_version,
     retention,
 )
-from dbt.adapters.deltawiden.operations.maintenance.table import MaintainedTable, run_on_each_table
+from dbt.adapters.deltawiden.operations.maintenance.table import MaintainedTable
 from dbt.adapters.deltawiden.operations.progress import log_progress
-from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults
+from dbt.adapters.deltawiden.operations.result import OperationResult
 from dbt.adapters.deltawiden.sql import statements
-
-_NAME = "vacuum"
 
 
 @dataclass(frozen=True)
@@ -38,16 +35,6 @@ class Vacuum:
     retention_hours: int | None
     force: bool
     dry_run: bool
-
-
-def vacuum(
-    backend: SqlBackend, tables: Iterable[SparkRelation], request: Vacuum
-) -> OperationResults:
-    """Delete the files that tables no longer need."""
-
-    return run_on_each_table(
-        backend, _NAME, tables, lambda table: vacuum_table(table, request), "VACUUM"
-    )
 
 
 def vacuum_table(table: MaintainedTable, request: Vacuum) -> OperationResult:

@@ -13,6 +13,8 @@ from dbt.adapters.deltawiden.sql.types import type_text
 class ReportResults(OperationResults):
     """The results of ``report_type_widening`` for all tables."""
 
+    OUTPUTS = ("text", "json", "html")
+
     changes: Mapping[str, Sequence[DatedChange]] = field(default_factory=dict)
 
     @property

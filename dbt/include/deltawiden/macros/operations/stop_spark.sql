@@ -1,9 +1,3 @@
-{#
-  End the Spark that keep_alive keeps alive.
-
-    dbt run-operation stop_spark
-#}
 {% macro stop_spark(everywhere=false, output='text') %}
-  {%- do _deltawiden_check_arguments(stop_spark, kwargs, output, {'everywhere': everywhere}) -%}
-  {%- do _deltawiden_show(adapter.operations(context).stop_spark(everywhere), output) -%}
+  {%- do adapter.operations(context).run('stop_spark', kwargs, {'everywhere': everywhere, 'output': output}) -%}
 {% endmacro %}
