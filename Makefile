@@ -160,12 +160,26 @@ $(MATRIX)/docs/.installed: requirements/docs.txt
 bench: $(INSTALLED)  ## This adapter compared with other programs; writes docs/benchmarks.md; ONLY=merges runs one
 	$(BIN)/python -m benchmarks $(ONLY)
 
+# To grow is a decision: it raises these numbers.
+PYTHON_LINES := 25600
+SQL_LINES := 1310
+MODULE_LINES := 450
+
+.PHONY: weight
+weight:  ## Check how many lines the code has
+	@find dbt -name '*.py' -o -name '*.sql' | xargs wc -l | awk -v most=$(MODULE_LINES) \
+		-v python=$(PYTHON_LINES) -v sql=$(SQL_LINES) '$$2 == "total" { next } \
+		$$1 > most { print $$2 ": " $$1 " lines of at most " most; failed = 1 } \
+		{ sum[$$2 ~ /py$$/] += $$1 } \
+		END { print "Python: " sum[1] " of " python " lines; SQL: " sum[0] " of " sql; \
+		exit failed || sum[1] > python || sum[0] > sql }'
+
 # Without the other packages of the environment: import-linter reads namespace packages only, and dbt-core
 # makes `dbt` one of another kind.
 IMPORT_LINTER := $(VENV)/import-linter
 
 .PHONY: lint
-lint: $(INSTALLED)  ## Check the format, the code, the types, the direction of imports, spelling and workflows
+lint: $(INSTALLED) weight  ## Check the format, the code, the types, the direction of imports, spelling and workflows
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy

@@ -22,7 +22,7 @@ from dbt.adapters.deltawiden.config.validation import check_location_keys
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_path
 from dbt.adapters.deltawiden.spark.errors import condition
-from dbt.adapters.deltawiden.sql.identifiers import name_sql, quote
+from dbt.adapters.deltawiden.sql.identifiers import SESSION_CATALOG, name_sql, quote
 from dbt.adapters.deltawiden.sql.literals import literal
 from dbt.adapters.deltawiden.sql.statements import set_properties
 
@@ -34,7 +34,6 @@ RELATION_PROPERTY, TARGET_PROPERTY = "dbt.relation", "dbt.target"
 _COMMANDS = frozenset({"build", "retry", "run", "seed", "snapshot"})
 _REPLACES = frozenset({"incremental", "seed", "table"})
 _RESOURCES = frozenset({"model", "seed", "snapshot"})
-_SESSION_CATALOG = "spark_catalog"
 _NO_TABLE = frozenset({"DELTA_MISSING_DELTA_TABLE", "DELTA_PATH_DOES_NOT_EXIST", "PATH_NOT_FOUND"})
 _LOCATION = re.compile(r"^Location: (.*)$", re.MULTILINE)
 # What a statement that has failed can leave in the folder of a table that it would have created.
@@ -87,7 +86,7 @@ class TableFolders:
     def owner(self, relation: BaseRelation) -> dict[str, str]:
         """Return the properties that say that a table is this one."""
         path = relation_path(relation)
-        path = path[1:] if len(path) > 2 and path[0] == _SESSION_CATALOG else path
+        path = path[1:] if len(path) > 2 and path[0] == SESSION_CATALOG else path
         name = name_sql(*(part.lower() for part in path))
         return {RELATION_PROPERTY: name, TARGET_PROPERTY: str(self._adapter.config.target_name)}
 

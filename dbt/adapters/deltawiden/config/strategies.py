@@ -32,6 +32,11 @@ STRATEGY_KEYS = (
 """The configuration keys that ``strategy_problems`` reads."""
 
 
+def strategy_of(config: Mapping[str, Any]) -> str:
+    """Return the strategy of an incremental model."""
+    return str(config.get("incremental_strategy") or "append")
+
+
 def strategy_problems(
     config: Mapping[str, Any], is_own: Callable[[str], bool] = lambda _: False
 ) -> list[str]:
@@ -48,7 +53,7 @@ def strategy_problems(
     """
     if config.get("materialized") != "incremental":
         return []
-    strategy = str(config.get("incremental_strategy") or "append")
+    strategy = strategy_of(config)
     problems = [*_merge_problems(config, strategy)]
     if strategy in (REPLACE_WHERE, DELETE_INSERT) and not is_own(strategy):
         problems += _replacement_problems(config, strategy)

@@ -17,8 +17,8 @@ from dbt.adapters.deltawiden.spark.refused_settings import refuse_settings
 from dbt.adapters.deltawiden.spark.session_connection import hush_pyspark
 from dbt.adapters.deltawiden.spark.settings import (
     CATALOG,
+    CATALOG_SETTING,
     EXTENSION,
-    SESSION_CATALOG,
     given_settings,
 )
 from dbt.adapters.deltawiden.spark.target_settings import TargetSettings
@@ -90,12 +90,12 @@ def check_has_delta() -> None:
         return
     conf = _current.session.conf
     extensions = conf.get("spark.sql.extensions", None) or ""
-    if EXTENSION not in extensions and conf.get(SESSION_CATALOG, None) is None:
+    if EXTENSION not in extensions and conf.get(CATALOG_SETTING, None) is None:
         raise DbtConfigError(
             "This process already has a SparkSession, which another program has started without "
             "Delta. Stop it before dbt runs (spark.stop()), so that dbt starts one with Delta, or "
             f"start it with Delta's jars, spark.sql.extensions = {EXTENSION} and "
-            f"{SESSION_CATALOG} = {CATALOG}."
+            f"{CATALOG_SETTING} = {CATALOG}."
         )
 
 

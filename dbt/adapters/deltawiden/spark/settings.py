@@ -14,7 +14,7 @@ from dbt.adapters.deltawiden.spark.storage_folder import default_warehouse
 from dbt.adapters.deltawiden.spark.submit import submitted_settings
 
 EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
-SESSION_CATALOG = "spark.sql.catalog.spark_catalog"
+CATALOG_SETTING = "spark.sql.catalog.spark_catalog"
 CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 AUTOMATIC_WIDENING = "spark.databricks.delta.typeWidening.allowAutomaticWidening"
 
@@ -173,7 +173,7 @@ def _delta(given: Mapping[str, str], own: Path) -> dict[str, str]:
         extensions.append(EXTENSION)
     settings = {
         "spark.sql.extensions": ",".join(extensions),
-        SESSION_CATALOG: CATALOG,
+        CATALOG_SETTING: CATALOG,
     }
     packages = _items(given.get("spark.jars.packages", ""))
     named = any(_DELTA_PACKAGE.match(package) for package in packages)

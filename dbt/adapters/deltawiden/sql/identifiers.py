@@ -15,6 +15,10 @@ _COLUMN = re.compile(rf"[A-Za-z]\w*\({_ARGUMENT}(?:,{_ARGUMENT})*\)|{_NAME.patte
 _COLUMNS = re.compile(rf"\s*(?:{_COLUMN.pattern})\s*(?:,\s*(?:{_COLUMN.pattern})\s*)*")
 
 
+SESSION_CATALOG = "spark_catalog"
+"""Spark's built-in catalog, https://spark.apache.org/docs/latest/sql-ref-identifier.html"""
+
+
 def quote(name: str) -> str:
     """Quote one part of a name for Spark SQL.
 

@@ -17,9 +17,15 @@ from pyspark.sql.types import StructType
 from dbt.adapters.deltawiden.delta.analysed_plan import FOLLOWING_MODES, AnalysedPlan, ViewTypes
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.spark.errors import condition
-from dbt.adapters.deltawiden.sql.identifiers import Path, folded, parse_path, path_sql, read_name
-from dbt.adapters.deltawiden.views.stale_views import (
+from dbt.adapters.deltawiden.sql.identifiers import (
     SESSION_CATALOG,
+    Path,
+    folded,
+    parse_path,
+    path_sql,
+    read_name,
+)
+from dbt.adapters.deltawiden.views.stale_views import (
     LossyCast,
     View,
     failing_text,

@@ -15,13 +15,17 @@ from dataclasses import dataclass
 
 from pyspark.sql.types import DataType, StructType
 
-from dbt.adapters.deltawiden.sql.identifiers import Path, folded, parse_path, path_sql, path_text
+from dbt.adapters.deltawiden.sql.identifiers import (
+    SESSION_CATALOG,
+    Path,
+    folded,
+    parse_path,
+    path_sql,
+    path_text,
+)
 from dbt.adapters.deltawiden.sql.side_by_side import by_position, side_by_side
 from dbt.adapters.deltawiden.sql.types import type_text
 from dbt.adapters.deltawiden.writing.store_assignment import store_assignment
-
-SESSION_CATALOG = "spark_catalog"
-"""The catalog that Spark has always, https://spark.apache.org/docs/latest/sql-ref-identifier.html"""
 
 _PLANNED_VIEW = re.compile(r"(?:\d+ )?([ :|+-]*)View \(((?:`(?:[^`]|``)*`\.?)+), \[")
 _PLANNED_RELATION = re.compile(r"[ :|+-]SubqueryAlias (\S.*)$", re.MULTILINE)

@@ -13,7 +13,6 @@ from pyspark.sql.types import StructType
 from dbt.adapters.deltawiden.delta.analysed_plan import AnalysedPlan
 from dbt.adapters.deltawiden.delta.backends.connect import ConnectBackend
 from dbt.adapters.deltawiden.delta.backends.jvm_catalog import (
-    SESSION_CATALOG,
     delta_schema,
     describe_tables,
     temporary_view_schema,
@@ -25,7 +24,7 @@ from dbt.adapters.deltawiden.delta.protocol import ROW_TRACKING
 from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
 from dbt.adapters.deltawiden.spark.embedded_metastore import allow_long_views, is_long
 from dbt.adapters.deltawiden.spark.session_connection import SessionConnection
-from dbt.adapters.deltawiden.sql.identifiers import Path, read_name
+from dbt.adapters.deltawiden.sql.identifiers import SESSION_CATALOG, Path, read_name
 
 
 class JvmBackend(ConnectBackend):

@@ -17,9 +17,8 @@ from dbt.adapters.deltawiden.delta.partition_columns import with_partition_colum
 from dbt.adapters.deltawiden.spark import scala
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
 from dbt.adapters.deltawiden.spark.session_connection import as_active
-from dbt.adapters.deltawiden.spark.settings import CATALOG
-
-SESSION_CATALOG = "spark_catalog"
+from dbt.adapters.deltawiden.spark.settings import CATALOG, CATALOG_SETTING
+from dbt.adapters.deltawiden.sql.identifiers import SESSION_CATALOG
 
 _TABLES_AT_ONCE = 100
 """The number of tables in one request to the metastore. Some metastore databases accept at most a
@@ -104,7 +103,7 @@ def _row(text: str) -> tuple[str, str, str]:
 
 def _is_deltas_catalog_in_use(session: SparkSession) -> bool:
     return (
-        session.conf.get(f"spark.sql.catalog.{SESSION_CATALOG}", None) == CATALOG
+        session.conf.get(CATALOG_SETTING, None) == CATALOG
         and session.catalog.currentCatalog() == SESSION_CATALOG
     )
 

@@ -8,6 +8,7 @@ from dbt.adapters.spark.relation import SparkRelation
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy
+from dbt.adapters.deltawiden.config.strategies import strategy_of
 from dbt.adapters.deltawiden.config.validation import read_model_policy
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
@@ -62,7 +63,7 @@ def plan_model(
         policy,
         config,
         full_name(node),
-        config.get("incremental_strategy") or "append",
+        strategy_of(config),
         query,
     )
     return planned(backend, node, table, (plan, schema), policy)
