@@ -79,12 +79,12 @@ test-promise: $(INSTALLED)  ## Random models over random schemas, in about an ho
 test-unit: $(INSTALLED)  ## The tests that need no Spark, in seconds
 	$(BIN)/pytest tests/unit
 
-# Spark, Java and URIs treat each of these characters in another way.
-ODD_FOLDER = $(MATRIX)/a b%20 \#ü
-
 .PHONY: test-random
 test-random: $(INSTALLED)  ## The property tests with many new random examples
 	$(BIN)/pytest $(shell grep -l "hypothesis import.* given" -r tests --include=test_*.py) --hypothesis-profile random
+
+# Spark, Java and URIs treat each of these characters in another way.
+ODD_FOLDER = $(MATRIX)/a b%20 \#ü
 
 .PHONY: test-folder
 test-folder: $(INSTALLED)  ## The tests without Spark, and a project, in a folder with blanks, %, # and an umlaut

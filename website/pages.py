@@ -10,10 +10,10 @@ ROOT = Path(__file__).parents[1]
 # The file in the repository, and its page. MkDocs takes a README.md for the page of its folder.
 OF_THE_REPOSITORY = {
     "README.md": "start.md",
-    **{
-        f"{name}.md": f"{name}.md"
-        for name in ("CONTRIBUTING", "SECURITY", "CODE_OF_CONDUCT", "CHANGELOG")
-    },
+    "CONTRIBUTING.md": "CONTRIBUTING.md",
+    "SECURITY.md": "SECURITY.md",
+    "CODE_OF_CONDUCT.md": "CODE_OF_CONDUCT.md",
+    "CHANGELOG.md": "CHANGELOG.md",
 }
 
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
