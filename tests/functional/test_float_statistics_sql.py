@@ -4,12 +4,13 @@ import contextlib
 
 import pytest
 
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.float_statistics import (
     INDEXED_COLUMNS,
     SAVED_SETTINGS_PROPERTY,
     STATISTICS_COLUMNS,
 )
-from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
+from dbt.adapters.deltawiden.widening.steps import AlterTypes, Step
 from tests.functional.floats import (
     ENABLED,
     MODEL,
@@ -99,18 +100,18 @@ class TestBySqlAlone:
     ):
         dead = create(table(f"sql_dead_{ran}"), f"{ENABLED}, '{INDEXED_COLUMNS}' = '5'")
         append(dead, "0.7", "1.1")
-        run_statement, done = TableEvolution._run, []
+        run_step, done = Step.run, []
 
-        def die_later(self: TableEvolution, statement: str, plan: object) -> None:
+        def die_later(self: Step, backend: SqlBackend) -> None:
             if len(done) == ran:
                 raise Died
-            done.append(statement)
-            run_statement(self, statement, plan)
+            done.append(self)
+            run_step(self, backend)
 
-        monkeypatch.setattr(TableEvolution, "_run", die_later)
+        monkeypatch.setattr(Step, "run", die_later)
         with contextlib.suppress(Died):
             widen(dead)
-        monkeypatch.setattr(TableEvolution, "_run", run_statement)
+        monkeypatch.setattr(Step, "run", run_step)
         append(dead, "-0.1")
         assert SAVED_SETTINGS_PROPERTY in dead.properties
         assert_found(dead, "x", "s.x")
@@ -134,14 +135,14 @@ class TestBySqlAlone:
         append(failed, "0.7")
         before = failed.properties
         # Another writer adds the constraint after the plan is made.
-        run_statement = TableEvolution._run
+        run_step = Step.run
 
-        def constrained(self: TableEvolution, statement: str, plan: object) -> None:
-            if "alter column" in statement:
+        def constrained(self: Step, backend: SqlBackend) -> None:
+            if isinstance(self, AlterTypes):
                 spark.sql(f"alter table {failed.quoted} add constraint c check (x > 0)")
-            run_statement(self, statement, plan)
+            run_step(self, backend)
 
-        monkeypatch.setattr(TableEvolution, "_run", constrained)
+        monkeypatch.setattr(Step, "run", constrained)
         widen(failed)
         spark.sql(f"alter table {failed.quoted} drop constraint c")
         assert failed.types["x"] == "float"
@@ -164,11 +165,11 @@ class TestBySqlAlone:
 
 
 def with_appends(monkeypatch: pytest.MonkeyPatch, table: Table) -> None:
-    """Append a file before each statement of a plan, and none after the last one."""
-    run_statement = TableEvolution._run
+    """Append a file before each step of a plan, and none after the last one."""
+    run_step = Step.run
 
-    def after_an_append(self: TableEvolution, statement: str, plan: object) -> None:
+    def after_an_append(self: Step, backend: SqlBackend) -> None:
         append(table, "-0.1", "0.7")
-        run_statement(self, statement, plan)
+        run_step(self, backend)
 
-    monkeypatch.setattr(TableEvolution, "_run", after_an_append)
+    monkeypatch.setattr(Step, "run", after_an_append)

@@ -78,8 +78,8 @@ drawn = settings(
 def run_and_check(table: RealTable, source: StructType, model: Policy) -> None:
     plan = table.plan(source, model)
     assume(not plan.refusals)
-    for statement in plan.statements_before_write:
-        table.spark.sql(statement)
+    for step in plan.before:
+        table.spark.sql(step.statement)
     at_write = table.schema
     reached = compare(source, at_write)
     assert reached.types == ()
@@ -87,8 +87,8 @@ def run_and_check(table: RealTable, source: StructType, model: Policy) -> None:
     assert [(field.name, field.type) for field in plan.write.columns] == [
         (field.name, field.dataType) for field in at_write
     ]
-    for statement in plan.statements_after_write:
-        table.spark.sql(statement)
+    for step in plan.after:
+        table.spark.sql(step.statement)
     assert table.plan(source, model).statements == []
 
 

@@ -7,6 +7,7 @@ from pyspark.sql.types import IntegerType, StringType
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.widening.steps import AlterTypes, SetProperties
 from tests.functional.support import dbt, needs_delta_4
 
 SLOW = [pytest.mark.slow]
@@ -104,9 +105,9 @@ class TestTrueTurnsThePropertyOnWhenItIsFirstNeeded:
     def refused(self, project, table) -> str:
         # No plan has this change. It stands for a refusal that the planner does not expect.
         to_string = TypeChange(("amount",), IntegerType(), StringType())
-        plan = Plan(
-            table("late").name, changes=(to_string,), properties=((TYPE_WIDENING_PROPERTY, "true"),)
-        )
+        name = table("late").name
+        enables = SetProperties(name, ((TYPE_WIDENING_PROPERTY, "true"),))
+        plan = Plan(name, (enables, AlterTypes(name, (to_string,))))
         with (
             project.adapter.connection_named("test"),
             pytest.raises(DbtDatabaseError, match="DELTA_UNSUPPORTED_ALTER_TABLE") as refused,

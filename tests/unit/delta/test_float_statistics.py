@@ -13,10 +13,10 @@ from dbt.adapters.deltawiden.delta.float_statistics import (
     SAVED_SETTINGS_PROPERTY,
     STATISTICS_COLUMNS,
     corrected,
-    guard_statements,
+    guarding_settings,
     leaves_with_statistics,
     physical_path,
-    restore_statements,
+    restored_settings,
     schema_with_doubles,
     widened_floats,
 )
@@ -25,6 +25,7 @@ from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import plan_by_hand
 from dbt.adapters.deltawiden.widening.refusals import Reason
+from dbt.adapters.deltawiden.widening.steps import AlterTypes, WidenFloats
 from tests.unit.schemas import data_type, make_plan, reasons, schema, table_snapshot
 
 FLOAT, DOUBLE = data_type("float"), data_type("double")
@@ -149,7 +150,7 @@ def test_a_session_changes_floats_in_a_separate_commit():
         "alter table `s`.`t` alter column `n` type bigint, `a`.`element` type double",
         "alter table `s`.`t` alter column `x` type double /* with the statistics of its files */",
     ]
-    assert plan.float_statement == plan.statements[1]
+    assert [type(step) for step in plan.steps] == [AlterTypes, WidenFloats]
 
 
 def test_with_sql_alone_a_run_is_refused_unless_the_table_is_empty():
@@ -182,10 +183,9 @@ def test_with_sql_alone_a_change_by_hand_rewrites_the_table():
         "alter table `s`.`t` unset tblproperties if exists "
         f"('{INDEXED_COLUMNS}', '{STATISTICS_COLUMNS}', '{SAVED_SETTINGS_PROPERTY}')"
     )
-    assert plan.undo_before_changes([]) == []
-    assert plan.undo_before_changes([guard]) == [restore]
-    assert plan.undo_before_changes([guard, update, alter]) == [restore]
-    assert plan.undo_before_changes(plan.statements) == []
+    setting, *others = plan.steps
+    assert [step.statement for step in setting.undo([setting])] == [restore]
+    assert [step.undo(plan.steps) for step in others] == [(), (), ()]
 
 
 @pytest.mark.parametrize(
@@ -201,29 +201,32 @@ def test_with_sql_alone_a_change_by_hand_rewrites_the_table():
 def test_the_other_columns_keep_their_statistics(properties: dict[str, str], kept: str):
     table = schema({"x": "float", "s": {"x": "float", "n": "int"}, "b": "boolean", "m": "date"})
     snapshot = table_snapshot(properties, schema=table)
-    (guard,) = guard_statements(snapshot, [("x",), ("s", "x")])
-    assert f"'{STATISTICS_COLUMNS}' = '{kept}'" in guard
+    properties, unset = guarding_settings(snapshot, [("x",), ("s", "x")])
+    assert (properties[STATISTICS_COLUMNS], unset) == (kept, [])
 
 
 def test_without_other_indexed_columns_no_statistics_are_kept():
     snapshot = table_snapshot(
         {STATISTICS_COLUMNS: "`a,``b`,x"}, schema=schema({"x": "float", "a,`b": "float"})
     )
-    guard, unset = guard_statements(snapshot, [("x",), ("a,`b",)])
-    assert f"'{INDEXED_COLUMNS}' = '0'" in guard
-    assert unset.endswith(f"('{STATISTICS_COLUMNS}')")
+    properties, unset = guarding_settings(snapshot, [("x",), ("a,`b",)])
+    assert (properties[INDEXED_COLUMNS], unset) == ("0", [STATISTICS_COLUMNS])
 
 
 def test_the_previous_properties_are_restored_after_a_stopped_widening_too():
     before = json.dumps({INDEXED_COLUMNS: "5", STATISTICS_COLUMNS: None})
     snapshot = by_sql_alone({SAVED_SETTINGS_PROPERTY: before, STATISTICS_COLUMNS: "`s`.`n`"})
-    restore = (
+    restore = [
         f"alter table `s`.`t` set tblproperties ('{INDEXED_COLUMNS}' = '5')",
         "alter table `s`.`t` unset tblproperties if exists "
         f"('{STATISTICS_COLUMNS}', '{SAVED_SETTINGS_PROPERTY}')",
+    ]
+    assert restored_settings(before) == (
+        {INDEXED_COLUMNS: "5"},
+        [STATISTICS_COLUMNS, SAVED_SETTINGS_PROPERTY],
     )
-    assert restore_statements("`s`.`t`", before) == restore
-    assert by_hand(snapshot, ("x",)).after_changes == restore
-    assert by_hand(snapshot).statements == list(restore)
+    assert by_hand(snapshot, ("x",)).statements[-2:] == restore
+    assert by_hand(snapshot).statements == restore
     # A run doesn't restore them: the operation can still be running.
-    assert make_plan({"n": "int"}, {"n": "bigint"}, snapshot=snapshot).after_changes == ()
+    planned = make_plan({"n": "int"}, {"n": "bigint"}, snapshot=snapshot)
+    assert [type(step) for step in planned.steps] == [AlterTypes]

@@ -21,11 +21,21 @@ from dbt.adapters.deltawiden.evolution.attempts import (
 )
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.schema_diff import TypeDifference
+from dbt.adapters.deltawiden.widening.steps import (
+    AlterTypes,
+    ClusterBy,
+    DropColumns,
+    RewriteRows,
+    SetStatistics,
+    Step,
+)
 from dbt.adapters.deltawiden.writing.columns import Write
 from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment
 
-WIDENS = Plan("`s`.`t`", changes=(TypeChange(("n",), ShortType(), LongType()),))
-UNCHANGED = Plan("`s`.`t`")
+TABLE = "`s`.`t`"
+CHANGE = TypeChange(("n",), ShortType(), LongType())
+WIDENS = Plan(TABLE, (AlterTypes(TABLE, (CHANGE,)),))
+UNCHANGED = Plan(TABLE)
 MOVED = replace(UNCHANGED, write=Write(unused=("another",)))
 METADATA = DbtDatabaseError("[DELTA_METADATA_CHANGED] MetadataChangedException: The metadata of")
 ARITY = DbtDatabaseError("[DELTA_INSERT_COLUMN_ARITY_MISMATCH] Cannot write to 't'")
@@ -49,7 +59,7 @@ class Writer:
     def __call__(self, attempts: Attempts) -> None:
         plan, error = self._attempts[min(len(self.plans), len(self._attempts) - 1)]
         self.plans.append(plan)
-        self.plans[-1] = attempts.record_plan(plan)
+        attempts.record_plan(plan)
         if error is not None:
             raise error
 
@@ -72,14 +82,14 @@ def test_a_conflict_is_planned_and_tried_again(name, suffix, waits):
 
 def test_the_plan_records_the_changes_of_an_earlier_attempt():
     write = Writer((WIDENS, METADATA), (UNCHANGED, METADATA), (UNCHANGED, None))
-    retry_with_new_plan(write)
-    assert write.plans[-1] == replace(UNCHANGED, applied_by_earlier_attempts=WIDENS.changes)
+    attempts = retry_with_new_plan(write)
+    assert (attempts.plan, attempts.changes) == (UNCHANGED, (CHANGE,))
 
 
 def test_a_change_that_is_made_again_is_recorded_once():
     write = Writer((WIDENS, METADATA), (WIDENS, None))
-    retry_with_new_plan(write)
-    assert write.plans[-1] == WIDENS
+    attempts = retry_with_new_plan(write)
+    assert (attempts.plan, attempts.changes) == (WIDENS, (CHANGE,))
 
 
 @pytest.mark.parametrize("error", [ARITY, SchemaChangeFailed("[DELTA_CANNOT_CHANGE_DATA_TYPE] x")])
@@ -104,15 +114,47 @@ def test_the_error_is_raised_if_the_schema_has_not_changed(error, left):
 
 
 def test_the_rest_of_a_plan_with_several_statements_is_not_a_changed_schema():
-    changes = tuple(TypeChange((name,), ShortType(), LongType()) for name in "abc")
-    whole = Plan("`s`.`t`", in_one_statement=False, changes=changes)
-    error = SchemaChangeFailed("[DELTA_CANNOT_CHANGE_DATA_TYPE] x", done=whole.statements[:1])
-    write = Writer((whole, error), (replace(whole, changes=changes[1:]), None))
+    changes = (TypeChange((name,), ShortType(), LongType()) for name in "abc")
+    steps = tuple(AlterTypes(TABLE, (change,)) for change in changes)
+    error = SchemaChangeFailed("[DELTA_CANNOT_CHANGE_DATA_TYPE] x", done=steps[:1])
+    write = Writer((Plan(TABLE, steps), error), (Plan(TABLE, steps[1:]), None))
     with pytest.raises(SchemaChangeFailed) as raised:
         retry_with_new_plan(write)
     assert raised.value is error
     # Another writer has changed the second one.
-    write = Writer((whole, error), (replace(whole, changes=changes[2:]), None))
+    write = Writer((Plan(TABLE, steps), error), (Plan(TABLE, steps[2:]), None))
+    retry_with_new_plan(write)
+    assert len(write.plans) == 2
+
+
+CLUSTERS = ClusterBy(TABLE, (("n",),))
+DROPS = DropColumns(TABLE, ())
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "left"),
+    [
+        # Clustering that the write removes is not restored because it was changed before.
+        ((CLUSTERS,), (CLUSTERS, DROPS), ((), (CLUSTERS, DROPS))),
+        ((CLUSTERS, *WIDENS.before), (), ((), ())),
+        # Such a step is planned again each time.
+        ((SetStatistics(TABLE, ()), RewriteRows(TABLE, "n")), (), ((RewriteRows(TABLE, "n"),), ())),
+    ],
+)
+def test_what_an_attempt_has_done_is_not_left(
+    before: tuple[Step, ...],
+    after: tuple[Step, ...],
+    left: tuple[tuple[Step, ...], tuple[Step, ...]],
+):
+    write = Writer(
+        (Plan(TABLE, before, after=after), ARITY), (Plan(TABLE, left[0], after=left[1]), None)
+    )
+    with pytest.raises(DbtDatabaseError) as raised:
+        retry_with_new_plan(write)
+    assert raised.value is ARITY
+    write = Writer(
+        (Plan(TABLE, before, after=after), ARITY), (Plan(TABLE, (CLUSTERS,), after=(DROPS,)), None)
+    )
     retry_with_new_plan(write)
     assert len(write.plans) == 2
 
@@ -144,7 +186,7 @@ def test_the_last_attempt_raises_an_error_with_the_reason(waits):
     ("error", "stays"),
     [
         (METADATA, True),
-        (SchemaChangeFailed(METADATA.msg, WIDENS.statements), True),
+        (SchemaChangeFailed(METADATA.msg, WIDENS.before), True),
         (SchemaChangeFailed(METADATA.msg), False),
     ],
 )
@@ -211,9 +253,8 @@ def test_a_model_that_widens_its_own_input_is_stopped_after_one_change():
     first = TypeChange(("n",), DecimalType(10, 2), DecimalType(20, 2))
     second = TypeChange(("n",), DecimalType(20, 2), DecimalType(30, 2))
     stale = DbtDatabaseError("[CANNOT_UP_CAST_DATATYPE] Cannot up cast n")
-    write = Writer(
-        (replace(WIDENS, changes=(first,)), stale), (replace(WIDENS, changes=(second,)), None)
-    )
+    plans = [Plan(TABLE, (AlterTypes(TABLE, (change,)),)) for change in (first, second)]
+    write = Writer((plans[0], stale), (plans[1], None))
     with pytest.raises(WidensItsOwnInput, match=r"cast\(\.\.\. as decimal\(20,2\)\) as n"):
         retry_with_new_plan(write)
     assert len(write.plans) == 2

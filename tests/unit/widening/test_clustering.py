@@ -9,6 +9,7 @@ from dbt.adapters.deltawiden.widening.clustering import plan_clustering
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.refusals import Reason
 from dbt.adapters.deltawiden.widening.report import refusals_text
+from dbt.adapters.deltawiden.widening.steps import ClusterBy
 from tests.unit.schemas import MAPPED, make_plan, policy, reasons, schema, table_snapshot
 
 BEFORE = {"id": "int", "s": {"x": "int"}, "Name": "string"}
@@ -41,7 +42,7 @@ def test_a_table_is_clustered_by_a_new_column_after_it_was_added(new: Path):
     *others, last = verbs(made)
     assert others == [WIDENED, ADDED]
     assert last.startswith("cluster by (`Name`, ")
-    assert made.statements_after_write == []
+    assert made.after == ()
 
 
 def test_clustering_is_removed():
@@ -52,21 +53,8 @@ def test_a_write_that_removes_the_clustering_is_followed_by_it_and_then_by_drops
     """Before the write too, if it is a change: the engine may refuse it."""
     gone = {"id": "int", "s": {"x": "int"}}
     changed = clustered(("id",), source=gone, mode="sync_all_columns")
-    restored = replace(changed, clustering_after_write=(("id",),))
-    assert restored.statements_before_write == changed.statements_before_write
+    restored = replace(changed, after=(ClusterBy("`s`.`t`", (("id",),)), *changed.after))
     assert verbs(restored) == ["cluster by (`id`)", "cluster by (`id`)", "drop columns (`Name`)"]
-    left = restored.left_after(restored.statements_before_write)
-    assert verbs(left) == ["cluster by (`id`)", "drop columns (`Name`)"]
-    assert left.statements_before_write == []
-
-
-def test_what_an_attempt_has_done_is_not_left():
-    made = clustered(("id",))
-    done = made.statements_before_write
-    assert made.left_after(done[:1]).clustering is None
-    assert made.left_after(done[1:]).clustering == (("id",),)
-    assert made.left_after(done).statements == []
-    assert not made.has_steps_of(made.left_after(done[:1]))
 
 
 def test_a_name_that_the_table_does_not_have_is_refused_with_those_that_it_has():

@@ -57,7 +57,7 @@ def test_sync_drops_a_column_only_under_column_mapping(mapping: str | None, drop
     if dropped:
         assert plan.statements == ["alter table `s`.`t` drop columns (`b`)"]
         # It is dropped after the write.
-        assert plan.statements_before_write == []
+        assert plan.before == ()
         assert [(column.name, column.in_source) for column in plan.write.columns] == [
             ("a", True),
             ("b", False),

@@ -19,7 +19,6 @@ from dbt.adapters.deltawiden.delta.stale_types import physical_name
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.identifiers import Path, parse_path, path_sql
-from dbt.adapters.deltawiden.sql.statements import rewrite_rows, set_properties, unset_properties
 from dbt.adapters.deltawiden.sql.types import nearest_float
 
 BOUNDS = ("minValues", "maxValues")
@@ -167,32 +166,25 @@ def schema_with_doubles(schema_json: str, leaves: Iterable[Path]) -> str:
     return json.dumps(schema, ensure_ascii=False)
 
 
-def guard_statements(snapshot: TableSnapshot, leaves: Iterable[Path]) -> tuple[str, ...]:
-    """Return the statements that stop all writers from collecting statistics for some leaves.
+def guarding_settings(
+    snapshot: TableSnapshot, leaves: Iterable[Path]
+) -> tuple[dict[str, str], list[str]]:
+    """Return the settings with which no writer collects statistics for some leaves.
 
     Returns:
-        The statements. The first one also saves the settings that ``restore_statements`` needs,
-        in the same commit.
+        The properties to set, and those to unset after them. One of them saves the settings that
+        ``restored_settings`` needs.
 
     Source:
         https://docs.delta.io/latest/optimizations-oss.html#data-skipping;
         ``delta.dataSkippingStatsColumns`` has precedence over ``delta.dataSkippingNumIndexedCols``
     """
-    before = settings_before(snapshot)
+    saved = {SAVED_SETTINGS_PROPERTY: settings_before(snapshot)}
     others = _others_with_statistics(snapshot, frozenset(leaves))
     if others:
-        names = ",".join(path_sql(path) for path in others)
-        return (
-            set_properties(
-                snapshot.name, {SAVED_SETTINGS_PROPERTY: before, STATISTICS_COLUMNS: names}
-            ),
-        )
+        return {**saved, STATISTICS_COLUMNS: ",".join(path_sql(path) for path in others)}, []
     is_named = STATISTICS_COLUMNS in snapshot.properties
-    unset = (unset_properties(snapshot.name, [STATISTICS_COLUMNS]),) if is_named else ()
-    return (
-        set_properties(snapshot.name, {SAVED_SETTINGS_PROPERTY: before, INDEXED_COLUMNS: "0"}),
-        *unset,
-    )
+    return {**saved, INDEXED_COLUMNS: "0"}, [STATISTICS_COLUMNS] if is_named else []
 
 
 def _others_with_statistics(snapshot: TableSnapshot, leaves: frozenset[Path]) -> list[Path]:
@@ -246,34 +238,22 @@ def _folded(path: Path) -> Path:
     return tuple(name.lower() for name in path)
 
 
-def restore_statements(name: str, before: str) -> tuple[str, ...]:
-    """Return the statements that restore the settings from before ``guard_statements``.
+def restored_settings(before: str) -> tuple[dict[str, str], list[str]]:
+    """Return the settings from before ``guarding_settings``.
 
     Args:
         before: the value of the property ``SAVED_SETTINGS_PROPERTY``.
 
     Returns:
-        The statements. The last one also removes the property ``SAVED_SETTINGS_PROPERTY``.
+        The properties to set, and those to unset after them, ``SAVED_SETTINGS_PROPERTY`` too.
     """
     values = json.loads(before)
     were_set = {key: text for key, text in values.items() if text is not None}
     were_unset = [key for key, text in values.items() if text is None]
-    return (
-        *([set_properties(name, were_set)] if were_set else []),
-        unset_properties(name, [*were_unset, SAVED_SETTINGS_PROPERTY]),
-    )
+    return were_set, [*were_unset, SAVED_SETTINGS_PROPERTY]
 
 
 def settings_before(snapshot: TableSnapshot) -> str:
     """Return the saved settings, or in the same form the current ones if none are saved."""
     before = {key: snapshot.properties.get(key) for key in (INDEXED_COLUMNS, STATISTICS_COLUMNS)}
     return snapshot.properties.get(SAVED_SETTINGS_PROPERTY) or json.dumps(before)
-
-
-def rewrite_statement(name: str, leaf: Path) -> str:
-    """Return the statement that rewrites every row of a table, with the current settings.
-
-    Returns:
-        The statement. To a reader of the table's changes, it changes every row.
-    """
-    return rewrite_rows(name, leaf[0])

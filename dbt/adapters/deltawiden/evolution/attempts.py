@@ -4,7 +4,6 @@ import contextlib
 import re
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
@@ -19,6 +18,7 @@ from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.report import not_castable_text
 from dbt.adapters.deltawiden.widening.self_reference import casts_text
+from dbt.adapters.deltawiden.widening.steps import Step, type_changes
 
 _SCHEMA_IS_ANOTHER = frozenset(
     {
@@ -62,10 +62,10 @@ class SchemaChangeFailed(DbtDatabaseError):
     """The engine refused a statement that changes a table's schema or properties.
 
     Attributes:
-        done: the statements of the plan that had run before.
+        done: the steps of the plan that had run before, and that are not taken back.
     """
 
-    def __init__(self, message: str, done: Sequence[str] = ()) -> None:
+    def __init__(self, message: str, done: Sequence[Step] = ()) -> None:
         super().__init__(message)
         self.done = done
 
@@ -95,24 +95,35 @@ def _widened_further(made: TypeChange, more: TypeChange) -> bool:
     return made.path == more.path and made.to_type == more.from_type
 
 
-def _remaining_steps(plan: Plan, error: BaseException) -> Plan:
-    """Return the steps of a plan that an attempt has not done, if no other writer was there."""
-    if isinstance(error, SchemaChangeFailed):
-        return plan.left_after(error.done)
-    return plan.left_after(plan.statements_before_write)
+def _done(plan: Plan, error: BaseException) -> Sequence[Step]:
+    """Return the steps before the write that an attempt has done, and not taken back."""
+    return error.done if isinstance(error, SchemaChangeFailed) else plan.before
+
+
+def _left(plan: Plan, done: Sequence[Step] = ()) -> tuple[object, ...]:
+    """Return what a plan does after some of its steps have run, to compare it with another plan."""
+    before = [step for step in plan.before if step.is_goal and step not in done]
+    return before, plan.write, plan.after
 
 
 class Attempts:
     """The attempts of one write, each with a plan of its own.
 
     Attributes:
-        previous_plan: the plan of the last attempt that has one.
+        changes: the type changes of all attempts.
     """
 
     def __init__(self) -> None:
-        self.previous_plan: Plan | None = None
+        self._plan: Plan | None = None
+        self.changes: tuple[TypeChange, ...] = ()
         self._stopped_by: BaseException | None = None
         self._is_retry_forbidden = False
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of the last attempt."""
+        assert self._plan is not None
+        return self._plan
 
     def forbid_retry(self) -> None:
         """Let no other attempt follow this one, because its next statement must not run twice."""
@@ -122,39 +133,30 @@ class Attempts:
         """Return whether another attempt may follow one that has ended with an error."""
         return _is_worth_replanning(error) and not self._is_retry_forbidden
 
-    def record_plan(self, plan: Plan) -> Plan:
+    def record_plan(self, plan: Plan) -> None:
         """Record the plan of an attempt.
 
         Args:
             plan: a plan that is not refused, made from the table as it is now.
 
-        Returns:
-            The plan, with the type changes that earlier attempts have made.
-
         Raises:
             WidensItsOwnInput: the plan widens a column again that an earlier attempt has widened.
         """
-        previous, error = self.previous_plan, self._stopped_by
+        previous, error = self._plan, self._stopped_by
         if previous is not None and error is not None:
-            if not is_conflict(error) and plan.has_steps_of(_remaining_steps(previous, error)):
+            left = _left(previous, _done(previous, error))
+            if not is_conflict(error) and left == _left(plan):
                 raise _TableUnchanged(error)
-            changes = (*previous.applied_by_earlier_attempts, *previous.changes)
-            grown = [
-                (made, more)
-                for made in changes
-                for more in plan.changes
-                if _widened_further(made, more)
-            ]
-            if grown:
-                raise WidensItsOwnInput(plan.table, grown)
-            plan = replace(
-                plan,
-                applied_by_earlier_attempts=tuple(
-                    change for change in changes if change not in plan.changes
-                ),
-            )
-        self.previous_plan = plan
-        return plan
+        grown = [
+            (made, more)
+            for made in self.changes
+            for more in plan.changes
+            if _widened_further(made, more)
+        ]
+        if grown:
+            raise WidensItsOwnInput(plan.table, grown)
+        earlier = (change for change in self.changes if change not in plan.changes)
+        self._plan, self.changes = plan, (*earlier, *plan.changes)
 
     def stop(self, error: BaseException) -> None:
         """Record the error that has ended an attempt."""
@@ -169,7 +171,7 @@ class Attempts:
         Returns:
             An error that says more, or ``error`` itself if there is nothing to add.
         """
-        plan = self.previous_plan
+        plan = self._plan
         if plan is not None and plan.lossy and main_condition(error) in _NOT_CASTABLE:
             why = _ENGINES_ADVICE.split(str(error.msg))[0]
             return DbtDatabaseError(f"{why}\n{not_castable_text(plan)}")
@@ -189,11 +191,11 @@ class Attempts:
         )
 
     def _changes_made(self, error: BaseException) -> list[TypeChange]:
-        if self.previous_plan is None:
+        if self._plan is None:
             return []
-        not_made = _remaining_steps(self.previous_plan, error).changes
-        made = [change for change in self.previous_plan.changes if change not in not_made]
-        return [*self.previous_plan.applied_by_earlier_attempts, *made]
+        done = _done(self._plan, error)
+        not_made = type_changes(step for step in self._plan.before if step not in done)
+        return [change for change in self.changes if change not in not_made]
 
 
 class Turns:
@@ -216,9 +218,7 @@ class Turns:
         return self._one if self._have_collided else contextlib.nullcontext()
 
 
-def retry_with_new_plan(
-    write: Callable[[Attempts], Any], turns: Turns | None = None
-) -> Plan | None:
+def retry_with_new_plan(write: Callable[[Attempts], Any], turns: Turns | None = None) -> Attempts:
     """Plan and write. If another writer has committed first, do it again, up to ``MAX_ATTEMPTS``.
 
     Nothing is written twice: the errors after which there is another attempt come before a commit.
@@ -228,7 +228,7 @@ def retry_with_new_plan(
         turns: the turns of the table, if other threads of this process may write to it.
 
     Returns:
-        The plan of the attempt that has written.
+        The attempts. Their plan is that of the last one, which has written.
 
     Raises:
         DbtDatabaseError: the engine refused a statement, or another writer came first in each
@@ -256,7 +256,7 @@ def retry_with_new_plan(
         if final is error:
             raise
         raise final from error
-    return attempts.previous_plan
+    return attempts
 
 
 def _is_worth_replanning(error: BaseException) -> bool:

@@ -1,7 +1,7 @@
 """The plan for a table before a write, and the statements of the plan before and after it."""
 
 import contextlib
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -18,7 +18,6 @@ from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.conflicts import is_conflict, retry_same_commit
 from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
 from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
-from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.evolution.attempts import SchemaChangeFailed
 from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName
 from dbt.adapters.deltawiden.widening import report
@@ -32,6 +31,7 @@ from dbt.adapters.deltawiden.widening.self_reference import (
     self_reference_text,
     widened_queries,
 )
+from dbt.adapters.deltawiden.widening.steps import ClusterBy, Step
 from dbt.adapters.deltawiden.writing.partition_values import has_moments, shifts_moments
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 
@@ -103,7 +103,8 @@ class TableEvolution:
             partitioned_by = partition_columns(table_schema)
             check = self.value_check(model, table, table_schema, partitioned_by)
         snapshot = self._backend.snapshot(table, table_schema)
-        properties = _changed_properties(table, config, snapshot)
+        configured = config.get("tblproperties") if table.is_delta else None
+        properties = changed_properties(configured, snapshot.all_properties) if configured else {}
         clustering = changed_clustering(config, snapshot)
         if difference and policy.on_schema_change is not OnSchemaChange.IGNORE:
             known = snapshot.with_properties(properties) if properties else snapshot
@@ -118,7 +119,9 @@ class TableEvolution:
         plan = plan.with_properties(properties)
         if clustering is not None:
             plan = plan_clustering(plan, clustering, snapshot)
-        plan = replace(plan, clustering_after_write=clustering_to_restore(config, snapshot))
+        restored = clustering_to_restore(config, snapshot)
+        if restored:
+            plan = replace(plan, after=(ClusterBy(plan.table, restored), *plan.after))
         return require_not_refused(plan)
 
     def value_check(
@@ -178,20 +181,18 @@ class TableEvolution:
             SchemaChangeFailed: the engine refused a statement. A property that was turned on for
                 the type changes is turned off again.
         """
-        if not plan.statements_before_write:
+        if not plan.before:
             return
         with self._backend.tagged_commits(changed_by):
-            done: list[str] = []
+            done: list[Step] = []
             try:
-                for statement in plan.statements_before_write:
-                    self._run(statement, plan)
-                    done.append(statement)
+                for step in plan.before:
+                    step.run(self._backend)
+                    done.append(step)
             except DbtRuntimeError as error:
-                self._run_all(plan.undo_before_changes(done), plan)
-                # After a conflict the property may be what another run's changes need.
-                if not is_conflict(error):
-                    self._undo(plan, done)
-                raise SchemaChangeFailed(error.msg, done) from error
+                taken_back = self._take_back(plan, done, error)
+                stays = [step for step in done if step not in taken_back]
+                raise SchemaChangeFailed(error.msg, stays) from error
 
     def run_after_write(self, plan: Plan, changed_by: str) -> None:
         """Run the statements of a plan that come after the write has succeeded.
@@ -202,52 +203,40 @@ class TableEvolution:
         Raises:
             SchemaChangeFailed: the engine refused a statement. The rows are written all the same.
         """
-        for statement in plan.statements_after_write:
+        for step in plan.after:
             with self._backend.tagged_commits(changed_by):
                 try:
-                    retry_same_commit(partial(self._backend.execute, statement))
+                    retry_same_commit(partial(step.run, self._backend))
                 except DbtRuntimeError as error:
                     raise SchemaChangeFailed(
                         f"The rows were written to {plan.table}, but this failed after it, and the "
-                        f"next run will do it: {statement}\n{error.msg}"
+                        f"next run will do it: {step.statement}\n{error.msg}"
                     ) from error
 
-    def _run(self, statement: str, plan: Plan) -> None:
-        if statement != plan.float_statement:
-            self._backend.execute(statement)
-            return
-        logger.debug(f"In Delta's own transactions: {statement}")
-        self._backend.widen_floats(plan.table, [change.path for change in plan.float_changes])
+    def _take_back(self, plan: Plan, done: Sequence[Step], error: DbtRuntimeError) -> list[Step]:
+        """Take back the steps that must not stay, the last one first. Return them."""
+        taken_back = []
+        for step in reversed(done):
+            undo = [each for each in step.undo(done) if each not in done]
+            if not undo or (step.is_goal and self._may_be_needed(plan, error)):
+                continue
+            for each in undo:
+                try:
+                    each.run(self._backend)
+                except DbtRuntimeError as failed:
+                    logger.warning(f"Could not take back a change of {plan.table}: {failed}")
+            taken_back.append(step)
+        return taken_back
 
-    def _undo(self, plan: Plan, done: Iterable[str]) -> None:
-        statements = plan.undo(done)
-        if statements and not self._has_planned_types(plan):
-            return  # Another run has changed them, by the property that this one has set.
-        self._run_all(statements, plan)
-
-    def _run_all(self, statements: Iterable[str], plan: Plan) -> None:
-        for statement in statements:
-            try:
-                self._backend.execute(statement)
-            except DbtRuntimeError as error:
-                logger.warning(f"Could not take back a change of {plan.table}: {error}")
-
-    def _has_planned_types(self, plan: Plan) -> bool:
-        """Return whether the table has the types that it had when it was planned."""
+    def _may_be_needed(self, plan: Plan, error: DbtRuntimeError) -> bool:
+        """Return whether another run may need what this one has set: it may have changed a type."""
+        if is_conflict(error):
+            return True
         try:
             now = self._backend.query_schema(f"select * from {plan.table}")
-            return all(
-                find_leaf(change.path, now)[1] == change.from_type for change in plan.changes
+            return any(
+                find_leaf(change.path, now)[1] != change.from_type for change in plan.changes
             )
-        except (DbtRuntimeError, NoSuchLeaf) as error:
-            logger.debug(f"The types of {plan.table} are not those of the plan: {error}")
-            return False
-
-
-def _changed_properties(
-    table: SparkRelation, config: Any, snapshot: TableSnapshot
-) -> Mapping[str, str]:
-    configured = config.get("tblproperties")
-    if not configured or not table.is_delta:
-        return {}
-    return changed_properties(configured, snapshot.all_properties)
+        except (DbtRuntimeError, NoSuchLeaf) as failed:
+            logger.debug(f"The types of {plan.table} are not those of the plan: {failed}")
+            return True

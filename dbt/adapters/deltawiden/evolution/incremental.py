@@ -1,7 +1,7 @@
 """The write of an incremental model or a snapshot: what comes before it and after it."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -58,7 +58,7 @@ class PreparedWrite:
     """A write that has been planned, to a table that is ready for it.
 
     Attributes:
-        plan: the plan. Its statements before the write have run.
+        plan: the plan. Its steps before the write have run.
         strategy: the incremental strategy.
         source: the temporary view of the model's output.
         existing: the table as it was found.
@@ -136,10 +136,9 @@ class IncrementalWrites:
             ):
                 _run(prepared, run_write)
 
-        plan = retry_with_new_plan(write_once, self._turns[target.render()])
-        if plan is not None:
-            self._evolution.run_after_write(plan, _unique_id(context))
-            self._finish(context, plan, target)
+        attempts = retry_with_new_plan(write_once, self._turns[target.render()])
+        self._evolution.run_after_write(attempts.plan, _unique_id(context))
+        self._finish(context, attempts.changes, target)
 
     def write_snapshot(
         self,
@@ -169,21 +168,21 @@ class IncrementalWrites:
             self._views.check(context, query)
             # Before the staging view: it compares with the table as it is when the view is made.
             config = context["config"]
-            plan = attempts.record_plan(
-                self._snapshots.plan(query, target, config, columns, hard_deletes)
-            )
+            plan = self._snapshots.plan(query, target, config, columns, hard_deletes)
+            attempts.record_plan(plan)
             self._change_table(context, plan, target)
             run_write(plan)
 
-        plan = retry_with_new_plan(write_once, self._turns[target.render()])
-        if plan is not None:
-            self._finish(context, plan, target)
+        attempts = retry_with_new_plan(write_once, self._turns[target.render()])
+        self._finish(context, attempts.changes, target)
 
-    def _finish(self, context: Context, plan: Plan, table: SparkRelation) -> None:
+    def _finish(
+        self, context: Context, changes: Sequence[TypeChange], table: SparkRelation
+    ) -> None:
         """Rewrite older files after a widening, and store the response of the write."""
-        config, changes = context["config"], (*plan.applied_by_earlier_attempts, *plan.changes)
         if not changes:
             return
+        config = context["config"]
         limit = read_model_policy(config, config.model.unique_id).rewrite_widened_files
         with self._turns[table.render()].turn():
             rewritten = rewrite_older_files(
@@ -212,7 +211,7 @@ class IncrementalWrites:
         plan = plan_incremental(
             self._evolution, schemas, existing, policy, config, config.model.name, strategy, query
         )
-        plan = attempts.record_plan(plan)
+        attempts.record_plan(plan)
         is_custom = _is_custom(strategy, context)
         replaced = None
         if not is_custom:

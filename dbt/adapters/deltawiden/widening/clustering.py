@@ -6,11 +6,12 @@ from dataclasses import replace
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
-from dbt.adapters.deltawiden.sql.identifiers import Path
+from dbt.adapters.deltawiden.sql.identifiers import Path, folded
 from dbt.adapters.deltawiden.widening.plan import Plan
-from dbt.adapters.deltawiden.widening.planner import schema_at_write
 from dbt.adapters.deltawiden.widening.refusals import Reason, Refusal
 from dbt.adapters.deltawiden.widening.request import find_leaf
+from dbt.adapters.deltawiden.widening.schema_after import schema_at_write
+from dbt.adapters.deltawiden.widening.steps import ClusterBy
 
 
 def plan_clustering(plan: Plan, wanted: tuple[Path, ...], snapshot: TableSnapshot) -> Plan:
@@ -33,7 +34,19 @@ def plan_clustering(plan: Plan, wanted: tuple[Path, ...], snapshot: TableSnapsho
         refusals += [
             Refusal(Reason.CLUSTERED_AND_PARTITIONED, path, detail=columns) for path in paths
         ]
-    return replace(plan, clustering=paths).refusing(refusals)
+    # Before the other changes, if possible: the engine alone knows which types it can cluster by.
+    first = 1 if plan.properties else 0
+    last = len(plan.before) if _has_new(paths, plan) else first
+    before = (*plan.before[:last], ClusterBy(plan.table, paths), *plan.before[last:])
+    return replace(plan, before=before).refusing(refusals)
+
+
+def _has_new(columns: Iterable[Path], plan: Plan) -> bool:
+    return any(
+        folded(column[: len(new.path)]) == folded(new.path)
+        for column in columns
+        for new in plan.new
+    )
 
 
 def find_columns(

@@ -1,25 +1,17 @@
 """Plan the changes of a table: turn the differences of two schemas into changes or refusals."""
 
 from collections.abc import Container, Iterable, Iterator
-from dataclasses import replace
 
-from pyspark.sql.types import CharType, StructField, StructType
+from pyspark.sql.types import CharType, StructType
 
 from dbt.adapters.deltawiden.config.policy import OnSchemaChange, Policy
-from dbt.adapters.deltawiden.delta.engine import Capability
 from dbt.adapters.deltawiden.delta.float_statistics import (
     SAVED_SETTINGS_PROPERTY,
-    guard_statements,
     is_float_to_double,
-    leaves_with_statistics,
-    restore_statements,
-    rewrite_statement,
-    settings_before,
 )
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
-from dbt.adapters.deltawiden.sql.identifiers import Path
 from dbt.adapters.deltawiden.sql.types import contains
 from dbt.adapters.deltawiden.widening.blockers import (
     drop_blockers,
@@ -41,12 +33,21 @@ from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.ranges import range_blockers
 from dbt.adapters.deltawiden.widening.refusals import Blocker, Reason, Refusal
 from dbt.adapters.deltawiden.widening.rules import Rule, feature_properties, find_rule
-from dbt.adapters.deltawiden.widening.schema_after import SchemaChanges, schema_after
+from dbt.adapters.deltawiden.widening.schema_after import schema_at_write
 from dbt.adapters.deltawiden.widening.schema_diff import (
     FieldDifference,
     SchemaDifference,
     TypeDifference,
 )
+from dbt.adapters.deltawiden.widening.steps import (
+    AddColumns,
+    DropColumns,
+    SetProperties,
+    SetStatistics,
+    Step,
+    restore_statistics,
+)
+from dbt.adapters.deltawiden.widening.type_steps import needs_statistics, type_steps
 from dbt.adapters.deltawiden.writing.columns import Write, match_columns
 from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
@@ -81,13 +82,9 @@ def plan_changes(
     refusals += _refused_fields(difference, policy, snapshot)
     new = difference.new if policy.adds else ()
     dropped = difference.missing_in_source if policy.drops else ()
-    plan = Plan(
-        table=snapshot.name,
-        in_one_statement=snapshot.engine.can(Capability.ALTER_SEVERAL_COLUMNS),
-        changes=changes,
-        new=new,
-        dropped=dropped,
-        properties=_properties(changes, new, snapshot),
+    return Plan(
+        snapshot.name,
+        before=_steps_before_write(changes, new, snapshot),
         write=match_columns(
             source,
             schema_at_write(snapshot.schema, changes, new),
@@ -95,9 +92,9 @@ def plan_changes(
             check=check,
             keys=keys,
         ),
+        after=(DropColumns(snapshot.name, dropped),) if dropped else (),
         refusals=tuple(refusals),
     )
-    return _with_statistics(plan, snapshot)
 
 
 def plan_no_change(
@@ -179,42 +176,24 @@ def plan_by_hand(requested: Iterable[TypeChange], snapshot: TableSnapshot) -> Pl
         item for change in requested for item in _permit(change, policy, snapshot, by_hand=True)
     ]
     changes = tuple(item for item in decided if isinstance(item, TypeChange))
-    plan = Plan(
-        table=snapshot.name,
-        in_one_statement=snapshot.engine.can(Capability.ALTER_SEVERAL_COLUMNS),
-        changes=changes,
-        properties=_properties(changes, (), snapshot),
-        refusals=tuple(item for item in decided if isinstance(item, Refusal)),
-    )
-    plan = _with_statistics(plan, snapshot)
-    if SAVED_SETTINGS_PROPERTY in snapshot.properties and not plan.after_changes:
+    before = _steps_before_write(changes, (), snapshot)
+    saved = snapshot.properties.get(SAVED_SETTINGS_PROPERTY)
+    if saved and not any(isinstance(step, SetStatistics) for step in before):
         # An earlier widening ended before it had restored the settings.
-        restore = restore_statements(snapshot.name, snapshot.properties[SAVED_SETTINGS_PROPERTY])
-        plan = replace(plan, after_changes=restore)
-    return plan
+        before += restore_statistics(snapshot.name, saved)
+    refusals = tuple(item for item in decided if isinstance(item, Refusal))
+    return Plan(snapshot.name, before, refusals=refusals)
 
 
-def _with_statistics(plan: Plan, snapshot: TableSnapshot) -> Plan:
-    """Add the steps that keep the statistics of the table's files right."""
-    changes = tuple(change for change in plan.changes if _needs_statistics(change, snapshot))
-    if snapshot.corrects_statistics or not changes:
-        return replace(plan, float_changes=changes)
-    leaves = [change.path for change in changes]
-    # Also for an empty table: another writer may have added files meanwhile.
-    rewrite = rewrite_statement(snapshot.name, leaves[0])
-    return replace(
-        plan,
-        before_changes=(*guard_statements(snapshot, leaves), rewrite),
-        after_changes=restore_statements(snapshot.name, settings_before(snapshot)),
-    )
-
-
-def _needs_statistics(change: TypeChange, snapshot: TableSnapshot) -> bool:
-    # Iceberg stores the limits of a column as bytes, which it reads as a float or a double.
+def _steps_before_write(
+    changes: tuple[TypeChange, ...], new: tuple[FieldDifference, ...], snapshot: TableSnapshot
+) -> tuple[Step, ...]:
+    table = snapshot.name
+    properties = _properties(changes, new, snapshot)
     return (
-        snapshot.is_delta
-        and is_float_to_double(change)
-        and change.path in leaves_with_statistics(snapshot.schema)
+        *((SetProperties(table, properties),) if properties else ()),
+        *type_steps(changes, snapshot),
+        *((AddColumns(table, new),) if new else ()),
     )
 
 
@@ -294,7 +273,7 @@ def _change_blockers(
 
 
 def _float_blockers(change: TypeChange, snapshot: TableSnapshot) -> Iterator[Blocker]:
-    if not (snapshot.corrects_statistics or snapshot.files == 0) and _needs_statistics(
+    if not (snapshot.corrects_statistics or snapshot.files == 0) and needs_statistics(
         change, snapshot
     ):
         yield Blocker(Reason.FLOAT_STATISTICS)
@@ -369,20 +348,3 @@ def _properties(
 def _is_recorded(change: TypeChange) -> bool:
     rule = find_rule(change.from_type, change.to_type)
     return rule is not None and rule.recorded
-
-
-def schema_at_write(
-    table: StructType, changes: tuple[TypeChange, ...], new: tuple[FieldDifference, ...]
-) -> StructType:
-    """Return a table's schema after the type changes and the new columns of a plan."""
-    added: dict[Path, tuple[StructField, ...]] = {}
-    for field in new:
-        parent = field.path[:-1]
-        added[parent] = (*added.get(parent, ()), field.field)
-    return schema_after(
-        SchemaChanges(
-            types={change.path: change.to_type for change in changes},
-            new=added,
-        ),
-        table,
-    )

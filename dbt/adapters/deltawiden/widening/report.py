@@ -22,13 +22,11 @@ def changes_text(plan: Plan) -> str:
     Returns:
         The line. Empty if the plan changes nothing.
     """
-    parts = []
-    if plan.changes:
-        parts.append("widened " + ", ".join(change.text for change in plan.changes))
-    if plan.new:
-        parts.append("added " + ", ".join(path_text(field.path) for field in plan.new))
-    if plan.dropped:
-        parts.append("dropped " + ", ".join(path_text(field.path) for field in plan.dropped))
+    made: dict[str, list[str]] = {}
+    for step in plan.steps:
+        if step.verb:
+            made.setdefault(step.verb, []).extend(step.subjects)
+    parts = [f"{verb} {', '.join(subjects)}" for verb, subjects in made.items()]
     return f"{plan.table}: {'; '.join(parts)}" if parts else ""
 
 

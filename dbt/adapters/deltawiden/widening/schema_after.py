@@ -6,7 +6,9 @@ from functools import cached_property
 
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
+from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.identifiers import Path
+from dbt.adapters.deltawiden.widening.schema_diff import FieldDifference
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,18 @@ class SchemaChanges:
         """The paths with a change at or below them. The rest of a schema does not change."""
         changed = (*self.types, *self.new, *self.dropped)
         return frozenset(path[:end] for path in changed for end in range(1, len(path) + 1))
+
+
+def schema_at_write(
+    table: StructType, changes: tuple[TypeChange, ...], new: tuple[FieldDifference, ...]
+) -> StructType:
+    """Return a table's schema after the type changes and the new columns of a plan."""
+    added: dict[Path, tuple[StructField, ...]] = {}
+    for each in new:
+        parent = each.path[:-1]
+        added[parent] = (*added.get(parent, ()), each.field)
+    types = {change.path: change.to_type for change in changes}
+    return schema_after(SchemaChanges(types, added), table)
 
 
 def schema_after(changes: SchemaChanges, schema: StructType) -> StructType:

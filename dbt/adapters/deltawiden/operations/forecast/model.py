@@ -83,7 +83,7 @@ def planned(
     """
     plan, schema = plan_and_schema
     result = _result(full_name(node), plan, policy)
-    enables = dict(plan.properties).get(TYPE_WIDENING_PROPERTY) == "true"
+    enables = plan.properties.get(TYPE_WIDENING_PROPERTY) == "true"
     gains = enables and not backend.snapshot(table, schema).widening_features
     if gains:
         result = replace(result, values={**result.values, "gains_feature": True})

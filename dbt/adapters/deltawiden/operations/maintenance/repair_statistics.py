@@ -14,7 +14,6 @@ from dbt.adapters.deltawiden.delta.data_files import DataFiles, StaleFile, find_
 from dbt.adapters.deltawiden.delta.float_statistics import (
     SAVED_SETTINGS_PROPERTY,
     is_float_to_double,
-    restore_statements,
     widened_floats,
 )
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
@@ -24,6 +23,7 @@ from dbt.adapters.deltawiden.operations.progress import log_progress
 from dbt.adapters.deltawiden.operations.result import OperationResult
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text
 from dbt.adapters.deltawiden.sql.sizes import size_text
+from dbt.adapters.deltawiden.widening.steps import restore_statistics
 
 
 def repair_table(table: MaintainedTable, dry_run: bool) -> OperationResult:
@@ -71,9 +71,11 @@ def partitioned_by_float(snapshot: TableSnapshot, changes: Iterable[TypeChange])
     return tuple(name for name in snapshot.partition_columns if name in floats)
 
 
-def _restore(snapshot: TableSnapshot) -> tuple[str, ...]:
+def _restore(snapshot: TableSnapshot) -> list[str]:
     before = snapshot.properties.get(SAVED_SETTINGS_PROPERTY)
-    return restore_statements(snapshot.name, before) if before else ()
+    if not before:
+        return []
+    return [step.statement for step in restore_statistics(snapshot.name, before)]
 
 
 def _correction_text(files: DataFiles, wrong: Sequence[StaleFile]) -> list[str]:

@@ -1,6 +1,6 @@
 """``widen_columns``: make the type changes that only a person may ask for."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from dbt.adapters.spark.relation import SparkRelation
 
@@ -40,18 +40,17 @@ def widen_columns(
 
     def widen(table: SparkRelation) -> OperationResult:
         if dry_run:
-            return widen_result(_plan(backend, table, columns), dry_run)
-        results = []
+            plan = _plan(backend, table, columns)
+            return _result(plan, plan.changes, dry_run)
 
         def widen_once(attempts: Attempts) -> None:
-            plan = attempts.record_plan(_plan(backend, table, columns))
+            plan = _plan(backend, table, columns)
+            attempts.record_plan(plan)
             evolution.run_before_write(plan, _NAME)
-            results.append(widen_result(plan, dry_run))
 
-        plan = retry_with_new_plan(widen_once)
-        if plan is not None:
-            _show_filters(backend, table, (*plan.applied_by_earlier_attempts, *plan.changes))
-        return results[-1]
+        attempts = retry_with_new_plan(widen_once)
+        _show_filters(backend, table, attempts.changes)
+        return _result(attempts.plan, attempts.changes, dry_run)
 
     return run_on_each(_NAME, tables, relation_sql, widen)
 
@@ -74,19 +73,12 @@ def _plan(backend: SqlBackend, table: SparkRelation, columns: Mapping[str, str])
     return require_not_refused(plan, wanted="get the requested types")
 
 
-def widen_result(plan: Plan, dry_run: bool) -> OperationResult:
-    """Return the result of a plan of ``widen_columns``.
-
-    Args:
-        dry_run: whether its statements were only shown, and did not run.
-    """
-    # Include the changes of earlier attempts that conflicted with another writer.
-    made = (*plan.applied_by_earlier_attempts, *plan.changes)
+def _result(plan: Plan, made: Sequence[TypeChange], dry_run: bool) -> OperationResult:
     changes = ", ".join(change.text for change in made)
     result = "has these types already"
-    if made or plan.statements:
-        result = "widened" + (", the table's files were rewritten" if plan.before_changes else "")
-    if dry_run and plan.statements:
+    if made or plan.steps:
+        result = "widened" + (", the table's files were rewritten" if plan.rewrites_rows else "")
+    if dry_run and plan.steps:
         result = "dry run: " + "; ".join(plan.statements)
     return OperationResult(
         plan.table,

@@ -1,0 +1,212 @@
+"""The steps of a plan: each is one statement that changes a table."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dbt.adapters.events.logging import AdapterLogger
+
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.float_statistics import restored_settings
+from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
+from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.sql.identifiers import Path, path_sql, path_text
+from dbt.adapters.deltawiden.sql.statements import rewrite_rows, set_properties, unset_properties
+from dbt.adapters.deltawiden.sql.types import type_sql
+from dbt.adapters.deltawiden.widening.schema_diff import FieldDifference
+
+logger = AdapterLogger("DeltaWiden")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One statement that changes a table.
+
+    Attributes:
+        table: the table's name, quoted for a statement.
+        verb: what the step does to ``subjects``, for people.
+        is_goal: whether the table stays as the step makes it. Another run may have the same goal.
+    """
+
+    verb: ClassVar[str] = ""
+    is_goal: ClassVar[bool] = True
+
+    table: str
+
+    @property
+    def statement(self) -> str:
+        """The statement, for people: what ``run`` does can be more."""
+        return self._sql()
+
+    def _sql(self) -> str:
+        raise NotImplementedError
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """What a reader of the table finds changed, for people."""
+        return ()
+
+    def run(self, backend: SqlBackend) -> None:
+        """Make the change."""
+        backend.execute(self.statement)
+
+    def undo(self, done: Sequence["Step"]) -> tuple["Step", ...]:
+        """Return the steps that take this one back. None of them if it stays.
+
+        Args:
+            done: the steps of the plan that have run.
+        """
+        return ()
+
+
+@dataclass(frozen=True)
+class SetProperties(Step):
+    """Sets table properties: of the model, for type widening, and to support table features."""
+
+    properties: tuple[tuple[str, str], ...]
+
+    def _sql(self) -> str:
+        return set_properties(self.table, dict(self.properties))
+
+    def undo(self, done: Sequence[Step]) -> tuple[Step, ...]:
+        """Turn type widening off again, if no type was changed."""
+        if type_changes(done) or TYPE_WIDENING_PROPERTY not in dict(self.properties):
+            return ()
+        return (UnsetProperties(self.table, (TYPE_WIDENING_PROPERTY,)),)
+
+
+@dataclass(frozen=True)
+class UnsetProperties(Step):
+    """Removes table properties."""
+
+    keys: tuple[str, ...]
+
+    def _sql(self) -> str:
+        return unset_properties(self.table, self.keys)
+
+
+@dataclass(frozen=True)
+class SetStatistics(SetProperties):
+    """Sets which columns have statistics in the table's files, for a time.
+
+    Attributes:
+        restored_by: the steps that restore the settings.
+    """
+
+    is_goal: ClassVar[bool] = False
+
+    restored_by: tuple[Step, ...] = ()
+
+    def undo(self, done: Sequence[Step]) -> tuple[Step, ...]:
+        """Restore the settings."""
+        return self.restored_by
+
+
+class UnsetStatistics(UnsetProperties):
+    """Removes settings for the columns that have statistics."""
+
+    is_goal: ClassVar[bool] = False
+
+
+@dataclass(frozen=True)
+class RewriteRows(Step):
+    """Rewrites every row. To a reader of the table's changes, it changes every row.
+
+    Attributes:
+        column: any column. It is set to itself.
+    """
+
+    is_goal: ClassVar[bool] = False
+
+    column: str
+
+    def _sql(self) -> str:
+        return rewrite_rows(self.table, self.column)
+
+
+@dataclass(frozen=True)
+class AlterTypes(Step):
+    """Changes the types of columns and nested fields in one commit. A widening stays."""
+
+    verb: ClassVar[str] = "widened"
+
+    changes: tuple[TypeChange, ...]
+
+    def _sql(self) -> str:
+        types = (f"{path_sql(each.path)} type {type_sql(each.to_type)}" for each in self.changes)
+        return f"alter table {self.table} alter column {', '.join(types)}"
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """The type changes."""
+        return tuple(change.text for change in self.changes)
+
+
+class WidenFloats(AlterTypes):
+    """Changes floats to doubles after it has corrected the statistics of the table's files."""
+
+    def _sql(self) -> str:
+        return f"{super()._sql()} /* with the statistics of its files */"
+
+    def run(self, backend: SqlBackend) -> None:
+        """Correct the statistics, and change the types in a transaction of Delta's own."""
+        logger.debug(f"In Delta's own transactions: {self.statement}")
+        backend.widen_floats(self.table, [change.path for change in self.changes])
+
+
+@dataclass(frozen=True)
+class ClusterBy(Step):
+    """Changes the columns that the table is clustered by. Without any, it removes them."""
+
+    columns: tuple[Path, ...]
+
+    def _sql(self) -> str:
+        columns = f"({', '.join(map(path_sql, self.columns))})" if self.columns else "none"
+        return f"alter table {self.table} cluster by {columns}"
+
+
+@dataclass(frozen=True)
+class _FieldsStep(Step):
+    fields: tuple[FieldDifference, ...]
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """The fields."""
+        return tuple(path_text(field.path) for field in self.fields)
+
+
+class AddColumns(_FieldsStep):
+    """Adds columns and nested fields."""
+
+    verb: ClassVar[str] = "added"
+
+    def _sql(self) -> str:
+        added = (f"{path_sql(each.path)} {type_sql(each.field.dataType)}" for each in self.fields)
+        return f"alter table {self.table} add columns ({', '.join(added)})"
+
+
+class DropColumns(_FieldsStep):
+    """Drops columns and nested fields."""
+
+    verb: ClassVar[str] = "dropped"
+
+    def _sql(self) -> str:
+        dropped = (path_sql(each.path) for each in self.fields)
+        return f"alter table {self.table} drop columns ({', '.join(dropped)})"
+
+
+def restore_statistics(table: str, before: str) -> tuple[Step, ...]:
+    """Return the steps that restore the settings from before ``SetStatistics``.
+
+    Args:
+        before: the value of the property ``SAVED_SETTINGS_PROPERTY``.
+    """
+    were_set, were_unset = restored_settings(before)
+    restored = (SetStatistics(table, tuple(were_set.items())),) if were_set else ()
+    return (*restored, UnsetStatistics(table, tuple(were_unset)))
+
+
+def type_changes(steps: Iterable[Step]) -> tuple[TypeChange, ...]:
+    """Return the type changes that steps make."""
+    altering = (step for step in steps if isinstance(step, AlterTypes))
+    return tuple(change for step in altering for change in step.changes)

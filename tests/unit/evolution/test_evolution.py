@@ -1,0 +1,129 @@
+"""The steps that run before and after a write, and those that are taken back if one fails."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from dbt_common.exceptions import DbtDatabaseError
+from pyspark.sql.types import IntegerType, LongType
+
+from dbt.adapters.deltawiden.delta.backends.sql import USER_METADATA, SqlBackend
+from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.evolution.attempts import SchemaChangeFailed
+from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
+from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.widening.steps import (
+    AlterTypes,
+    ClusterBy,
+    RewriteRows,
+    SetProperties,
+    SetStatistics,
+    Step,
+    UnsetProperties,
+    UnsetStatistics,
+)
+
+TABLE = "`s`.`t`"
+ENABLES = SetProperties(TABLE, (("delta.enableTypeWidening", "true"),))
+WIDENS = AlterTypes(TABLE, (TypeChange(("n",), IntegerType(), LongType()),))
+UNSET = UnsetProperties(TABLE, ("delta.enableTypeWidening",)).statement
+RESTORES = UnsetStatistics(TABLE, ("saved",))
+STOPS = SetStatistics(TABLE, (("saved", "{}"),), (RESTORES,))
+REWRITES = RewriteRows(TABLE, "n")
+FIRST = DbtDatabaseError("[DELTA_SOMETHING] the first error")
+CONFLICT = DbtDatabaseError("[DELTA_METADATA_CHANGED] another writer came first")
+UNCHANGED = [("n", "int")]
+
+
+class Engine:
+    """Runs statements, except one that it refuses."""
+
+    def __init__(
+        self,
+        refused: Step | None = None,
+        error: DbtDatabaseError = FIRST,
+        described: list[tuple[str, str]] | DbtDatabaseError = UNCHANGED,
+    ) -> None:
+        self.ran: list[str] = []
+        self._refused, self._error, self._described = refused, error, described
+        self.evolution = TableEvolution(SqlBackend(self._execute, lambda: None))
+
+    def _execute(self, statement: str, fetch: bool = False) -> tuple[None, Any]:
+        if statement.startswith("describe query"):
+            if isinstance(self._described, DbtDatabaseError):
+                raise self._described
+            return None, SimpleNamespace(rows=self._described)
+        if not statement.startswith(("set ", "reset ")):
+            self.ran.append(statement)
+        if self._refused is not None and statement == self._refused.statement:
+            raise self._error
+        return None, SimpleNamespace(rows=[(USER_METADATA, "<undefined>")])
+
+    def failed_before_write(self, *steps: Step) -> SchemaChangeFailed:
+        with pytest.raises(SchemaChangeFailed) as failed:
+            self.evolution.run_before_write(Plan(TABLE, steps), "model.x.t")
+        # Users see the first error.
+        assert failed.value.msg == self._error.msg
+        return failed.value
+
+
+def test_all_steps_run_in_their_order():
+    engine = Engine()
+    plan = Plan(TABLE, (ENABLES, WIDENS), after=(ClusterBy(TABLE, ()),))
+    engine.evolution.run_before_write(plan, "model.x.t")
+    assert engine.ran == plan.statements[:2]
+    engine.evolution.run_after_write(plan, "model.x.t")
+    assert engine.ran == plan.statements
+
+
+def test_the_property_is_unset_again_if_the_table_still_has_the_types_of_the_plan():
+    engine = Engine(WIDENS)
+    assert engine.failed_before_write(ENABLES, WIDENS).done == []
+    assert engine.ran[-1] == UNSET
+
+
+@pytest.mark.parametrize(
+    "described",
+    [
+        [("n", "bigint")],
+        [("m", "int")],  # Another writer has renamed the column,
+        [("n", "struct<x:int>")],  # or replaced it.
+        DbtDatabaseError("[TABLE_OR_VIEW_NOT_FOUND] The table has been dropped."),
+    ],
+)
+def test_nothing_is_taken_back_of_a_table_that_another_writer_has_changed(described):
+    engine = Engine(WIDENS, described=described)
+    assert engine.failed_before_write(ENABLES, WIDENS).done == [ENABLES]
+    assert UNSET not in engine.ran
+
+
+def test_after_a_conflict_the_property_stays_because_another_run_may_need_it():
+    engine = Engine(WIDENS, CONFLICT)
+    assert engine.failed_before_write(ENABLES, WIDENS).done == [ENABLES]
+    assert UNSET not in engine.ran
+
+
+@pytest.mark.parametrize("error", [FIRST, CONFLICT])
+@pytest.mark.parametrize(
+    ("refused", "done"), [(STOPS, []), (REWRITES, []), (WIDENS, [REWRITES]), (RESTORES, None)]
+)
+def test_the_settings_for_statistics_are_restored_once_they_were_changed(refused, done, error):
+    engine = Engine(refused, error)
+    failed = engine.failed_before_write(STOPS, REWRITES, WIDENS, RESTORES)
+    restored = engine.ran.count(RESTORES.statement)
+    # The last one is tried again.
+    assert restored == (0 if refused is STOPS else 2 if refused is RESTORES else 1)
+    assert failed.done == ([REWRITES, WIDENS] if done is None else done)
+
+
+def test_what_could_not_be_taken_back_does_not_hide_the_first_error():
+    engine = Engine(RESTORES)
+    engine.failed_before_write(STOPS, RESTORES)
+
+
+def test_the_error_of_a_step_after_the_write_says_that_the_rows_are_written():
+    clusters = ClusterBy(TABLE, (("n",),))
+    with pytest.raises(SchemaChangeFailed) as failed:
+        Engine(clusters).evolution.run_after_write(Plan(TABLE, after=(clusters,)), "model.x.t")
+    assert f"The rows were written to {TABLE}" in failed.value.msg
+    assert f"{clusters.statement}\n{FIRST.msg}" in failed.value.msg
