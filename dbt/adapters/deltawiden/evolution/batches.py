@@ -1,13 +1,15 @@
-"""The batch of a microbatch model, and the check of the rows that create its table."""
+"""The batch of a microbatch model, and the checks of its rows and partitions."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import CompilationError
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.config.strategies import MICROBATCH
-from dbt.adapters.deltawiden.sql.identifiers import quote
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.sql.identifiers import quote, quote_once
 from dbt.adapters.deltawiden.writing.batch import Batch, NoBatch, read_batch
 from dbt.adapters.deltawiden.writing.columns import WrittenColumn
 
@@ -59,3 +61,31 @@ def batch_checked_sql(schema: StructType, config: Any, model: Mapping[str, Any])
         batch.checked_sql(config.model.name) if name == batch.column else quote(name)
         for name in schema.names
     )
+
+
+def refuse_shared_partitions(
+    backend: SqlBackend,
+    batch: Batch,
+    partition_columns: Sequence[str],
+    source: SparkRelation,
+    target: SparkRelation,
+) -> None:
+    """Refuse a batch that would replace partitions with rows of other batches.
+
+    Raises:
+        CompilationError: the table has such partitions.
+    """
+    quoted = map(quote_once, partition_columns)
+    same = " and ".join(f"s.{name} <=> t.{name}" for name in quoted)
+    found = backend.fetch_rows(
+        f"select 1 from {target} as t where not coalesce({batch.condition}, false) "
+        f"and exists (select 1 from {source} as s where {same}) limit 1"
+    )
+    if found:
+        raise CompilationError(
+            f"The batch would replace partitions of {target} that have rows of other batches "
+            f"too: their {batch.column} is not in {batch.start} to {batch.end}. The table is "
+            f"partitioned by {', '.join(partition_columns)}. Partition it by a column that is no "
+            "coarser than batch_size and in UTC, or use file_format: delta, which replaces just "
+            "the rows of a batch."
+        )

@@ -16,63 +16,51 @@ _CONDITION = "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE"
 _SHOWN_KEYS = 5
 
 
-class DuplicateKeys:
-    """Names keys that are there twice in the output of a model.
+@contextmanager
+def duplicate_keys_named(
+    backend: SqlBackend, source: SparkRelation, target: SparkRelation, config: Any
+) -> Iterator[None]:
+    """Name the keys in the error of a MERGE that finds several rows for one row of the table.
 
     Args:
-        backend: reads the model's output.
+        source: the temporary view of the model's output.
+
+    Raises:
+        DbtDatabaseError: the MERGE failed. If keys are the reason, the message has them.
     """
-
-    def __init__(self, backend: SqlBackend) -> None:
-        self._backend = backend
-
-    @contextmanager
-    def named(self, source: SparkRelation, target: SparkRelation, config: Any) -> Iterator[None]:
-        """Name the keys in the error of a MERGE that finds several rows for one row of the table.
-
-        Args:
-            source: the temporary view of the model's output.
-
-        Raises:
-            DbtDatabaseError: the MERGE failed. If keys are the reason, the message has them.
-        """
-        try:
-            yield
-        except DbtDatabaseError as error:
-            keys = names_listed(config.get("unique_key"))
-            if main_condition(error) != _CONDITION or not keys:
-                raise
-            raise DbtDatabaseError(self._text(source, target, config, keys)) from error
-
-    def _text(
-        self, source: SparkRelation, target: SparkRelation, config: Any, keys: list[str]
-    ) -> str:
-        found = self._duplicates(source, target, keys)
+    try:
+        yield
+    except DbtDatabaseError as error:
+        keys = names_listed(config.get("unique_key"))
+        if main_condition(error) != _CONDITION or not keys:
+            raise
+        found = _duplicates(backend, source, target, keys)
         shown = "; ".join(found) or "another run of the query returns no such key"
-        return (
+        raise DbtDatabaseError(
             f"[{_CONDITION}] The model {config.model.name} has several rows for one row of "
             f"{target}. Nothing was written. unique_key is {', '.join(keys)}, and these keys are "
             f"in the model's output more than once (at most {_SHOWN_KEYS} are shown): {shown}. "
             "Select one row for each key in the model, or extend unique_key."
-        )
+        ) from error
 
-    def _duplicates(
-        self, source: SparkRelation, target: SparkRelation, keys: list[str]
-    ) -> list[str]:
-        names = [quote_once(key) for key in keys]
-        matches = " and ".join(f"s.{name} = t.{name}" for name in names)
-        values = ", ".join(f"s.{name}" for name in names)
-        query = (
-            f"select {values}, count(*) as DBT_INTERNAL_COUNT from {source} as s "
-            f"where exists (select 1 from {target} as t where {matches}) group by {values} "
-            # Spark 3.5 can't sort by an aggregate of the filter.
-            f"having count(*) > 1 order by DBT_INTERNAL_COUNT desc limit {_SHOWN_KEYS}"
-        )
-        try:
-            rows = self._backend.fetch_rows(query)
-        except DbtRuntimeError:
-            return []  # The error of the MERGE is more important.
-        return [_key_text(keys, tuple(row)) for row in rows]
+
+def _duplicates(
+    backend: SqlBackend, source: SparkRelation, target: SparkRelation, keys: list[str]
+) -> list[str]:
+    names = [quote_once(key) for key in keys]
+    matches = " and ".join(f"s.{name} = t.{name}" for name in names)
+    values = ", ".join(f"s.{name}" for name in names)
+    query = (
+        f"select {values}, count(*) as DBT_INTERNAL_COUNT from {source} as s "
+        f"where exists (select 1 from {target} as t where {matches}) group by {values} "
+        # Spark 3.5 can't sort by an aggregate of the filter.
+        f"having count(*) > 1 order by DBT_INTERNAL_COUNT desc limit {_SHOWN_KEYS}"
+    )
+    try:
+        rows = backend.fetch_rows(query)
+    except DbtRuntimeError:
+        return []  # The error of the MERGE is more important.
+    return [_key_text(keys, tuple(row)) for row in rows]
 
 
 def _key_text(keys: list[str], row: tuple[Any, ...]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.spark.relation import SparkRelation
-from dbt_common.exceptions import CompilationError, DbtDatabaseError
+from dbt_common.exceptions import DbtDatabaseError
 from dbt_common.invocation import get_invocation_id
 
 from dbt.adapters.deltawiden.config.merge_clauses import read_merge_clauses
@@ -27,15 +27,14 @@ from dbt.adapters.deltawiden.config.validation import names_listed, read_model_p
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.evolution.attempts import Attempts, Turns, retry_with_new_plan
-from dbt.adapters.deltawiden.evolution.batches import batch_of_model
-from dbt.adapters.deltawiden.evolution.duplicate_keys import DuplicateKeys
+from dbt.adapters.deltawiden.evolution.batches import batch_of_model, refuse_shared_partitions
+from dbt.adapters.deltawiden.evolution.duplicate_keys import duplicate_keys_named
 from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
 from dbt.adapters.deltawiden.evolution.file_formats import checked_format_query
 from dbt.adapters.deltawiden.evolution.incremental_plan import plan_incremental
 from dbt.adapters.deltawiden.evolution.model_views import ModelViews
 from dbt.adapters.deltawiden.evolution.older_files import Rewritten, rewrite_older_files
 from dbt.adapters.deltawiden.evolution.snapshots import SnapshotEvolution
-from dbt.adapters.deltawiden.sql.identifiers import quote_once
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.writing.batch import Batch
@@ -103,7 +102,6 @@ class IncrementalWrites:
         self._evolution = evolution
         self._snapshots = snapshots
         self._views = views
-        self._duplicates = DuplicateKeys(backend)
         self._turns: defaultdict[str, Turns] = defaultdict(Turns)
         self._warned: set[tuple[str, str]] = set()
 
@@ -130,7 +128,7 @@ class IncrementalWrites:
             prepared = self._prepare(context, attempts, existing, target, strategy)
             mode = _overwrite_mode(prepared, context["config"])
             with (
-                self._duplicates.named(prepared.source, target, context["config"]),
+                duplicate_keys_named(self._backend, prepared.source, target, context["config"]),
                 self._overwriting(target, mode),
                 self._without_evolution(prepared.plan, context["config"]),
             ):
@@ -247,7 +245,10 @@ class IncrementalWrites:
         config = context["config"]
         if strategy == MICROBATCH:
             batch = batch_of_model(plan.write.columns, config, context["model"])
-            self._check_partitions_of_batch(config, source, target, existing, batch)
+            # Iceberg's partitions can be functions of columns, which no query can name.
+            if not (existing.is_delta or existing.is_iceberg):
+                names = names_listed(config.get("partition_by"))
+                refuse_shared_partitions(self._backend, batch, names, source, target)
             return batch
         if strategy == REPLACE_WHERE:
             predicates = names_listed(configured_predicates(config))
@@ -314,34 +315,6 @@ class IncrementalWrites:
             return not replaced.uses_moments or has_no_offset_changes(self._backend.time_zone())
         query = replaced.text_check_query if replaced is not None else ""
         return not query or bool(self._backend.fetch_rows(query)[0][0])
-
-    def _check_partitions_of_batch(
-        self,
-        config: Any,
-        source: SparkRelation,
-        target: SparkRelation,
-        existing: SparkRelation,
-        batch: Batch,
-    ) -> None:
-        """Refuse a batch that would replace partitions with rows of other batches."""
-        # Iceberg's partitions can be functions of columns, which no query can name.
-        if existing.is_delta or existing.is_iceberg:
-            return
-        names = names_listed(config.get("partition_by"))
-        quoted = [quote_once(name) for name in names]
-        same = " and ".join(f"s.{name} <=> t.{name}" for name in quoted)
-        found = self._backend.fetch_rows(
-            f"select 1 from {target} as t where not coalesce({batch.condition}, false) "
-            f"and exists (select 1 from {source} as s where {same}) limit 1"
-        )
-        if found:
-            raise CompilationError(
-                f"The batch would replace partitions of {target} that have rows of other batches "
-                f"too: their {batch.column} is not in {batch.start} to {batch.end}. The table is "
-                f"partitioned by {', '.join(names)}. Partition it by a column that is no coarser "
-                "than batch_size and in UTC, or use file_format: delta, which replaces just the "
-                "rows of a batch."
-            )
 
 
 def _run(prepared: PreparedWrite, run_write: Callable[[PreparedWrite], Any]) -> None:
