@@ -12,14 +12,12 @@ from dbt.adapters.base import available
 from dbt.adapters.base.impl import PythonJobHelper
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.contracts.connection import AdapterResponse
-from dbt.adapters.spark.column import SparkColumn
-from dbt.adapters.spark.impl import SparkAdapter
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.clients.agate_helper import empty_table
 from dbt_common.contracts.metadata import CatalogTable
 from dbt_common.exceptions import DbtDatabaseError
 
-from dbt.adapters.deltawiden import docs_catalog, relation_listing
+from dbt.adapters.deltawiden import docs_catalog
 from dbt.adapters.deltawiden.capabilities import CAPABILITIES
 from dbt.adapters.deltawiden.column import DeltaWidenColumn
 from dbt.adapters.deltawiden.config.merge_clauses import MergeClauses
@@ -35,6 +33,7 @@ from dbt.adapters.deltawiden.evolution.after_run import optimize_after_run
 from dbt.adapters.deltawiden.evolution.comments import ChangedComments, changed_comments
 from dbt.adapters.deltawiden.freshness import LastModified, last_modified
 from dbt.adapters.deltawiden.relation import DeltaWidenRelation
+from dbt.adapters.deltawiden.relation_listing import ListingAdapter
 from dbt.adapters.deltawiden.services import Services
 from dbt.adapters.deltawiden.spark import temporary_views as views
 from dbt.adapters.deltawiden.spark.errors import condition
@@ -53,7 +52,7 @@ from dbt.adapters.deltawiden.writing.seeds import check_seed, quote_seed_column,
 from dbt.adapters.deltawiden.writing.store_assignment import STORE_ASSIGNMENT_POLICY
 
 
-class DeltaWidenAdapter(SparkAdapter):
+class DeltaWidenAdapter(ListingAdapter):
     """dbt-spark's adapter, with a plan before every write to an existing table."""
 
     ConnectionManager = DeltaWidenConnectionManager
@@ -367,53 +366,6 @@ class DeltaWidenAdapter(SparkAdapter):
             self.list_relations,
             self.check_schema_exists,  # type: ignore[arg-type]
             self._folders.taken_over,
-        )
-
-    # Relations and columns
-
-    def list_relations_without_caching(self, schema_relation: BaseRelation) -> list[BaseRelation]:
-        """List the tables and views of a schema; none if there is no such schema."""
-        described = relation_listing.describe_schema(self._backend, schema_relation)
-        if described is not None:
-            return relation_listing.as_requested(self._build_relations(described), schema_relation)
-        named = relation_listing.as_one_name(schema_relation)
-        relations: list[BaseRelation] = super().list_relations_without_caching(named)
-        # SHOW TABLE EXTENDED fails if a table is dropped while it runs. dbt-spark then takes the
-        # schema to be empty, and dbt replaces every incremental table in it.
-        alone = relation_listing.describe_one_by_one(self._backend, self.execute_macro, named)
-        return relations or self._build_relations(alone)
-
-    def get_relation(self, database: str | None, schema: str, identifier: str) -> Any:
-        """Return a table or view, or None. Without ``database``, the name has two parts."""
-        known = self.Relation.create(database=database or None, schema=schema)  # or Undefined
-        return super().get_relation(known.database, schema, identifier)  # type: ignore[arg-type]
-
-    def _get_relation_information_using_describe(self, row: agate.Row) -> tuple[str, str, str]:
-        schema, name, is_temporary = row
-        _, _, information = super()._get_relation_information_using_describe(
-            (quote_once(schema), quote_once(name), is_temporary)
-        )
-        return schema, name, information
-
-    def _build_spark_relation_list(
-        self, row_list: agate.Table, relation_info_func: Callable[[agate.Row], Any]
-    ) -> list[BaseRelation]:
-        rows = relation_listing.without_temporary(row_list)
-        # DESCRIBE TABLE EXTENDED shows the columns first, and a line of theirs can say anything.
-        if relation_info_func == self._get_relation_information:
-            return self._build_relations(map(relation_info_func, rows))
-        relations: list[BaseRelation] = super()._build_spark_relation_list(rows, relation_info_func)
-        return relations
-
-    def _build_relations(self, described: Iterable[tuple[str, str, str]]) -> list[BaseRelation]:
-        """Build relations from what SHOW TABLE EXTENDED shows: schema, name and information."""
-        relations = super()._build_spark_relation_list(described, tuple)
-        return [each.as_described() for each in relations if isinstance(each, DeltaWidenRelation)]
-
-    def get_columns_in_relation(self, relation: BaseRelation) -> list[SparkColumn]:
-        """List the columns of a table or view; none if there is no such relation."""
-        return relation_listing.columns_in_relation(
-            self._backend, relation, super().get_columns_in_relation
         )
 
     # Metadata: the pages of dbt docs, and freshness

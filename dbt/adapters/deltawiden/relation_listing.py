@@ -17,6 +17,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.deltawiden.column import DeltaWidenColumn, columns_of
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_path
+from dbt.adapters.deltawiden.relation import DeltaWidenRelation
 from dbt.adapters.deltawiden.sql.identifiers import quote, quote_once
 from dbt.adapters.deltawiden.sql.literals import literal
 
@@ -186,3 +187,52 @@ def columns_in_relation(
             return []
         raise
     return columns_of(schema, relation, SparkAdapter.HUDI_METADATA_COLUMNS)
+
+
+class ListingAdapter(SparkAdapter):
+    """dbt-spark's adapter, which lists tables and views of any catalog, and their columns."""
+
+    _backend: SqlBackend
+
+    def list_relations_without_caching(self, schema_relation: BaseRelation) -> list[BaseRelation]:
+        """List the tables and views of a schema; none if there is no such schema."""
+        described = describe_schema(self._backend, schema_relation)
+        if described is not None:
+            return as_requested(self._build_relations(described), schema_relation)
+        named = as_one_name(schema_relation)
+        relations: list[BaseRelation] = super().list_relations_without_caching(named)
+        # SHOW TABLE EXTENDED fails if a table is dropped while it runs. dbt-spark then takes the
+        # schema to be empty, and dbt replaces every incremental table in it.
+        alone = describe_one_by_one(self._backend, self.execute_macro, named)
+        return relations or self._build_relations(alone)
+
+    def get_relation(self, database: str | None, schema: str, identifier: str) -> Any:
+        """Return a table or view, or None. Without ``database``, the name has two parts."""
+        known = self.Relation.create(database=database or None, schema=schema)  # or Undefined
+        return super().get_relation(known.database, schema, identifier)  # type: ignore[arg-type]
+
+    def _get_relation_information_using_describe(self, row: agate.Row) -> tuple[str, str, str]:
+        schema, name, is_temporary = row
+        _, _, information = super()._get_relation_information_using_describe(
+            (quote_once(schema), quote_once(name), is_temporary)
+        )
+        return schema, name, information
+
+    def _build_spark_relation_list(
+        self, row_list: agate.Table, relation_info_func: Callable[[agate.Row], Any]
+    ) -> list[BaseRelation]:
+        rows = without_temporary(row_list)
+        # DESCRIBE TABLE EXTENDED shows the columns first, and a line of theirs can say anything.
+        if relation_info_func == self._get_relation_information:
+            return self._build_relations(map(relation_info_func, rows))
+        relations: list[BaseRelation] = super()._build_spark_relation_list(rows, relation_info_func)
+        return relations
+
+    def _build_relations(self, described: Iterable[tuple[str, str, str]]) -> list[BaseRelation]:
+        """Build relations from what SHOW TABLE EXTENDED shows: schema, name and information."""
+        relations = super()._build_spark_relation_list(described, tuple)
+        return [each.as_described() for each in relations if isinstance(each, DeltaWidenRelation)]
+
+    def get_columns_in_relation(self, relation: BaseRelation) -> list[SparkColumn]:
+        """List the columns of a table or view; none if there is no such relation."""
+        return columns_in_relation(self._backend, relation, super().get_columns_in_relation)
