@@ -161,8 +161,8 @@ bench: $(INSTALLED)  ## This adapter compared with other programs; writes docs/b
 	$(BIN)/python -m benchmarks $(ONLY)
 
 # To grow is a decision: it raises these numbers.
-PYTHON_LINES := 25600
-SQL_LINES := 1310
+PYTHON_LINES := 26404
+SQL_LINES := 1313
 MODULE_LINES := 450
 
 .PHONY: weight

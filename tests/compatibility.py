@@ -29,6 +29,19 @@ This page shows the results of two test runs:
   A *lane* is one combination of versions. It runs the tests that depend on the version in its name.
 
 Both commands write this page from the summaries in `docs/compatibility/`.
+
+## dbt Core 2
+
+dbt Core 2.0 has been [out since 14 September 2026](https://endoflife.date/dbt-core). Its adapters
+are [a part of dbt itself, in Rust](https://docs.getdbt.com/docs/contribute-core-adapters-v2), and
+it loads no adapter that is a Python package. So dbt Core 2 can't run dbt-deltawiden. dbt Core
+1.12 gets critical fixes [until 16 July 2027](https://endoflife.date/dbt-core), and 1.11 until 19
+December 2026.
+
+Beside dbt Core 2 or dbt-spark, dbt-deltawiden can be a step of its own before the run: [`plan`
+with `apply: true`](maintenance.md#apply) widens the tables with dbt Core 1 and writes no row. The
+other program then writes into tables that are wide enough. The tests do this with dbt-spark. What
+it writes is not checked.
 """
 VERSIONS = ("python", "dbt-core", "dbt-spark", "pyspark", "delta-spark")
 OUTCOMES = ("passed", "failed", "skipped")

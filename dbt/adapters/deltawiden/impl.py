@@ -366,6 +366,8 @@ class DeltaWidenAdapter(ListingAdapter):
             self.list_relations,
             self.check_schema_exists,  # type: ignore[arg-type]
             self._folders.taken_over,
+            self._folders.check,
+            self.get_macro_resolver(),
         )
 
     # Metadata: the pages of dbt docs, and freshness

@@ -43,6 +43,8 @@ class Services:
         list_schema: Callable[[str | None, str], Iterable[BaseRelation]],
         schema_exists: Callable[[str | None, str], bool],
         taken_over: Callable[[str], tuple[SparkRelation, Sequence[str]] | None],
+        check_folder: Callable[[str], None],
+        manifest: Any,
     ) -> "Operations":
         """Return the operations that ``dbt run-operation`` runs. See ``Operations``."""
         # A quarter of the package's modules: other commands start faster without them.
@@ -59,4 +61,6 @@ class Services:
             list_schema,
             schema_exists,
             taken_over,
+            check_folder,
+            manifest,
         )

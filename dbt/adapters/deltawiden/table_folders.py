@@ -135,6 +135,16 @@ class TableFolders:
         table = table.incorporate(type="table").replace(is_delta=True)
         return table, found.statements
 
+    def check(self, unique_id: str) -> None:
+        """Check the folder of a node's table, as its next run will.
+
+        Raises:
+            FolderRefused: the run will be refused.
+            DbtConfigError: a configuration value about the folder is not accepted.
+        """
+        manifest: Any = self._adapter.get_macro_resolver()
+        self._found(manifest.nodes[unique_id])
+
     def _found(self, node: Any) -> FoundTable | None:
         """Check a node's folder, and find the Delta table in it that the metastore lacks."""
         check_location_keys(node.config, node.unique_id)

@@ -5,7 +5,7 @@ from typing import Any
 
 from dbt.adapters.contracts.macros import MacroResolverProtocol
 
-_BUILT_IN = ("dbt", "dbt_spark", "dbt_deltawiden")
+BUILT_IN = ("dbt", "dbt_spark", "dbt_deltawiden")
 """The packages of dbt, dbt-spark and this adapter."""
 
 _PREFIXES = ("", "deltawiden__", "spark__", "default__")
@@ -16,7 +16,7 @@ _SEED_MACROS = ("create_csv_table", "load_csv_rows")
 
 def is_macro_of_project(macro: Any) -> bool:
     """Return whether a macro is not one of dbt, dbt-spark or this adapter. None is not."""
-    return macro is not None and macro.package_name not in _BUILT_IN
+    return macro is not None and macro.package_name not in BUILT_IN
 
 
 def is_replaced(context: Mapping[str, Any], name: str) -> bool:
@@ -25,10 +25,13 @@ def is_replaced(context: Mapping[str, Any], name: str) -> bool:
     Source:
         https://docs.getdbt.com/reference/dbt-jinja-functions/dispatch
     """
-    called = context[name].macro
-    return is_macro_of_project(called) or is_macro_of_project(
-        context["adapter"].dispatch(name, "dbt").macro
-    )
+    return replacing_macro(context, name) is not None
+
+
+def replacing_macro(context: Mapping[str, Any], name: str) -> Any:
+    """Return the macro of a project or a package that a call of a built-in one runs, or None."""
+    found = context[name].macro, context["adapter"].dispatch(name, "dbt").macro
+    return next(filter(is_macro_of_project, found), None)
 
 
 def writer_of_project(

@@ -178,19 +178,24 @@ def check_configuration(
         DbtConfigError: a value is not accepted. The message names all such values.
         EventCompilationError: there is a warning, and ``--warn-error`` makes errors of warnings.
     """
+    found = configuration_problems(config, is_own)
+    if found:
+        raise invalid_configuration(name, found)
+    warn_without_effect(config, name)
+
+
+def configuration_problems(config: Mapping[str, Any], is_own: Callable[[str], bool]) -> list[str]:
+    """Find all values in a node's configuration that are not accepted: one line for each."""
     found = problems({key: config.get(key) for key in CHECKS})
     found += optimize_problems({key: config.get(key) for key in OPTIMIZE_KEYS})
     try:
         read_policy({key: config.get(key) for key in CONFIGURATION_KEYS})
     except InvalidConfiguration as error:
         found = [str(error), *found]
-    found = found or [
+    return found or [
         *clustering_problems(config),
         *strategy_problems({key: config.get(key) for key in STRATEGY_KEYS}, is_own),
     ]
-    if found:
-        raise invalid_configuration(name, found)
-    warn_without_effect(config, name)
 
 
 def check_location_keys(config: Any, name: str) -> None:
@@ -221,17 +226,25 @@ def warn_unchecked(config: Mapping[str, Any], name: str, writer: str) -> None:
     Raises:
         EventCompilationError: ``--warn-error`` makes errors of warnings.
     """
+    if writer and not accepts_unchecked(config):
+        warn_once(unchecked_text(writer), f"{name} (the first node with it in this run)")
+
+
+def accepts_unchecked(config: Mapping[str, Any]) -> bool:
+    """Return whether a node accepts that its values are not checked."""
     accepts_loss = config.get("on_lossy_write") in (OnLossyWrite.WARN, OnLossyWrite.IGNORE)
-    if not writer or accepts_loss or config.get("store_assignment_policy"):
-        return
-    warn_once(
+    return accepts_loss or bool(config.get("store_assignment_policy"))
+
+
+def unchecked_text(writer: str) -> str:
+    """Say that the values of a node are not checked, and what to do."""
+    return (
         f"its rows are written by {writer}. dbt-deltawiden does not check these values, and "
         "widens no table for them: Spark casts a value to the type of its column, so that 1.2367 "
         "is 1.24 in a decimal(8,2). Cast the columns to the types of the table in the model "
         "itself, and set on_lossy_write: ignore in its configuration. Or set "
         "store_assignment_policy: strict there: Spark then refuses such casts, except integers in "
-        "a float or double column.",
-        f"{name} (the first node with it in this run)",
+        "a float or double column."
     )
 
 

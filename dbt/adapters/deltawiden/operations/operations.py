@@ -51,6 +51,8 @@ from dbt.adapters.deltawiden.operations.maintenance.rewrite_widened_files import
 from dbt.adapters.deltawiden.operations.maintenance.table import run_on_each_table
 from dbt.adapters.deltawiden.operations.maintenance.vacuum import Vacuum, vacuum_table
 from dbt.adapters.deltawiden.operations.maintenance.widen_columns import widen_columns
+from dbt.adapters.deltawiden.operations.project.check_project import check_project
+from dbt.adapters.deltawiden.operations.project.finding import ProjectResults
 from dbt.adapters.deltawiden.operations.report.html_page import page_of
 from dbt.adapters.deltawiden.operations.report.page_file import check_page_file, write_page
 from dbt.adapters.deltawiden.operations.report.report_type_widening import report_type_widening
@@ -72,6 +74,8 @@ class Operations:
     Attributes:
         find: returns the relation of a catalog (or None), a schema and a name, or None.
         taken_over: returns the table that a node with a unique id will take over, or None.
+        check_folder: refuses the folder of the table of a node with a unique id.
+        manifest: dbt's manifest.
     """
 
     backend: SqlBackend
@@ -84,6 +88,8 @@ class Operations:
     list_schema: Callable[[str | None, str], Iterable[BaseRelation]]
     schema_exists: Callable[[str | None, str], bool]
     taken_over: Callable[[str], TakenOver | None]
+    check_folder: Callable[[str], None]
+    manifest: Any
 
     def _selection(self, operation: str) -> Selection:
         target = self.context["target"]
@@ -151,14 +157,25 @@ class Operations:
             self._reader(selection, False), selection, self.schema_exists, against, models
         )
 
-    def plan(self, models: Names, compiled: bool) -> PlanResults:
-        """Show what the next run will do to the tables of the target."""
+    def plan(self, models: Names, compiled: bool, apply: bool) -> PlanResults:
+        """Show what the next run will do to the tables of the target, or do what comes first."""
         selection = self._selection("plan")
-        reader = replace(
+        results = plan(self._run_reader(selection, compiled), selection, models, apply)
+        if apply:
+            self.views.log_stale(results.widened, self.context["graph"])
+        return results
+
+    def check_project(self, compiled: bool) -> ProjectResults:
+        """Find what differs from dbt-spark in this project."""
+        selection = self._selection("check_project")
+        reader = self._run_reader(selection, compiled)
+        return check_project(self.context, self.manifest, self.check_folder, reader, selection)
+
+    def _run_reader(self, selection: Selection, compiled: bool) -> Reader:
+        return replace(
             self._reader(selection, compiled),
             taken_over=lambda node: self.taken_over(str(node["unique_id"])),
         )
-        return plan(reader, selection, models)
 
     def sync_contracts(self, models: Names, compiled: bool, write: bool) -> SyncResults:
         """Show, and write, the types in contracts that a widening has made stale."""

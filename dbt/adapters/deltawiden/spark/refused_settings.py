@@ -104,7 +104,7 @@ def refuse_settings(read: Read) -> None:
     Raises:
         DbtConfigError: the session has at least one. The message names all of them.
     """
-    found = list(_refused(read))
+    found = list(refused_settings(read))
     if not found:
         return
     lines = (
@@ -119,7 +119,8 @@ def refuse_settings(read: Read) -> None:
     )
 
 
-def _refused(read: Read) -> Iterator[tuple[RefusedSetting, str]]:
+def refused_settings(read: Read) -> Iterator[tuple[RefusedSetting, str]]:
+    """Yield the settings with which values are lost, each with its value."""
     for setting in REFUSED_SETTINGS:
         value = read(setting.name)
         if value is not None and setting.is_refused(value):

@@ -18,18 +18,24 @@ def warn_of_filters(given: Mapping[str, str]) -> None:
     Raises:
         EventCompilationError: ``--warn-error`` makes errors of warnings.
     """
-    unsafe = {
+    unsafe = unsafe_settings(given)
+    invocation = get_invocation_id()
+    if unsafe and invocation not in _warned:
+        warn_or_error(AdapterEventWarning(name="DeltaWiden", base_msg=unsafe_text(unsafe)))
+        _warned.add(invocation)
+
+
+def unsafe_settings(given: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings of the user that ``SAFE_READS`` sets to something else."""
+    return {
         key: given[key]
         for key, safe in SAFE_READS.items()
         if key in given and given[key].strip().lower() != safe
     }
-    invocation = get_invocation_id()
-    if unsafe and invocation not in _warned:
-        warn_or_error(AdapterEventWarning(name="DeltaWiden", base_msg=_text(unsafe)))
-        _warned.add(invocation)
 
 
-def _text(unsafe: Mapping[str, str]) -> str:
+def unsafe_text(unsafe: Mapping[str, str]) -> str:
+    """Say what such settings do, and what to do about them."""
     found = " and ".join(f"{key} is {value}" for key, value in unsafe.items())
     return (
         f"{found}, set in the profile's server_side_parameters, PYSPARK_SUBMIT_ARGS or "

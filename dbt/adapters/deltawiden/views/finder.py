@@ -94,20 +94,20 @@ class ViewFinder:
             return []
         return _stale(plan)
 
-    def over(self, table: Path) -> list[View]:
-        """Find the views over a table that was widened.
+    def over(self, *tables: Path) -> list[View]:
+        """Find the views over tables that were widened.
 
         Args:
-            table: the table's schema and name, after its catalog if the name has one.
+            tables: each table's schema and name, after its catalog if the name has one.
 
         Returns:
-            The views to update, in every schema of Spark's current catalog and of the table's,
+            The views to update, in every schema of Spark's current catalog and of the tables',
             including views over other views.
         """
         found: dict[Path, View] = {}
-        for view in _mentioning(table[-1], self._listed(table[:-2])):
+        for view in self.mentioning(tables):
             if not view.follows:
-                found.update({stale.shown: stale for stale in self._stale_over(view, table)})
+                found.update({stale.shown: stale for stale in self._stale_over(view, tables)})
         return list(found.values())
 
     def mentioning(self, tables: Iterable[Path]) -> list[ListedView]:
@@ -142,13 +142,13 @@ class ViewFinder:
         )
         return lossy_casts(query, types.view, types.query_columns)
 
-    def _stale_over(self, view: ListedView, table: Path) -> list[View]:
+    def _stale_over(self, view: ListedView, tables: Iterable[Path]) -> list[View]:
         try:
             plan = self._backend.analyse(f"select * from {path_sql(view.name)}")
         except DbtRuntimeError as error:
             # Without a plan, only its text shows what it reads.
             return [View(view.name, fails=True)] if condition(error.msg) == UP_CAST else []
-        return _stale(plan) if reads_table(plan.text, table) else []
+        return _stale(plan) if any(reads_table(plan.text, table) for table in tables) else []
 
     def failing(self, statement: str) -> list[View]:
         """Find the views that caused a statement to fail with ``UP_CAST``."""

@@ -32,6 +32,7 @@ from dbt.adapters.deltawiden.operations.forecast.contracts import (
 from dbt.adapters.deltawiden.operations.forecast.effects import Effect, Kind, Outcome
 from dbt.adapters.deltawiden.operations.forecast.model import (
     Planned,
+    TableChange,
     new_table_planned,
     plan_model,
     planned,
@@ -58,6 +59,7 @@ from dbt.adapters.deltawiden.sql.identifiers import Path, folded, path_text
 from dbt.adapters.deltawiden.sql.types import type_text
 from dbt.adapters.deltawiden.views.finder import ViewFinder
 from dbt.adapters.deltawiden.views.stale_views import without_session_catalog
+from dbt.adapters.deltawiden.widening.plan import Plan
 
 QUERY_NOT_KNOWN = (
     "Its query is not known: the model is in Python, or it uses macros or ephemeral models, which "
@@ -70,7 +72,7 @@ READS = "reads models that change"
 _REFUSALS = (CompilationError, DbtConfigError, DbtDatabaseError)
 """The errors of a plan with which the run itself would stop."""
 
-Decide = Callable[[Node, WouldBeTypes], Planned]
+Decide = Callable[[Node, WouldBeTypes], Planned | None]
 """Plans a model that was asked for, with the types that its inputs would have."""
 
 TakenOver = tuple[SparkRelation, Sequence[str]]
@@ -130,6 +132,7 @@ class Forecast:
         analysed: the unique ids of the nodes whose queries were analysed.
         contracts: the differences by unique id, of the models whose contract does not match.
         results: the plans by unique id: those asked for, and of what else would change or stop.
+        changes: what the run will change in existing tables, by unique id.
     """
 
     graph: NodeGraph
@@ -143,6 +146,7 @@ class Forecast:
     contracts: dict[str, list[ContractDifference]] = field(default_factory=dict)
     results: dict[str, OperationResult] = field(default_factory=dict)
     effects: list[Effect] = field(default_factory=list)
+    changes: dict[str, TableChange] = field(default_factory=dict)
     _changed: dict[str, StructType] = field(default_factory=dict)
     _new: set[str] = field(default_factory=set)
     _stopped: set[str] = field(default_factory=set)
@@ -179,7 +183,7 @@ class Forecast:
 
     def _visit_reached(self, node: Node, because: tuple[str, ...]) -> None:
         if materialization(node) in ("incremental", "snapshot"):
-            self._plan(node, because, lambda: self._plan_reached(node))
+            self._plan(node, because, lambda: self.plan_reached(node))
             return
         analysed = self._analysed(node, because)
         if analysed is None or self._breaks_contract(node, analysed[1], because):
@@ -230,6 +234,8 @@ class Forecast:
             result = skipped_model(name, stops) if stops else found.result
             if found.changes_types and not stops:
                 self._set(node, found.schema)
+            if found.change and not stops:
+                self.changes[unique_id] = found.change
         if stops:
             self._stopped.add(unique_id)
             self._add(_kind(node), name, Outcome.SKIPPED, stops)
@@ -247,7 +253,8 @@ class Forecast:
         taken_over = self.reader.taken_over(node)
         return with_take_over(found, *taken_over) if taken_over else found
 
-    def _plan_reached(self, node: Node) -> Planned | None:
+    def plan_reached(self, node: Node) -> Planned | None:
+        """Plan an incremental model or a snapshot. None if that is not possible."""
         because = self._because(node, self._changed)
         analysed = self._analysed(node, because)
         if analysed is None or self._breaks_contract(node, analysed[1], because):
@@ -256,17 +263,17 @@ class Forecast:
         table = self.reader.table(node)
         if not isinstance(table, SparkRelation):
             return new_table_planned(full_name(node), output)
-        backend = self.reader.backend
+        backend, name = self.reader.backend, full_name(node)
         if materialization(node) == "incremental":
             return plan_model(backend, self.reader.evolution, node, table, output, query)
-        schema = backend.table_schema(table)
-        columns = own_columns(node)
-        rows = snapshot_output(node, output, schema)
-        plan = self.reader.snapshots.plan_schemas(
-            (rows, schema), table, node["config"], full_name(node), columns, hard_deletes(node)
-        )
-        policy = read_model_policy(node["config"], full_name(node))
-        return planned(backend, node, table, (plan, schema), policy)
+
+        def decide(schema: StructType) -> Plan:
+            schemas = snapshot_output(node, output, schema), schema
+            own = own_columns(node), hard_deletes(node)
+            return self.reader.snapshots.plan_schemas(schemas, table, node["config"], name, *own)
+
+        policy = read_model_policy(node["config"], name)
+        return planned(backend, node, TableChange(table, decide), policy)
 
     def _breaks_contract(self, node: Node, output: StructType, because: tuple[str, ...]) -> bool:
         if not has_contract(node):

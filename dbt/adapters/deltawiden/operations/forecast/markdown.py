@@ -33,16 +33,19 @@ def plans_markdown(
     counts = Counter(states)
     summary = ", ".join(f"{counts[state]} {state}" for state in _STATES if counts[state])
     rows = [
-        (_escaped(_name(result)), _code(result.values.get("table", "")), _summary(result))
+        (escaped(_name(result)), _code(result.values.get("table", "")), _summary(result))
         for result in results.each
     ]
     sections = [section for result in results.each for section in _sections(result)]
-    overview = _table(("model", "table", "next run"), rows)
+    overview = markdown_table(("model", "table", "next run"), rows)
     parts = [f"## {results.operation}: {summary}", overview, *sections]
     if downstream:
-        parts += ["### What reads the tables", _table(_EFFECT_COLUMNS, map(_effect, downstream))]
+        parts += [
+            "### What reads the tables",
+            markdown_table(_EFFECT_COLUMNS, map(_effect, downstream)),
+        ]
     if readers:
-        parts += ["### Readers that lose access", _escaped(readers)]
+        parts += ["### Readers that lose access", escaped(readers)]
     return "\n\n".join(parts)
 
 
@@ -53,10 +56,10 @@ def _effect(effect: Effect) -> tuple[str, ...]:
     outcome = f"**{effect.outcome.value}**" if effect.stops_the_run else effect.outcome.value
     return (
         effect.kind.value,
-        _escaped(effect.name),
+        escaped(effect.name),
         outcome,
-        ", ".join(map(_escaped, effect.because)),
-        "<br>".join(map(_escaped, effect.details)),
+        ", ".join(map(escaped, effect.because)),
+        "<br>".join(map(escaped, effect.details)),
         "<br>".join(map(_code, effect.do)),
     )
 
@@ -101,16 +104,16 @@ def _plural(name: str, number: int) -> str:
 
 def _sections(result: OperationResult) -> Iterator[str]:
     if result.error:
-        yield f"### {_escaped(_name(result))}: the run stops"
+        yield f"### {escaped(_name(result))}: the run stops"
         yield _block(result.error, "text")
         return
     changes, statements = result.values.get("type_changes"), result.values.get("statements")
     others = list(_other_lines(result.values))
     if not (changes or statements or others):
         return
-    yield f"### {_escaped(_name(result))}"
+    yield f"### {escaped(_name(result))}"
     if changes:
-        yield _table(("column", "type now", "type after"), map(_change, changes))
+        yield markdown_table(("column", "type now", "type after"), map(_change, changes))
     if others:
         yield "\n".join(others)
     if statements:
@@ -132,19 +135,23 @@ def _other_lines(values: Mapping[str, Any]) -> Iterator[str]:
     if values.get("takes_over"):
         folder = _code(values["takes_over"])
         yield f"- takes over the Delta table in {folder}, which the metastore does not know"
+    if values.get("applied"):
+        yield "- applied: these statements were run, and no row was written"
     if values.get("filters"):
-        yield f"- {_escaped(values['filters'])}"
+        yield f"- {escaped(values['filters'])}"
     if values.get("reads_changed"):
-        names = ", ".join(map(_escaped, values["reads_changed"]))
+        names = ", ".join(map(escaped, values["reads_changed"]))
         yield f"- the run changes what it reads: {names}"
 
 
-def _table(headings: Sequence[str], rows: Any) -> str:
+def markdown_table(headings: Sequence[str], rows: Any) -> str:
+    """Render a table, whose cells are Markdown already."""
     lines = [headings, ["---"] * len(headings), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """Render a text of any characters as one line of Markdown."""
     return re.sub(r"([\\|<>*_`\[\]#])", r"\\\1", " ".join(text.split()))
 
 

@@ -1,6 +1,6 @@
 """What the next run of an incremental model will do to its table, without running it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,17 +25,31 @@ from dbt.adapters.deltawiden.widening.schema_after import SchemaChanges, schema_
 
 
 @dataclass(frozen=True)
+class TableChange:
+    """What the next run will change in an existing table.
+
+    Attributes:
+        decide: returns the plan for the table, by its schema.
+    """
+
+    table: SparkRelation
+    decide: Callable[[StructType], Plan]
+
+
+@dataclass(frozen=True)
 class Planned:
     """What the next run will do to a table.
 
     Attributes:
         schema: the table's schema after the run; of a new table, the schema of the model's output.
         changes_types: whether a reader finds other columns or types than before.
+        change: what to run for it before the write. None if there is no table yet.
     """
 
     result: OperationResult
     schema: StructType
     changes_types: bool = True
+    change: TableChange | None = None
 
 
 def plan_model(
@@ -55,33 +69,20 @@ def plan_model(
     """
     config: Mapping[str, Any] = node["config"]
     policy = read_model_policy(config, full_name(node))
+    name, strategy = full_name(node), strategy_of(config)
+
+    def decide(schema: StructType) -> Plan:
+        schemas = output, schema
+        return plan_incremental(evolution, schemas, table, policy, config, name, strategy, query)
+
+    return planned(backend, node, TableChange(table, decide), policy)
+
+
+def planned(backend: SqlBackend, node: Node, change: TableChange, policy: Policy) -> Planned:
+    """Return what the plan for a table will do to it."""
+    table = change.table
     schema = backend.table_schema(table)
-    plan = plan_incremental(
-        evolution,
-        (output, schema),
-        table,
-        policy,
-        config,
-        full_name(node),
-        strategy_of(config),
-        query,
-    )
-    return planned(backend, node, table, (plan, schema), policy)
-
-
-def planned(
-    backend: SqlBackend,
-    node: Node,
-    table: SparkRelation,
-    plan_and_schema: tuple[Plan, StructType],
-    policy: Policy,
-) -> Planned:
-    """Return what a plan will do to a table.
-
-    Args:
-        plan_and_schema: a plan that is not refused, and the table's schema now.
-    """
-    plan, schema = plan_and_schema
+    plan = change.decide(schema)
     result = _result(full_name(node), plan, policy)
     enables = plan.properties.get(TYPE_WIDENING_PROPERTY) == "true"
     gains = enables and not backend.snapshot(table, schema).widening_features
@@ -95,13 +96,21 @@ def planned(
         result = replace(result, values={**result.values, "filters": text})
     dropped = frozenset(column.path for column in plan.dropped)
     after = schema_after(SchemaChanges(dropped=dropped), after)
-    return Planned(result, after, bool(plan.changes or plan.new or plan.dropped))
+    changes_types = bool(plan.changes or plan.new or plan.dropped)
+    return Planned(result, after, changes_types, change)
 
 
 def new_table_planned(model: str, output: StructType) -> Planned:
     """Return what is planned for a model that has no table yet."""
     shown = {"what will run": "nothing: the table is new", "not stored exactly": ""}
     return Planned(OperationResult(model, shown, {"new_table": True}), output)
+
+
+def made_again_planned(model: str) -> Planned:
+    """Return what is planned for a table or view that each run makes again."""
+    shown = {"what will run": "nothing: each run makes it again", "not stored exactly": ""}
+    nothing: dict[str, Any] = {key: [] for key in _CHANGES}
+    return Planned(OperationResult(model, shown, nothing), StructType(), False)
 
 
 def with_take_over(found: Planned, table: SparkRelation, statements: Sequence[str]) -> Planned:
@@ -115,7 +124,7 @@ def with_take_over(found: Planned, table: SparkRelation, statements: Sequence[st
     every = [*statements, *result.values.get("statements", [])]
     values = {**result.values, "statements": every, "takes_over": table.identifier}
     shown = {**result.shown, "what will run": "; ".join(every)}
-    return replace(found, result=replace(result, values=values, shown=shown))
+    return replace(found, result=replace(result, values=values, shown=shown), change=None)
 
 
 def skipped_model(model: str, stops: Sequence[str]) -> OperationResult:

@@ -6,21 +6,30 @@ from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 from pyspark.sql.types import StructType
 
+from dbt.adapters.deltawiden.operations.forecast.apply import apply_changes
 from dbt.adapters.deltawiden.operations.forecast.contracts import (
     contract_command,
     contract_differences,
     has_contract,
 )
 from dbt.adapters.deltawiden.operations.forecast.downstream import QUERY_NOT_KNOWN, Forecast, Reader
-from dbt.adapters.deltawiden.operations.forecast.model import Planned, new_table_planned, plan_model
-from dbt.adapters.deltawiden.operations.forecast.node_graph import NodeGraph
+from dbt.adapters.deltawiden.operations.forecast.model import (
+    Planned,
+    made_again_planned,
+    new_table_planned,
+    plan_model,
+)
+from dbt.adapters.deltawiden.operations.forecast.node_graph import NodeGraph, materialization
 from dbt.adapters.deltawiden.operations.forecast.results import PlanResults
 from dbt.adapters.deltawiden.operations.forecast.would_be_types import WouldBeTypes
 from dbt.adapters.deltawiden.operations.selection import Names, Node, Selection, full_name
 
 
-def plan(reader: Reader, selection: Selection, models: Names) -> PlanResults:
-    """Show what the next run will do to the tables of incremental models. It changes nothing.
+def plan(reader: Reader, selection: Selection, models: Names, apply: bool = False) -> PlanResults:
+    """Show what the next run will do to the tables of incremental models.
+
+    Args:
+        apply: whether to run what comes before the write, too. Otherwise, nothing is changed.
 
     Returns:
         The plan for each model, and what the changes do to everything that reads the tables. A
@@ -32,13 +41,19 @@ def plan(reader: Reader, selection: Selection, models: Names) -> PlanResults:
     nodes = selection.nodes_named(models, materialized="incremental")
     graph = NodeGraph(selection.graph)
 
-    def decide(node: Node, types: WouldBeTypes) -> Planned:
+    def decide(node: Node, types: WouldBeTypes) -> Planned | None:
+        if materialization(node) == "snapshot":
+            return forecast.plan_reached(node)
+        if materialization(node) != "incremental":
+            return made_again_planned(full_name(node))
         return _plan_node(reader, graph, node, types)
 
     asked = [str(node["unique_id"]) for node in nodes]
     types = WouldBeTypes(reader.backend)
     forecast = Forecast(graph, reader, types, decide, frozenset(asked), models is None)
     forecast.run()
+    if apply:
+        apply_changes(forecast, frozenset(forecast.results if models is None else asked))
     return PlanResults.of(selection.operation, forecast, asked)
 
 

@@ -40,6 +40,12 @@ class PlanResults(OperationResults):
         return cls(operation, each, {}, sorted_effects(forecast.effects))
 
     @property
+    def widened(self) -> list[str]:
+        """The names of the tables in which types were changed."""
+        changed = (result for result in self.each if result.values.get("applied"))
+        return [result.values["table"] for result in changed if result.values["type_changes"]]
+
+    @property
     def gaining(self) -> list[str]:
         """The names of the models whose tables gain the table feature of type widening."""
         return [result.table for result in self.each if result.values.get("gains_feature")]

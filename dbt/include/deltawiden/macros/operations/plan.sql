@@ -1,4 +1,4 @@
-{% macro plan(models=none, compiled=false, output='text', file=none) %}
+{% macro plan(models=none, compiled=false, apply=false, output='text', file=none) %}
   {%- do adapter.operations(context).run('plan', kwargs, {
-    'models': models, 'compiled': compiled, 'output': output, 'file': file}) -%}
+    'models': models, 'compiled': compiled, 'apply': apply, 'output': output, 'file': file}) -%}
 {% endmacro %}

@@ -1,0 +1,89 @@
+"""Run what the next run would do before it writes, so that any program finds wide enough tables."""
+
+from collections.abc import Collection
+from dataclasses import replace
+from functools import partial
+
+from dbt.adapters.deltawiden.config.rewrite_limit import read_rewrite_limit
+from dbt.adapters.deltawiden.delta.relations import relation_sql
+from dbt.adapters.deltawiden.evolution.attempts import Attempts, retry_with_new_plan
+from dbt.adapters.deltawiden.evolution.older_files import left_after_run
+from dbt.adapters.deltawiden.operations.forecast.downstream import READS, Forecast, Reader
+from dbt.adapters.deltawiden.operations.forecast.model import TableChange
+from dbt.adapters.deltawiden.operations.result import OperationResult, attempt
+from dbt.adapters.deltawiden.widening.report import misread_text
+
+
+def apply_changes(forecast: Forecast, chosen: Collection[str]) -> None:
+    """Run the steps that come before the write, in the order of a run. No row is written.
+
+    Args:
+        forecast: the forecast, after ``run``. Its results then say what was done.
+        chosen: the unique ids of the nodes whose tables may be changed.
+    """
+    ordered = (str(node["unique_id"]) for node in forecast.graph.in_order())
+    for unique_id in filter(forecast.results.__contains__, ordered):
+        result = forecast.results[unique_id]
+        why = _why_not(forecast, unique_id, chosen, result)
+        if why:
+            forecast.results[unique_id] = _shown(replace(result, error=""), (), why)
+        elif not result.error:
+            change = forecast.changes[unique_id]
+            work = partial(_apply, forecast.reader, unique_id, change, result)
+            forecast.results[unique_id] = attempt(result.table, work)
+
+
+def _why_not(
+    forecast: Forecast, unique_id: str, chosen: Collection[str], result: OperationResult
+) -> str:
+    """Return why nothing is done for a node; empty if its plan is applied, or is an error."""
+    if unique_id not in chosen:
+        return "it was not asked for"
+    inputs = forecast.graph.inputs(forecast.graph.node(unique_id))
+    nodes = map(forecast.graph.node, inputs)
+    missing = [str(node["name"]) for node in nodes if forecast.reader.relation(node) is None]
+    if missing:
+        return f"it reads {', '.join(missing)}, which is not built yet"
+    if result.error or unique_id in forecast.changes:
+        return ""
+    if result.values.get("takes_over"):
+        return "the run first takes over the table in its folder"
+    if result.values.get("skipped"):
+        return "dbt skips it, because what it reads stops"
+    return "it has no table" if result.values.get("new_table") else "each run makes it again"
+
+
+def _apply(
+    reader: Reader, unique_id: str, change: TableChange, result: OperationResult
+) -> OperationResult:
+    backend, table = reader.backend, change.table
+
+    def apply_once(attempts: Attempts) -> None:
+        plan = change.decide(backend.table_schema(table))
+        attempts.record_plan(plan)
+        reader.evolution.run_before_write(plan, unique_id)
+
+    attempts = retry_with_new_plan(apply_once)
+    plan = attempts.plan
+    if plan.before and not table.is_delta:
+        # Spark and Iceberg cache what they have read of such a table, its columns included.
+        backend.execute(f"refresh table {table}")
+    left = [step.statement for step in plan.after]
+    never = read_rewrite_limit(False)
+    misread = left_after_run(backend, table, attempts.changes, backend.table_schema(table), never)
+    left += [misread_text(relation_sql(table), misread)] if misread else []
+    values = {**result.values, "table": relation_sql(table)}
+    applied = [step.statement for step in plan.before]
+    return _shown(replace(result, values=values), applied, "nothing is left to do", left)
+
+
+def _shown(
+    result: OperationResult, applied: Collection[str], why: str, left: Collection[str] = ()
+) -> OperationResult:
+    shown = {
+        "applied": "; ".join(applied) or f"nothing: {why}",
+        "not run": "; ".join(left),
+        READS: result.shown.get(READS, ""),
+    }
+    values = {"applied": list(applied), "not_run": list(left), "reason": "" if applied else why}
+    return replace(result, shown=shown, values={**result.values, **values})

@@ -1,0 +1,1 @@
+"""``check_project``: what differs from dbt-spark in a project."""

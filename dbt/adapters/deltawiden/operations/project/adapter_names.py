@@ -1,0 +1,77 @@
+"""Find the Jinja that depends on the name of the adapter, which is another than dbt-spark's."""
+
+import re
+from collections.abc import Iterator
+
+import jinja2
+from dbt_common.clients.jinja import get_environment
+from jinja2 import nodes
+
+from dbt.adapters.deltawiden.operations.project.files import ProjectFiles
+from dbt.adapters.deltawiden.operations.project.finding import Effect, Finding
+
+_NAMES = ("target", "adapter")
+_COMMENT = re.compile(r"^\s*#.*", re.MULTILINE)
+
+
+def find_adapter_names(files: ProjectFiles, own: str, target_type: str) -> Iterator[Finding]:
+    """Find where Jinja reads ``target.type`` or ``adapter.type()``, and does not know this adapter.
+
+    Args:
+        own: the name of this adapter.
+        target_type: what ``target.type`` says.
+    """
+    environment = get_environment()
+    for file in files.each():
+        text = file.read_text(encoding="utf-8")
+        if not any(name in text for name in _NAMES):
+            continue
+        if file.suffix != ".sql":
+            text = _COMMENT.sub("", text)
+        try:
+            parsed = environment.parse(text)
+        except jinja2.TemplateSyntaxError:
+            continue  # dbt says what is wrong with it.
+        for line, name in dict.fromkeys(_reads(parsed, own)):
+            if name == "target.type" and target_type != own:
+                continue
+            yield _finding(files.shown(file), line, name, own, target_type)
+
+
+def _finding(file: str, line: int, name: str, own: str, target_type: str) -> Finding:
+    if name == "target.type":
+        text = f"{name} is {target_type!r}, and was 'spark'"
+        do = f"set target_type: spark in the profile, or let this line also know {own!r}"
+    else:
+        text = f"{name} is {own!r}, and was 'spark'"
+        do = f"let this line also know {own!r}, or use adapter.dispatch, which finds spark__ macros"
+    return Finding("Jinja that reads the adapter's name", Effect.CHANGES, file, line, text, do)
+
+
+def _reads(node: nodes.Node, own: str) -> Iterator[tuple[int, str]]:
+    if isinstance(node, (nodes.Compare, nodes.Or)) and _knows(node, own):
+        return
+    name = _adapter_name(node)
+    if name:
+        yield node.lineno, name
+    for child in node.iter_child_nodes():
+        yield from _reads(child, own)
+
+
+def _knows(node: nodes.Node, own: str) -> bool:
+    """Return whether a condition names this adapter."""
+    return any(const.value == own for const in node.find_all(nodes.Const))
+
+
+def _adapter_name(node: nodes.Node) -> str:
+    if isinstance(node, nodes.Call) and _is_type_of(node.node, "adapter"):
+        return "adapter.type()"
+    return "target.type" if _is_type_of(node, "target") else ""
+
+
+def _is_type_of(node: nodes.Node, name: str) -> bool:
+    if isinstance(node, nodes.Getitem):
+        is_type = isinstance(node.arg, nodes.Const) and node.arg.value == "type"
+    else:
+        is_type = isinstance(node, nodes.Getattr) and node.attr == "type"
+    return is_type and isinstance(node.node, nodes.Name) and node.node.name == name  # type: ignore[attr-defined]

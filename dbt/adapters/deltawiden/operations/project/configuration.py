@@ -1,0 +1,78 @@
+"""Find what differs in the configuration of nodes, and in macros: no table is read."""
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from dbt.adapters.deltawiden.config.project_macros import (
+    is_macro_of_project,
+    replacing_macro,
+    writer_of_project,
+)
+from dbt.adapters.deltawiden.config.strategies import has_own_macro
+from dbt.adapters.deltawiden.config.validation import (
+    accepts_unchecked,
+    configuration_problems,
+    unchecked_text,
+)
+from dbt.adapters.deltawiden.operations.project.files import ProjectFiles
+from dbt.adapters.deltawiden.operations.project.finding import Effect, Finding
+from dbt.adapters.deltawiden.operations.selection import Node, full_name
+
+_NOT_CALLED = (
+    "dbt_spark_get_incremental_sql",
+    "get_insert_into_sql",
+    "get_insert_overwrite_sql",
+    "spark_build_snapshot_staging_table",
+)
+"""Macros of dbt-spark that this adapter does not call."""
+
+_CHECKED = ("get_merge_sql", "get_merge_update_columns")
+"""Macros that a project can replace, because the values are checked in the rows that they get."""
+
+_PREFIX = "deltawiden__"
+
+
+def find_problems(
+    files: ProjectFiles, context: Mapping[str, Any], manifest: Any, node: Node
+) -> Iterator[Finding]:
+    """Find the configuration of a node that stops it, and the writes that are not checked."""
+    config, adapter = node["config"], context["adapter"]
+    macros = manifest, adapter.config.project_name
+    for problem in configuration_problems(config, partial(has_own_macro, *macros)):
+        key, _, _ = problem.partition(":")
+        place = files.of_node(node, key)
+        text, do = f"{full_name(node)}: {problem}", "correct the value, or remove it"
+        yield Finding("a configuration that is not accepted", Effect.STOPS, *place, text, do)
+    materialized = str(config.get("materialized"))
+    writer = writer_of_project(*macros, adapter.type(), materialized)
+    if writer and not accepts_unchecked(config):
+        text, _, do = unchecked_text(writer).partition(". Cast")
+        place = files.of_node(node, materialized)
+        kind, text = "a write that is not checked", f"{full_name(node)}: {text}"
+        yield Finding(kind, Effect.UNCHECKED, *place, text, f"cast{do}")
+
+
+def find_macros(
+    files: ProjectFiles, context: Mapping[str, Any], manifest: Any
+) -> Iterator[Finding]:
+    """Find the macros of the project that replace those of this adapter, or of dbt-spark."""
+    for macro in manifest.macros.values():
+        if macro.package_name != "dbt_deltawiden" or not macro.name.startswith(_PREFIX):
+            continue
+        name = macro.name.removeprefix(_PREFIX)
+        own = replacing_macro(context, name) if name in context else None
+        if own is not None and name not in _CHECKED:
+            text = f"{own.package_name}.{own.name} is used instead of dbt_deltawiden.{macro.name}"
+            do = "remove it, if it is only a workaround for dbt-spark; else compare it with ours"
+            yield _replaces(files.of_macro(own), Effect.UNCHECKED, text, do)
+    for name in _NOT_CALLED:
+        own = manifest.find_macro_by_name(name, files.config.project_name, None)
+        if is_macro_of_project(own):
+            text = f"{own.package_name}.{name} replaces a macro of dbt-spark that is not called"
+            do = "remove it; for statements of your own, write a strategy: get_incremental_NAME_sql"
+            yield _replaces(files.of_macro(own), Effect.CHANGES, text, do)
+
+
+def _replaces(place: tuple[str, int], effect: Effect, text: str, do: str) -> Finding:
+    return Finding("a macro that replaces another", effect, *place, text, do)

@@ -1,0 +1,79 @@
+"""The files of a project and of its packages, and the lines of what they configure."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dbt.adapters.deltawiden.config.project_macros import BUILT_IN
+from dbt.adapters.deltawiden.operations.selection import Node
+
+_SUFFIXES = (".sql", ".yml", ".yaml")
+
+Place = tuple[str, int]
+"""A file, from the project's folder, and a line in it, from 1."""
+
+
+@dataclass(frozen=True)
+class ProjectFiles:
+    """The files of a project and of its packages.
+
+    Attributes:
+        config: dbt's configuration of the project that runs.
+    """
+
+    config: Any
+
+    def each(self) -> Iterator[Path]:
+        """Yield each file in which dbt reads Jinja."""
+        for name, project in self._projects().items():
+            if name in BUILT_IN:
+                continue
+            root = Path(project.project_root)
+            yield root / "dbt_project.yml"
+            for folder in sorted({*project.all_source_paths, *project.macro_paths}):
+                for file in sorted(Path(root, folder).rglob("*")):
+                    if file.suffix in _SUFFIXES and file.is_file():
+                        yield file
+
+    def shown(self, file: Path) -> str:
+        """Return the path of a file for people."""
+        root = Path(self.config.project_root).resolve()
+        return str(file.resolve().relative_to(root) if root in file.resolve().parents else file)
+
+    def node_file(self, node: Node) -> Path:
+        """Return the file of a node."""
+        return self._root(node) / str(node["original_file_path"])
+
+    def of_node(self, node: Node, *words: str) -> Place:
+        """Return where a node is configured: the first line that has one of the words.
+
+        It is in the node's file, in its YAML file or in dbt_project.yml; else the file itself.
+        """
+        root = self._root(node)
+        patch = str(node.get("patch_path") or "").partition("://")[2]
+        files = [self.node_file(node), *([root / patch] if patch else [])]
+        for file in [*files, root / "dbt_project.yml"]:
+            line = line_with(file, *words)
+            if line:
+                return self.shown(file), line
+        return self.shown(files[0]), 1
+
+    def of_macro(self, macro: Any) -> Place:
+        """Return where a macro is defined."""
+        file = Path(self._projects()[macro.package_name].project_root, macro.original_file_path)
+        return self.shown(file), line_with(file, f"macro {macro.name}(") or 1
+
+    def _root(self, node: Node) -> Path:
+        return Path(self._projects()[str(node["package_name"])].project_root)
+
+    def _projects(self) -> Mapping[str, Any]:
+        projects: Mapping[str, Any] = self.config.load_dependencies()
+        return projects
+
+
+def line_with(file: Path, *words: str) -> int:
+    """Return the first line of a file that has one of the words. 0 if there is none."""
+    lines = file.read_text(encoding="utf-8").splitlines() if words and file.is_file() else []
+    found = (at for at, line in enumerate(lines, 1) if any(word in line for word in words))
+    return next(found, 0)

@@ -1,0 +1,48 @@
+"""Find the settings in a profile that change stored values, or that dbt-spark overrides."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from dbt.flags import get_flags
+
+from dbt.adapters.deltawiden.credentials import ANSI
+from dbt.adapters.deltawiden.operations.project.files import line_with
+from dbt.adapters.deltawiden.operations.project.finding import Effect, Finding
+from dbt.adapters.deltawiden.spark.refused_settings import refused_settings
+from dbt.adapters.deltawiden.spark.unsafe_settings import unsafe_settings, unsafe_text
+
+_AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"
+_OVERRIDDEN = {
+    ANSI: (
+        "dbt-spark turns ANSI mode off, whatever the profile says. Here the profile decides, and a "
+        "cast of a value that is not valid is an error instead of null",
+        f'remove it, or set {ANSI}: "false"',
+    ),
+    _AUTO_MERGE: (
+        "dbt-spark's statements add columns to tables because of it. Here on_schema_change decides",
+        "set on_schema_change: append_new_columns where tables have to get columns",
+    ),
+}
+
+
+def find_settings(credentials: Any) -> Iterator[Finding]:
+    """Find such settings, wherever they are set."""
+    given = credentials.given_settings
+    for setting, value in refused_settings(given.get):
+        text = f"{setting.name} is {value}: {setting.why}"
+        yield _finding(setting.name, Effect.STOPS, text, f"use {setting.remedy}")
+    for name, value in unsafe_settings(given).items():
+        text, _, _ = unsafe_text({name: value}).partition(". Remove")
+        yield _finding(name, Effect.CHANGES, text, "remove the setting")
+    for name, (why, do) in _OVERRIDDEN.items():
+        if str(given.get(name, "")).strip().lower() == "true":
+            yield _finding(name, Effect.CHANGES, f"{name} is true: {why}", do)
+
+
+def _finding(name: str, effect: Effect, text: str, do: str) -> Finding:
+    profiles = Path(get_flags().PROFILES_DIR, "profiles.yml")
+    line = line_with(profiles, name)
+    # It can also be in PYSPARK_SUBMIT_ARGS or spark-defaults.conf.
+    file = str(profiles) if line else ""
+    return Finding("a setting of Spark", effect, file, line, text, do)

@@ -1,0 +1,180 @@
+"""Find what differs for the tables of a project: nothing is changed, and no row is written."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from dbt.adapters.spark.relation import SparkRelation
+from dbt_common.clients.agate_helper import from_csv
+from dbt_common.exceptions import DbtBaseException, DbtRuntimeError
+from pyspark.sql.types import CharType, DataType, NumericType, StringType, VarcharType
+
+from dbt.adapters.deltawiden.config.strategies import DELETE_INSERT, strategy_of
+from dbt.adapters.deltawiden.config.validation import columns_named
+from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
+from dbt.adapters.deltawiden.operations.forecast.downstream import QUERY_NOT_KNOWN, Reader
+from dbt.adapters.deltawiden.operations.forecast.node_graph import NodeGraph, materialization
+from dbt.adapters.deltawiden.operations.forecast.plan import plan
+from dbt.adapters.deltawiden.operations.forecast.would_be_types import WouldBeTypes
+from dbt.adapters.deltawiden.operations.project.files import ProjectFiles
+from dbt.adapters.deltawiden.operations.project.finding import Effect, Finding
+from dbt.adapters.deltawiden.operations.selection import Node, Selection, full_name
+from dbt.adapters.deltawiden.spark.errors import condition
+from dbt.adapters.deltawiden.sql.identifiers import Path, folded, path_text
+from dbt.adapters.deltawiden.sql.types import type_text
+from dbt.adapters.deltawiden.views.finder import view_models
+from dbt.adapters.deltawiden.views.stale_views import update_commands
+from dbt.adapters.deltawiden.writing.seeds import check_seed
+
+_NOT_SUPPORTED = re.compile("DELTA_UNSUPPORTED_FEATURES?_FOR_|DELTA_INVALID_PROTOCOL_VERSION")
+_NOT_BUILT = "TABLE_OR_VIEW_NOT_FOUND"
+_LINE = re.compile(r"\bline (\d+)")
+_TEXTS = (StringType, CharType, VarcharType)
+
+
+@dataclass(frozen=True)
+class TableChecks:
+    """Checks the tables of a project."""
+
+    files: ProjectFiles
+    context: Mapping[str, Any]
+    check_folder: Callable[[str], None]
+    reader: Reader
+    selection: Selection
+
+    def find(self, is_wrong: Callable[[Node], bool]) -> Iterator[Finding]:
+        """Find all differences, one node after the other.
+
+        Args:
+            is_wrong: returns whether the configuration of a node is not accepted.
+        """
+        stopping: set[str] = set()
+        paths: list[Path] = []
+        for node in sorted(self.selection.nodes(), key=full_name):
+            for finding in () if is_wrong(node) else self._of_node(node, paths):
+                if finding.effect is Effect.STOPS:
+                    stopping.add(full_name(node))
+                yield finding
+        yield from self._views(paths)
+        for result in plan(self.reader, self.selection, None).failed:
+            by_name = {full_name(node): node for node in self.selection.nodes()}
+            node = by_name.get(result.table, {})
+            if result.table not in stopping and not (node and is_wrong(node)):
+                yield self._refused(result.table, node, result.error)
+
+    def _of_node(self, node: Node, paths: list[Path]) -> Iterator[Finding]:
+        if node["resource_type"] == "seed":
+            yield from self._seed(node)
+        if materialization(node) in ("view", "ephemeral"):
+            return
+        try:
+            self.check_folder(str(node["unique_id"]))
+        except DbtBaseException as error:
+            place = self.files.of_node(node, "location_root")
+            do = "set include_full_name_in_path: true, or another location_root or alias"
+            yield Finding("the folder of a table", Effect.STOPS, *place, _text(error), do)
+            return
+        table = self.selection.node_relation(node)
+        yield from self._file_format(node, table)
+        if not isinstance(table, SparkRelation) or not table.is_delta:
+            return
+        unsupported = self._unsupported(table)
+        if unsupported:
+            do = "drop the table feature with the program that has set it, or use a newer Delta"
+            place = self.files.of_node(node)
+            kind = "a table that this Delta can't write"
+            yield Finding(kind, Effect.STOPS, *place, f"{table}: {unsupported}", do)
+            return
+        paths.append(relation_path(table))
+        yield from self._keys(node, table)
+
+    def _seed(self, node: Node) -> Iterator[Finding]:
+        file, config = self.files.node_file(node), node["config"]
+        delimiter = str(config.get("delimiter") or ",")
+        try:
+            rows = from_csv(str(file), config.get("column_types") or {}, delimiter)
+            rows.original_abspath = str(file)
+            types = self.context["_deltawiden_seed_types"](node, rows)
+            check_seed(node, rows, types, self.reader.backend.fetch_rows)
+        except (DbtBaseException, ValueError) as error:
+            found = _LINE.search(_text(error))
+            place = self.files.shown(file), int(found[1]) if found else 1
+            do = "correct the file, or set column_types or on_lossy_write for the seed"
+            yield Finding("a seed that stops", Effect.STOPS, *place, _text(error), do)
+
+    def _file_format(self, node: Node, table: Any) -> Iterator[Finding]:
+        is_delta = isinstance(table, SparkRelation) and table.is_delta
+        has_default = node["config"].get("file_format") is None and not is_delta
+        if not has_default or materialization(node) == "snapshot":
+            return
+        text = f"{full_name(node)} has no file_format: dbt-spark makes a Parquet table, and"
+        text = f"{text} dbt-deltawiden a Delta table" + (f". {table} is not Delta" if table else "")
+        do = "set +file_format: parquet in dbt_project.yml to keep it, or delta"
+        place = self.files.of_node(node, "materialized")
+        yield Finding("the default file format", Effect.CHANGES, *place, text, do)
+
+    def _unsupported(self, table: SparkRelation) -> str:
+        """Return Delta's error if it can't write a table. No file and no commit is written."""
+        try:
+            if self.reader.backend.snapshot(table).features:
+                self.reader.backend.execute(f"delete from {relation_sql(table)} where false")
+        except DbtRuntimeError as error:
+            return _text(error) if _NOT_SUPPORTED.search(_text(error)) else ""
+        return ""
+
+    def _keys(self, node: Node, table: SparkRelation) -> Iterator[Finding]:
+        keys = columns_named(node["config"].get("unique_key"))
+        is_merged = strategy_of(node["config"]) in ("merge", DELETE_INSERT)
+        if not keys or not is_merged or materialization(node) != "incremental":
+            return
+        analysed = None
+        with suppress(DbtRuntimeError):
+            graph, types = NodeGraph(self.selection.graph), WouldBeTypes(self.reader.backend)
+            analysed = self.reader.analyse(graph, node, types)
+        columns = self.reader.backend.table_schema(table).fields if analysed else ()
+        stored = {field.name.lower(): field.dataType for field in columns}
+        for field in analysed[1].fields if analysed else ():
+            own, other = field.dataType, stored.get(field.name.lower())
+            if other is None or field.name.lower() not in keys or _kind(own) == _kind(other):
+                continue
+            text = (
+                f"{full_name(node)}.{field.name} is {type_text(own)}, and {type_text(other)} in "
+                f"{table}. dbt-spark lets Spark compare them, so that 7 finds '007'. Here they are "
+                "compared as the table stores them"
+            )
+            do = f"cast {field.name} to {type_text(other)} in the model, as the table has it"
+            place = self.files.of_node(node, "unique_key")
+            yield Finding("a unique_key of another type", Effect.CHANGES, *place, text, do)
+
+    def _views(self, tables: list[Path]) -> Iterator[Finding]:
+        finder = self.reader.finder
+        models = view_models(self.selection.nodes())
+        for view in finder.over(*tables) if tables else ():
+            name = models.get(folded(view.shown))
+            place = self.files.of_node(self.selection.node(name)) if name else ("", 0)
+            casts = [cast.text for cast in view.casts] or ["it has the types from before"]
+            text = f"{path_text(view.shown)}: {'; '.join(casts)}"
+            do = " or: ".join(update_commands(view, models, finder.can_follow))
+            yield Finding("a view that casts back", Effect.CHANGES, *place, text, do)
+
+    def _refused(self, name: str, node: Node, error: str) -> Finding:
+        place = self.files.of_node(node) if node else ("", 0)
+        if error == QUERY_NOT_KNOWN or condition(error) == _NOT_BUILT:
+            kind, effect = "a model that could not be planned", Effect.UNCHECKED
+            do = "run dbt compile, then check_project with compiled: true"
+        else:
+            kind, effect = "a model that is refused", Effect.STOPS
+            do = "do what the text says; dbt run-operation plan shows the plan of each model"
+        return Finding(kind, effect, *place, f"{name}: {error}", do)
+
+
+def _kind(of: DataType) -> str:
+    if isinstance(of, _TEXTS):
+        return "text"
+    return "number" if isinstance(of, NumericType) else of.typeName()
+
+
+def _text(error: BaseException) -> str:
+    return str(getattr(error, "msg", error))

@@ -1,0 +1,78 @@
+"""`plan` with `apply: true` runs what comes before the write; then dbt-spark can write the rows."""
+
+from decimal import Decimal
+
+import pytest
+
+from tests.functional.operate import document
+from tests.functional.support import dbt, needs_delta_4
+
+WIDENS = "materialized='incremental', file_format='delta', on_schema_change='append_new_columns'"
+MODELS = {
+    "orders.sql": f"{{{{ config({WIDENS}, type_widening=true) }}}}\n"
+    "select {{ var('id', '1Y') }} as id, {{ var('amount', '1.5BD') }} as amount",
+    "sums.sql": f"{{{{ config({WIDENS}) }}}} select {{{{ var('sum', '1') }}}} as amount",
+    "synced.sql": f"{{{{ config({WIDENS.replace('append_new', 'sync_all')}, type_widening=true, "
+    "tblproperties={'delta.columnMapping.mode': 'name', 'delta.minReaderVersion': 2, "
+    "'delta.minWriterVersion': 5}) }}\n"
+    "select {{ var('id', '1Y') }} as id {% if not var('id', false) %}, 2 as gone {% endif %}",
+    "fresh.sql": "{{ config(materialized='table', file_format='delta') }} select 1 as id",
+    "reads.sql": f"{{{{ config({WIDENS}, type_widening=true) }}}} "
+    "select id from {{ ref('fresh') }}",
+    "later.sql": f"{{{{ config({WIDENS}) }}}} select 1 as id",
+    "seen.sql": "{{ config(materialized='view') }} select 1 as id",
+}
+WIDER = {"id": "300", "amount": "12345678.25BD", "sum": "1.5D"}
+
+
+@needs_delta_4
+class TestPlanApply:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return MODELS
+
+    @pytest.fixture(scope="class")
+    def dbt_profile_data(self, dbt_profile_data, unique_schema, spark_parameters):
+        old = {"type": "spark", "method": "session", "host": "localhost", "schema": unique_schema}
+        old["server_side_parameters"] = spark_parameters
+        dbt_profile_data["test"]["outputs"]["dev"] = old
+        return dbt_profile_data
+
+    def test_the_steps_before_the_write_are_run_and_dbt_spark_writes_the_rows(
+        self, project, table, spark
+    ):
+        dbt("run", "--exclude", "later", "fresh", "seen")
+        spark.sql(f"create table {project.test_schema}.reads using delta as select 1Y as id")
+        before = {name: table(name).rows() for name in ("orders", "sums", "synced")}
+        variables = ["--vars", str(WIDER)]
+        found = document("plan", *variables, apply=True)
+        by_name = {result["model"]: result for result in found["tables"]}
+        assert by_name["orders"]["applied"]
+        assert not by_name["orders"]["not_run"]
+        assert table("orders").types == {"id": "int", "amount": "decimal(10,2)"}
+        assert "widen_columns" in by_name["sums"]["error"]
+        assert found["failed"] == 1
+        assert table("sums").types == {"amount": "int"}
+        assert "drop columns" in by_name["synced"]["not_run"][0]
+        assert table("synced").types == {"id": "int", "gone": "int"}
+        assert by_name["reads"]["reason"] == "it reads fresh, which is not built yet"
+        assert by_name["later"]["reason"] == "it has no table"
+        assert table("reads").version == 0
+        assert {row.operation for row in table("orders").history[1:]} <= {
+            "SET TBLPROPERTIES",
+            "CHANGE COLUMNS",
+            "CHANGE COLUMN",
+        }
+        versions = {name: table(name).version for name in before}
+        again = document("plan", *variables, apply=True, models=["orders", "synced", "seen"])
+        reasons = {result["model"]: result["reason"] for result in again["tables"]}
+        nothing = "nothing is left to do"
+        assert reasons == {"orders": nothing, "synced": nothing, "seen": "each run makes it again"}
+        assert {name: table(name).version for name in before} == versions
+        for name, rows in before.items():
+            assert len(table(name).rows()) == len(rows)
+        run = dbt("run", "--target", "dev", "--select", "orders", **WIDER)
+        assert "Registered adapter: spark=" in run.output
+        assert run.status("orders") == "success"
+        assert table("orders").rows() == [(1, Decimal("1.50")), (300, Decimal("12345678.25"))]
+        assert table("orders").types == {"id": "int", "amount": "decimal(10,2)"}

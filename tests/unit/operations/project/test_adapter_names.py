@@ -1,0 +1,57 @@
+"""Which Jinja of a project depends on the name of the adapter."""
+
+from pathlib import Path
+
+import pytest
+
+from dbt.adapters.deltawiden.operations.project.adapter_names import find_adapter_names
+
+
+class _Files:
+    """The files in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def each(self) -> list[Path]:
+        return sorted(self._folder.iterdir())
+
+    def shown(self, file: Path) -> str:
+        return file.name
+
+
+def found(folder: Path, name: str, text: str, target_type: str = "deltawiden") -> list[int]:
+    """Return the lines that are found in a file with a text."""
+    (folder / name).write_text(text)
+    findings = find_adapter_names(_Files(folder), "deltawiden", target_type)
+    return [finding.line for finding in findings]
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("\n{% if target.type == 'spark' %} x {% endif %}", [2]),
+        ("{% if target['type'] in ['spark'] %} x {% endif %}", [1]),
+        ("{% set own = adapter.type() %}", [1]),
+        ("{% macro a() %}\n{% if adapter.type() == 'spark' %} x {% endif %}{% endmacro %}", [2]),
+        ("{% if target.type == 'hive' %}\n{% elif target.type == 'spark' %} x {% endif %}", [1, 2]),
+        ("{% materialization a, default %}\n{{ target.type }}{% endmaterialization %}", [2]),
+        ("{% if target.type in ['spark', 'deltawiden'] %} x {% endif %}", []),
+        ("{% if target.type == 'spark' or target.type == 'deltawiden' %} x {% endif %}", []),
+        ("{# target.type #} select target.type from a as target -- adapter.type()", []),
+        ("{{ target.name }} {{ other.target.type }} {{ adapter.types() }}", []),
+        ("{% if target.type == 'spark' %} not closed", []),
+    ],
+)
+def test_the_lines_that_read_the_name_are_found(tmp_path: Path, text: str, lines: list[int]):
+    assert found(tmp_path, "a.sql", text) == lines
+
+
+def test_a_comment_in_yaml_is_not_read(tmp_path: Path):
+    text = "# {{ target.type }}\n+enabled: \"{{ target.type in ['spark'] }}\""
+    assert found(tmp_path, "dbt_project.yml", text) == [2]
+
+
+def test_a_target_type_in_the_profile_answers_for_target_alone(tmp_path: Path):
+    text = "{{ target.type }}\n{{ adapter.type() }}"
+    assert found(tmp_path, "a.sql", text, target_type="spark") == [2]
