@@ -112,6 +112,12 @@ class TestCheckProject(_DbtSparkProject):
         assert "models/misspelt.sql:2" in operate("check_project", output="markdown")
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("by_sql_alone")
+class TestCheckProjectBySql(TestCheckProject):
+    """On a Thrift server."""
+
+
 class TestNothingDiffers(_DbtSparkProject):
     @pytest.fixture(scope="class")
     def models(self):

@@ -76,3 +76,9 @@ class TestPlanApply:
         assert run.status("orders") == "success"
         assert table("orders").rows() == [(1, Decimal("1.50")), (300, Decimal("12345678.25"))]
         assert table("orders").types == {"id": "int", "amount": "decimal(10,2)"}
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("by_sql_alone")
+class TestPlanApplyBySql(TestPlanApply):
+    """On a Thrift server."""
