@@ -9,6 +9,9 @@ from tests.functional.support import dbt, needs_delta_4
 
 WIDENS = "materialized='incremental', file_format='delta', on_schema_change='append_new_columns'"
 MODELS = {
+    "broken.sql": f"{{{{ config({WIDENS}, type_widening=true,\n"
+    "tblproperties={'delta.checkpointInterval': var('interval', 10)}) }}\n"
+    "select {{ var('id', '1Y') }} as id",
     "orders.sql": f"{{{{ config({WIDENS}, type_widening=true) }}}}\n"
     "select {{ var('id', '1Y') }} as id, {{ var('amount', '1.5BD') }} as amount",
     "sums.sql": f"{{{{ config({WIDENS}) }}}} select {{{{ var('sum', '1') }}}} as amount",
@@ -22,7 +25,7 @@ MODELS = {
     "later.sql": f"{{{{ config({WIDENS}) }}}} select 1 as id",
     "seen.sql": "{{ config(materialized='view') }} select 1 as id",
 }
-WIDER = {"id": "300", "amount": "12345678.25BD", "sum": "1.5D"}
+WIDER = {"id": "300", "amount": "12345678.25BD", "sum": "1.5D", "interval": "none"}
 
 
 @needs_delta_4
@@ -43,7 +46,7 @@ class TestPlanApply:
     ):
         dbt("run", "--exclude", "later", "fresh", "seen")
         spark.sql(f"create table {project.test_schema}.reads using delta as select 1Y as id")
-        before = {name: table(name).rows() for name in ("orders", "sums", "synced")}
+        before = {name: table(name).rows() for name in ("broken", "orders", "sums", "synced")}
         variables = ["--vars", str(WIDER)]
         found = document("plan", *variables, apply=True)
         by_name = {result["model"]: result for result in found["tables"]}
@@ -51,7 +54,10 @@ class TestPlanApply:
         assert not by_name["orders"]["not_run"]
         assert table("orders").types == {"id": "int", "amount": "decimal(10,2)"}
         assert "widen_columns" in by_name["sums"]["error"]
-        assert found["failed"] == 1
+        assert "checkpointInterval" in by_name["broken"]["error"]
+        assert found["failed"] == 2
+        assert table("broken").types == {"id": "tinyint"}
+        assert table("broken").version == 0
         assert table("sums").types == {"amount": "int"}
         assert "drop columns" in by_name["synced"]["not_run"][0]
         assert table("synced").types == {"id": "int", "gone": "int"}

@@ -30,7 +30,8 @@ def apply_changes(forecast: Forecast, chosen: Collection[str]) -> None:
         elif not result.error:
             change = forecast.changes[unique_id]
             work = partial(_apply, forecast.reader, unique_id, change, result)
-            forecast.results[unique_id] = attempt(result.table, work)
+            done = attempt(result.table, work)
+            forecast.results[unique_id] = replace(result, error=done.error) if done.error else done
 
 
 def _why_not(
