@@ -36,14 +36,15 @@ select {{ var('id', 1) }} as id, cast({{ var('n', 1) }} as {{ var('type', 'small
 MODEL = CONFIG + SELECT + "{% if var('slow', false) %}" + SLOW + "{% endif %}"
 # Another run's commit, between this one's plan and its write.
 MEANWHILE = """
-{% macro _deltawiden_where_types_unchanged(plan, relation, by_position=false) %}
+{% macro _deltawiden_run_write(write) %}
+  {%- set relation = write.existing -%}
   {%- set names = adapter.get_columns_in_relation(relation) | map(attribute='name') | list -%}
   {%- if var('meanwhile', none) and 'other' not in names -%}
     {%- for statement in var('meanwhile') -%}
       {% do run_query(statement.replace('TABLE', relation | string)) %}
     {%- endfor -%}
   {%- endif %}
-  {{ dbt._deltawiden_where_types_unchanged(plan, relation, by_position) }}
+  {{ dbt._deltawiden_run_write(write) }}
 {% endmacro %}
 """
 OWN_STRATEGY = """

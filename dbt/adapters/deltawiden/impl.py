@@ -20,7 +20,6 @@ from dbt_common.exceptions import DbtDatabaseError
 from dbt.adapters.deltawiden import docs_catalog
 from dbt.adapters.deltawiden.capabilities import CAPABILITIES
 from dbt.adapters.deltawiden.column import DeltaWidenColumn
-from dbt.adapters.deltawiden.config.merge_clauses import MergeClauses
 from dbt.adapters.deltawiden.config.model import DeltaWidenConfig
 from dbt.adapters.deltawiden.config.project_macros import writer_of_project
 from dbt.adapters.deltawiden.config.strategies import STRATEGIES, has_own_macro
@@ -198,11 +197,10 @@ class DeltaWidenAdapter(ListingAdapter):
         context: Mapping[str, Any],
         existing: SparkRelation,
         target: SparkRelation,
-        strategy: str,
         run_write: Callable[..., Any],
     ) -> None:
         """Plan and write an incremental model: ``IncrementalWrites.write``."""
-        self._services.writes.write(context, existing, target, strategy, run_write)
+        self._services.writes.write(context, existing, target, run_write)
 
     @available
     def write_snapshot(
@@ -245,12 +243,12 @@ class DeltaWidenAdapter(ListingAdapter):
         query = self._services.snapshots.with_timestamps(query, columns, file_format)
         return self._services.new_tables.checked_query(context, query, table)
 
-    @available.parse(lambda *_, **__: "*")
-    def staged_columns_sql(
-        self, context: Mapping[str, Any], staging: SparkRelation, table: SparkRelation
+    @available.parse(lambda *_, **__: "")
+    def staged_rows_sql(
+        self, context: Mapping[str, Any], staging: SparkRelation, table: SparkRelation, plan: Plan
     ) -> str:
-        """Render what a snapshot's MERGE selects from its staging view: ``staged_columns_sql``."""
-        return self._services.snapshots.staged_columns_sql(context, staging, table)
+        """Render the source of a snapshot's MERGE: ``SnapshotEvolution.staged_rows_sql``."""
+        return self._services.snapshots.staged_rows_sql(context, staging, table, plan)
 
     @available.parse(lambda *_, **__: False)
     def has_timestamp_ntz(self, unique_id: str) -> bool:
@@ -269,10 +267,10 @@ class DeltaWidenAdapter(ListingAdapter):
         """Return the columns that a MERGE updates: ``merge_update_columns``."""
         return merge_update_columns(included, excluded, columns)
 
-    @available
-    def merge_clauses(self, config: Any, target: SparkRelation) -> MergeClauses:
-        """Return the clauses that a model adds to its MERGE: ``MergeActions.clauses``."""
-        return self._services.merge_actions.clauses(config, target)
+    @available.parse(lambda *_, **__: "")
+    def merge_sql(self, context: Mapping[str, Any], target: SparkRelation, *rest: Any) -> str:
+        """Render a MERGE for a macro of the project: ``IncrementalWrites.merge_sql``."""
+        return self._services.writes.merge_sql(context, target, *rest)
 
     @available
     def has_type_widening(self, table: SparkRelation) -> bool:

@@ -33,8 +33,10 @@ class Services:
         self.evolution = TableEvolution(backend)
         self.snapshots = SnapshotEvolution(backend, self.evolution)
         self.new_tables = NewTables(backend, self.evolution, self.views)
-        self.merge_actions = MergeActions(backend, self.evolution)
-        self.writes = IncrementalWrites(backend, self.evolution, self.snapshots, self.views)
+        merge_actions = MergeActions(backend, self.evolution)
+        self.writes = IncrementalWrites(
+            backend, self.evolution, self.snapshots, merge_actions, self.views
+        )
 
     def operations(
         self,

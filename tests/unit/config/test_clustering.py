@@ -10,13 +10,10 @@ from dbt.adapters.deltawiden.config.clustering import (
     bucket_problems,
     changed_clustering,
     clustering_problems,
-    clustering_to_restore,
     read_clustering,
     warn_without_effect,
 )
 from tests.unit.schemas import table_snapshot
-
-OVERWRITE = {"materialized": "incremental", "incremental_strategy": "insert_overwrite"}
 
 
 @pytest.mark.parametrize(
@@ -38,49 +35,28 @@ def test_names_are_read_as_those_of_other_keys(given, columns):
 
 
 @pytest.mark.parametrize(
-    ("config", "found", "changed"),
+    ("wanted", "found", "changed"),
     [
-        ({}, (("a",),), None),
-        ({"liquid_clustered_by": []}, (), None),
-        ({"liquid_clustered_by": []}, (("a",),), ()),
-        ({"liquid_clustered_by": ["A", "S.x"]}, (("a",), ("s", "X")), None),
-        ({"liquid_clustered_by": ["s.x", "a"]}, (("a",), ("s", "x")), (("s", "x"), ("a",))),
-        ({"liquid_clustered_by": "`s.x`"}, (("s", "x"),), (("s.x",),)),
-        ({"liquid_clustered_by": "a", **OVERWRITE}, (("a",),), None),
-        ({"liquid_clustered_by": [], **OVERWRITE}, (), None),
-        (OVERWRITE, (("a",),), None),
+        (None, (("a",),), None),
+        ((), (), None),
+        ((), (("a",),), ()),
+        ((("A",), ("S", "x")), (("a",), ("s", "X")), None),
+        ((("s", "x"), ("a",)), (("a",), ("s", "x")), (("s", "x"), ("a",))),
+        ((("s.x",),), (("s", "x"),), (("s.x",),)),
     ],
 )
-def test_a_table_is_clustered_anew_only_if_it_has_to_be(config, found, changed):
-    assert changed_clustering(config, table_snapshot(clustering_columns=found)) == changed
+def test_a_table_is_clustered_anew_only_if_it_has_to_be(wanted, found, changed):
+    assert changed_clustering(wanted, table_snapshot(clustering_columns=found)) == changed
 
 
 def test_a_table_of_another_format_is_never_clustered():
-    config = {"liquid_clustered_by": "a"}
-    assert changed_clustering(config, table_snapshot(format="parquet")) is None
+    assert changed_clustering((("a",),), table_snapshot(format="parquet")) is None
 
 
 def test_nothing_is_asked_if_the_key_is_not_set():
     table = table_snapshot()
     del vars(table)["clustering_columns"], vars(table)["properties"]
-    assert changed_clustering({"materialized": "incremental"}, table) is None
-
-
-@pytest.mark.parametrize(
-    ("config", "columns"),
-    [
-        ({}, (("a",), ("b",))),
-        ({"liquid_clustered_by": []}, ()),
-        ({"liquid_clustered_by": None}, ()),
-        ({"incremental_strategy": "microbatch"}, ()),
-        ({"incremental_strategy": None}, ()),
-        ({"materialized": "snapshot"}, ()),
-    ],
-)
-def test_an_overwrite_of_a_whole_table_removes_its_clustering(config, columns):
-    model = {**OVERWRITE, "liquid_clustered_by": "a, b", **config}
-    assert clustering_to_restore(model, table_snapshot()) == columns
-    assert clustering_to_restore(model, table_snapshot(format="iceberg")) == ()
+    assert changed_clustering(None, table) is None
 
 
 @pytest.mark.parametrize(

@@ -29,33 +29,20 @@ def read_clustering(config: Mapping[str, Any]) -> tuple[Path, ...] | None:
 
 
 def changed_clustering(
-    config: Mapping[str, Any], snapshot: TableSnapshot
+    wanted: tuple[Path, ...] | None, snapshot: TableSnapshot
 ) -> tuple[Path, ...] | None:
     """Return the columns that an existing table has to be clustered by, if that is a change.
+
+    Args:
+        wanted: as ``read_clustering`` returns it.
 
     Returns:
         The columns. None if the table is clustered as the model wants it.
     """
-    wanted = read_clustering(config)
     if wanted is None or not snapshot.is_delta:
         return None
     is_met = list(map(folded, wanted)) == list(map(folded, snapshot.clustering_columns))
     return None if is_met else wanted
-
-
-def clustering_to_restore(config: Mapping[str, Any], snapshot: TableSnapshot) -> tuple[Path, ...]:
-    """Return the columns that a table has to be clustered by again after each write of a model.
-
-    Returns:
-        The columns. None of them if the writes keep the clustering.
-
-    Source:
-        Delta's ``WriteIntoDelta``: an overwrite of a whole table replaces its clustering columns by
-        those of the statement, and INSERT OVERWRITE can't have any.
-    """
-    is_incremental = config.get("materialized") == "incremental"
-    overwrites = is_incremental and config.get("incremental_strategy") == "insert_overwrite"
-    return read_clustering(config) or () if overwrites and snapshot.is_delta else ()
 
 
 def clustering_problems(config: Mapping[str, Any]) -> list[str]:

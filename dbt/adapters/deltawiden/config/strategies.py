@@ -12,11 +12,13 @@ from dbt.adapters.deltawiden.config.merge_clauses import (
 )
 from dbt.adapters.deltawiden.config.project_macros import is_macro_of_project
 
+MERGE = "merge"
+INSERT_OVERWRITE = "insert_overwrite"
 MICROBATCH = "microbatch"
 REPLACE_WHERE = "replace_where"
 DELETE_INSERT = "delete+insert"
 
-STRATEGIES = ("append", "merge", "insert_overwrite", MICROBATCH, REPLACE_WHERE, DELETE_INSERT)
+STRATEGIES = ("append", MERGE, INSERT_OVERWRITE, MICROBATCH, REPLACE_WHERE, DELETE_INSERT)
 """The incremental strategies whose statements the adapter makes."""
 
 STRATEGY_KEYS = (

@@ -145,16 +145,9 @@ def names_listed(configured: str | Sequence[str] | None) -> list[str]:
     return [configured] if isinstance(configured, str) else list(configured or ())
 
 
-def columns_named(configured: str | Sequence[str] | None) -> frozenset[str]:
-    """Return the columns that a key such as ``unique_key`` or ``partition_by`` names.
-
-    Args:
-        configured: a name, a list of names, or nothing. A name can be a path.
-
-    Returns:
-        The columns, in lower case.
-    """
-    return frozenset(read_name(name)[0].lower() for name in names_listed(configured) if name)
+def columns_named(names: Iterable[str]) -> frozenset[str]:
+    """Return the columns, in lower case, of names as ``unique_key`` has them. They can be paths."""
+    return frozenset(read_name(name)[0].lower() for name in names)
 
 
 def read_model_policy(config: Mapping[str, Any], name: str) -> Policy:

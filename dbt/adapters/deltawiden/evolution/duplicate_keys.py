@@ -1,13 +1,13 @@
 """Name the keys that several rows of a model share, after a MERGE has failed because of them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
-from dbt.adapters.deltawiden.config.validation import names_listed
+from dbt.adapters.deltawiden.config.model_spec import ModelSpec
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.conflicts import main_condition
 from dbt.adapters.deltawiden.sql.identifiers import quote_once
@@ -18,7 +18,7 @@ _SHOWN_KEYS = 5
 
 @contextmanager
 def duplicate_keys_named(
-    backend: SqlBackend, source: SparkRelation, target: SparkRelation, config: Any
+    backend: SqlBackend, source: SparkRelation, target: SparkRelation, spec: ModelSpec
 ) -> Iterator[None]:
     """Name the keys in the error of a MERGE that finds several rows for one row of the table.
 
@@ -31,13 +31,13 @@ def duplicate_keys_named(
     try:
         yield
     except DbtDatabaseError as error:
-        keys = names_listed(config.get("unique_key"))
+        keys = spec.unique_key
         if main_condition(error) != _CONDITION or not keys:
             raise
         found = _duplicates(backend, source, target, keys)
         shown = "; ".join(found) or "another run of the query returns no such key"
         raise DbtDatabaseError(
-            f"[{_CONDITION}] The model {config.model.name} has several rows for one row of "
+            f"[{_CONDITION}] The model {spec.name} has several rows for one row of "
             f"{target}. Nothing was written. unique_key is {', '.join(keys)}, and these keys are "
             f"in the model's output more than once (at most {_SHOWN_KEYS} are shown): {shown}. "
             "Select one row for each key in the model, or extend unique_key."
@@ -45,7 +45,7 @@ def duplicate_keys_named(
 
 
 def _duplicates(
-    backend: SqlBackend, source: SparkRelation, target: SparkRelation, keys: list[str]
+    backend: SqlBackend, source: SparkRelation, target: SparkRelation, keys: Sequence[str]
 ) -> list[str]:
     names = [quote_once(key) for key in keys]
     matches = " and ".join(f"s.{name} = t.{name}" for name in names)
@@ -63,6 +63,6 @@ def _duplicates(
     return [_key_text(keys, tuple(row)) for row in rows]
 
 
-def _key_text(keys: list[str], row: tuple[Any, ...]) -> str:
+def _key_text(keys: Sequence[str], row: tuple[Any, ...]) -> str:
     values = ", ".join(f"{key} = {value}" for key, value in zip(keys, row[:-1], strict=True))
     return f"{values} ({row[-1]} rows)"

@@ -4,15 +4,16 @@ import contextlib
 from collections.abc import Container, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 from pyspark.sql.types import StructField, StructType
 
-from dbt.adapters.deltawiden.config.clustering import changed_clustering, clustering_to_restore
-from dbt.adapters.deltawiden.config.policy import OnLossyWrite, OnSchemaChange, Policy
+from dbt.adapters.deltawiden.config.clustering import changed_clustering
+from dbt.adapters.deltawiden.config.model_spec import ModelSpec
+from dbt.adapters.deltawiden.config.policy import OnSchemaChange
+from dbt.adapters.deltawiden.config.strategies import INSERT_OVERWRITE
 from dbt.adapters.deltawiden.config.table_properties import changed_properties
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.conflicts import is_conflict, retry_same_commit
@@ -69,16 +70,13 @@ class TableEvolution:
         self,
         schemas: tuple[StructType, StructType],
         table: SparkRelation,
-        policy: Policy,
-        config: Any,
-        model: str,
+        spec: ModelSpec,
         keys: Container[str] = (),
     ) -> Plan:
         """Decide what a table needs before a model's output is written to it.
 
         Args:
             schemas: the schema of the model's output, and the table's.
-            config: all of it, for ``tblproperties`` and ``liquid_clustered_by``.
             keys: the columns, in lower case, by which the write finds rows.
 
         Returns:
@@ -90,8 +88,8 @@ class TableEvolution:
         source_schema, table_schema = schemas
         if not source_schema.fields:
             raise SchemaChangeRefused(
-                f"Spark says that the query of {model} has no columns. Under sync_all_columns, all "
-                f"columns of {relation_sql(table)} would be dropped. Nothing was changed or "
+                f"Spark says that the query of {spec.name} has no columns. Under sync_all_columns, "
+                f"all columns of {relation_sql(table)} would be dropped. Nothing was changed or "
                 "written. Check what the query selects with dbt show."
             )
         try:
@@ -99,17 +97,17 @@ class TableEvolution:
         except AmbiguousName as error:
             raise SchemaChangeRefused(str(error)) from error
         check = None
-        if policy.on_lossy_write is OnLossyWrite.ERROR:
+        if spec.checks_values:
             partitioned_by = partition_columns(table_schema)
-            check = self.value_check(model, table, table_schema, partitioned_by)
+            check = self.value_check(spec.name, table, table_schema, partitioned_by)
         snapshot = self._backend.snapshot(table, table_schema)
-        configured = config.get("tblproperties") if table.is_delta else None
+        configured = spec.tblproperties if table.is_delta else None
         properties = changed_properties(configured, snapshot.all_properties) if configured else {}
-        clustering = changed_clustering(config, snapshot)
-        if difference and policy.on_schema_change is not OnSchemaChange.IGNORE:
+        clustering = changed_clustering(spec.clustering, snapshot)
+        if difference and spec.policy.on_schema_change is not OnSchemaChange.IGNORE:
             known = snapshot.with_properties(properties) if properties else snapshot
             known = known if clustering is None else known.with_clustering(clustering)
-            plan = plan_changes(difference, source_schema, policy, known, check, keys)
+            plan = plan_changes(difference, source_schema, spec.policy, known, check, keys)
         else:
             # Reading which columns Delta computes can take statements: only if one may be missing.
             computed = snapshot.computed_columns if difference.missing_columns else frozenset()
@@ -119,9 +117,10 @@ class TableEvolution:
         plan = plan.with_properties(properties)
         if clustering is not None:
             plan = plan_clustering(plan, clustering, snapshot)
-        restored = clustering_to_restore(config, snapshot)
-        if restored:
-            plan = replace(plan, after=(ClusterBy(plan.table, restored), *plan.after))
+        if spec.strategy == INSERT_OVERWRITE and table.is_delta and spec.clustering:
+            # Delta's WriteIntoDelta: an overwrite of the whole table replaces its clustering
+            # columns by those of the statement, and INSERT OVERWRITE can't have any.
+            plan = replace(plan, after=(ClusterBy(plan.table, spec.clustering), *plan.after))
         return require_not_refused(plan)
 
     def value_check(

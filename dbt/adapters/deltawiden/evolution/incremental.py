@@ -12,18 +12,18 @@ from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtDatabaseError
 from dbt_common.invocation import get_invocation_id
 
-from dbt.adapters.deltawiden.config.merge_clauses import read_merge_clauses
+from dbt.adapters.deltawiden.config.model_spec import ModelSpec, read_model_spec
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy
 from dbt.adapters.deltawiden.config.project_macros import is_replaced
 from dbt.adapters.deltawiden.config.strategies import (
     DELETE_INSERT,
+    MERGE,
     MICROBATCH,
     REPLACE_WHERE,
     STRATEGIES,
-    configured_predicates,
     strategy_macro,
 )
-from dbt.adapters.deltawiden.config.validation import names_listed, read_model_policy
+from dbt.adapters.deltawiden.config.validation import names_listed
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.evolution.attempts import Attempts, Turns, retry_with_new_plan
@@ -32,12 +32,15 @@ from dbt.adapters.deltawiden.evolution.duplicate_keys import duplicate_keys_name
 from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
 from dbt.adapters.deltawiden.evolution.file_formats import checked_format_query
 from dbt.adapters.deltawiden.evolution.incremental_plan import plan_incremental
+from dbt.adapters.deltawiden.evolution.merge_actions import MergeActions
 from dbt.adapters.deltawiden.evolution.model_views import ModelViews
+from dbt.adapters.deltawiden.evolution.model_write import ModelWrite
 from dbt.adapters.deltawiden.evolution.older_files import Rewritten, rewrite_older_files
 from dbt.adapters.deltawiden.evolution.snapshots import SnapshotEvolution
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.writing.batch import Batch
+from dbt.adapters.deltawiden.writing.merge import equal_keys, merge_conditions, merge_sql
 from dbt.adapters.deltawiden.writing.replacement import ReplaceWhere, has_no_offset_changes
 
 _AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"
@@ -52,42 +55,13 @@ Context = Mapping[str, Any]
 """dbt's context of a macro: the node's configuration, dbt's graph, and all macros."""
 
 
-@dataclass(frozen=True)
-class PreparedWrite:
-    """A write that has been planned, to a table that is ready for it.
-
-    Attributes:
-        plan: the plan. Its steps before the write have run.
-        strategy: the incremental strategy.
-        source: the temporary view of the model's output.
-        existing: the table as it was found.
-        target: the table.
-        replaced: the rows that a microbatch model or the strategy ``replace_where`` replaces.
-        is_custom: whether the strategy is a macro of the project.
-        can_replace_where: whether ``insert into ... replace where`` can write it.
-        writes_every_row: whether a MERGE has no conditions that leave rows of the model out.
-        is_merge_replaced: whether a macro of the project renders the MERGE. It is not known which
-            values it writes, so all values of its source are checked.
-    """
-
-    plan: Plan
-    strategy: str
-    source: SparkRelation
-    existing: SparkRelation
-    target: SparkRelation
-    replaced: Batch | ReplaceWhere | None = None
-    is_custom: bool = False
-    can_replace_where: bool = True
-    writes_every_row: bool = True
-    is_merge_replaced: bool = False
-
-
 class IncrementalWrites:
     """Writes models to existing tables.
 
     Args:
         evolution: plans changes of tables, and runs them.
         snapshots: plans changes of the tables of snapshots.
+        merge_actions: checks the values that the configured clauses of a MERGE write.
         views: knows the views that models read, and those over tables.
     """
 
@@ -96,11 +70,13 @@ class IncrementalWrites:
         backend: SqlBackend,
         evolution: TableEvolution,
         snapshots: SnapshotEvolution,
+        merge_actions: MergeActions,
         views: ModelViews,
     ) -> None:
         self._backend = backend
         self._evolution = evolution
         self._snapshots = snapshots
+        self._merge_actions = merge_actions
         self._views = views
         self._turns: defaultdict[str, Turns] = defaultdict(Turns)
         self._warned: set[tuple[str, str]] = set()
@@ -110,33 +86,32 @@ class IncrementalWrites:
         context: Context,
         existing: SparkRelation,
         target: SparkRelation,
-        strategy: str,
-        run_write: Callable[[PreparedWrite], Any],
+        run_write: Callable[[ModelWrite], Any],
     ) -> None:
         """Plan and write an incremental model, again if another writer came first.
 
         Args:
-            strategy: the incremental strategy.
-            run_write: a macro that runs the statement of a prepared write, as ``main``.
+            run_write: a macro that runs the statement of a write, as ``main``.
 
         Raises:
             SchemaChangeRefused: the table can't take the model's output.
             DbtDatabaseError: the engine refused a statement, or other writers came first each time.
         """
 
+        spec = _spec(context)
+
         def write_once(attempts: Attempts) -> None:
-            prepared = self._prepare(context, attempts, existing, target, strategy)
-            mode = _overwrite_mode(prepared, context["config"])
+            write = self._prepare(context, spec, attempts, existing, target)
             with (
-                duplicate_keys_named(self._backend, prepared.source, target, context["config"]),
-                self._overwriting(target, mode),
-                self._without_evolution(prepared.plan, context["config"]),
+                duplicate_keys_named(self._backend, write.source, target, spec),
+                self._overwriting(target, write.overwrite_mode),
+                self._without_evolution(write.plan, spec),
             ):
-                _run(prepared, run_write)
+                _run(write, run_write)
 
         attempts = retry_with_new_plan(write_once, self._turns[target.render()])
         self._evolution.run_after_write(attempts.plan, _unique_id(context))
-        self._finish(context, attempts.changes, target)
+        self._finish(context, spec, attempts.changes, target)
 
     def write_snapshot(
         self,
@@ -162,26 +137,51 @@ class IncrementalWrites:
             DbtDatabaseError: the engine refused a statement, or other writers came first each time.
         """
 
+        spec = _spec(context)
+
         def write_once(attempts: Attempts) -> None:
             self._views.check(context, query)
             # Before the staging view: it compares with the table as it is when the view is made.
             config = context["config"]
             plan = self._snapshots.plan(query, target, config, columns, hard_deletes)
             attempts.record_plan(plan)
-            self._change_table(context, plan, target)
+            self._change_table(context, spec, plan, target)
             run_write(plan)
 
         attempts = retry_with_new_plan(write_once, self._turns[target.render()])
-        self._finish(context, attempts.changes, target)
+        self._finish(context, spec, attempts.changes, target)
+
+    def merge_sql(
+        self,
+        context: Context,
+        target: SparkRelation,
+        source: object,
+        unique_key: str | Sequence[str] | None,
+        columns: Sequence[Any] | None,
+        predicates: Sequence[str] | None,
+        updated: Sequence[str] | None,
+    ) -> str:
+        """Render a MERGE for a macro of the project, with the clauses of the model.
+
+        The arguments are those of dbt's ``get_merge_sql``, and as for ``merge_sql``.
+        """
+        spec = replace(_spec(context), has_one_key=isinstance(unique_key, str))
+        clauses = self._merge_actions.clauses(spec, target)
+        keys = filter(None, names_listed(unique_key))
+        conditions = merge_conditions(keys, predicates or (), clauses, _match_keys(context, spec))
+        return merge_sql(target.render(), str(source), conditions, clauses, columns, updated)
 
     def _finish(
-        self, context: Context, changes: Sequence[TypeChange], table: SparkRelation
+        self,
+        context: Context,
+        spec: ModelSpec,
+        changes: Sequence[TypeChange],
+        table: SparkRelation,
     ) -> None:
         """Rewrite older files after a widening, and store the response of the write."""
         if not changes:
             return
-        config = context["config"]
-        limit = read_model_policy(config, config.model.unique_id).rewrite_widened_files
+        limit = spec.policy.rewrite_widened_files
         with self._turns[table.render()].turn():
             rewritten = rewrite_older_files(
                 self._backend, table, changes, limit, _unique_id(context)
@@ -193,72 +193,63 @@ class IncrementalWrites:
     def _prepare(
         self,
         context: Context,
+        spec: ModelSpec,
         attempts: Attempts,
         existing: SparkRelation,
         target: SparkRelation,
-        strategy: str,
-    ) -> PreparedWrite:
-        config = context["config"]
+    ) -> ModelWrite:
         # The metastore and the table's log are read while Spark analyses the model's query.
         table_schema = self._backend.prefetch_schema(existing)
-        checked_query = partial(checked_format_query, self._backend, config=config)
+        checked_query = partial(checked_format_query, self._backend, spec=spec)
         source, query = context["_deltawiden_create_source_view"](checked_query)
         self._views.check(context, query)
         schemas = self._backend.schema(source), table_schema()
-        policy = read_model_policy(config, config.model.unique_id)
-        plan = plan_incremental(
-            self._evolution, schemas, existing, policy, config, config.model.name, strategy, query
-        )
+        plan = plan_incremental(self._evolution, schemas, existing, spec, query)
         attempts.record_plan(plan)
-        is_custom = _is_custom(strategy, context)
-        replaced = None
-        if not is_custom:
-            replaced = self._replaced(context, plan, strategy, source, target, existing)
-        self._change_table(context, plan, existing)
-        if is_custom:
-            # The statements of a strategy of the project's own are not known: the first may have
-            # written.
-            attempts.forbid_retry()
-        can_replace_where = not plan.write.omits_computed_columns and self._has_exact_text(replaced)
-        return PreparedWrite(
+        write = ModelWrite(
+            spec=spec,
             plan=plan,
-            strategy=strategy,
             source=source,
             existing=existing,
             target=target,
-            replaced=replaced,
-            is_custom=is_custom,
-            can_replace_where=can_replace_where,
-            writes_every_row=read_merge_clauses(config).writes_every_row,
+            is_custom=_is_custom(spec.strategy, context),
             is_merge_replaced=any(is_replaced(context, name) for name in _MERGE_MACROS),
         )
+        if not write.is_custom:
+            write = replace(write, replaced=self._replaced(context, write))
+        self._change_table(context, spec, plan, existing)
+        if write.is_custom:
+            # The statements of a strategy of the project's own are not known: the first may have
+            # written.
+            attempts.forbid_retry()
+            return write
+        if spec.strategy == MERGE and not write.is_merge_replaced:
+            clauses = self._merge_actions.clauses(spec, target)
+            return replace(write, merge_clauses=clauses, match_keys=_match_keys(context, spec))
+        can_replace_where = not plan.write.omits_computed_columns
+        if can_replace_where and write.replaced is not None:
+            can_replace_where = self._has_exact_text(write.replaced)
+        return replace(write, can_replace_where=can_replace_where)
 
-    def _replaced(
-        self,
-        context: Context,
-        plan: Plan,
-        strategy: str,
-        source: SparkRelation,
-        target: SparkRelation,
-        existing: SparkRelation,
-    ) -> Batch | ReplaceWhere | None:
-        config = context["config"]
-        if strategy == MICROBATCH:
-            batch = batch_of_model(plan.write.columns, config, context["model"])
-            # Iceberg's partitions can be functions of columns, which no query can name.
-            if not (existing.is_delta or existing.is_iceberg):
-                names = names_listed(config.get("partition_by"))
-                refuse_shared_partitions(self._backend, batch, names, source, target)
-            return batch
-        if strategy == REPLACE_WHERE:
-            predicates = names_listed(configured_predicates(config))
-            return ReplaceWhere(predicates, plan.write.columns)
-        return None
+    def _replaced(self, context: Context, write: ModelWrite) -> Batch | ReplaceWhere | None:
+        spec, columns = write.spec, write.plan.write.columns
+        if spec.strategy == REPLACE_WHERE:
+            return ReplaceWhere(spec.predicates, columns)
+        if spec.strategy != MICROBATCH:
+            return None
+        batch = batch_of_model(columns, context["config"], context["model"])
+        # Iceberg's partitions can be functions of columns, which no query can name.
+        if not (write.existing.is_delta or write.existing.is_iceberg):
+            refuse_shared_partitions(
+                self._backend, batch, spec.partition_by, write.source, write.target
+            )
+        return batch
 
-    def _change_table(self, context: Context, plan: Plan, table: SparkRelation) -> None:
+    def _change_table(
+        self, context: Context, spec: ModelSpec, plan: Plan, table: SparkRelation
+    ) -> None:
         # Warn before the first change: under --warn-error a warning stops the run.
-        config = context["config"]
-        for text in self._warnings(plan, read_model_policy(config, config.model.unique_id)):
+        for text in self._warnings(plan, spec.policy):
             context["exceptions"]["warn"](text)
             self._warned.add((get_invocation_id(), text))
         self._evolution.run_before_write(plan, _unique_id(context))
@@ -284,14 +275,13 @@ class IncrementalWrites:
             self._backend.execute(f"refresh table {table}")
 
     @contextmanager
-    def _without_evolution(self, plan: Plan, config: Any) -> Iterator[None]:
+    def _without_evolution(self, plan: Plan, spec: ModelSpec) -> Iterator[None]:
         """Keep Delta from widening the table, if the statement in the block casts no value itself.
 
         If lossy writes are accepted, Spark casts the values, unless the session lets Delta change
         the table's types instead.
         """
-        policy = read_model_policy(config, config.model.unique_id)
-        if not plan.lossy or policy.on_lossy_write is OnLossyWrite.ERROR:
+        if not plan.lossy or spec.checks_values:
             yield
             return
         with self._backend.with_setting(_AUTO_MERGE, "false"):
@@ -307,34 +297,35 @@ class IncrementalWrites:
         run = get_invocation_id()
         return [text for text in texts if (run, text) not in self._warned]
 
-    def _has_exact_text(self, replaced: Batch | ReplaceWhere | None) -> bool:
+    def _has_exact_text(self, replaced: Batch | ReplaceWhere) -> bool:
         """Return whether Delta, which reads a condition as text, reads the one that is meant."""
         if isinstance(replaced, ReplaceWhere):
             if replaced.has_functions or replaced.lists_decimals:
                 return False
             return not replaced.uses_moments or has_no_offset_changes(self._backend.time_zone())
-        query = replaced.text_check_query if replaced is not None else ""
+        query = replaced.text_check_query
         return not query or bool(self._backend.fetch_rows(query)[0][0])
 
 
-def _run(prepared: PreparedWrite, run_write: Callable[[PreparedWrite], Any]) -> None:
+def _run(write: ModelWrite, run_write: Callable[[ModelWrite], Any]) -> None:
     try:
-        run_write(prepared)
+        run_write(write)
     except DbtDatabaseError as error:
         # Spark plans the statement before it runs, so nothing was written.
-        if not isinstance(prepared.replaced, ReplaceWhere) or _NOT_A_FILTER not in str(error.msg):
+        if not isinstance(write.replaced, ReplaceWhere) or _NOT_A_FILTER not in str(error.msg):
             raise
-        run_write(replace(prepared, can_replace_where=False))
+        run_write(replace(write, can_replace_where=False))
 
 
-def _overwrite_mode(prepared: PreparedWrite, config: Any) -> str:
-    """Return the mode of overwriting for a statement. Empty if the session's setting decides."""
-    if prepared.strategy == "insert_overwrite":
-        return "dynamic" if config.get("partition_by") else ""
-    if prepared.strategy == "microbatch" and not prepared.existing.is_delta:
-        return "dynamic"
-    # If a condition is always true, Spark drops it, and Delta would replace only some partitions.
-    return "static" if prepared.replaced is not None and prepared.can_replace_where else ""
+def _spec(context: Context) -> ModelSpec:
+    config = context["config"]
+    return read_model_spec(config, config.model.name)
+
+
+def _match_keys(context: Context, spec: ModelSpec) -> Callable[[str, str], str]:
+    """Return what compares a key: as in dbt-adapters 1.24, a macro for a key that is no list."""
+    macro = context.get("get_merge_unique_key_match") if spec.has_one_key else None
+    return equal_keys if macro is None else lambda *names: str(macro(*names)).strip()
 
 
 def _is_custom(strategy: str, context: Context) -> bool:

@@ -1,15 +1,13 @@
 """Check the values that the configuration of a model writes in its MERGE."""
 
 from dataclasses import replace
-from typing import Any
 
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import CompilationError
 from pyspark.sql.types import StructField
 
-from dbt.adapters.deltawiden.config.merge_clauses import MergeClauses, read_merge_clauses
-from dbt.adapters.deltawiden.config.policy import OnLossyWrite
-from dbt.adapters.deltawiden.config.validation import read_model_policy
+from dbt.adapters.deltawiden.config.merge_clauses import MergeClauses
+from dbt.adapters.deltawiden.config.model_spec import ModelSpec
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
 from dbt.adapters.deltawiden.delta.relations import relation_sql
@@ -30,7 +28,7 @@ class MergeActions:
         self._backend = backend
         self._evolution = evolution
 
-    def clauses(self, config: Any, table: SparkRelation) -> MergeClauses:
+    def clauses(self, spec: ModelSpec, table: SparkRelation) -> MergeClauses:
         """Return the clauses of a model's MERGE.
 
         Returns:
@@ -40,11 +38,10 @@ class MergeActions:
         Raises:
             CompilationError: the assignments of an ``update set`` can't be read.
         """
-        clauses = read_merge_clauses(config)
-        policy = read_model_policy(config, config.model.unique_id)
-        if not clauses.assignments or policy.on_lossy_write is not OnLossyWrite.ERROR:
+        clauses = spec.merge_clauses
+        if not clauses.assignments or not spec.checks_values:
             return clauses
-        action = self._checked_update(clauses, table, config.model.name)
+        action = self._checked_update(clauses, table, spec.name)
         return replace(clauses, not_matched_by_source_action=action)
 
     def _checked_update(self, clauses: MergeClauses, table: SparkRelation, model: str) -> str:

@@ -13,12 +13,8 @@ from dbt.adapters.deltawiden.config.declared_columns import (
     metadata,
     read_declarations,
 )
-from dbt.adapters.deltawiden.config.policy import OnLossyWrite
-from dbt.adapters.deltawiden.config.validation import (
-    columns_named,
-    invalid_configuration,
-    read_model_policy,
-)
+from dbt.adapters.deltawiden.config.model_spec import ModelSpec, read_model_spec
+from dbt.adapters.deltawiden.config.validation import columns_named, invalid_configuration
 from dbt.adapters.deltawiden.delta.analysed_plan import CHAR_PADDING
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.column_metadata import CURRENT_DEFAULT
@@ -74,9 +70,10 @@ class NewTables:
         self._check_clustering(query, context["config"])
         self._check_declarations(context["model"], context["config"])
         query = self._with_batch_checked(query, context["config"], context["model"])
-        query = checked_format_query(self._backend, query, context["config"])
-        query = self._with_partitions_checked(query, table, context["config"])
-        return self._with_chars_checked(query, table, context["config"])
+        spec = read_model_spec(context["config"], context["config"].model.name)
+        query = checked_format_query(self._backend, query, spec)
+        query = self._with_partitions_checked(query, table, spec)
+        return self._with_chars_checked(query, table, spec)
 
     def _check_clustering(self, query: str, config: Any) -> None:
         name = config.model.unique_id
@@ -142,37 +139,34 @@ class NewTables:
             return query  # The statement itself will say what is wrong.
         return select_from(batch_checked_sql(schema, config, model), query)
 
-    def _with_partitions_checked(self, query: str, table: SparkRelation, config: Any) -> str:
-        columns = columns_named(config.get("partition_by"))
-        policy = read_model_policy(config, config.model.unique_id)
-        accepts_loss = policy.on_lossy_write is not OnLossyWrite.ERROR
-        file_format = config.get("file_format")
-        if accepts_loss or not columns or not keeps_partitions_as_text(file_format):
+    def _with_partitions_checked(self, query: str, table: SparkRelation, spec: ModelSpec) -> str:
+        columns = columns_named(spec.partition_by)
+        is_text = keeps_partitions_as_text(spec.file_format)
+        if not columns or not is_text or not spec.checks_values:
             return query
         try:
             schema = self._backend.query_schema(query)
         except DbtRuntimeError:
             return query  # The statement itself will say what is wrong.
-        written = table.incorporate(is_delta=file_format == "delta")
-        check = self._evolution.value_check(config.model.name, written, schema, columns)
+        written = table.incorporate(is_delta=spec.file_format == "delta")
+        check = self._evolution.value_check(spec.name, written, schema, columns)
         selected = partitions_checked_sql(schema, check)
         if not selected:
             return query
         return select_from(selected, query)
 
-    def _with_chars_checked(self, query: str, table: SparkRelation, config: Any) -> str:
+    def _with_chars_checked(self, query: str, table: SparkRelation, spec: ModelSpec) -> str:
         """Check the texts of the columns that a new table will declare as char.
 
         A union declares what its first query declares, whatever the texts of the others are. With
         SQL alone, the table will declare strings instead.
         """
-        policy = read_model_policy(config, config.model.unique_id)
-        if policy.on_lossy_write is not OnLossyWrite.ERROR:
+        if not spec.checks_values:
             return query
         schema = self._backend.query_schema_without_statement(query)
         if schema is None:
             return self._without_chars(query)
-        check = self._evolution.value_check(config.model.name, table, schema, frozenset())
+        check = self._evolution.value_check(spec.name, table, schema, frozenset())
         condition = chars_unchanged_sql(schema, check)
         if not condition:
             return query

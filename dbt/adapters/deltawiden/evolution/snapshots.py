@@ -15,12 +15,13 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from dbt.adapters.deltawiden.config.policy import OnLossyWrite, OnSchemaChange
+from dbt.adapters.deltawiden.config.model_spec import ModelSpec, read_model_spec
+from dbt.adapters.deltawiden.config.policy import OnSchemaChange
 from dbt.adapters.deltawiden.config.project_macros import is_replaced
-from dbt.adapters.deltawiden.config.validation import read_model_policy
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
 from dbt.adapters.deltawiden.evolution.evolution import SchemaChangeRefused, TableEvolution
+from dbt.adapters.deltawiden.evolution.model_write import source_sql
 from dbt.adapters.deltawiden.sql.identifiers import quote, read_name
 from dbt.adapters.deltawiden.sql.queries import select_from
 from dbt.adapters.deltawiden.widening import report
@@ -73,10 +74,10 @@ class SnapshotEvolution:
             snapshot query?"
         """
         schemas = self._backend.query_schema(query), self._backend.table_schema(table)
-        unique_id, name = config.model.unique_id, config.model.name
-        plan = self.plan_schemas(schemas, table, config, name, columns, hard_deletes)
+        spec = read_model_spec(config, config.model.name)
+        plan = self.plan_schemas(schemas, table, spec, columns, hard_deletes)
         if _times(_written(plan), columns, TimestampNTZType):
-            self._with_timestamp_ntz.add(unique_id)
+            self._with_timestamp_ntz.add(config.model.unique_id)
         _spell_check_columns(config, plan.write.columns)
         return plan
 
@@ -84,8 +85,7 @@ class SnapshotEvolution:
         self,
         schemas: tuple[StructType, StructType],
         table: SparkRelation,
-        config: Any,
-        name: str,
+        spec: ModelSpec,
         columns: Mapping[str, str],
         hard_deletes: str,
     ) -> Plan:
@@ -98,39 +98,42 @@ class SnapshotEvolution:
 
         Raises:
             SchemaChangeRefused: as for ``plan``.
-            DbtConfigError: as for ``plan``.
         """
-        policy = read_model_policy(config, name)
         # A snapshot compares each of its columns with the table's, as the table stores it.
         keys = frozenset(column.lower() for column in schemas[1].names)
-        mode = replace(policy, on_schema_change=OnSchemaChange.APPEND_NEW_COLUMNS)
-        plan = self._evolution.plan(schemas, table, mode, config, name, keys)
+        policy = replace(spec.policy, on_schema_change=OnSchemaChange.APPEND_NEW_COLUMNS)
+        plan = self._evolution.plan(schemas, table, replace(spec, policy=policy), keys)
         dates = _times(_written(plan), columns, DateType)
-        accepts_loss = policy.on_lossy_write is not OnLossyWrite.ERROR
-        if hard_deletes != "ignore" and dates and not accepts_loss:
+        if hard_deletes != "ignore" and dates and spec.checks_values:
             raise SchemaChangeRefused(report.dates_text(plan.table, hard_deletes, dates))
         return plan
 
-    def staged_columns_sql(
-        self, context: Mapping[str, Any], staging: SparkRelation, table: SparkRelation
+    def staged_rows_sql(
+        self, context: Mapping[str, Any], staging: SparkRelation, table: SparkRelation, plan: Plan
     ) -> str:
-        """Render the columns that the MERGE of a snapshot selects from its staging view.
+        """Render the source of the MERGE of a snapshot: what it selects from its staging view.
 
         The view's query has the values of the snapshot's query, which are checked already. A
         macro of the project can change them or add others, so that they are checked again.
 
         Args:
             staging: the view.
+            plan: the plan that has run.
         """
+        selected = self._staged_columns_sql(context, staging, table)
+        return source_sql(plan, staging, selected, table)
+
+    def _staged_columns_sql(
+        self, context: Mapping[str, Any], staging: SparkRelation, table: SparkRelation
+    ) -> str:
         config = context["config"]
-        policy = read_model_policy(config, config.model.unique_id)
-        is_replaced_here = any(is_replaced(context, name) for name in _STAGING_MACROS)
-        if policy.on_lossy_write is not OnLossyWrite.ERROR or not is_replaced_here:
+        spec = read_model_spec(config, config.model.name)
+        if not spec.checks_values or not any(
+            is_replaced(context, name) for name in _STAGING_MACROS
+        ):
             return "*"
         schema = self._backend.table_schema(table)
-        check = self._evolution.value_check(
-            config.model.name, table, schema, partition_columns(schema)
-        )
+        check = self._evolution.value_check(spec.name, table, schema, partition_columns(schema))
         write = match_columns(self._backend.schema(staging), schema, check=check)
         return "*" if write.is_as_is else write.source_select_sql
 

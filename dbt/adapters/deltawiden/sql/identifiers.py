@@ -116,7 +116,7 @@ def read_names(given: str | Sequence[str]) -> tuple[Path, ...]:
     Returns:
         The path of each column or nested field.
     """
-    return tuple(read_name(name) for name in _listed(given))
+    return tuple(read_name(name) for name in columns_listed(given))
 
 
 def names_sql(given: str | Sequence[str]) -> str:
@@ -130,10 +130,12 @@ def names_sql(given: str | Sequence[str]) -> str:
         (PARTITIONED BY, CLUSTERED BY); transforms:
         https://iceberg.apache.org/docs/latest/spark-ddl/#partitioned-by
     """
-    return ", ".join(name if _COLUMN.fullmatch(name) else quote(name) for name in _listed(given))
+    names = columns_listed(given)
+    return ", ".join(name if _COLUMN.fullmatch(name) else quote(name) for name in names)
 
 
-def _listed(given: str | Sequence[str]) -> Sequence[str]:
+def columns_listed(given: str | Sequence[str]) -> Sequence[str]:
+    """Return the columns or transforms that a configuration lists, as its author wrote them."""
     if isinstance(given, str):
         return _COLUMN.findall(given) if _COLUMNS.fullmatch(given) else [given]
     return given

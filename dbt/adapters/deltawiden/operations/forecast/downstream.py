@@ -18,7 +18,7 @@ from dbt_common.exceptions import (
 )
 from pyspark.sql.types import StructType
 
-from dbt.adapters.deltawiden.config.validation import read_model_policy
+from dbt.adapters.deltawiden.config.model_spec import read_model_spec
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_path
 from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
@@ -266,14 +266,14 @@ class Forecast:
         backend, name = self.reader.backend, full_name(node)
         if materialization(node) == "incremental":
             return plan_model(backend, self.reader.evolution, node, table, output, query)
+        spec = read_model_spec(node["config"], name)
 
         def decide(schema: StructType) -> Plan:
             schemas = snapshot_output(node, output, schema), schema
             own = own_columns(node), hard_deletes(node)
-            return self.reader.snapshots.plan_schemas(schemas, table, node["config"], name, *own)
+            return self.reader.snapshots.plan_schemas(schemas, table, spec, *own)
 
-        policy = read_model_policy(node["config"], name)
-        return planned(backend, node, TableChange(table, decide), policy)
+        return planned(backend, node, TableChange(table, decide), spec.policy)
 
     def _breaks_contract(self, node: Node, output: StructType, because: tuple[str, ...]) -> bool:
         if not has_contract(node):

@@ -7,9 +7,8 @@ from typing import Any
 from dbt.adapters.spark.relation import SparkRelation
 from pyspark.sql.types import StructType
 
+from dbt.adapters.deltawiden.config.model_spec import read_model_spec
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy
-from dbt.adapters.deltawiden.config.strategies import strategy_of
-from dbt.adapters.deltawiden.config.validation import read_model_policy
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
@@ -68,14 +67,12 @@ def plan_model(
         DbtConfigError: a configuration of the model is not accepted.
     """
     config: Mapping[str, Any] = node["config"]
-    policy = read_model_policy(config, full_name(node))
-    name, strategy = full_name(node), strategy_of(config)
+    spec = read_model_spec(config, full_name(node))
 
     def decide(schema: StructType) -> Plan:
-        schemas = output, schema
-        return plan_incremental(evolution, schemas, table, policy, config, name, strategy, query)
+        return plan_incremental(evolution, (output, schema), table, spec, query)
 
-    return planned(backend, node, TableChange(table, decide), policy)
+    return planned(backend, node, TableChange(table, decide), spec.policy)
 
 
 def planned(backend: SqlBackend, node: Node, change: TableChange, policy: Policy) -> Planned:

@@ -64,8 +64,7 @@
   {%- set source = _deltawiden_snapshot_source(plan, columns.values() | map('lower') | list) -%}
   {%- set strategy = _deltawiden_snapshot_strategy(plan, strategy, source) -%}
   {%- set staging = _deltawiden_snapshot_staging(strategy, source, target_relation) -%}
-  {%- set selected = adapter.staged_columns_sql(context, staging, target_relation) -%}
-  {%- set rows = _deltawiden_source_sql(staging, selected, plan, target_relation) -%}
+  {%- set rows = adapter.staged_rows_sql(context, staging, target_relation, plan) -%}
   {%- call statement('main') -%}
     {{ snapshot_merge_sql(target_relation, rows, plan.write.columns | selectattr('in_source') | map(attribute='quoted') | list) }}
   {%- endcall -%}

@@ -29,7 +29,7 @@
     {%- do _deltawiden_create_table(existing_relation, target_relation, file_format) -%}
   {%- else -%}
     {%- do _deltawiden_check_partitions(strategy, existing_relation) -%}
-    {%- do adapter.write_incremental(context, existing_relation, target_relation, strategy, _deltawiden_run_write) -%}
+    {%- do adapter.write_incremental(context, existing_relation, target_relation, _deltawiden_run_write) -%}
   {%- endif -%}
 
   {% set should_revoke = should_revoke(existing_relation, full_refresh_mode) %}
@@ -123,9 +123,37 @@
 {% endmacro %}
 
 
-{#- Run the statement of a write that the adapter has prepared. -#}
-{% macro _deltawiden_run_write(prepared) %}
+{#- Run the statement of a write, a `ModelWrite`. A macro of the project renders it, or the adapter does. -#}
+{% macro _deltawiden_run_write(write) %}
   {%- call statement('main') -%}
-    {{ _deltawiden_incremental_sql(prepared) }}
+    {%- if write.is_custom -%}
+      {{ _deltawiden_custom_sql(write) }}
+    {%- elif write.is_merge_replaced and write.spec.strategy == 'merge' -%}
+      {{ get_merge_sql(write.target, write.merged_rows, config.get('unique_key'), write.merged_columns, _deltawiden_predicates()) }}
+    {%- else -%}
+      {{ write.statement }}
+    {%- endif -%}
   {%- endcall -%}
+{% endmacro %}
+
+
+{#-
+  Call a project's custom strategy with the arguments that dbt documents. The adapter does not control its statement, so
+  its source has checked values.
+  https://docs.getdbt.com/docs/build/incremental-strategy#custom-strategies
+-#}
+{% macro _deltawiden_custom_sql(write) %}
+  {%- set rows = write.source.incorporate(path={'identifier': write.source.identifier ~ '_shaped'}) -%}
+  {% do run_query(create_table_as(True, rows, write.shaped_query)) %}
+  {%- set names = write.plan.write.columns | selectattr('in_source') | map(attribute='name') | list -%}
+  {%- set dest_columns = adapter.get_columns_in_relation(write.target) | selectattr('name', 'in', names) | list -%}
+  {{ adapter.get_incremental_strategy_macro(context, write.spec.strategy)({
+    'target_relation': write.target, 'temp_relation': rows, 'unique_key': config.get('unique_key'),
+    'dest_columns': dest_columns, 'incremental_predicates': _deltawiden_predicates()}) }}
+{% endmacro %}
+
+
+{% macro _deltawiden_predicates() %}
+  {%- set predicates = config.get('predicates', none) or config.get('incremental_predicates', none) -%}
+  {% do return([predicates] if predicates is string else predicates) %}
 {% endmacro %}

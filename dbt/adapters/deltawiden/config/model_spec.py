@@ -1,0 +1,73 @@
+"""What a model's configuration says about the writes to its table, read and checked once."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dbt.adapters.deltawiden.config.clustering import read_clustering
+from dbt.adapters.deltawiden.config.merge_clauses import MergeClauses, read_merge_clauses
+from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy
+from dbt.adapters.deltawiden.config.strategies import configured_predicates, strategy_of
+from dbt.adapters.deltawiden.config.validation import names_listed, read_model_policy
+from dbt.adapters.deltawiden.sql.identifiers import Path, columns_listed
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """What the configuration of an incremental model or a snapshot says about its writes.
+
+    Attributes:
+        name: the model's name, for messages.
+        strategy: the incremental strategy. Of a snapshot, it means nothing.
+        unique_key: the columns or paths as the author wrote them.
+        has_one_key: whether ``unique_key`` is a text and not a list.
+        predicates: the conditions of ``predicates`` or ``incremental_predicates``.
+        merge_update_columns, merge_exclude_columns: the names as the author wrote them.
+        clustering: as ``read_clustering`` returns it.
+    """
+
+    name: str
+    policy: Policy = field(default_factory=Policy)
+    file_format: str = "delta"
+    strategy: str = "append"
+    unique_key: tuple[str, ...] = ()
+    has_one_key: bool = False
+    predicates: tuple[str, ...] = ()
+    partition_by: tuple[str, ...] = ()
+    merge_update_columns: tuple[str, ...] = ()
+    merge_exclude_columns: tuple[str, ...] = ()
+    merge_clauses: MergeClauses = field(default_factory=MergeClauses)
+    tblproperties: Mapping[str, Any] = field(default_factory=dict)
+    clustering: tuple[Path, ...] | None = None
+
+    @property
+    def checks_values(self) -> bool:
+        """Whether a value that its column does not store exactly stops the write."""
+        return self.policy.on_lossy_write is OnLossyWrite.ERROR
+
+
+def read_model_spec(config: Mapping[str, Any], name: str) -> ModelSpec:
+    """Read what a model's configuration says about its writes.
+
+    Args:
+        config: the configuration as dbt has it, in a run or in the manifest.
+
+    Raises:
+        DbtConfigError: a value is not accepted.
+    """
+    unique_key = config.get("unique_key")
+    return ModelSpec(
+        name=name,
+        policy=read_model_policy(config, name),
+        file_format=config.get("file_format") or "delta",
+        strategy=strategy_of(config) if config.get("materialized") == "incremental" else "",
+        unique_key=tuple(filter(None, names_listed(unique_key))),
+        has_one_key=isinstance(unique_key, str),
+        predicates=tuple(names_listed(configured_predicates(config))),
+        partition_by=tuple(columns_listed(config.get("partition_by") or ())),
+        merge_update_columns=tuple(names_listed(config.get("merge_update_columns"))),
+        merge_exclude_columns=tuple(names_listed(config.get("merge_exclude_columns"))),
+        merge_clauses=read_merge_clauses(config),
+        tblproperties=config.get("tblproperties") or {},
+        clustering=read_clustering(config),
+    )

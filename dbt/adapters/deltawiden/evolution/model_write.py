@@ -1,0 +1,271 @@
+"""The planned write of an incremental model, and its statement by strategy."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from dbt.adapters.spark.relation import SparkRelation
+
+from dbt.adapters.deltawiden.config.merge_clauses import (
+    SOURCE_ALIAS,
+    TARGET_ALIAS,
+    MergeClauses,
+)
+from dbt.adapters.deltawiden.config.model_spec import ModelSpec
+from dbt.adapters.deltawiden.config.strategies import (
+    DELETE_INSERT,
+    INSERT_OVERWRITE,
+    MICROBATCH,
+    REPLACE_WHERE,
+)
+from dbt.adapters.deltawiden.sql.identifiers import names_sql, quote_once
+from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.writing.batch import Batch
+from dbt.adapters.deltawiden.writing.columns import Write, WrittenColumn
+from dbt.adapters.deltawiden.writing.merge import (
+    equal_keys,
+    in_brackets,
+    inserted_sql,
+    merge_conditions,
+    merge_sql,
+)
+from dbt.adapters.deltawiden.writing.merge_columns import merge_update_columns
+from dbt.adapters.deltawiden.writing.replacement import ReplaceWhere
+
+_DELETES = "DBT_INTERNAL_DELETES"
+_KEY = "DBT_INTERNAL_KEY"
+
+
+@dataclass(frozen=True)
+class ModelWrite:
+    """A write that has been planned, to a table that is ready for it.
+
+    Attributes:
+        plan: the plan. Its steps before the write have run.
+        source: the temporary view of the model's output.
+        existing: the table as it was found.
+        target: the table.
+        replaced: the rows that a microbatch model or the strategy ``replace_where`` replaces.
+        is_custom: whether the strategy is a macro of the project, which makes the statement.
+        can_replace_where: whether ``insert into ... replace where`` can write it.
+        is_merge_replaced: whether a macro of the project renders the MERGE. It is not known which
+            values it writes, so all values of its source are checked.
+        merge_clauses: the clauses of the MERGE, with checked values.
+        match_keys: as for ``merge_conditions``.
+    """
+
+    spec: ModelSpec
+    plan: Plan
+    source: SparkRelation
+    existing: SparkRelation
+    target: SparkRelation
+    replaced: Batch | ReplaceWhere | None = None
+    is_custom: bool = False
+    can_replace_where: bool = True
+    is_merge_replaced: bool = False
+    merge_clauses: MergeClauses = field(default_factory=MergeClauses)
+    match_keys: Callable[[str, str], str] = equal_keys
+
+    @property
+    def statement(self) -> str:
+        """The statement, unless a macro of the project renders it."""
+        strategy = self.spec.strategy
+        if strategy == "append":
+            return f"insert into table {self.target} {self._column_list}\n{self._rows()}"
+        if strategy == DELETE_INSERT:
+            return self._delete_and_insert()
+        replaces = strategy == REPLACE_WHERE or (strategy == MICROBATCH and self.existing.is_delta)
+        if self.replaced is not None and replaces:
+            return self._replace(self.replaced)
+        if strategy in (INSERT_OVERWRITE, MICROBATCH):
+            return self._overwrite()
+        return self._merge()
+
+    @property
+    def overwrite_mode(self) -> str:
+        """The mode of overwriting for the statement. Empty if the session's setting decides."""
+        if self.spec.strategy == INSERT_OVERWRITE:
+            return "dynamic" if self.spec.partition_by else ""
+        if self.spec.strategy == MICROBATCH and not self.existing.is_delta:
+            return "dynamic"
+        # If a condition is always true, Spark drops it, and Delta would replace only some
+        # partitions.
+        return "static" if self.replaced is not None and self.can_replace_where else ""
+
+    # What the macros of a project are given
+
+    @property
+    def merged_rows(self) -> str:
+        """The model's rows, in the table's types, as the source of a MERGE."""
+        return self._merged_rows(self._merging())
+
+    @property
+    def merged_columns(self) -> tuple[WrittenColumn, ...] | None:
+        """The columns that a MERGE writes; None if it may write ``*``."""
+        return _merged_columns(self._merging())
+
+    @property
+    def shaped_query(self) -> str:
+        """The model's rows for a strategy of the project, which may insert ``*`` by position.
+
+        It has the table's columns that the model has, in the table's order at every depth. The
+        model's other columns come last, because the statement may use them in a condition.
+
+        Source:
+            https://docs.getdbt.com/docs/build/incremental-strategy#custom-strategies
+        """
+        selected = self.plan.write.source_select_sql
+        return f"select {selected} from {self.source}{self._types_unchanged()}"
+
+    # The statements
+
+    def _merge(self) -> str:
+        write = self._merging()
+        spec, clauses = self.spec, self.merge_clauses
+        conditions = merge_conditions(spec.unique_key, spec.predicates, clauses, self.match_keys)
+        return merge_sql(
+            self.target.render(),
+            self._merged_rows(write),
+            conditions,
+            clauses,
+            _merged_columns(write),
+            self._updated,
+        )
+
+    @property
+    def _updated(self) -> list[str] | None:
+        spec = self.spec
+        return merge_update_columns(
+            spec.merge_update_columns, spec.merge_exclude_columns, self.plan.write.columns
+        )
+
+    def _merging(self) -> Write:
+        write = self.plan.write
+        if self.is_merge_replaced:
+            return write
+        return write.merging(self._updated, self.spec.merge_clauses.writes_every_row)
+
+    def _merged_rows(self, write: Write) -> str:
+        selected = "*" if write.is_as_is else write.source_select_sql
+        return source_sql(self.plan, self.source, selected, self.existing)
+
+    def _delete_and_insert(self) -> str:
+        """Delete the rows that have the key of a row of the model, and insert the model's rows.
+
+        The source has each row twice: one deletes, which may match several rows, and one inserts,
+        which matches none. Keys that are null are equal, as in dbt-databricks.
+
+        Source:
+            https://docs.delta.io/latest/delta-update.html#upsert-into-a-table-using-merge
+        """
+        names = [quote_once(key) for key in self.spec.unique_key]
+        deletes = f"{SOURCE_ALIAS}.{_DELETES}"
+        keys = [f"{SOURCE_ALIAS}.{name} <=> {TARGET_ALIAS}.{name}" for name in names]
+        conditions = [deletes, *keys, *in_brackets(self.spec.predicates)]
+        write = self.plan.write
+        return (
+            f"merge into {self.target} as {TARGET_ALIAS}\n"
+            f"using (select * from {self._merged_rows(write)} "
+            f"lateral view explode(array(true, false)) as {_DELETES}) as {SOURCE_ALIAS}\n"
+            f"on {' and '.join(conditions)}\n"
+            "when matched then delete\n"
+            f"when not matched and not {deletes} "
+            f"then insert {inserted_sql(write.columns, SOURCE_ALIAS)}"
+        )
+
+    def _overwrite(self) -> str:
+        partitions = ""
+        if not self.existing.is_iceberg and self.spec.partition_by:
+            partitions = f" partition ({names_sql(self.spec.partition_by)})"
+        rows = self._rows() if self.replaced is None else self._checked_rows(self.replaced)
+        return f"insert overwrite table {self.target}{partitions} {self._column_list}\n{rows}"
+
+    def _replace(self, replaced: Batch | ReplaceWhere) -> str:
+        """Replace rows in one commit: those of a batch, or those that a condition selects.
+
+        ``replace where`` writes columns by position, and supports only conditions that compare
+        columns with values. Otherwise a MERGE does it.
+
+        Source:
+            https://docs.delta.io/latest/delta-batch.html#selective-overwrite
+        """
+        rows = self._checked_rows(replaced)
+        if self.can_replace_where:
+            return f"insert into {self.target} replace where {replaced.condition}\n{rows}"
+        return self._replace_by_merge(replaced, rows)
+
+    def _replace_by_merge(self, replaced: Batch | ReplaceWhere, rows: str) -> str:
+        """Replace rows by a MERGE.
+
+        The source has the rows to insert, and one row that deletes: its key matches each row to
+        replace. The keys of the other rows are negative and match none. A join by keys is one that
+        Spark can sort; ``on false`` would compare each row with each other row. The source's
+        columns have names of their own, so that a name in the condition is the table's.
+        """
+        columns = self.plan.write.columns
+        names = [f"DBT_INTERNAL_{number}" for number in range(1, len(columns) + 1)]
+        renamed = (f"{c.quoted} as {name}" for c, name in zip(columns, names, strict=True))
+        nulls = "null, " * len(columns)
+        return (
+            f"merge into {self.target}\n"
+            f"using (select {', '.join(renamed)}, -1 - cast(1024 * rand() as int) as {_KEY}\n"
+            f"from ({rows}) union all select {nulls}0) as {SOURCE_ALIAS}\n"
+            f"on {_KEY} = case when {replaced.condition} then 0 end\n"
+            "when matched then delete\n"
+            f"when not matched and {_KEY} < 0 then insert {self._written} "
+            f"values ({', '.join(names)})"
+        )
+
+    def _checked_rows(self, replaced: Batch | ReplaceWhere) -> str:
+        selected = (
+            replaced.checked_sql(self.spec.name) if c.name == replaced.column else c.quoted
+            for c in self.plan.write.columns
+        )
+        rows = self._rows(by_position=self.can_replace_where)
+        return f"select {', '.join(selected)} from ({rows})"
+
+    def _rows(self, by_position: bool = False) -> str:
+        """The table's columns in the table's order. Columns that the model lacks are null."""
+        selected = ", ".join(column.select_sql for column in self.plan.write.columns)
+        return f"select {selected} from {self.source}{self._types_unchanged(by_position)}"
+
+    @property
+    def _column_list(self) -> str:
+        """The column list of an INSERT.
+
+        Without a list, an INSERT matches columns by position: a column that another writer moved
+        after the plan would get the values of another column, and a generated column would need a
+        value.
+
+        Source:
+            https://spark.apache.org/docs/latest/sql-ref-syntax-dml-insert-table.html (column_list)
+        """
+        return "" if self.existing.is_hudi else self._written
+
+    @property
+    def _written(self) -> str:
+        return f"({', '.join(column.quoted for column in self.plan.write.columns)})"
+
+    def _types_unchanged(self, by_position: bool = False) -> str:
+        return types_unchanged_clause(self.plan, self.existing, by_position)
+
+
+def source_sql(plan: Plan, view: SparkRelation, selected: str, table: SparkRelation) -> str:
+    """Render the source of a MERGE into a table: the selected columns of a view."""
+    if selected == "*" and not table.is_delta:
+        return view.render()
+    return f"(select {selected} from {view}{types_unchanged_clause(plan, table)})"
+
+
+def types_unchanged_clause(plan: Plan, table: SparkRelation, by_position: bool = False) -> str:
+    """Render the clause that stops a write if another writer has changed the table's types.
+
+    It is for Delta alone: other formats refuse to overwrite a table that the statement also reads.
+
+    Args:
+        by_position: as for ``planned_types.types_unchanged_sql``.
+    """
+    return f" where {plan.types_unchanged_sql(by_position)}" if table.is_delta else ""
+
+
+def _merged_columns(write: Write) -> tuple[WrittenColumn, ...] | None:
+    return None if write.can_merge_all else write.columns

@@ -1,0 +1,108 @@
+"""Render a MERGE of rows into a table, with the clauses that a model configures."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from dbt.adapters.deltawiden.config.merge_clauses import MergeClauses
+from dbt.adapters.deltawiden.sql.identifiers import quote_once
+
+
+def equal_keys(in_source: str, in_target: str) -> str:
+    """Compare a key as dbt-spark does: rows without a key do not match."""
+    return f"{in_source} = {in_target}"
+
+
+def merge_conditions(
+    keys: Iterable[str],
+    predicates: Iterable[str],
+    clauses: MergeClauses,
+    match: Callable[[str, str], str] = equal_keys,
+) -> list[str]:
+    """Render the conditions under which a row of the source matches a row of the table.
+
+    Args:
+        keys: the names of ``unique_key``. Without any, no row matches.
+        predicates: the conditions of ``incremental_predicates``.
+        match: renders the comparison of a key, from the source's column and the table's.
+    """
+    names = [quote_once(key) for key in keys]
+    matches = [match(f"{clauses.source}.{name}", f"{clauses.target}.{name}") for name in names]
+    return [*in_brackets(predicates), *(matches or ["FALSE"])]
+
+
+def in_brackets(predicates: Iterable[str]) -> list[str]:
+    """Render conditions of users, so that they can be combined."""
+    # The closing bracket is on the next line, because a condition may end with a comment.
+    return [f"({predicate}\n)" for predicate in predicates]
+
+
+def merge_sql(
+    target: str,
+    source: str,
+    conditions: Iterable[str],
+    clauses: MergeClauses,
+    columns: Sequence[Any] | None,
+    updated: Sequence[str] | None,
+) -> str:
+    """Render dbt-spark's MERGE with quoted names, and with the clauses of dbt-databricks.
+
+    Args:
+        target: the table.
+        source: a view, or a query in brackets.
+        columns: the table's columns, each with ``quoted``, ``in_source`` and ``merged_sql``. None
+            to write ``*`` (``Write.can_merge_all``). A column that the source lacks keeps its value
+            in an updated row, and is null in an inserted row.
+        updated: the quoted columns to update, or None for all that the source has.
+
+    Source:
+        https://docs.delta.io/latest/delta-update.html#upsert-into-a-table-using-merge
+    """
+    return "\n".join(
+        [
+            f"merge into {target} as {clauses.target}",
+            f"using {source} as {clauses.source}",
+            f"on {' and '.join(conditions)}",
+            *_when(clauses, columns, updated),
+        ]
+    )
+
+
+def _when(
+    clauses: MergeClauses, columns: Sequence[Any] | None, updated: Sequence[str] | None
+) -> Iterator[str]:
+    if not clauses.skip_matched_step:
+        values = _updated_sql(columns, updated, clauses.source)
+        yield f"when matched{_and(clauses.matched_condition)} then update set {values}"
+    if not clauses.skip_not_matched_step:
+        values = "*" if columns is None else inserted_sql(columns, clauses.source)
+        yield f"when not matched{_and(clauses.not_matched_condition)} then insert {values}"
+    action = clauses.not_matched_by_source_action
+    if action:
+        condition = _and(clauses.not_matched_by_source_condition)
+        yield f"when not matched by source{condition} then {action}"
+
+
+def _and(condition: str) -> str:
+    return "".join(f" and {each}" for each in in_brackets([condition] if condition else []))
+
+
+def _updated_sql(columns: Sequence[Any] | None, updated: Sequence[str] | None, source: str) -> str:
+    if columns is None and updated is None:
+        return "*"
+    in_source = [column for column in columns or () if column.in_source]
+    values = {column.quoted: column.merged_sql(source) for column in in_source}
+    names = values if updated is None else updated
+    # A name that is not a column's is the path of a field in a struct.
+    return ", ".join(f"{name} = {values.get(name, f'{source}.{name}')}" for name in names)
+
+
+def inserted_sql(columns: Sequence[Any], source: str) -> str:
+    """Render the columns and the values of a clause that inserts.
+
+    Args:
+        columns: as for ``merge_sql``.
+        source: the alias of the statement's source.
+    """
+    names = ", ".join(column.quoted for column in columns)
+    values = ", ".join(column.merged_sql(source) for column in columns)
+    return f"({names}) values ({values})"
