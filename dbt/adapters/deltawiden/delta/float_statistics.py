@@ -18,8 +18,8 @@ from pyspark.sql.types import DataType, StructType
 from dbt.adapters.deltawiden.delta.stale_types import physical_name
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
-from dbt.adapters.deltawiden.sql.identifiers import Path, parse_path, path_sql
-from dbt.adapters.deltawiden.sql.types import nearest_float
+from dbt.adapters.deltawiden.sql.identifiers import Path, folded, parse_path, path_sql
+from dbt.adapters.deltawiden.sql.types import nearest_float, walk
 
 BOUNDS = ("minValues", "maxValues")
 """The fields of a file's statistics that contain values of columns."""
@@ -56,16 +56,8 @@ def leaves_with_statistics(schema: StructType) -> dict[Path, DataType]:
     Source:
         Delta's protocol, "Per-file Statistics"
     """
-    return dict(_leaves(schema, ()))
-
-
-def _leaves(schema: StructType, parent: Path) -> Iterator[tuple[Path, DataType]]:
-    for field in schema.fields:
-        path = (*parent, field.name)
-        if isinstance(field.dataType, StructType):
-            yield from _leaves(field.dataType, path)
-        else:
-            yield path, field.dataType
+    every = walk(schema, into=StructType)
+    return {path: leaf for path, leaf in every if not isinstance(leaf, StructType)}
 
 
 def widened_floats(changes: Iterable[TypeChange], schema: StructType) -> tuple[Path, ...]:
@@ -210,11 +202,11 @@ def _with_statistics(leaves: list[Path], properties: Mapping[str, str]) -> list[
     )
     named = settings.get(STATISTICS_COLUMNS)
     if named is not None:
-        prefixes = [_folded(parse_path(name)) for name in _names(named)]
+        prefixes = [folded(parse_path(name)) for name in _names(named)]
         return [
             leaf
             for leaf in leaves
-            if any(_folded(leaf)[: len(prefix)] == prefix for prefix in prefixes)
+            if any(folded(leaf)[: len(prefix)] == prefix for prefix in prefixes)
         ]
     first = int(settings.get(INDEXED_COLUMNS) or _DEFAULT_INDEXED_COLUMNS)
     return leaves if first < 0 else leaves[:first]
@@ -232,10 +224,6 @@ def _names(text: str) -> Iterator[str]:
             name += character
     if name.strip():
         yield name.strip()
-
-
-def _folded(path: Path) -> Path:
-    return tuple(name.lower() for name in path)
 
 
 def restored_settings(before: str) -> tuple[dict[str, str], list[str]]:

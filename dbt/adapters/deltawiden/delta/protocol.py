@@ -33,10 +33,3 @@ CHECKPOINT_PROTECTION_FEATURE = "checkpointProtection"
 def is_true(properties: Mapping[str, str], name: str) -> bool:
     """Return whether a boolean table property is true in properties as Delta shows them."""
     return properties.get(name, "").lower() == "true"
-
-
-def widening_feature(properties: Mapping[str, str]) -> str:
-    """Return the table feature of type widening in properties. Empty if there is none."""
-    return next(
-        (feature for feature in WIDENING_FEATURES if FEATURE_PREFIX + feature in properties), ""
-    )

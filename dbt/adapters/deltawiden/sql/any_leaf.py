@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from itertools import count
 
-from pyspark.sql.types import ArrayType, DataType, MapType, StructType
+from pyspark.sql.types import ArrayType, DataType, StructField, StructType
 
 from dbt.adapters.deltawiden.sql.identifiers import Path, quote
+from dbt.adapters.deltawiden.sql.types import CONTAINERS, fields_in
 
 OfLeaf = Callable[[str, DataType, Path], str | None]
 """Renders the condition for a value, its type and its path. None if no value can meet it."""
@@ -20,23 +21,18 @@ def any_leaf_sql(value: str, data_type: DataType, path: Path, of_leaf: OfLeaf) -
     names = (f"leaf{number}" for number in count(1))
 
     def inside(value: str, data_type: DataType, path: Path) -> str | None:
-        if isinstance(data_type, StructType):
-            found = [
-                inside(f"{value}.{quote(field.name)}", field.dataType, (*path, field.name))
-                for field in data_type.fields
-            ]
-            return " or ".join(condition for condition in found if condition) or None
-        if isinstance(data_type, ArrayType):
-            return of_items(value, data_type.elementType, (*path, "element"))
-        if isinstance(data_type, MapType):
-            keys = of_items(f"map_keys({value})", data_type.keyType, (*path, "key"))
-            values = of_items(f"map_values({value})", data_type.valueType, (*path, "value"))
-            return " or ".join(condition for condition in (keys, values) if condition) or None
-        return of_leaf(value, data_type, path)
+        if not isinstance(data_type, CONTAINERS):
+            return of_leaf(value, data_type, path)
+        found = [of_field(value, data_type, field, path) for field in fields_in(data_type)]
+        return " or ".join(filter(None, found)) or None
 
-    def of_items(items: str, data_type: DataType, path: Path) -> str | None:
+    def of_field(value: str, parent: DataType, field: StructField, path: Path) -> str | None:
+        place = (*path, field.name)
+        if isinstance(parent, StructType):
+            return inside(f"{value}.{quote(field.name)}", field.dataType, place)
+        items = value if isinstance(parent, ArrayType) else f"map_{field.name}s({value})"
         name = next(names)
-        condition = inside(name, data_type, path)
+        condition = inside(name, field.dataType, place)
         return condition and f"exists({items}, {name} -> {condition})"
 
     return inside(value, data_type, path)

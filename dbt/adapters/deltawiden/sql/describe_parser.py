@@ -19,12 +19,16 @@ from pyspark.sql.types import (
 )
 
 from dbt.adapters.deltawiden.sql.identifiers import quote, read_name
+from dbt.adapters.deltawiden.sql.side_by_side import are_alike
 from dbt.adapters.deltawiden.sql.types import (
     UnknownType,
     UnreadableType,
     contains,
+    fields_in,
     parse_type,
     read_special_type,
+    type_in,
+    with_types_in,
 )
 
 Describe = Callable[[str], Iterable[tuple[str, str]]]
@@ -169,20 +173,13 @@ def _with_char(data_type: DataType, declared: DataType) -> DataType:
     """Return a type with the char of its declaration, which keeps the fields of an earlier time."""
     if isinstance(declared, CharType):
         return declared
-    if isinstance(data_type, StructType) and isinstance(declared, StructType):
-        before = {field.name.lower(): field.dataType for field in declared.fields}
-        return StructType(
-            [
-                StructField(f.name, _with_char(f.dataType, before.get(f.name.lower(), f.dataType)))
-                for f in data_type.fields
-            ]
-        )
-    if isinstance(data_type, ArrayType) and isinstance(declared, ArrayType):
-        return ArrayType(_with_char(data_type.elementType, declared.elementType))
-    if isinstance(data_type, MapType) and isinstance(declared, MapType):
-        key = _with_char(data_type.keyType, declared.keyType)
-        return MapType(key, _with_char(data_type.valueType, declared.valueType))
-    return data_type
+    if not are_alike(data_type, declared):
+        return data_type
+    inside = [
+        _with_char(field.dataType, type_in(declared, field.name) or field.dataType)
+        for field in fields_in(data_type)
+    ]
+    return with_types_in(data_type, inside)
 
 
 def read_schema(

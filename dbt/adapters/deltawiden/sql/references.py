@@ -4,7 +4,7 @@ import logging
 import re
 from collections.abc import Iterable, Iterator
 
-from dbt.adapters.deltawiden.sql.identifiers import Path
+from dbt.adapters.deltawiden.sql.identifiers import Path, folded
 
 # sqlglot warns if it parses an expression as an opaque command. `_words` reads such expressions.
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
@@ -63,5 +63,5 @@ def uses(expression: str, path: Path) -> bool:
     Source:
         DELTA_CONSTRAINT_DEPENDENT_COLUMN_CHANGE, DELTA_GENERATED_COLUMNS_DEPENDENT_COLUMN_CHANGE
     """
-    folded = tuple(part.lower() for part in path)
-    return any(used[: len(folded)] == folded[: len(used)] for used in referenced_paths(expression))
+    own = folded(path)
+    return any(used[: len(own)] == own[: len(used)] for used in referenced_paths(expression))

@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
+from pyspark.sql.types import DataType, StructField, StructType
 
 from dbt.adapters.deltawiden.sql.identifiers import Path
+from dbt.adapters.deltawiden.sql.types import CONTAINERS, fields_in
 
 
 class AmbiguousName(ValueError):
@@ -92,23 +93,27 @@ def _inside(pair: Pair, match: Match) -> Iterator[Pair]:
         yield pair
         return
     left, right = pair.left.dataType, pair.right.dataType
-    if isinstance(left, StructType) and isinstance(right, StructType):
-        for left_field, right_field in match(left, right, pair.path):
-            field = right_field or left_field
-            assert field is not None
-            place = Pair((*pair.path, field.name), left_field, right_field, pair.in_collection)
-            yield from _inside(place, match)
-    elif isinstance(left, ArrayType) and isinstance(right, ArrayType):
-        yield from _in_collection(pair, "element", left.elementType, right.elementType, match)
-    elif isinstance(left, MapType) and isinstance(right, MapType):
-        yield from _in_collection(pair, "key", left.keyType, right.keyType, match)
-        yield from _in_collection(pair, "value", left.valueType, right.valueType, match)
-    else:
+    if not are_alike(left, right):
         yield pair
+        return
+    in_collection = pair.in_collection or not isinstance(left, StructType)
+    for left_field, right_field in field_pairs(left, right, pair.path, match):
+        field = right_field or left_field
+        assert field is not None
+        yield from _inside(
+            Pair((*pair.path, field.name), left_field, right_field, in_collection), match
+        )
 
 
-def _in_collection(
-    pair: Pair, name: str, left: DataType, right: DataType, match: Match
-) -> Iterator[Pair]:
-    fields = StructField(name, left), StructField(name, right)
-    yield from _inside(Pair((*pair.path, name), *fields, in_collection=True), match)
+def are_alike(left: DataType, right: DataType) -> bool:
+    """Return whether two types are both structs, both arrays or both maps."""
+    return any(isinstance(left, kind) and isinstance(right, kind) for kind in CONTAINERS)
+
+
+def field_pairs(
+    left: DataType, right: DataType, path: Path = (), match: Match | None = None
+) -> Fields:
+    """Pair what is directly inside two types that are alike: see ``fields_in``."""
+    if isinstance(left, StructType) and isinstance(right, StructType):
+        return (match or by_name)(left, right, path)
+    return zip(fields_in(left), fields_in(right), strict=True)

@@ -2,11 +2,11 @@
 
 import re
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import types as spark
-from pyspark.sql.types import DataType, StructType
+from pyspark.sql.types import DataType, StructField, StructType
 
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text, quote
 
@@ -80,15 +80,12 @@ def type_text(data_type: DataType) -> str:
 def _render(
     data_type: DataType, name: Callable[[str], str], atomic: Callable[[DataType], str]
 ) -> str:
+    if not isinstance(data_type, CONTAINERS):
+        return atomic(data_type)
+    inside = [(f.name, _render(f.dataType, name, atomic)) for f in fields_in(data_type)]
     if isinstance(data_type, StructType):
-        fields = (f"{name(f.name)}: {_render(f.dataType, name, atomic)}" for f in data_type.fields)
-        return f"struct<{', '.join(fields)}>"
-    if isinstance(data_type, spark.ArrayType):
-        return f"array<{_render(data_type.elementType, name, atomic)}>"
-    if isinstance(data_type, spark.MapType):
-        key = _render(data_type.keyType, name, atomic)
-        return f"map<{key}, {_render(data_type.valueType, name, atomic)}>"
-    return atomic(data_type)
+        return f"struct<{', '.join(f'{name(field)}: {text}' for field, text in inside)}>"
+    return f"{data_type.typeName()}<{', '.join(text for _, text in inside)}>"
 
 
 def _atomic_sql(data_type: DataType) -> str:
@@ -99,19 +96,59 @@ def _atomic_sql(data_type: DataType) -> str:
     return data_type.simpleString()
 
 
-_CONTAINERS = (StructType, spark.ArrayType, spark.MapType)
+CONTAINERS = (StructType, spark.ArrayType, spark.MapType)
+"""The types that have other types inside. All others are atomic."""
+
+
+def fields_in(data_type: DataType) -> list[StructField]:
+    """List what is directly inside a type: the fields of a struct, of an array its ``element``, of
+    a map its ``key`` and its ``value``."""
+    if isinstance(data_type, StructType):
+        return list(data_type.fields)
+    if isinstance(data_type, spark.ArrayType):
+        return [StructField("element", data_type.elementType, data_type.containsNull)]
+    if isinstance(data_type, spark.MapType):
+        value = StructField("value", data_type.valueType, data_type.valueContainsNull)
+        return [StructField("key", data_type.keyType, nullable=False), value]
+    return []
+
+
+def with_types_in(data_type: DataType, types: Sequence[DataType]) -> DataType:
+    """Return a type with other types for its ``fields_in``. Everything else of it is kept."""
+    if isinstance(data_type, StructType):
+        pairs = zip(data_type.fields, types, strict=True)
+        return StructType([StructField(f.name, t, f.nullable, f.metadata) for f, t in pairs])
+    if isinstance(data_type, spark.ArrayType):
+        (element,) = types
+        return spark.ArrayType(element, data_type.containsNull)
+    if isinstance(data_type, spark.MapType):
+        key, value = types
+        return spark.MapType(key, value, data_type.valueContainsNull)
+    return data_type
+
+
+def walk(
+    data_type: DataType, path: Path = (), into: type | tuple[type, ...] = CONTAINERS
+) -> Iterator[tuple[Path, DataType]]:
+    """Yield a type and all types inside it, each with its path and before the types inside it.
+
+    Args:
+        into: the types that are entered. With ``StructType``, an array or a map is a leaf.
+    """
+    yield path, data_type
+    if isinstance(data_type, into):
+        for field in fields_in(data_type):
+            yield from walk(field.dataType, (*path, field.name), into)
 
 
 def every_type(data_type: DataType) -> Iterator[DataType]:
-    """Yield a type and all types inside it. Each type comes before the types inside it."""
-    yield data_type
-    for inner_type in _inside(data_type):
-        yield from every_type(inner_type)
+    """Return a type and all types inside it. Each type comes before the types inside it."""
+    return (inner for _, inner in walk(data_type))
 
 
 def leaves(data_type: DataType) -> Iterator[DataType]:
     """Return the atomic types inside a type, in order."""
-    return (inner for inner in every_type(data_type) if not isinstance(inner, _CONTAINERS))
+    return (inner for inner in every_type(data_type) if not isinstance(inner, CONTAINERS))
 
 
 def contains(data_type: DataType, wanted: type[DataType]) -> bool:
@@ -122,19 +159,8 @@ def contains(data_type: DataType, wanted: type[DataType]) -> bool:
         each = remaining.pop()
         if isinstance(each, wanted):
             return True
-        if isinstance(each, _CONTAINERS):
-            remaining += _inside(each)
+        remaining += [field.dataType for field in fields_in(each)]
     return False
-
-
-def _inside(data_type: DataType) -> Iterator[DataType]:
-    if isinstance(data_type, StructType):
-        yield from (field.dataType for field in data_type.fields)
-    elif isinstance(data_type, spark.ArrayType):
-        yield data_type.elementType
-    elif isinstance(data_type, spark.MapType):
-        yield data_type.keyType
-        yield data_type.valueType
 
 
 def parse_type(text: str) -> DataType:
@@ -214,15 +240,15 @@ def nearest_float(text: str) -> float:
 
 def is_in_map_key(path: Path, table: StructType) -> bool:
     """Return whether a path is the key of a map, or inside it."""
-    current: DataType = table
+    current: DataType | None = table
     for part in path:
-        if isinstance(current, spark.MapType):
-            if part == "key":
-                return True
-            current = current.valueType
-        elif isinstance(current, spark.ArrayType):
-            current = current.elementType
-        elif isinstance(current, StructType):
-            same = (f.dataType for f in current.fields if f.name.lower() == part.lower())
-            current = next(same, spark.NullType())
+        if isinstance(current, spark.MapType) and part == "key":
+            return True
+        current = type_in(current, part)
     return False
+
+
+def type_in(data_type: DataType | None, name: str) -> DataType | None:
+    """Return the type of one of a type's ``fields_in``, in any case. None if there is none."""
+    inside = fields_in(data_type) if data_type else ()
+    return next((f.dataType for f in inside if f.name.lower() == name.lower()), None)

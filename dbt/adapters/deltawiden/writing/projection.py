@@ -12,7 +12,13 @@ from itertools import count
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
 from dbt.adapters.deltawiden.sql.identifiers import Path, quote
-from dbt.adapters.deltawiden.sql.side_by_side import by_folded_name, side_by_side
+from dbt.adapters.deltawiden.sql.side_by_side import (
+    are_alike,
+    by_folded_name,
+    by_position,
+    field_pairs,
+    side_by_side,
+)
 from dbt.adapters.deltawiden.sql.types import every_type, type_sql
 from dbt.adapters.deltawiden.writing.store_assignment import store_assignment
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
@@ -165,17 +171,10 @@ def in_order(source: DataType, column: DataType) -> bool:
     Returns:
         Whether the names, ignoring case, and their order are the same.
     """
-    if isinstance(source, StructType) and isinstance(column, StructType):
-        same_names = [name.lower() for name in source.names] == [
-            name.lower() for name in column.names
-        ]
-        return same_names and all(
-            in_order(given.dataType, stored.dataType)
-            for given, stored in zip(source.fields, column.fields, strict=True)
-        )
-    if isinstance(source, ArrayType) and isinstance(column, ArrayType):
-        return in_order(source.elementType, column.elementType)
-    if isinstance(source, MapType) and isinstance(column, MapType):
-        keys_in_order = in_order(source.keyType, column.keyType)
-        return keys_in_order and in_order(source.valueType, column.valueType)
-    return True
+    return not are_alike(source, column) or all(
+        given is not None
+        and stored is not None
+        and given.name.lower() == stored.name.lower()
+        and in_order(given.dataType, stored.dataType)
+        for given, stored in field_pairs(source, column, match=by_position)
+    )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pyspark.sql.types import ArrayType, DataType, MapType, StructType
+from pyspark.sql.types import DataType, StructType
 
 from dbt.adapters.deltawiden.operations.audit.value_comparison import (
     EarlierTypes,
@@ -14,12 +14,9 @@ from dbt.adapters.deltawiden.operations.audit.value_comparison import (
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, path_sql, path_text, read_name
 from dbt.adapters.deltawiden.sql.queries import in_lines
 from dbt.adapters.deltawiden.sql.side_by_side import by_name
-from dbt.adapters.deltawiden.sql.types import type_sql, type_text
+from dbt.adapters.deltawiden.sql.types import CONTAINERS, type_in, type_sql, type_text
 from dbt.adapters.deltawiden.widening.common_type import common_type
-from dbt.adapters.deltawiden.writing.store_assignment import (
-    kind_of,
-    store_assignment,
-)
+from dbt.adapters.deltawiden.writing.store_assignment import kind_of, store_assignment
 
 
 class KeyNotComparable(ValueError):
@@ -138,14 +135,10 @@ def _key_column(name: str, produced: StructType, stored: StructType) -> KeyColum
 
 
 def _type_at(schema: DataType, path: Path) -> DataType | None:
+    found: DataType | None = schema
     for part in path:
-        if not isinstance(schema, StructType):
-            return None
-        found = [field for field in schema.fields if field.name.lower() == part.lower()]
-        if not found:
-            return None
-        schema = found[0].dataType
-    return schema
+        found = type_in(found, part) if isinstance(found, StructType) else None
+    return found
 
 
 def _key_type(source: DataType, column: DataType) -> DataType | None:
@@ -256,7 +249,7 @@ def _column_counts(number: int, column: Column, keys: Sequence[str]) -> str:
 
 
 def _shown(value: str, data_type: DataType) -> str:
-    if isinstance(data_type, (StructType, ArrayType, MapType)) or kind_of(data_type) == "variant":
+    if isinstance(data_type, CONTAINERS) or kind_of(data_type) == "variant":
         return f"left(to_json({value}), {_SHOWN_CHARACTERS})"
     if kind_of(data_type) == "binary":
         return f"left(hex({value}), {_SHOWN_CHARACTERS})"

@@ -8,7 +8,7 @@ from pyspark.sql import types as spark
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, quote
-from dbt.adapters.deltawiden.sql.side_by_side import by_name
+from dbt.adapters.deltawiden.sql.side_by_side import by_name, side_by_side
 from dbt.adapters.deltawiden.sql.types import type_sql
 from dbt.adapters.deltawiden.writing.store_assignment import (
     StoreAssignment,
@@ -67,14 +67,14 @@ def cast_sql(
 
 def is_comparable(source: DataType, column: DataType) -> bool:
     """Return whether Spark can convert values between two types, at every place in them."""
-    if isinstance(source, StructType) and isinstance(column, StructType):
-        pairs = by_name(source, column, ())
-        return all(is_comparable(a.dataType, b.dataType) for a, b in pairs if a and b)
-    if isinstance(source, ArrayType) and isinstance(column, ArrayType):
-        return is_comparable(source.elementType, column.elementType)
-    if isinstance(source, MapType) and isinstance(column, MapType):
-        keys = is_comparable(source.keyType, column.keyType)
-        return keys and is_comparable(source.valueType, column.valueType)
+    return all(
+        _is_comparable_leaf(pair.left.dataType, pair.right.dataType)
+        for pair in side_by_side(source, column)
+        if pair.left and pair.right
+    )
+
+
+def _is_comparable_leaf(source: DataType, column: DataType) -> bool:
     if isinstance(source, spark.NullType) or isinstance(column, spark.NullType):
         return True
     if None in (kind_of(source), kind_of(column)):
