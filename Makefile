@@ -161,7 +161,7 @@ bench: $(INSTALLED)  ## This adapter compared with other programs; writes docs/b
 	$(BIN)/python -m benchmarks $(ONLY)
 
 # To grow is a decision: it raises these numbers.
-PYTHON_LINES := 26405
+PYTHON_LINES := 25437
 SQL_LINES := 1313
 MODULE_LINES := 450
 

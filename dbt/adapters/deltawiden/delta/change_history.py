@@ -23,15 +23,15 @@ _COLUMN = re.compile(r'"name":"((?:[^"\\]|\\.)*)","type":"([^"\\]*)"')
 class DatedChange:
     """A recorded type change, with what the table's history says of it.
 
+    The other attributes are None if the history does not say it: the commit is older than the
+    history, or another program changed the type in a write.
+
     Attributes:
-        version: the version of the table that it made. None if the history does not say it: the
-            commit is older than the history, or another program changed the type in a write.
-        time: when it was made, in UTC. None as above.
-        changed_by: the unique id of the model, or the name of the operation, that made it. None if
-            another program made it, or as above.
-        invocation_id: dbt's id of that run. None as ``changed_by``.
-        after: the version of the change of the same column or field before it, if the history says
-            it; -1 if not.
+        version: the version of the table that it made.
+        time: when it was made, in UTC.
+        changed_by: the unique id of the model, or the name of the operation.
+        invocation_id: dbt's id of that run.
+        after: the version of the change of the same column or field before it; -1 if not known.
     """
 
     change: TypeChange
@@ -77,10 +77,7 @@ class DatedChange:
 def read_dated_changes(
     backend: SqlBackend, snapshot: TableSnapshot, limit: int | None = None
 ) -> tuple[DatedChange, ...]:
-    """Read the type changes of a table, with what its history says of them.
-
-    Returns:
-        As ``date_changes``. A table without changes has no statement.
+    """Read the type changes of a table as ``date_changes``. A table without any has no statement.
 
     Raises:
         DbtDatabaseError: Delta can't read the history.
@@ -96,15 +93,13 @@ def date_changes(
     commits: Iterable[Commit],
     instant: Callable[[datetime | str], datetime],
 ) -> tuple[DatedChange, ...]:
-    """Find the commits that made type changes.
+    """Find the commits that made type changes. Return the changes in the order of the commits.
+
+    One of unknown time follows the change of the same column or field before it, or comes first.
 
     Args:
         commits: the table's history, the newest commit first.
         instant: converts the time of a commit to UTC.
-
-    Returns:
-        The changes in the order in which they were made. One of unknown time follows the change of
-        the same column or field before it, or comes first.
 
     Source:
         Delta's ``DeltaOperations``: the parameters of CHANGE COLUMN and CHANGE COLUMNS in

@@ -24,11 +24,7 @@ _COLLECTIONS = {
 
 @dataclass(frozen=True)
 class ColumnMetadata:
-    """The metadata of a table's columns, as the log keeps it.
-
-    Attributes:
-        generated: the generated columns, each with its expression.
-    """
+    """The metadata of a table's columns in its log. ``generated`` has names and expressions."""
 
     changes: tuple[TypeChange, ...] = ()
     generated: tuple[tuple[str, str], ...] = ()
@@ -37,14 +33,10 @@ class ColumnMetadata:
 
 
 def read_metadata(schema_json: str) -> ColumnMetadata:
-    """Read the metadata of a table's columns.
-
-    Args:
-        schema_json: the ``schemaString`` of the table's newest ``metaData`` action.
+    """Read the metadata of a table's columns from the ``schemaString`` in its log.
 
     Raises:
-        DbtRuntimeError: the text is not JSON, or a recorded type is unknown: a newer Delta has
-            written it.
+        DbtRuntimeError: it is not JSON, or a recorded type is unknown: a newer Delta wrote it.
 
     Source:
         Delta's protocol, "Schema Serialization Format", "Column Metadata", "Type Change Metadata"

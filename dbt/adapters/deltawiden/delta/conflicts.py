@@ -47,11 +47,7 @@ def retry_same_commit(commit: Callable[[], Any]) -> None:
 
 
 def retry_while(may_retry: Callable[[BaseException], bool]) -> Retrying:
-    """Return a callable that retries a function, with pauses, up to ``MAX_ATTEMPTS`` attempts.
-
-    Returns:
-        A callable that takes the function. After the last attempt it raises the function's error.
-    """
+    """Return a callable that calls a function, with pauses, up to ``MAX_ATTEMPTS`` times."""
     return Retrying(
         stop=stop_after_attempt(MAX_ATTEMPTS),
         wait=_WAIT,

@@ -25,10 +25,8 @@ class DataFile:
     Attributes:
         path: the file's URI, as the engine shows it.
         size: in bytes.
-        rows: the number of rows that the log has for it, without deleted ones. None if the log has
-            no statistics of the file, or was not read.
-        partition_values: the texts of its partition values that are known and not null, by the
-            physical names of the columns.
+        rows: the number without deleted ones. None if the log has no statistics, or was not read.
+        partition_values: texts of those that are known and not null, by physical name.
         modified: when it was written, in milliseconds; 0 if the log was not read.
     """
 
@@ -41,11 +39,7 @@ class DataFile:
 
 @dataclass(frozen=True)
 class StaleFile:
-    """A data file that holds a type from before a widening.
-
-    Attributes:
-        leaves: the stale leaves in it, at least one.
-    """
+    """A data file that holds a type from before a widening, in at least one leaf."""
 
     file: DataFile
     leaves: tuple[StaleLeaf, ...]
@@ -108,7 +102,6 @@ class FilesBySql:
     stream, the change data feed), an ``UPDATE`` changes every row in them.
 
     Attributes:
-        location: the path of the table's folder.
         partitioned_by: the partition columns, each with its type as SQL.
     """
 
@@ -120,16 +113,13 @@ class FilesBySql:
 
     @property
     def rewrite_text(self) -> str:
-        """How stale files are rewritten, as text for people."""
         unit = "their whole partitions" if self.partitioned_by else "the whole table"
         return f"by UPDATE of {unit}"
 
     def version(self) -> int:
-        """Read the number of the newest version."""
         return int(self.fetch_rows(f"describe history {self.table} limit 1")[0]["version"])
 
     def log_schema(self) -> str:
-        """Read the schema from the log."""
         return newest_schema(self.location, self.fetch_rows)
 
     def list(self) -> Sequence[DataFile]:
@@ -183,7 +173,6 @@ class FilesBySql:
 
     @property
     def correction_text(self) -> str:
-        """How the statistics of files are corrected, as text for people."""
         return self.rewrite_text
 
     def may_have_float_statistics(self, leaves: Sequence[Path]) -> Sequence[DataFile]:
@@ -217,11 +206,7 @@ def find_stale(
     schema: StructType,
     is_wanted: Callable[[StaleLeaf], bool],
 ) -> Iterator[StaleFile]:
-    """Read the types in files, and yield the files that hold older types.
-
-    Args:
-        is_wanted: returns whether a stale leaf counts. The others are left out.
-    """
+    """Read the types in files, and yield the files with older types in leaves that are wanted."""
     for file, stored in files.schemas(listed):
         leaves = tuple(filter(is_wanted, stale_leaves(stored, schema)))
         if leaves:

@@ -42,10 +42,7 @@ class Capability(Enum):
 
 
 def read_engine(fetch_rows: FetchRows, delta_version: str | None = None) -> Engine:
-    """Read the versions of Spark and Delta that a server runs.
-
-    Args:
-        delta_version: the version of Delta, if the profile sets it.
+    """Read the versions of Spark and Delta that a server runs. A profile can set that of Delta.
 
     Raises:
         DbtRuntimeError: the server does not say which Delta it runs.

@@ -48,10 +48,7 @@ def is_float_to_double(change: TypeChange) -> bool:
 
 
 def leaves_with_statistics(schema: StructType) -> dict[Path, DataType]:
-    """List the leaves that can have statistics: columns, and fields of structs.
-
-    Returns:
-        Their types by path. Elements of arrays, and keys and values of maps, have no statistics.
+    """List the leaves that can have statistics, columns and fields of structs, with their types.
 
     Source:
         Delta's protocol, "Per-file Statistics"
@@ -72,14 +69,10 @@ def widened_floats(changes: Iterable[TypeChange], schema: StructType) -> tuple[P
 
 
 def physical_path(path: Path, schema: StructType) -> Path:
-    """Translate the path of a column or struct field into the names in data files.
+    """Translate the path of a column or struct field into the names in data files and statistics.
 
     Args:
-        path: the path, in the schema's spelling.
         schema: the table's schema from the log, with the metadata that Delta keeps in it.
-
-    Returns:
-        The path in physical names. Statistics use these names too.
     """
     field = schema[path[0]]
     inside = physical_path(path[1:], field.dataType) if len(path) > 1 else ()  # type: ignore[arg-type]
@@ -98,7 +91,7 @@ def corrected(statistics: str, leaves: Iterable[Path]) -> str:
 
     Args:
         statistics: the statistics of a file, as JSON.
-        leaves: the float leaves, in physical names.
+        leaves: in physical names.
 
     Source:
         https://docs.python.org/3/library/functions.html#repr: the repr of a Python float is the
@@ -141,11 +134,7 @@ def _json(value: Any) -> str:
 
 
 def schema_with_doubles(schema_json: str, leaves: Iterable[Path]) -> str:
-    """Change float leaves of a table's schema to double.
-
-    Returns:
-        The schema with ``double`` in place of ``float`` for these leaves.
-    """
+    """Change the float leaves among some leaves of a table's schema, as JSON, to double."""
     schema = json.loads(schema_json)
     for leaf in leaves:
         fields, found = schema["fields"], None
@@ -161,7 +150,7 @@ def schema_with_doubles(schema_json: str, leaves: Iterable[Path]) -> str:
 def guarding_settings(
     snapshot: TableSnapshot, leaves: Iterable[Path]
 ) -> tuple[dict[str, str], list[str]]:
-    """Return the settings with which no writer collects statistics for some leaves.
+    """Return the properties with which no writer collects statistics for some leaves.
 
     Returns:
         The properties to set, and those to unset after them. One of them saves the settings that
@@ -227,10 +216,7 @@ def _names(text: str) -> Iterator[str]:
 
 
 def restored_settings(before: str) -> tuple[dict[str, str], list[str]]:
-    """Return the settings from before ``guarding_settings``.
-
-    Args:
-        before: the value of the property ``SAVED_SETTINGS_PROPERTY``.
+    """Read the value of ``SAVED_SETTINGS_PROPERTY``: what was set before ``guarding_settings``.
 
     Returns:
         The properties to set, and those to unset after them, ``SAVED_SETTINGS_PROPERTY`` too.

@@ -14,36 +14,14 @@ from dbt.adapters.deltawiden.delta.transaction_log import FetchRows
 
 _WITHOUT_DATA = frozenset(
     {
-        "ADD COLUMNS",
-        "ADD CONSTRAINT",
-        "CHANGE COLUMN",
-        "CHANGE COLUMNS",
-        "CLUSTER BY",
-        "COMPUTE STATS",
-        "CREATE TABLE",
-        "DOMAIN METADATA CLEANUP",
-        "DROP COLUMNS",
-        "DROP CONSTRAINT",
-        "DROP FEATURE",
-        "Deletion Vector Tombstones",
-        "Empty Commit",
-        "FSCK",
-        "OPTIMIZE",
-        "OPTIMIZE CHECKPOINT",
-        "REMOVE COLUMN MAPPING",
-        "RENAME COLUMN",
-        "REORG",
-        "REORG TABLE UPGRADE UNIFORM",
-        "REPLACE COLUMNS",
-        "ROW TRACKING BACKFILL",
-        "ROW TRACKING UNBACKFILL",
-        "SET TBLPROPERTIES",
-        "UNSET TBLPROPERTIES",
-        "UPDATE COLUMN METADATA",
-        "UPDATE SCHEMA",
-        "UPGRADE PROTOCOL",
-        "VACUUM END",
-        "VACUUM START",
+        *("ADD COLUMNS", "ADD CONSTRAINT", "CHANGE COLUMN", "CHANGE COLUMNS", "CLUSTER BY"),
+        *("COMPUTE STATS", "CREATE TABLE", "DOMAIN METADATA CLEANUP", "DROP COLUMNS"),
+        *("DROP CONSTRAINT", "DROP FEATURE", "Deletion Vector Tombstones", "Empty Commit", "FSCK"),
+        *("OPTIMIZE", "OPTIMIZE CHECKPOINT", "REMOVE COLUMN MAPPING", "RENAME COLUMN", "REORG"),
+        *("REORG TABLE UPGRADE UNIFORM", "REPLACE COLUMNS", "ROW TRACKING BACKFILL"),
+        *("ROW TRACKING UNBACKFILL", "SET TBLPROPERTIES", "UNSET TBLPROPERTIES"),
+        *("UPDATE COLUMN METADATA", "UPDATE SCHEMA", "UPGRADE PROTOCOL", "VACUUM END"),
+        *("VACUUM START",),
     }
 )
 """The operations that change no value of any row. An operation that is not listed counts as one
@@ -70,7 +48,6 @@ class Commit:
     Attributes:
         timestamp: when it was made, as the connection returns it.
         metrics: the operation's metrics; empty if Delta did not record them.
-        user_metadata: the text that the writer stored with it.
         parameters: the operation's parameters as one text, with their values in JSON.
     """
 
@@ -117,9 +94,6 @@ def read_history(
 ) -> Iterator[Commit]:
     """Read the commits of a table, the newest first.
 
-    Yields:
-        The commits.
-
     Raises:
         DbtDatabaseError: the table does not exist, or it is not a Delta table.
 
@@ -157,15 +131,7 @@ _FIRST_COMMITS = 50
 
 
 def last_data_change(table_name: str, fetch_rows: FetchRows) -> Commit:
-    """Return the last commit of a table that changed its data.
-
-    Returns:
-        The commit. If no commit that is left in the history changed data, the oldest one: the data
-        is at least as old as that.
-
-    Raises:
-        DbtDatabaseError: the table does not exist, or it is not a Delta table.
-    """
+    """Return the last commit of a table that changed its data; if none did, the oldest one."""
     commits = list(read_history(table_name, fetch_rows, _FIRST_COMMITS))
     found = _newest_change(commits)
     if found is None and len(commits) == _FIRST_COMMITS:

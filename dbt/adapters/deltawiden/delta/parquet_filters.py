@@ -9,16 +9,9 @@ def misread_by_filters(from_type: DataType, to_type: DataType) -> bool:
 
     Spark converts the value of a filter to the type that the file has. A value that does not fit
     wraps around there, and the filter skips row groups that have matching rows, or the read fails
-    with ``FAILED_READ_FILE``.
-
-    Args:
-        from_type: the type of a column, or of a field of a struct, in an older file. Spark makes no
-            such filters on array elements, map keys and map values.
-
-    Returns:
-        True for decimals that keep their scale and get another layout, and for integers that become
-        bigint. False if Spark makes no such filter (a decimal whose scale grows, float, date), and
-        if the file's layout holds each value of the new type.
+    with ``FAILED_READ_FILE``. This is so for decimals that keep their scale and get another layout,
+    and for integers that become bigint. Spark makes no such filter if a decimal's scale grows, on a
+    float or a date, and inside arrays and maps.
 
     Source:
         Spark's ``ParquetFilters``: ``isDecimalMatched`` compares only scales, and

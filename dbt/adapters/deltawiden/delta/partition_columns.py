@@ -15,14 +15,7 @@ def can_lose_values(data_type: DataType) -> bool:
 
 
 def with_partition_columns(schema: StructType, names: Iterable[str]) -> StructType:
-    """Mark the partition columns of a table in its schema.
-
-    Args:
-        names: the names of the partition columns. Their case does not matter.
-
-    Returns:
-        The same schema, with a mark in the metadata of these columns.
-    """
+    """Mark the partition columns of a table, in any case, in the metadata of its schema."""
     folded = {name.lower() for name in names}
     if not folded:
         return schema

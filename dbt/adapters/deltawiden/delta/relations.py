@@ -15,11 +15,7 @@ def relation_sql(relation: BaseRelation) -> str:
 
 
 def relation_path(relation: BaseRelation) -> Path:
-    """Return the parts of a relation's name: catalog if it has one, schema and identifier.
-
-    Args:
-        relation: a relation. A part can be a path itself (``schema: catalog.sales``).
-    """
+    """Return the parts of a relation's name. A part of dbt's can be a path (``catalog.sales``)."""
     return tuple(name for part in _parts(relation) for name in read_name(part))
 
 
@@ -28,11 +24,7 @@ def _parts(relation: BaseRelation) -> list[str]:
 
 
 def require_delta(relation: SparkRelation) -> None:
-    """Check that a relation can have type widening.
-
-    Raises:
-        DbtRuntimeError: the relation is not a Delta table. The message says what it is.
-    """
+    """Check that a relation can have type widening. The error says what it is."""
     if relation.is_view:
         raise DbtRuntimeError(
             "This is a view; type widening is a property of the table that it selects from."
@@ -42,11 +34,7 @@ def require_delta(relation: SparkRelation) -> None:
 
 
 def require_table(relation: SparkRelation, statement: str) -> None:
-    """Check that a statement of Delta's can run on a relation.
-
-    Raises:
-        DbtRuntimeError: the relation is not a Delta table. The message says what it is.
-    """
+    """Check that a statement of Delta's can run on a relation. The error says what it is."""
     if relation.is_view:
         raise DbtRuntimeError(
             f"This is a view, which has no files. Run {statement} on the table that it selects "

@@ -42,11 +42,7 @@ def retention(properties: Mapping[str, str]) -> timedelta:
 def parse_interval(text: str) -> timedelta | None:
     """Parse an interval as Delta's table properties have it: ``interval 1 week 12 hours``.
 
-    Args:
-        text: the interval. A day has 24 hours.
-
-    Returns:
-        The interval, or None if the text is not one of weeks, days or shorter units.
+    None if it is not one of weeks, days (of 24 hours) or shorter units.
 
     Source:
         Delta's ``DeltaConfigs.parseCalendarInterval``, which refuses months and years
@@ -61,18 +57,11 @@ def parse_interval(text: str) -> timedelta | None:
 
 
 def oldest_readable_version(location: str, kept: timedelta, fetch_rows: FetchRows) -> int | None:
-    """Return the version from which on time travel still works after a VACUUM now.
+    """Return the version from which on time travel still works after a VACUUM now. None for any.
 
     A version can be read as long as every file that it needs is there. VACUUM deletes the files
     that were removed from the table before the retention began. The newest commit that removed such
     a file made a version that does not need it. All older versions may need a deleted file.
-
-    Args:
-        location: the table's location, as DESCRIBE DETAIL shows it.
-
-    Returns:
-        The version. None if no commit that is left in the log removed a file before that: then
-        every version that can be read now stays readable.
 
     Source:
         Delta's protocol, "Add File and Remove File" (``deletionTimestamp``)

@@ -37,8 +37,7 @@ class StaleLeaf:
     Attributes:
         left_by_delta: whether Delta's own rewrite for ``DROP FEATURE`` does not check it: it is
             inside an array or a map, or a partition column.
-        is_misread: whether a filter of Spark on the leaf can miss rows of the file. See
-            ``misread_by_filters``.
+        is_misread: whether filters can miss rows of the file, see ``misread_by_filters``.
     """
 
     path: Path
@@ -49,12 +48,11 @@ class StaleLeaf:
 def stale_leaves(stored: StructType, schema: StructType) -> tuple[StaleLeaf, ...]:
     """Find the leaves that have an older type in a data file than in the table.
 
+    A column that the file lacks is read as null, and one that was dropped from the table is never
+    read. Neither makes the file stale.
+
     Args:
         schema: the table's schema from the log, with the metadata that Delta keeps in it.
-
-    Returns:
-        The leaves. A column that the file lacks is read as null. A column that was dropped from the
-        table is never read. Neither makes the file stale.
 
     Source:
         Delta's protocol, "Column Mapping" (physical names) and "Type Widening"; the table feature
@@ -76,11 +74,10 @@ def stored_leaves(stored: StructType, schema: StructType) -> frozenset[Path]:
 def stale_partition_columns(values: Mapping[str, str], schema: StructType) -> tuple[StaleLeaf, ...]:
     """Find the partition columns whose value in a data file has the text of an older type.
 
+    An integer that became double is not one of them: every reader reads its text.
+
     Args:
         values: the texts of the partition values that are not null, by physical name.
-
-    Returns:
-        The columns. An integer that became double is not one of them: every reader reads its text.
 
     Source:
         Delta's protocol, "Partition Value Serialization". delta-kernel-rs, and so delta-rs and

@@ -51,11 +51,8 @@ class TableSnapshot:
     Only the transaction log contains the metadata of the columns.
 
     Args:
-        name: the table's name, quoted for a statement.
-        read_engine: returns the versions of Spark and Delta that run the table's statements.
-        fetch_rows: runs a query and returns its rows.
-        format: the provider, ``delta`` for a Delta table. A table of another format has no
-            properties here.
+        name: quoted for a statement.
+        format: the provider. A table of another format than ``delta`` has no properties here.
         corrects_statistics: whether the connection can correct the statistics of data files.
 
     Source:

@@ -18,10 +18,7 @@ FetchRows = Callable[[str], Sequence[Any]]
 
 
 def newest_schema(location: str, fetch_rows: FetchRows) -> str:
-    """Read the schema of a table's newest version from its log.
-
-    Returns:
-        The ``schemaString``: JSON, with all metadata of the columns.
+    """Read the ``schemaString``, with all metadata of the columns, of a table's newest version.
 
     Raises:
         DbtRuntimeError: the log contains no schema.
@@ -47,11 +44,9 @@ def newest_schema(location: str, fetch_rows: FetchRows) -> str:
 
 
 def history_has_type_changes(location: str, fetch_rows: FetchRows) -> bool:
-    """Return whether a version that is left in a table's log has a recorded type change.
+    """Return whether any version that is left in a table's log has a recorded type change.
 
-    Returns:
-        Whether the schema of a commit or of a checkpoint has one. It can also be true because of a
-        text in the metadata of a column that has the name of the key.
+    It can also be true because of a text in the metadata of a column that has the name of the key.
 
     Source:
         Delta's ``RemovableFeature.historyContainsFeature``, which decides in the same way whether
@@ -75,15 +70,10 @@ def history_has_type_changes(location: str, fetch_rows: FetchRows) -> bool:
 
 
 def history_expiry(location: str, plus: str, fetch_rows: FetchRows) -> str:
-    """Return the time at which type changes were removed from a schema, plus an interval.
+    """Return the time at which type changes were removed from a schema, plus an SQL interval.
 
-    Args:
-        plus: an SQL interval that is added to the time.
-
-    Returns:
-        The modification time of that commit's file plus the interval, or the current time plus the
-        interval if no commit removed type changes. The commit expires by its file's time. The text
-        is in ISO 8601, in the connection's time zone.
+    It is the modification time of that commit's file, by which the commit expires, or the current
+    time if no commit removed any: in ISO 8601, in the connection's time zone.
 
     Source:
         Delta's operation ``DROP FEATURE``, which lists the columns when it removes their metadata
@@ -99,23 +89,12 @@ def history_expiry(location: str, plus: str, fetch_rows: FetchRows) -> str:
 
 
 def log_files(location: str) -> str:
-    """Render the JSON files of a table's log as a table of lines, for a query.
-
-    Args:
-        location: the table's location, as DESCRIBE DETAIL shows it.
-
-    Returns:
-        The name, for a statement. Its column is ``value``.
-    """
+    """Render the JSON files of a table's log as a table of lines with the column ``value``."""
     return _files("text", location, "*.json")
 
 
 def file_sql(source: str, path: str) -> str:
-    """Render a file as a table of a data source, for a query.
-
-    Args:
-        source: the data source, such as ``parquet``.
-        path: the file's path. Every character in it is literal, also those of glob patterns.
+    """Render a file as a table of a data source, such as ``parquet``. Its path is no glob pattern.
 
     Source:
         https://spark.apache.org/docs/latest/sql-data-sources-load-save-functions.html#run-sql-on-files-directly

@@ -21,13 +21,8 @@ def misread_columns(
 ) -> tuple[Path, ...]:
     """Find the columns and struct fields that filters misread in files with an older type.
 
-    Args:
-        changes: type changes of the table: those recorded in it, or those of a run.
-        partition_columns: Spark filters these by the log, not by what is in the files.
-
-    Returns:
-        Their paths. The type in a file can be any that a column had before, so that each one is
-        compared with the type that the column has now.
+    The type in a file can be any that a column had before, so that each one is compared with the
+    type that the column has now. Spark filters partition columns by the log, not by the files.
     """
     partitioned_by = {name.lower() for name in partition_columns}
     # Nothing inside an array or a map has statistics, and Spark makes no Parquet filters on it.
@@ -59,9 +54,6 @@ def has_misread_files(files: DataFiles, schema: StructType, columns: Sequence[Pa
 
     The files are read from the oldest on. A file that has the newest type of a column was written
     after the column was widened, and so were all files after it.
-
-    Args:
-        files: the table's files, with the times at which they were written.
     """
     listed = sorted(files.list(), key=lambda file: file.modified)
     left = set(columns)

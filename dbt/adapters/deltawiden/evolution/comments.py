@@ -1,14 +1,15 @@
 """Find the comments of a table that differ from the descriptions of its node."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from dbt.adapters.spark.relation import SparkRelation
-from pyspark.sql.types import ArrayType, DataType, MapType, StructType
+from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, path_sql, read_name
+from dbt.adapters.deltawiden.sql.types import walk
 
 
 @dataclass(frozen=True)
@@ -72,18 +73,9 @@ def _comments(
     backend: SqlBackend, table: SparkRelation, columns: Mapping[str, Any]
 ) -> dict[Path, str]:
     has_nested = any(len(read_name(name)) > 1 for name in columns)
-    return dict(_comments_in(backend.commented_schema(table, has_nested)))
-
-
-def _comments_in(data_type: DataType, path: Path = ()) -> Iterator[tuple[Path, str]]:
-    """Yield the comment of each field at every depth, by the field's path in lower case."""
-    if isinstance(data_type, StructType):
-        for each in data_type.fields:
-            inner = (*path, each.name.lower())
-            yield inner, each.metadata.get("comment") or ""
-            yield from _comments_in(each.dataType, inner)
-    elif isinstance(data_type, ArrayType):
-        yield from _comments_in(data_type.elementType, (*path, "element"))
-    elif isinstance(data_type, MapType):
-        yield from _comments_in(data_type.keyType, (*path, "key"))
-        yield from _comments_in(data_type.valueType, (*path, "value"))
+    return {
+        folded((*path, field.name)): field.metadata.get("comment") or ""
+        for path, data_type in walk(backend.commented_schema(table, has_nested))
+        if isinstance(data_type, StructType)
+        for field in data_type.fields
+    }

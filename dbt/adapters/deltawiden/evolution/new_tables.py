@@ -15,9 +15,9 @@ from dbt.adapters.deltawiden.config.declared_columns import (
 )
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec, read_model_spec
 from dbt.adapters.deltawiden.config.validation import columns_named, invalid_configuration
-from dbt.adapters.deltawiden.delta.analysed_plan import CHAR_PADDING
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.column_metadata import CURRENT_DEFAULT
+from dbt.adapters.deltawiden.delta.query_views import CHAR_PADDING
 from dbt.adapters.deltawiden.evolution.batches import batch_checked_sql, creates_table_by_batch
 from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
 from dbt.adapters.deltawiden.evolution.file_formats import checked_format_query

@@ -1,4 +1,4 @@
-"""Check the arguments of an operation."""
+"""Check the arguments of an operation. Each function raises a CompilationError if one is wrong."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from inspect import Signature
@@ -18,13 +18,7 @@ def check_arguments(
     """Check what all operations check, before anything runs.
 
     A misspelt name such as ``dryrun`` must not start a real run, and a text must not be used as a
-    boolean.
-
-    Args:
-        declared: the operation's method. Its results say which outputs there are.
-
-    Raises:
-        CompilationError: an argument is wrong.
+    boolean. The results of the ``declared`` method say which outputs there are.
     """
     if unknown:
         accepted = ", ".join(arguments)
@@ -46,11 +40,7 @@ def check_arguments(
 
 
 def column_names(operation: str, argument: str, given: Any) -> Sequence[str]:
-    """Return the columns that a name or a list of names has; none if it was not given.
-
-    Raises:
-        CompilationError: the value is something else.
-    """
+    """Return the columns that a name or a list of names has; none if it was not given."""
     names = [given] if isinstance(given, str) else given
     is_list = isinstance(names, (list, tuple)) and bool(names)
     if given is not None and not (is_list and all(map(_is_text, names))):
@@ -59,29 +49,18 @@ def column_names(operation: str, argument: str, given: Any) -> Sequence[str]:
 
 
 def condition(operation: str, argument: str, given: Any) -> str | None:
-    """Return the SQL condition that an argument has; None if it was not given.
-
-    Raises:
-        CompilationError: the value is not a text.
-    """
+    """Return the SQL condition that an argument has; None if it was not given."""
     return _text(operation, argument, given, "a condition, such as \"day = '2024-01-01'\"")
 
 
 def file_name(operation: str, argument: str, given: Any) -> str | None:
-    """Return the file that an argument names; None if it was not given.
-
-    Raises:
-        CompilationError: the value is not a text.
-    """
+    """Return the file that an argument names; None if it was not given."""
     return _text(operation, argument, given, "the path of a file, such as target/plan.html")
 
 
 def whole_hours(operation: str, argument: str, given: Any) -> int | None:
-    """Return the number of hours that an argument has; None if it was not given.
-
-    Raises:
-        CompilationError: it is not a whole number, 0 or more. Delta would round it to whole hours.
-    """
+    """Return the number of hours that an argument has; None if it was not given."""
+    # Delta would round it to whole hours.
     is_number = isinstance(given, int) and not isinstance(given, bool) and given >= 0
     if given is not None and not is_number:
         raise _wrong(operation, argument, given, "a whole number of hours, 0 or more")

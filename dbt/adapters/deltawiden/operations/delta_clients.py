@@ -31,12 +31,14 @@ class Access(Enum):
     NOTHING = "no access"
     UNKNOWN = "?"
 
-    def is_less_than(self, other: "Access") -> bool:
-        """Return whether it is known to be less than another access."""
-        reads = {Access.APPENDS, Access.READS_PERHAPS_APPENDS, Access.READS}
-        if other is Access.APPENDS:
-            return self in (Access.READS, Access.NOTHING)
-        return other in reads and self is Access.NOTHING
+
+LOSSES = {
+    (Access.APPENDS, Access.READS),
+    (Access.APPENDS, Access.NOTHING),
+    (Access.READS_PERHAPS_APPENDS, Access.NOTHING),
+    (Access.READS, Access.NOTHING),
+}
+"""The accesses before and after a change of which the second one is certainly less."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,6 @@ class KnownReader:
     """A program that reads Delta tables.
 
     Attributes:
-        access: its access by the state of the table. It is unknown for a state that is not in it.
         date: the date of the measurement, or on which the sources were read.
         sources: the URLs of its documentation, starting with the effect of enabling. Empty for a
             measured reader.
@@ -65,7 +66,7 @@ class KnownReader:
     @property
     def is_lost(self) -> bool:
         """Whether it is known to lose access, at least in part, when a table gains the feature."""
-        return self.can(State.ENABLED).is_less_than(self.can(State.BEFORE))
+        return (self.can(State.BEFORE), self.can(State.ENABLED)) in LOSSES
 
     @property
     def value(self) -> dict[str, object]:

@@ -55,8 +55,10 @@ from dbt.adapters.deltawiden.operations.project.check_project import check_proje
 from dbt.adapters.deltawiden.operations.project.finding import ProjectResults
 from dbt.adapters.deltawiden.operations.report.html_page import page_of
 from dbt.adapters.deltawiden.operations.report.page_file import check_page_file, write_page
-from dbt.adapters.deltawiden.operations.report.report_type_widening import report_type_widening
-from dbt.adapters.deltawiden.operations.report.results import ReportResults
+from dbt.adapters.deltawiden.operations.report.report_type_widening import (
+    ReportResults,
+    report_type_widening,
+)
 from dbt.adapters.deltawiden.operations.result import OperationResults
 from dbt.adapters.deltawiden.operations.selection import Names, Selection, full_name
 from dbt.adapters.deltawiden.operations.stop_spark import StoppedSparks
@@ -110,7 +112,6 @@ class Operations:
 
         Args:
             unknown: names of arguments that the operation's macro does not have.
-            arguments: the values of all the arguments that it has.
 
         Raises:
             CompilationError: an argument is wrong, or the operation failed on a table.

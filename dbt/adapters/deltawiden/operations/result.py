@@ -14,12 +14,7 @@ from dbt.adapters.deltawiden.operations.progress import with_progress
 
 @dataclass(frozen=True)
 class OperationResult:
-    """The result of an operation for one table.
-
-    Attributes:
-        shown: the cells of its row in the table for people, by column heading.
-        values: its values in the JSON document.
-    """
+    """The result of an operation for one table: for people by column heading, and for JSON."""
 
     table: str
     shown: Mapping[str, str] = field(default_factory=dict)
@@ -85,11 +80,7 @@ class OperationResults:
 
 
 def text_table(rows: Sequence[Mapping[str, str]]) -> str:
-    """Render rows as a table for people.
-
-    Args:
-        rows: at least one row, by column heading.
-    """
+    """Render rows, at least one, as a table for people. They have the cells by column heading."""
     printed = io.StringIO()
     # Declare every column as text. Otherwise agate would infer types.
     types = dict.fromkeys(rows[0], agate.Text(cast_nulls=False))
@@ -109,25 +100,13 @@ def run_on_each(
     name: Callable[[_Item], str],
     work: Callable[[_Item], OperationResult],
 ) -> OperationResults:
-    """Run an operation on one table after the other. It continues if it fails on one of them.
-
-    Args:
-        items: the items that the operation works on, one for each table.
-        work: runs the operation on an item. If it raises a dbt error, the table has failed.
-
-    Returns:
-        The result for each item, in the order of the items.
-    """
+    """Run an operation on one item after the other, also if it fails on some of them."""
     shown = with_progress(operation, "tables", items, name)
     return OperationResults(operation, [attempt(name(item), partial(work, item)) for item in shown])
 
 
 def attempt(table: str, work: Callable[[], _Result]) -> _Result | OperationResult:
-    """Call a function that works on a table, and convert a dbt error to a result.
-
-    Returns:
-        The return value of the function, or a failed result if it raises a dbt error.
-    """
+    """Call a function that works on a table. A dbt error becomes a failed result."""
     try:
         return work()
     except DbtBaseException as error:

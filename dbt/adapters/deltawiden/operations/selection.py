@@ -14,7 +14,7 @@ from dbt.adapters.deltawiden.sql.identifiers import Path, folded, parse_path, re
 Names = str | Sequence[str] | None
 Node = Mapping[str, Any]
 
-_RESOURCE_TYPES = ("model", "snapshot", "seed")
+RESOURCE_TYPES = ("model", "snapshot", "seed")
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,6 @@ class Selection:
     Attributes:
         get_relation: returns the relation of a catalog, a schema and a name, or None. Without a
             catalog, the name has two parts.
-        target_catalog: the catalog of the target, if it has one.
     """
 
     operation: str
@@ -35,16 +34,13 @@ class Selection:
     target_catalog: str | None = None
 
     def relations(self, models: Names, relations: Names, schema: str | None) -> list[SparkRelation]:
-        """Return the existing tables that an operation has to work on.
+        """Return the existing tables that an operation has to work on, each once.
 
         Args:
             relations: names of tables, as ``catalog.schema.table``, ``schema.table`` in the
                 target's catalog, or ``table`` in the target's schema.
             schema: the name of a schema, to select all of its Delta tables; ``catalog.schema`` in
                 another catalog than the target's.
-
-        Returns:
-            The tables, each once, even if several arguments select it.
 
         Raises:
             CompilationError: a table does not exist, or no table is named.
@@ -64,9 +60,7 @@ class Selection:
     def node(self, name: str) -> Node:
         """Return the node of a model, snapshot or seed.
 
-        Args:
-            name: its name. For a model with versions, ``name`` means the latest version, and
-                ``name.v1`` means version 1.
+        For a model with versions, ``name`` means the latest version, and ``name.v1`` version 1.
 
         Raises:
             CompilationError: the project has no such node, or not the latest version of a model.
@@ -90,13 +84,10 @@ class Selection:
     def nodes(self) -> list[Node]:
         """Return the models, snapshots and seeds of the project."""
         nodes: Iterable[Node] = self.graph.get("nodes", {}).values()
-        return [node for node in nodes if node["resource_type"] in _RESOURCE_TYPES]
+        return [node for node in nodes if node["resource_type"] in RESOURCE_TYPES]
 
     def nodes_named(self, models: Names, materialized: str) -> list[Node]:
-        """Return the nodes that an argument names, each once.
-
-        Args:
-            models: the names; None for all nodes of a materialization, sorted by their names.
+        """Return the nodes that an argument names, each once; without it all of a materialization.
 
         Raises:
             CompilationError: the project has no such node.
@@ -145,14 +136,7 @@ class Selection:
         return tables
 
     def catalog_and_schema(self, name: str) -> tuple[str | None, str]:
-        """Return the catalog and the schema that an argument names.
-
-        Args:
-            name: a schema, or a catalog and a schema with a dot between them.
-
-        Returns:
-            The catalog, which is that of the target unless the argument has one, and the schema.
-        """
+        """Return the catalog that a name has, or the target's, and the schema."""
         parts = read_name(name)
         if len(parts) == 2:
             return parts[0], parts[1]

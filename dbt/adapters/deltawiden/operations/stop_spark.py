@@ -9,11 +9,7 @@ from dbt.adapters.deltawiden.spark.kept.status import Stopped
 
 @dataclass(frozen=True)
 class StoppedSparks:
-    """The result of the operation.
-
-    Attributes:
-        each: what became of each Spark.
-    """
+    """What became of each Spark."""
 
     OUTPUTS: ClassVar = ("text", "json")
 

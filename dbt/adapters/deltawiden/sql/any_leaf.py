@@ -13,11 +13,7 @@ OfLeaf = Callable[[str, DataType, Path], str | None]
 
 
 def any_leaf_sql(value: str, data_type: DataType, path: Path, of_leaf: OfLeaf) -> str | None:
-    """Render the condition that any value inside a value meets another condition.
-
-    Returns:
-        A condition that is false or null if there is no such value. None if there can be none.
-    """
+    """Render the condition that any value inside a value meets another; None if none can."""
     names = (f"leaf{number}" for number in count(1))
 
     def inside(value: str, data_type: DataType, path: Path) -> str | None:

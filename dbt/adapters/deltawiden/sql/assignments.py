@@ -6,25 +6,14 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Assignment:
-    """One assignment of an ``update set`` clause.
-
-    Attributes:
-        target: the column or field as it is written, without spaces around dots: ``t.amount``.
-        value: the expression as it is written.
-    """
+    """One assignment of an ``update set`` clause, as written; its target without spaces."""
 
     target: str
     value: str
 
 
 def read_assignments(text: str) -> list[Assignment]:
-    """Parse the assignments of an ``update set`` clause.
-
-    Args:
-        text: the assignments, separated by commas, in Spark SQL.
-
-    Returns:
-        The assignments, in their order.
+    """Parse the assignments of an ``update set`` clause, in Spark SQL, with commas between them.
 
     Raises:
         ValueError: a part of the text is not ``column = expression``. The message has the part.

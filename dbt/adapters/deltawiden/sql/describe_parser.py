@@ -7,6 +7,7 @@ is read with a DESCRIBE QUERY of its own, which shows the name in a separate col
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from itertools import takewhile
 
 from pyspark.sql.types import (
@@ -49,13 +50,7 @@ class AmbiguousType(ValueError):
 
 
 def read_described(text: str) -> DataType:
-    """Read a type from the text that DESCRIBE shows.
-
-    Args:
-        text: for example ``bigint`` or ``struct<a:int,b:array<decimal(10,2)>>``.
-
-    Returns:
-        The type. The text does not show nullability, so every part of the type is nullable.
+    """Read a type such as ``struct<a:int,b:array<decimal(10,2)>>``. Every part of it is nullable.
 
     Raises:
         AmbiguousType: the text is truncated, or a name in it makes it ambiguous.
@@ -116,14 +111,11 @@ def _skip(text: str, mark: str) -> str:
 
 
 def partition_names(described: Iterable[tuple[str, str]]) -> list[str]:
-    """Read the names of the partition columns from the rows of DESCRIBE TABLE.
+    """Read the names of the partition columns, without quotes, from the rows of DESCRIBE TABLE.
 
     Args:
         described: the first two columns of each row. The table's columns come first, and each has
             a type. A heading without a type, a second heading and the partition columns follow.
-
-    Returns:
-        The names, without quotes. Empty if the table is not partitioned.
     """
     rows = iter(described)
     if not any(name == "# Partition Information" and not text for name, text in rows):
@@ -135,15 +127,10 @@ def partition_names(described: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def declared_type(column: StructField) -> DataType:
-    """Return the type that a column was declared with, char and varchar included.
+    """Return the type that a column of a schema was declared with, char and varchar included.
 
-    Args:
-        column: a column of a schema as Spark reports it. In such a schema, char and varchar are
-            strings. The column's metadata keeps the declaration of the whole type.
-
-    Returns:
-        The declared type. The column's own type if there is no declaration, or if the declaration
-        can't be read.
+    Spark reports these as strings. The column's metadata keeps the declaration of the whole type.
+    If there is none, or it can't be read, it is the column's own type.
     """
     declaration = (column.metadata or {}).get(CHAR_VARCHAR_KEY)
     if declaration is None:
@@ -190,8 +177,7 @@ def read_schema(
     Args:
         columns: the name and the type's text of each column.
         relation: the relation's name, quoted for a statement, or a subquery.
-        describe: describes a query on the server. It is called only for types whose text is
-            ambiguous, and reads no data.
+        describe: is called only for types whose text is ambiguous, and reads no data.
 
     Returns:
         The schema. A type that can't be read is an ``UnreadableType``.
@@ -202,16 +188,12 @@ def read_schema(
     )
 
 
+@dataclass(frozen=True)
 class _TypeResolver:
-    """Reads types from their texts. If a text is ambiguous, it describes each part on the server.
+    """Reads types from texts. If a text is ambiguous, it describes each part on the server."""
 
-    Args:
-        relation: the relation's name, quoted for a statement, or a subquery.
-    """
-
-    def __init__(self, relation: str, describe: Describe) -> None:
-        self._relation = relation
-        self._describe = describe
+    relation: str
+    describe: Describe
 
     def type_of(self, value: str, text: str) -> DataType:
         """Return the type of an expression over the relation, given the type's text."""
@@ -240,5 +222,5 @@ class _TypeResolver:
 
     def _columns(self, selected: str, value: str) -> list[tuple[str, str]]:
         return list(
-            self._describe(f"select {selected} from (select {value} as x from {self._relation})")
+            self.describe(f"select {selected} from (select {value} as x from {self.relation})")
         )

@@ -20,17 +20,7 @@ SESSION_CATALOG = "spark_catalog"
 
 
 def quote(name: str) -> str:
-    """Quote one part of a name for Spark SQL.
-
-    Args:
-        name: the raw name of a column, field, table or schema.
-
-    Returns:
-        The name in backticks, with each backtick in it doubled.
-
-    Source:
-        https://spark.apache.org/docs/latest/sql-ref-identifier.html
-    """
+    """Quote one part of a name, https://spark.apache.org/docs/latest/sql-ref-identifier.html."""
     return "`" + name.replace("`", "``") + "`"
 
 
@@ -51,9 +41,6 @@ def folded(path: Path) -> Path:
 
 def parse_path(text: str) -> Path:
     """Parse a path as a person writes it: ``amount``, ``s.x``, ``m.value.`my col```.
-
-    Args:
-        text: parts separated by dots. A part that contains a dot is in backticks.
 
     Raises:
         ValueError: the text is empty, a part is empty, or a backtick is not closed.
@@ -85,23 +72,13 @@ def _unquoted(part: re.Match[str]) -> str:
 def quote_once(name: str) -> str:
     """Render a name from a configuration or a profile for a statement.
 
-    Args:
-        name: a name as its author wrote it: plain, quoted by hand, or a path of such parts
-            (``s.id``, ``catalog.schema``, ``delta.`/data/orders```).
-
-    Returns:
-        The name unchanged if Spark reads it as a name. Otherwise the whole text, quoted.
+    It is unchanged if Spark reads it as a name (``s.id``, ``delta.`/data/orders```), else quoted.
     """
     return name if _NAME.fullmatch(name) else quote(name)
 
 
 def read_name(name: str) -> Path:
-    """Parse a name from a configuration or a profile.
-
-    Returns:
-        The parts of the name, without quotes. If Spark does not read the text as a name, the whole
-        text is the only part.
-    """
+    """Parse a name from a configuration. A text that is not a name to Spark is the only part."""
     return parse_path(name) if _NAME.fullmatch(name) else (name,)
 
 
@@ -111,11 +88,7 @@ def name_sql(*parts: str) -> str:
 
 
 def read_names(given: str | Sequence[str]) -> tuple[Path, ...]:
-    """Parse the columns that a configuration lists, such as those of ``liquid_clustered_by``.
-
-    Returns:
-        The path of each column or nested field.
-    """
+    """Parse the columns and nested fields that a configuration lists, as for ``names_sql``."""
     return tuple(read_name(name) for name in columns_listed(given))
 
 

@@ -6,10 +6,7 @@ from typing import Any
 
 
 def literal(value: Any) -> str:
-    """Render a value as a Spark SQL literal that keeps it exactly.
-
-    Args:
-        value: a value of a seed: a number, text, date, timestamp, boolean or None.
+    """Render a value, such as one of a seed, as a literal that keeps it exactly.
 
     Source:
         https://spark.apache.org/docs/latest/sql-ref-literals.html

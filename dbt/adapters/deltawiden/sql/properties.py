@@ -12,11 +12,7 @@ def property_text(value: Any) -> str:
 
 
 def properties_sql(properties: Mapping[str, Any]) -> str:
-    """Render the list of properties in TBLPROPERTIES (...).
-
-    Returns:
-        The list. Every key and value is a literal, so it can contain any text.
-    """
+    """Render the list in TBLPROPERTIES (...), with literals, so that all texts can be in it."""
     return ", ".join(
         f"{literal(key)} = {literal(property_text(value))}" for key, value in properties.items()
     )

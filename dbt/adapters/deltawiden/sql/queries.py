@@ -6,11 +6,7 @@ _COMMENT_AFTER_SEMICOLON = re.compile(r";\s*(--|/\*)")
 
 
 def in_lines(query: str) -> str:
-    """Return a query on lines of its own, for the brackets of a larger query.
-
-    Args:
-        query: the query of a model, which can end with comments and semicolons.
-    """
+    """Return a model's query, which can end with comments and semicolons, for brackets."""
     query = query.rstrip().rstrip(";")
     if _COMMENT_AFTER_SEMICOLON.search(query):
         query = _without_semicolons_at_end(query)
@@ -18,11 +14,7 @@ def in_lines(query: str) -> str:
 
 
 def select_from(selected: str, query: str) -> str:
-    """Render a query for some expressions on the rows of another query.
-
-    Args:
-        query: the query of a model, which can end with comments and semicolons.
-    """
+    """Render a query for some expressions on the rows of a model's query, as for ``in_lines``."""
     return f"select {selected} from ({in_lines(query)})"
 
 

@@ -13,15 +13,10 @@ _WORD = re.compile(r"`((?:[^`]|``)+)`|(\w+)")
 
 
 def referenced_paths(expression: str) -> frozenset[Path]:
-    """Find the columns and nested fields that a CHECK constraint or a generated column uses.
+    """Find the columns and fields, in lower case, of a CHECK constraint or a generated column.
 
-    Args:
-        expression: the expression that Delta keeps, in Spark SQL.
-
-    Returns:
-        Their paths, in lower case. A path ends where the expression does more than name a field:
-        for ``arr[0].x`` it is ``arr``. If the expression can't be parsed, every word in it is a
-        path. These can be too many, but never too few.
+    A path ends where the expression does more than name a field: for ``arr[0].x`` it is ``arr``. If
+    the expression can't be parsed, every word in it is a path: they can be too many, never too few.
 
     Source:
         Delta's protocol, "CHECK Constraints" and "Generated Columns"
@@ -55,10 +50,7 @@ def _words(expression: str) -> Iterator[Path]:
 
 
 def uses(expression: str, path: Path) -> bool:
-    """Return whether an expression depends on a column or nested field.
-
-    Returns:
-        Whether the expression uses the field, a field inside it, or a field that contains it.
+    """Return whether an expression uses a field, a field inside it, or a field that contains it.
 
     Source:
         DELTA_CONSTRAINT_DEPENDENT_COLUMN_CHANGE, DELTA_GENERATED_COLUMNS_DEPENDENT_COLUMN_CHANGE

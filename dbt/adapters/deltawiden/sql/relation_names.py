@@ -17,14 +17,7 @@ def name_pattern(relation: Path) -> re.Pattern[str]:
 
 
 def replace_name(query: str, relation: Path, by: str) -> str:
-    """Replace a relation's name in a query.
-
-    Args:
-        by: the text that replaces it.
-
-    Returns:
-        The query; ``query`` itself if it does not have the name.
-    """
+    """Replace a relation's name in a query by a text."""
     return name_pattern(relation).sub(lambda _: by, query)
 
 
@@ -33,10 +26,7 @@ def with_types(query: str, types: Mapping[Path, tuple[str, StructType]]) -> str:
 
     Args:
         types: by the name of each relation, the name of the common table expression that takes its
-            place, and the schema.
-
-    Returns:
-        A query with the same columns; ``query`` itself if ``types`` is empty.
+            place, and the schema. Without any, the query stays as it is.
     """
     if not types:
         return query

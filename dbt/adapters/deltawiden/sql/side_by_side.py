@@ -16,12 +16,10 @@ class AmbiguousName(ValueError):
 
 @dataclass(frozen=True)
 class Pair:
-    """A place in two types.
+    """A place in two types, in the spelling of the right type if that has it.
 
     Attributes:
-        path: the place, in the spelling of the right type if the right type has it.
-        left, right: the field in each type, or None if the type does not have it. The element of
-            an array and the key and value of a map are fields with these names.
+        left, right: the field in each type, or None if it does not have it. See ``fields_in``.
         in_collection: whether the place is inside an array or a map.
     """
 
@@ -44,10 +42,9 @@ def side_by_side(
         match: pairs the fields of two structs. The default is ``by_name``.
 
     Yields:
-        The pairs in the order of ``match``. With ``by_name``, that is the right type's order, and
-        in each struct the fields that only the left type has come last. A leaf is a place where
-        one of the types is atomic, or where the types are of different kinds, such as a struct
-        and an array.
+        The pairs in the order of ``match``: with ``by_name``, the right type's order, and in each
+        struct the fields that only the left type has come last. A leaf is a place where one of the
+        types is atomic, or where the types are of different kinds, such as a struct and an array.
     """
     name = path[-1] if path else ""
     pair = Pair(path, StructField(name, left), StructField(name, right))

@@ -8,14 +8,7 @@ _SIZE = re.compile(rf"(\d+)\s*({'|'.join(_BINARY)})", re.IGNORECASE)
 
 
 def size_text(size: int) -> str:
-    """Render a size for people: ``1.2 GB``.
-
-    Args:
-        size: in bytes.
-
-    Returns:
-        The size in the largest decimal unit that leaves at least 1.
-    """
+    """Render a number of bytes in the largest decimal unit that leaves at least 1: ``1.2 GB``."""
     value, unit = float(size), _DECIMAL[0]
     for larger in _DECIMAL[1:]:
         if value < 1000:

@@ -30,22 +30,13 @@ def rewrite_rows(table_name: str, column: str) -> str:
 
 
 def optimize(table_name: str, zorder: str = "", where: str | None = None) -> str:
-    """Return the statement that compacts a table's files.
-
-    Args:
-        where: a condition on partition columns, to compact only some partitions.
-    """
+    """Return the statement that compacts a table's files, perhaps only of some partitions."""
     # The condition is on its own line, because it may end with a comment.
     condition = f" where (\n{where}\n)" if where else ""
     return f"optimize {table_name}{condition}{f' zorder by ({zorder})' if zorder else ''}"
 
 
 def vacuum(table_name: str, hours: int | None, dry_run: bool) -> str:
-    """Return the statement that deletes the files that a table no longer needs.
-
-    Args:
-        hours: how long files are kept after they were removed from the table. None
-            for the table's own retention.
-    """
+    """Return the statement that deletes unneeded files that were removed some hours ago."""
     retain = f" retain {hours} hours" if hours is not None else ""
     return f"vacuum {table_name}{retain}{' dry run' if dry_run else ''}"

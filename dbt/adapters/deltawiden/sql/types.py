@@ -3,7 +3,6 @@
 import re
 import struct
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType, StructField, StructType
@@ -12,15 +11,11 @@ from dbt.adapters.deltawiden.sql.identifiers import Path, path_text, quote
 
 
 class UnknownType(ValueError):
-    """A text is not the name of a Spark type, or not certainly."""
+    """A text is not, or may not be, a Spark type."""
 
 
 class UnreadableType(DataType):
-    """A type that can't be read. Only its text is known.
-
-    Args:
-        text: the type as the server shows it. Two unreadable types are equal if their texts are.
-    """
+    """A type that can't be read: only its text is known. Two are equal if their texts are."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -30,45 +25,32 @@ class UnreadableType(DataType):
         return self.text
 
 
-@dataclass(frozen=True)
-class _Name:
-    """The spellings of an atomic type in Spark SQL. The first one is shown to people."""
-
-    spellings: tuple[str, ...]
-    make: Callable[[], DataType]
-
-
-def _names() -> Iterator[_Name]:
-    # https://spark.apache.org/docs/latest/sql-ref-datatypes.html, tab "SQL"
-    yield _Name(("tinyint", "byte"), spark.ByteType)
-    yield _Name(("smallint", "short"), spark.ShortType)
-    yield _Name(("int", "integer"), spark.IntegerType)
-    yield _Name(("bigint", "long"), spark.LongType)
-    yield _Name(("float", "real"), spark.FloatType)
-    yield _Name(("double",), spark.DoubleType)
-    yield _Name(("decimal", "dec", "numeric"), lambda: spark.DecimalType(10, 0))
-    yield _Name(("string",), spark.StringType)
-    yield _Name(("binary",), spark.BinaryType)
-    yield _Name(("boolean",), spark.BooleanType)
-    yield _Name(("date",), spark.DateType)
-    yield _Name(("timestamp", "timestamp_ltz"), spark.TimestampType)
-    yield _Name(("timestamp_ntz",), spark.TimestampNTZType)
-    yield _Name(("void",), spark.NullType)
-    if hasattr(spark, "VariantType"):  # Spark 4.0
-        yield _Name(("variant",), spark.VariantType)
-
-
-_BY_SPELLING = {spelling: name.make for name in _names() for spelling in name.spellings}
-_SHOWN_AS: dict[type[DataType], str] = {type(n.make()): n.spellings[0] for n in _names()}
+# The spellings of the atomic types, of which the first one is shown to people:
+# https://spark.apache.org/docs/latest/sql-ref-datatypes.html, tab "SQL".
+_NAMES: dict[tuple[str, ...], Callable[[], DataType]] = {
+    ("tinyint", "byte"): spark.ByteType,
+    ("smallint", "short"): spark.ShortType,
+    ("int", "integer"): spark.IntegerType,
+    ("bigint", "long"): spark.LongType,
+    ("float", "real"): spark.FloatType,
+    ("double",): spark.DoubleType,
+    ("decimal", "dec", "numeric"): lambda: spark.DecimalType(10, 0),
+    ("string",): spark.StringType,
+    ("binary",): spark.BinaryType,
+    ("boolean",): spark.BooleanType,
+    ("date",): spark.DateType,
+    ("timestamp", "timestamp_ltz"): spark.TimestampType,
+    ("timestamp_ntz",): spark.TimestampNTZType,
+    ("void",): spark.NullType,
+}
+if hasattr(spark, "VariantType"):  # Spark 4.0
+    _NAMES[("variant",)] = spark.VariantType
+_BY_SPELLING = {spelling: make for names, make in _NAMES.items() for spelling in names}
 _WITH_ARGUMENTS = re.compile(r"(\w+)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)")
 
 
 def type_sql(data_type: DataType) -> str:
-    """Render a type as Spark SQL.
-
-    Returns:
-        The DDL of the type. Every nested field name is quoted, so it can have any characters.
-    """
+    """Render a type as Spark SQL, in which nested field names can have any characters."""
     return _render(data_type, quote, _atomic_sql)
 
 
@@ -106,10 +88,10 @@ def fields_in(data_type: DataType) -> list[StructField]:
     if isinstance(data_type, StructType):
         return list(data_type.fields)
     if isinstance(data_type, spark.ArrayType):
-        return [StructField("element", data_type.elementType, data_type.containsNull)]
+        return [StructField("element", data_type.elementType)]
     if isinstance(data_type, spark.MapType):
-        value = StructField("value", data_type.valueType, data_type.valueContainsNull)
-        return [StructField("key", data_type.keyType, nullable=False), value]
+        key = StructField("key", data_type.keyType)
+        return [key, StructField("value", data_type.valueType)]
     return []
 
 
@@ -117,7 +99,12 @@ def with_types_in(data_type: DataType, types: Sequence[DataType]) -> DataType:
     """Return a type with other types for its ``fields_in``. Everything else of it is kept."""
     if isinstance(data_type, StructType):
         pairs = zip(data_type.fields, types, strict=True)
-        return StructType([StructField(f.name, t, f.nullable, f.metadata) for f, t in pairs])
+        return StructType(
+            [
+                f if f.dataType is t else StructField(f.name, t, f.nullable, f.metadata)
+                for f, t in pairs
+            ]
+        )
     if isinstance(data_type, spark.ArrayType):
         (element,) = types
         return spark.ArrayType(element, data_type.containsNull)
@@ -164,10 +151,7 @@ def contains(data_type: DataType, wanted: type[DataType]) -> bool:
 
 
 def parse_type(text: str) -> DataType:
-    """Parse the text of an atomic type, in any of Spark's spellings.
-
-    Args:
-        text: for example ``bigint``, ``LONG`` or ``decimal(12, 2)``; case does not matter.
+    """Parse the text of an atomic type, in any of Spark's spellings and in any case.
 
     Raises:
         UnknownType: the text is not the name of an atomic type, or its arguments are out of range.
@@ -176,19 +160,16 @@ def parse_type(text: str) -> DataType:
     if folded in _BY_SPELLING:
         return _BY_SPELLING[folded]()
     match = _WITH_ARGUMENTS.fullmatch(folded)
-    if match:
-        name, first, second = match.groups()
-        return _parametrized(text, name, int(first), None if second is None else int(second))
-    raise UnknownType(f"'{text}' is not an atomic type; known are: {', '.join(sorted(_known()))}")
+    found = _parametrized(text, match[1], int(match[2]), match[3]) if match else None
+    if found is None:
+        shown = {*(names[0] for names in _NAMES), "decimal(p,s)", "char(n)", "varchar(n)"}
+        raise UnknownType(f"'{text}' is not an atomic type; known are: {', '.join(sorted(shown))}")
+    return found
 
 
-def _known() -> set[str]:
-    return {*_SHOWN_AS.values(), "decimal(p,s)", "char(n)", "varchar(n)"}
-
-
-def _parametrized(text: str, name: str, first: int, second: int | None) -> DataType:
+def _parametrized(text: str, name: str, first: int, second: str | None) -> DataType | None:
     if name in ("decimal", "dec", "numeric"):
-        scale = second or 0
+        scale = int(second or 0)
         if not 1 <= first <= 38 or scale > first:
             raise UnknownType(f"'{text}' is out of range: decimal(p,s) needs 1 <= p <= 38, s <= p")
         return spark.DecimalType(first, scale)
@@ -197,7 +178,7 @@ def _parametrized(text: str, name: str, first: int, second: int | None) -> DataT
             return spark.CharType(first)
         if name == "varchar":
             return spark.VarcharType(first)
-    raise UnknownType(f"'{text}' is not an atomic type; known are: {', '.join(sorted(_known()))}")
+    return None
 
 
 _COLLATED = re.compile(r"string collate (\w+)", re.IGNORECASE)
@@ -205,13 +186,9 @@ _INTERVAL_UNITS = ("day", "hour", "minute", "second", "year", "month")
 
 
 def read_special_type(text: str) -> DataType | None:
-    """Parse a type that nobody writes by hand: an interval, or a string with a collation.
+    """Parse a type that nobody writes: ``interval day to second``, ``string collate UNICODE``.
 
-    Args:
-        text: the text as DESCRIBE shows it, such as ``interval day to second``.
-
-    Returns:
-        The type. None if the text is not such a type, or this PySpark does not have the type.
+    None if the text is not such a type, or this PySpark does not have the type.
     """
     collated = _COLLATED.fullmatch(text)
     if collated and hasattr(spark.StringType(), "collation"):  # Spark 4.0
@@ -230,11 +207,7 @@ def read_special_type(text: str) -> DataType | None:
 
 
 def nearest_float(text: str) -> float:
-    """Parse a number as a 32-bit float.
-
-    Raises:
-        OverflowError: the number is too large for a 32-bit float.
-    """
+    """Parse a number as a 32-bit float. An OverflowError says that it is too large."""
     return float(struct.unpack("f", struct.pack("f", float(text)))[0])
 
 

@@ -14,8 +14,8 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 from pyspark.sql.types import StructType
 
-from dbt.adapters.deltawiden.delta.analysed_plan import FOLLOWING_MODES, AnalysedPlan, ViewTypes
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.query_views import FOLLOWING_MODES, AnalysedQuery, ViewTypes
 from dbt.adapters.deltawiden.spark.errors import condition
 from dbt.adapters.deltawiden.sql.identifiers import (
     SESSION_CATALOG,
@@ -53,11 +53,7 @@ class ViewRefused(DbtDatabaseError):
 
 @dataclass(frozen=True)
 class ListedView:
-    """A view of the catalog.
-
-    Attributes:
-        name: its schema and name, after its catalog if it is not in Spark's current one.
-    """
+    """A view of the catalog, with its catalog in the name if that is not Spark's current one."""
 
     name: Path
     query: str
@@ -76,14 +72,9 @@ class ViewFinder:
         return self._backend.spark_version() >= (4,)
 
     def read_by(self, query: str) -> list[View]:
-        """Find the views in a query, directly or inside other views, that change a table's values.
+        """Find the views in a SELECT, directly or inside other views, that change a table's values.
 
-        Args:
-            query: a SELECT, which may just have been analysed for a temporary view.
-
-        Returns:
-            The views to update. Empty if the query can't be analysed: the statement that runs it
-            will say why.
+        Empty if the query can't be analysed: the statement that runs it will say why.
         """
         # An older Spark refuses to read a view that would change a value.
         if not self.can_follow or not _READS.search(query):
@@ -95,14 +86,11 @@ class ViewFinder:
         return _stale(plan)
 
     def over(self, *tables: Path) -> list[View]:
-        """Find the views over tables that were widened.
+        """Find the views over tables that were widened, and over other views, to update.
 
         Args:
-            tables: each table's schema and name, after its catalog if the name has one.
-
-        Returns:
-            The views to update, in every schema of Spark's current catalog and of the tables',
-            including views over other views.
+            tables: each table's schema and name, after its catalog if the name has one. The views
+                are in every schema of Spark's current catalog and of the tables'.
         """
         found: dict[Path, View] = {}
         for view in self.mentioning(tables):
@@ -111,13 +99,10 @@ class ViewFinder:
         return list(found.values())
 
     def mentioning(self, tables: Iterable[Path]) -> list[ListedView]:
-        """Find the views that may read tables, each after the views that it reads.
+        """Find the views that may read tables, by their names, each after those that it reads.
 
         Args:
             tables: each as for ``over``.
-
-        Returns:
-            The views whose query contains the name of a table, or the name of such a view.
         """
         found: dict[Path, ListedView] = {}
         listed: dict[Path, list[ListedView]] = {}
@@ -263,7 +248,7 @@ def _has_any(text: str, names: set[str]) -> bool:
     return any(name in folded for name in names)
 
 
-def _stale(plan: AnalysedPlan) -> list[View]:
+def _stale(plan: AnalysedQuery) -> list[View]:
     planned = views_in(plan.text)
     views: dict[Path, View] = {}
     for view in planned:
@@ -278,11 +263,7 @@ def _view(name: Path, types: ViewTypes) -> View:
 
 
 def view_models(nodes: Iterable[Mapping[str, Any]]) -> dict[Path, str]:
-    """Return dbt's models that are views.
-
-    Returns:
-        The name of each model, by the name of its view as ``View.shown`` has it, in lower case.
-    """
+    """Return the name of each of dbt's models that is a view, by ``View.shown`` in lower case."""
     return {
         _view_name(node): str(node["name"])
         for node in nodes

@@ -48,11 +48,9 @@ class LossyCast:
 
 @dataclass(frozen=True)
 class View:
-    """A view and the state of its types.
+    """A view, perhaps without its catalog and schema, and the state of its types.
 
     Attributes:
-        name: its catalog, schema and name, or the last parts of that.
-        casts: the casts that can change a value.
         fails: whether Spark refuses to read it because a table was widened.
     """
 
@@ -63,7 +61,7 @@ class View:
 
     @property
     def shown(self) -> Path:
-        """Its name for people and statements, without the catalog that Spark has always."""
+        """Its name for people and statements, without Spark's built-in catalog."""
         return without_session_catalog(self.name)
 
     @property
@@ -87,19 +85,15 @@ class PlannedView:
 
 
 def without_session_catalog(name: Path) -> Path:
-    """Return a name without the catalog that Spark has always, if it starts with that."""
+    """Return a name without Spark's built-in catalog, if it starts with that."""
     is_named = len(name) > 2 and name[0].lower() == SESSION_CATALOG
     return name[1:] if is_named else name
 
 
 def views_in(plan: str) -> list[PlannedView]:
-    """Find the views in the text of an analysed plan.
+    """Find the views in the text that EXPLAIN EXTENDED shows, with or without line numbers.
 
-    Args:
-        plan: the text that EXPLAIN EXTENDED shows, with or without line numbers.
-
-    Returns:
-        The views, without temporary ones, which are never stale.
+    Temporary ones are left out: they are never stale.
     """
     found: list[PlannedView] = []
     open_views: list[tuple[int, Path]] = []
@@ -123,12 +117,7 @@ def reads_table(plan: str, table: Path) -> bool:
 
 
 def stale_views(planned: Iterable[PlannedView], views: Mapping[Path, View]) -> list[View]:
-    """Find the views of a query that have to be updated.
-
-    Returns:
-        The views that are stale, and those that become stale when a view that they read is updated,
-        without duplicates.
-    """
+    """Find the views that are stale, or become so when a view that they read is updated."""
     found: dict[Path, View] = {}
     for view in planned:
         if views[view.name].is_stale:
@@ -143,13 +132,11 @@ def lossy_casts(
 ) -> tuple[LossyCast, ...]:
     """Find the casts from a view's query to the view's own types that can change a value.
 
+    A column that the query no longer has is left out: Spark refuses to read the view then.
+
     Args:
         query_columns: for each column of the view, the name of the query's column. The second of
             two equal names means the second column of that name.
-
-    Returns:
-        The casts that can change a value. A column that the query no longer has is left out: Spark
-        refuses to read the view then.
     """
     by_name = _by_name(query)
     used: Counter[str] = Counter()
@@ -180,11 +167,7 @@ def _lossy(path: Path, query: DataType, view: DataType) -> Iterator[LossyCast]:
 
 
 def update_commands(view: View, models: Mapping[Path, str], can_alter: bool) -> list[str]:
-    """Return the alternative commands that update a view to the types of its query.
-
-    Args:
-        models: the names of dbt's models that are views, by schema and name in lower case.
-    """
+    """Return the alternative commands that update a view, perhaps one of dbt's ``view_models``."""
     model = models.get(folded(view.shown))
     alter = f"alter view {path_sql(view.shown)} with schema type evolution"
     by_dbt = f"dbt run --select {model}"
@@ -195,14 +178,7 @@ def update_commands(view: View, models: Mapping[Path, str], can_alter: bool) -> 
 
 
 def changed_values_text(views: Iterable[View], models: Mapping[Path, str], warn: bool) -> str:
-    """Render the message that a model reads views which change values.
-
-    Args:
-        views: the views to update, from ``stale_views``.
-
-    Returns:
-        A text with each view, its casts and the commands that update it.
-    """
+    """Render the message that a model reads views which change values."""
     result = (
         "The model gets the values as these views change them (on_lossy_write: warn)."
         if warn
@@ -220,11 +196,7 @@ def changed_values_text(views: Iterable[View], models: Mapping[Path, str], warn:
 
 
 def failing_text(views: Iterable[View], models: Mapping[Path, str], can_alter: bool) -> str:
-    """Render the message that Spark refuses to read views over a widened table.
-
-    Returns:
-        A text with each view and the commands that update it.
-    """
+    """Render the message that Spark refuses to read views over a widened table."""
     lines = [
         "The statement reads views that were created before a table became wider, and Spark "
         "refuses to make the wider values narrower for them. Nothing was written.",
@@ -236,14 +208,7 @@ def failing_text(views: Iterable[View], models: Mapping[Path, str], can_alter: b
 def widened_text(
     table: Path, views: Sequence[View], models: Mapping[Path, str], can_alter: bool
 ) -> str:
-    """Render the message that views still have the types from before a table was widened.
-
-    Args:
-        views: the views to update, from ``stale_views``; at least one.
-
-    Returns:
-        A text with each view, its casts and the commands that update it.
-    """
+    """Render the message that views still have the types from before a table was widened."""
     lines = [
         f"{path_text(table)} is wider now, and these views over it still have the types from "
         "before. They change its values, or fail, when they are read.",

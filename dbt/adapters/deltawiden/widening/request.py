@@ -1,14 +1,13 @@
 """Read and check the type changes that a person requests for a table."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
+from pyspark.sql.types import DataType, StructField, StructType
 
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.describe_parser import declared_type
 from dbt.adapters.deltawiden.sql.identifiers import Path, parse_path, path_text
-from dbt.adapters.deltawiden.sql.side_by_side import by_folded_name
-from dbt.adapters.deltawiden.sql.types import UnknownType, parse_type
+from dbt.adapters.deltawiden.sql.types import UnknownType, fields_in, parse_type
 
 
 class InvalidRequest(ValueError):
@@ -56,34 +55,22 @@ def find_leaf(path: Path, table: StructType) -> tuple[Path, DataType]:
     found: list[str] = []
     current: DataType = StructType(declared)
     for part in path:
-        name, current = _step(part, current, tuple(found))
-        found.append(name)
-    inside = [name for name, _ in _children(current)]
-    if inside:
-        raise NoSuchLeaf(f"is not a leaf; name one of: {_paths(tuple(found), inside)}")
+        field = _field_in(current, part, tuple(found))
+        found.append(field.name)
+        current = field.dataType
+    if fields_in(current):
+        raise NoSuchLeaf(f"is not a leaf; name one of: {_paths(tuple(found), current)}")
     return tuple(found), current
 
 
-def _step(part: str, current: DataType, found: Path) -> tuple[str, DataType]:
-    children = {name.lower(): (name, data) for name, data in _children(current)}
-    if part.lower() not in children:
-        names = [name for name, _ in _children(current)]
-        if not names:
-            raise NoSuchLeaf(f"there is nothing inside {path_text(found)}, it is a leaf")
-        raise NoSuchLeaf(f"no such column or field; there are: {_paths(found, names)}")
-    return children[part.lower()]
+def _field_in(current: DataType, name: str, found: Path) -> StructField:
+    inside = {field.name.lower(): field for field in fields_in(current)}
+    if not inside:
+        raise NoSuchLeaf(f"there is nothing inside {path_text(found)}, it is a leaf")
+    if name.lower() not in inside:
+        raise NoSuchLeaf(f"no such column or field; there are: {_paths(found, current)}")
+    return inside[name.lower()]
 
 
-def _children(current: DataType) -> Iterator[tuple[str, DataType]]:
-    if isinstance(current, StructType):
-        for field in by_folded_name(current).values():
-            yield field.name, field.dataType
-    elif isinstance(current, ArrayType):
-        yield "element", current.elementType
-    elif isinstance(current, MapType):
-        yield "key", current.keyType
-        yield "value", current.valueType
-
-
-def _paths(parent: Path, names: list[str]) -> str:
-    return ", ".join(path_text((*parent, name)) for name in names)
+def _paths(path: Path, data_type: DataType) -> str:
+    return ", ".join(path_text((*path, field.name)) for field in fields_in(data_type))

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
+from pyspark.sql.types import DataType, StructField, StructType
 
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.identifiers import Path
+from dbt.adapters.deltawiden.sql.types import fields_in, with_types_in
 from dbt.adapters.deltawiden.widening.schema_diff import FieldDifference
 
 
@@ -43,41 +44,20 @@ def schema_at_write(
 
 
 def schema_after(changes: SchemaChanges, schema: StructType) -> StructType:
-    """Apply changes to a schema.
-
-    Args:
-        changes: the changes, with paths in the schema's spelling.
-
-    Returns:
-        The schema after. The fields keep their order. New fields come last, as in Delta.
-    """
-    return _struct(changes, schema, ())
+    """Apply changes, with paths in the schema's spelling. New fields come last, as in Delta."""
+    after = _after(changes, schema, ())
+    assert isinstance(after, StructType)
+    return after
 
 
-def _struct(changes: SchemaChanges, struct: StructType, path: Path) -> StructType:
-    kept = [
-        _field(changes, field, (*path, field.name))
-        for field in struct.fields
-        if (*path, field.name) not in changes.dropped
-    ]
-    return StructType([*kept, *changes.new.get(path, ())])
-
-
-def _field(changes: SchemaChanges, before: StructField, path: Path) -> StructField:
-    if path not in changes.touched:
+def _after(changes: SchemaChanges, before: DataType, path: Path) -> DataType:
+    if path and path not in changes.touched:
         return before
-    after = _type(changes, before.dataType, path)
-    return StructField(before.name, after, before.nullable, before.metadata)
-
-
-def _type(changes: SchemaChanges, before: DataType, path: Path) -> DataType:
-    if isinstance(before, StructType):
-        return _struct(changes, before, path)
-    if isinstance(before, ArrayType):
-        element = _type(changes, before.elementType, (*path, "element"))
-        return ArrayType(element, before.containsNull)
-    if isinstance(before, MapType):
-        key = _type(changes, before.keyType, (*path, "key"))
-        value = _type(changes, before.valueType, (*path, "value"))
-        return MapType(key, value, before.valueContainsNull)
-    return changes.types.get(path, before)
+    inside = [(field, (*path, field.name)) for field in fields_in(before)]
+    types = [_after(changes, field.dataType, place) for field, place in inside]
+    after = with_types_in(before, types)
+    if not isinstance(after, StructType):
+        return changes.types.get(path, after)
+    pairs = zip(after.fields, inside, strict=True)
+    kept = [field for field, (_, place) in pairs if place not in changes.dropped]
+    return StructType([*kept, *changes.new.get(path, ())])

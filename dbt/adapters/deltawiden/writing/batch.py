@@ -24,11 +24,7 @@ class NoBatch(ValueError):
 
 @dataclass(frozen=True)
 class Batch:
-    """The limits of a batch, and the column of the table that they apply to.
-
-    Attributes:
-        end: the first moment after it.
-    """
+    """The limits of a batch, of which ``end`` is the first moment after it, and their column."""
 
     column: str
     type: DataType
@@ -76,9 +72,6 @@ def read_batch(
     dbt filters the batch's input by the same limits, which it passes in UTC. So a timestamp without
     time zone is read as a time in UTC, and a date as its first moment in UTC.
 
-    Args:
-        end: the first moment after it.
-
     Raises:
         NoBatch: the table has no such column, the column's type is not a date or timestamp, or the
             column is a date and the batch does not consist of whole days.
@@ -103,8 +96,8 @@ def read_batch(
         for limit in (batch.start, batch.end)
     ):
         raise NoBatch(
-            f"event_time: the column {name} is a date, which does not tell the hours of a day "
-            "apart. Set batch_size to day, month or year, or select a timestamp."
+            f"event_time: the column {name} is a date, which has no time of day. "
+            "Set batch_size to day, month or year, or select a timestamp."
         )
     return batch
 

@@ -25,7 +25,6 @@ class WrittenColumn:
     Attributes:
         type: its declared type.
         source: the column of the model's output that is written to it, or None for null.
-        check: the check of values that its type does not store exactly, or None for no check.
         is_key: whether the write finds rows by it. It is then compared in the column's type.
         is_checked_in_clause: whether the clauses of a MERGE check its value, and not the source.
             A value of a row that no clause writes is then not checked.
@@ -86,11 +85,7 @@ class WrittenColumn:
         return f"{self.select_sql} as {self.quoted}" if is_name else self.select_sql
 
     def merged_sql(self, alias: str) -> str:
-        """Render the value that a clause of a MERGE writes.
-
-        Args:
-            alias: the name of the statement's source, which selects ``select_sql``.
-        """
+        """Render the value that a clause of a MERGE writes, whose source selects ``select_sql``."""
         if self.source is None:
             return "null"
         value = f"{alias}.{self.quoted}"
@@ -149,8 +144,7 @@ class Write:
     Attributes:
         columns: the table's columns that are written, in the table's order.
         unused: the columns of the model's output that the table does not have.
-        omits_computed_columns: whether the table has columns that are not written, because Delta
-            computes their values.
+        omits_computed_columns: whether Delta computes the values of other columns.
     """
 
     columns: tuple[WrittenColumn, ...] = ()
@@ -172,14 +166,11 @@ class Write:
         )
 
     def merging(self, updated: Sequence[str] | None, writes_every_row: bool = True) -> "Write":
-        """Return the write for a MERGE that does not write each value.
+        """Return the write for a MERGE. What it may not write is checked where it is written.
 
         Args:
             updated: the columns that it updates, quoted, or None if it updates all.
-            writes_every_row: whether its clauses have no conditions, so that it writes each row.
-
-        Returns:
-            The write. A value that is not always written is checked where it is written.
+            writes_every_row: whether its clauses have no conditions.
         """
         if updated is None and writes_every_row:
             return self
@@ -216,8 +207,7 @@ class Write:
 def partitions_checked_sql(source: StructType, check: ValueCheck) -> str:
     """Render the columns of a query, with a check of those that will partition a new table.
 
-    Returns:
-        The select list, or an empty text if no column has to be checked.
+    It is empty if no column has to be checked.
     """
     columns = [WrittenColumn(field.name, field.dataType, field, check) for field in source.fields]
     if all(column.is_as_is for column in columns):
@@ -226,12 +216,10 @@ def partitions_checked_sql(source: StructType, check: ValueCheck) -> str:
 
 
 def chars_unchanged_sql(source: StructType, check: ValueCheck) -> str:
-    """Render a condition that fails if a column of a new table would pad a text.
+    """Render a condition that is true, or fails if a column of a new table would pad a text.
 
-    It is not in the select list, because an expression would make the column a string.
-
-    Returns:
-        A condition that is true or fails. An empty text if no column contains a char.
+    It is not in the select list, because an expression would make the column a string. It is empty
+    if no column contains a char.
     """
     declared = with_char_types(source)
     return " and ".join(
@@ -245,9 +233,6 @@ def strings_sql(source: StructType) -> str:
     """Render the columns of a query so that a new table declares none of them as char or varchar.
 
     A column keeps its declaration, and also its comment, only if no expression is around it.
-
-    Returns:
-        The select list, with the same names, types and values.
     """
     return ", ".join(
         f"{_computed_sql(quote(field.name), field.dataType)} as {quote(field.name)}"
@@ -280,15 +265,10 @@ def _char_unchanged_sql(field: StructField, column: DataType, check: ValueCheck)
 def assigned_sql(
     value: str, path: Path, source: DataType, column: DataType, check: ValueCheck
 ) -> str:
-    """Render an expression of the user that is assigned to a column, with a check of its value.
+    """Render a user's expression that is assigned to a column, with a check of its value.
 
-    Args:
-        value: the expression.
-        source: the type of the expression.
-
-    Returns:
-        The expression itself if its type is stored exactly. Otherwise an expression that evaluates
-        it once, because it need not return the same value again.
+    The expression is unchanged if its type is stored exactly. Otherwise it is evaluated once,
+    because it need not return the same value again.
     """
     assigned = WrittenColumn(path_text(path), column, StructField("value", source), check)
     if len(path) == 1:
@@ -326,7 +306,6 @@ def match_columns(
         fills: whether a column that the source lacks is filled with null. Otherwise it is selected
             from the source nevertheless, so that the engine refuses the write.
         computed_columns: the columns, in lower case, that Delta computes if the source lacks them.
-        check: the check of values that a column's type alone does not store exactly, or None.
         keys: the columns, in lower case, by which the write finds rows.
     """
     # A char that the source declares may have shorter texts: a union declares what its first query

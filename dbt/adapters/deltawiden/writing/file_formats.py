@@ -38,11 +38,8 @@ def checked_format_sql(
 ) -> str:
     """Render the columns of a query, with a check of those that a file format can change.
 
-    Args:
-        partitioned_by: the partition columns, in lower case, which no file has.
-
-    Returns:
-        The select list, or an empty text if the format stores every value of the types.
+    It is empty if the format stores every value of the types. No file has the partition columns,
+    which are in lower case.
     """
     selected = []
     for field in schema.fields:
@@ -63,11 +60,9 @@ def checked_format_sql(
 
 
 def stored_condition(value: str, data_type: DataType, file_format: str) -> str | None:
-    """Render the condition under which a file format stores a value.
+    """Render the condition, which is never null, under which a file format stores a value.
 
-    Returns:
-        A condition that is never null, or None if the format stores every value of the type, or
-        refuses the type itself.
+    None if the format stores every value of the type, or refuses the type itself.
     """
     if file_format == "text":
         return f"coalesce({value} rlike {literal(_ONE_LINE)}, false)"

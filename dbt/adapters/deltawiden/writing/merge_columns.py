@@ -13,7 +13,7 @@ Names = str | Sequence[str] | None
 def merge_update_columns(
     included: Names, excluded: Names, columns: Sequence[Any]
 ) -> list[str] | None:
-    """Return the columns that a MERGE updates.
+    """Return the quoted names of the columns that a MERGE updates, or None for all.
 
     dbt-spark's macro does not recognize a column whose name is in backticks, and ignores a
     misspelt name.
@@ -21,9 +21,6 @@ def merge_update_columns(
     Args:
         columns: the table's columns, each with ``column`` and ``quoted``. If ``in_source`` is
             false, the column is not in the model's output and can't be updated.
-
-    Returns:
-        The quoted names, or None if the model configures neither.
 
     Raises:
         CompilationError: both are configured, or a column does not exist.

@@ -42,8 +42,7 @@ def shifts_moments(delta: Version) -> bool:
 def stored_condition(value: str, data_type: DataType, shifts: bool = False) -> str | None:
     """Render the condition under which a partition column stores a value that is not null.
 
-    Returns:
-        A condition, or None if the column stores every value.
+    None if it stores every value.
 
     Source:
         Delta's protocol, "Partition Value Serialization": "an empty string for any type translates
@@ -68,11 +67,7 @@ def stored_condition(value: str, data_type: DataType, shifts: bool = False) -> s
 
 
 def is_utf8_sql(value: str) -> str:
-    """Render the condition that the bytes of a value that is not null are UTF-8.
-
-    Args:
-        value: an SQL expression of type string or binary.
-    """
+    """Render the condition that the bytes of a string or binary that is not null are UTF-8."""
     # Convert through UTF-16, because Spark assumes that every text is valid UTF-8.
     decoded = f"decode(encode(cast({value} as string), 'UTF-16'), 'UTF-16')"
     return f"cast({decoded} as binary) = cast({value} as binary)"

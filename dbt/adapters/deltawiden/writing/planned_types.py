@@ -17,7 +17,7 @@ from dbt.adapters.deltawiden.sql.types import UnreadableType, contains, type_sql
 def types_unchanged_sql(
     table: str, columns: Sequence[StructField], by_position: bool = False
 ) -> str:
-    """Render a condition that stops the statement if a column of the table has another type.
+    """Render a condition that is true, or fails if a column of the table has another type.
 
     Spark evaluates the condition when it plans the statement, and reads no row of the table for
     it. It analyses the table once for the whole statement, so the condition is about the types to
@@ -26,9 +26,6 @@ def types_unchanged_sql(
     Args:
         by_position: whether the statement writes ``columns`` by position. Then the table must have
             these columns in this order, and no other.
-
-    Returns:
-        A condition for the rows to write. It is true, or an error is raised.
 
     Source:
         https://spark.apache.org/docs/latest/api/sql/ (typeof, assert_true)

@@ -31,18 +31,15 @@ def shaped_sql(
     path: Path = (),
     check: ValueCheck | None = None,
 ) -> str:
-    """Render a source's value with the fields of its column, in the column's order.
+    """Render a source's value with the fields of its column, in the column's order at every depth.
+
+    A value that can be written unchanged is. Otherwise the fields are cast to the column's types if
+    those hold every value. A field that the source lacks is null, and a null struct stays null.
+    With a check, the statement fails at a value that the column does not store exactly; without,
+    such a leaf is left to the engine's own cast.
 
     Args:
         column: the type of the column, which has every field of the source.
-        check: the check of the leaves whose type alone does not store every value exactly, or None
-            to leave those to the engine's own cast.
-
-    Returns:
-        The expression itself if it can be written unchanged. Otherwise an expression that puts the
-        fields in order, at every depth, and casts them to the column's types if those hold every
-        value. A field that the source lacks is null, and a null struct stays null. With a check,
-        the statement fails at a value that the column does not store exactly.
 
     Source:
         https://spark.apache.org/docs/latest/api/sql/ (named_struct, transform, transform_keys)
@@ -54,9 +51,7 @@ def shaped_sql(
 def is_as_is(source: DataType, column: DataType, check: ValueCheck | None = None) -> bool:
     """Return whether a source's value can be written to its column unchanged.
 
-    Returns:
-        Whether the names, their order and the types inside structs are the same, and no value has
-        to be checked.
+    Then the names, their order and the types inside structs are the same, and nothing is checked.
     """
     shaper = _shaper(source, column, check)
     return not shaper.changes(source, column) and not _needs_cast(source, column)
@@ -162,14 +157,9 @@ class _Shaper:
 
 
 def in_order(source: DataType, column: DataType) -> bool:
-    """Return whether a type has the fields of another type in the same order, at every depth.
+    """Return whether a type has the fields of its column in the same order, at every depth.
 
-    Args:
-        column: the type of its column. If the kinds differ (a struct and a number), there is
-            nothing to put in order.
-
-    Returns:
-        Whether the names, ignoring case, and their order are the same.
+    If the kinds differ (a struct and a number), there is nothing to put in order.
     """
     return not are_alike(source, column) or all(
         given is not None

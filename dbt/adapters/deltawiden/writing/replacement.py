@@ -36,11 +36,7 @@ _FIXED_ZONE = re.compile(r"(Etc/)?(UTC|GMT|UCT)|Z|(UTC|GMT|UT)?[+-]\d{1,2}(:?\d{
 
 @dataclass(frozen=True)
 class ReplaceWhere:
-    """The rows that the strategy ``replace_where`` replaces.
-
-    Attributes:
-        predicates: the conditions of the model. A row is replaced if it meets all of them.
-    """
+    """The rows that the strategy ``replace_where`` replaces: those that meet all predicates."""
 
     predicates: Sequence[str]
     columns: Sequence[WrittenColumn]
@@ -103,9 +99,5 @@ class ReplaceWhere:
 
 
 def has_no_offset_changes(time_zone: str) -> bool:
-    """Return whether each time in a time zone is one moment, because its offset never changes.
-
-    Args:
-        time_zone: a value of ``spark.sql.session.timeZone``.
-    """
+    """Return whether each time in a session's time zone is one moment: its offset never changes."""
     return bool(_FIXED_ZONE.fullmatch(time_zone))

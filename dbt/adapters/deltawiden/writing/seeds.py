@@ -39,7 +39,7 @@ _SPACES = " \t\n\r\v\f"
 _INTEGER = re.compile(r"[+-]?\d+(\.0*)?", re.ASCII)
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _NAN_OR_INFINITY = re.compile(r"nan|[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
-_DATE = re.compile(r"(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})", re.ASCII)
+_DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})", re.ASCII)
 _TIME = re.compile(
     r"(?P<hour>\d{1,2}):(?P<minute>\d{1,2})(:(?P<second>\d{1,2})(\.\d{1,6}0*)?)?"
     r"(?P<zone>\s*(Z|[+-]\d{1,2}(:?\d{2})?|UTC|GMT|[A-Za-z]+/[A-Za-z_/]+))?",
@@ -74,13 +74,10 @@ def check_seed(
     types: Mapping[str, str],
     fetch_rows: Callable[[str], Sequence[Any]],
 ) -> list[DataType]:
-    """Check the values of a seed's file against the types of its columns.
+    """Check the values of a seed's file. Return the types of its columns that are known.
 
     Args:
         types: the Spark type of each column.
-
-    Returns:
-        The types that the columns will have, as far as they are known.
 
     Raises:
         SeedRefused: a column would not store a value exactly as it is in the file, and the seed's
@@ -155,11 +152,7 @@ def _decimals(texts: Sequence[str]) -> Iterator[DataType]:
 
 
 def seed_values(seed: Mapping[str, Any], table: agate.Table) -> list[list[Any]]:
-    """Return the values of a seed's file to write, with the text of the file for numbers.
-
-    Returns:
-        The values of each row, in the order of the columns.
-    """
+    """Return the values of each row of a seed's file, with the file's text for numbers."""
     records = [row for _, row in _records(table, str(seed["config"].get("delimiter") or ","))]
     numbers = [isinstance(column.data_type, agate.Number) for column in table.columns]
     return [
@@ -295,7 +288,10 @@ def _is_floating(text: str, as_stored: Callable[[str], float]) -> bool:
 
 def _is_date(text: str) -> bool:
     found = _DATE.fullmatch(text)
-    return found is not None and _exists(date, found)
+    try:
+        return found is not None and bool(date(*map(int, found.groups())))
+    except ValueError:
+        return False
 
 
 def _is_timestamp(text: str, takes_zone: bool, zone: tzinfo | None) -> bool:
@@ -312,14 +308,6 @@ def _is_timestamp(text: str, takes_zone: bool, zone: tzinfo | None) -> bool:
         return takes_zone
     year, month, day_of_month = map(int, day.split("-"))
     return not _is_skipped(datetime.combine(date(year, month, day_of_month), at), zone)
-
-
-def _exists(kind: type[date], found: "re.Match[str]") -> bool:
-    try:
-        kind(int(found["year"]), int(found["month"]), int(found["day"]))
-    except ValueError:
-        return False
-    return True
 
 
 def quote_seed_column(column: str, quote_config: bool | None) -> str:

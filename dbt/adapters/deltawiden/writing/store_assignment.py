@@ -99,19 +99,14 @@ _EXACT = frozenset(
 
 
 def kind_of(data_type: DataType) -> str | None:
-    """Return the kind of an atomic type's values.
-
-    Returns:
-        The kind, such as ``integer`` or ``timestamp_ntz``, or None for a type that is unknown here.
-    """
+    """Return the kind of an atomic type's values, such as ``integer``. None for an unknown type."""
     return _KINDS.get(type(data_type))
 
 
 def is_storable(data_type: DataType) -> bool:
-    """Return whether a Delta column can have an atomic type.
+    """Return whether a Delta column can have an atomic type that is known here.
 
-    Returns:
-        False for intervals, strings with a collation, and types that are unknown here.
+    It can't be an interval or a string with a collation.
 
     Source:
         DELTA_UNSUPPORTED_DATA_TYPES

@@ -18,7 +18,7 @@ from dbt.adapters.deltawiden.sql.raised_errors import (
     LOSSY_VALUE,
     failure_sql,
 )
-from dbt.adapters.deltawiden.sql.types import type_sql, type_text
+from dbt.adapters.deltawiden.sql.types import CONTAINERS, type_sql, type_text
 from dbt.adapters.deltawiden.writing.partition_values import stored_condition
 from dbt.adapters.deltawiden.writing.store_assignment import INTEGER_BITS, kind_of
 
@@ -57,8 +57,7 @@ class ValueCheck:
     """Renders the check that a column stores a value exactly, and the error if it does not.
 
     Attributes:
-        partition_columns: the table's partition columns, in lower case, if it stores their values
-            as text.
+        partition_columns: those, in lower case, whose values the table stores as text.
         shifts_moments: whether a timestamp in a partition depends on Java's time zone.
     """
 
@@ -72,14 +71,10 @@ class ValueCheck:
         return column.lower() in self.partition_columns and can_lose_values(data_type)
 
     def partition_sql(self, value: str, stored: str, column: str, data_type: DataType) -> str:
-        """Render a value so that the statement fails if a partition column does not store it.
+        """Render ``stored``, or a failure if a partition column does not store the value.
 
         Args:
             value: an SQL expression of the column's kind of type. It is used several times.
-            stored: the expression to write.
-
-        Returns:
-            An expression of the type of ``stored``.
         """
         before = f"[{LOSSY_PARTITION_VALUE}] The model {self.model} has the value '"
         after = (
@@ -87,7 +82,7 @@ class ValueCheck:
             "The table is partitioned by this column. Partition values are stored as text, and "
             f"this text would be read as null or as another value. {END_OF_MESSAGE}"
         )
-        failed = failure_sql(before, _shortened_sql(value, data_type), after)
+        failed = failure_sql(before, shown_sql(value, data_type), after)
         condition = stored_condition(value, data_type, self.shifts_moments)
         return f"case when {value} is null or ({condition}) then {stored} else {failed} end"
 
@@ -96,7 +91,6 @@ class ValueCheck:
 
         Args:
             value: an SQL expression of an atomic type. It is used several times.
-            path: the path of the leaf that the value is written to.
         """
         failed = self._failure_sql(value, path, source, column)
         stored = _stored_sql(value, column)
@@ -111,18 +105,17 @@ class ValueCheck:
             f" ({type_text(source)}) for the column {path_text(path)} of {self.table}, whose type "
             f"{type_text(column)} does not store it exactly. {END_OF_MESSAGE}"
         )
-        return failure_sql(before, _shortened_sql(value, source), after)
+        return failure_sql(before, shown_sql(value, source), after)
 
 
-def _shortened_sql(value: str, source: DataType) -> str:
-    return f"left({_shown_sql(value, source)}, {_SHOWN_CHARACTERS})"
-
-
-def _shown_sql(value: str, source: DataType) -> str:
-    kind = kind_of(source)
-    if kind == "binary":
-        return f"hex({value})"
-    return f"to_json({value})" if kind == "variant" else f"cast({value} as string)"
+def shown_sql(value: str, data_type: DataType) -> str:
+    """Render the start of a value of any type as text for people."""
+    shown = f"cast({value} as string)"
+    if isinstance(data_type, CONTAINERS) or kind_of(data_type) == "variant":
+        shown = f"to_json({value})"
+    elif kind_of(data_type) == "binary":
+        shown = f"hex({value})"
+    return f"left({shown}, {_SHOWN_CHARACTERS})"
 
 
 def _stored_sql(value: str, column: DataType) -> str:
@@ -135,11 +128,7 @@ def _stored_sql(value: str, column: DataType) -> str:
 def never_exact(source: DataType, column: DataType) -> bool:
     """Return whether null is the only value of a type that a column stores exactly.
 
-    Args:
-        column: the type of the column, which accepts values of ``source``.
-
-    Returns:
-        Whether every other value becomes another kind of value, or depends on the time zone.
+    Every other value becomes another kind of value, or depends on the time zone.
     """
     kinds = kind_of(source), kind_of(column)
     return kinds in _NEVER_EXACT or kinds[0] == "variant" or None in kinds
@@ -197,13 +186,8 @@ def _equals_floating(number: str, scale: int, floating: str) -> str:
     decimal text. So the double closest to 0.1 becomes 0.1 again, although it is another number. The
     whole parts are compared as bigint. The fraction of the floating-point number has to be a
     multiple of ``2**-bits``, and is compared after both fractions are multiplied by ``2**bits``,
-    which is exact on both sides.
-
-    Args:
-        number: an expression of a decimal type.
-        scale: the scale of that type. An exact fraction with n decimal digits has at most n binary
-            digits.
-        floating: an expression of type float or double.
+    which is exact on both sides. An exact fraction with n decimal digits (the ``scale`` of the
+    decimal ``number``) has at most n binary digits.
     """
     exact = f"cast({floating} as double)"
     whole = f"try_cast({exact} as bigint)"

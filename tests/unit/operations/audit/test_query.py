@@ -9,7 +9,6 @@ from dbt.adapters.deltawiden.operations.audit.query import (
     KeyNotComparable,
     audit_sql,
     compared_columns,
-    earlier_types,
     key_columns,
 )
 from dbt.adapters.deltawiden.sql.types import parse_type
@@ -100,7 +99,7 @@ def test_each_side_is_read_once_however_many_columns_there_are():
         "`shop`.`orders`",
         key_columns(["id"], both, both),
         compared_columns(both, both),
-        earlier_types([(("c1",), parse_type("float"))]),
+        {("c1",): [parse_type("float")]},
     )
     assert text.count("model_rows") == 1
     assert text.count("`shop`.`orders`") == 1

@@ -7,7 +7,7 @@ from itertools import pairwise
 from dbt.adapters.deltawiden.delta.change_history import DatedChange
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.operations.report.html_page import report_page
-from dbt.adapters.deltawiden.operations.report.results import ReportResults
+from dbt.adapters.deltawiden.operations.report.report_type_widening import ReportResults
 from dbt.adapters.deltawiden.operations.report.timeline import draw_timeline
 from dbt.adapters.deltawiden.operations.result import OperationResult
 from dbt.adapters.deltawiden.sql.types import parse_type

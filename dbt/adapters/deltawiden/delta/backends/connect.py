@@ -19,7 +19,6 @@ class ConnectBackend(SqlBackend):
     has_session = True
 
     def schema(self, relation: BaseRelation) -> StructType:
-        """Read the exact schema of a table or view."""
         schema: StructType = self._handle().schema(relation.render())
         return schema
 
@@ -28,19 +27,16 @@ class ConnectBackend(SqlBackend):
         return lambda: self._with_partition_columns(table, self.schema(table))
 
     def query_schema(self, query: str) -> StructType:
-        """Read the exact schema of a query's result."""
         schema: StructType = self._handle().query_schema(query)
         return schema
 
     def query_schema_without_statement(self, query: str) -> StructType | None:
-        """Read the schema of a query's result; None if the query is not valid."""
         try:
             return self.query_schema(query)
         except DbtRuntimeError:
             return None
 
     def create_view(self, name: str, query: str, metadata: Mapping[str, Mapping[str, str]]) -> None:
-        """Create a temporary view of a query, with metadata on its columns."""
         with errors_as_dbt_errors():
             frame = self._handle().session.sql(query)
             fields = frame.schema.fields
@@ -61,16 +57,13 @@ class ConnectBackend(SqlBackend):
             self._handle().session.catalog.dropTempView(name)
 
     def commented_schema(self, table: BaseRelation, nested: bool) -> StructType:
-        """Read the schema of a table, which has the comments on all fields."""
         return self.schema(table)
 
     def comment(self, relation: BaseRelation) -> str | None:
-        """Read the comment on a table or view."""
         comment: str | None = self._handle().comment(relation.render())
         return comment
 
     def instant(self, value: datetime | str) -> datetime:
-        """Convert a timestamp in a result to a moment."""
         # PySpark returns timestamps in the time zone of this machine, without saying so.
         assert isinstance(value, datetime)
         return value.astimezone(timezone.utc)

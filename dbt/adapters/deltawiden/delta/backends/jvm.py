@@ -10,7 +10,6 @@ from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.spark.relation import SparkRelation
 from pyspark.sql.types import StructType
 
-from dbt.adapters.deltawiden.delta.analysed_plan import AnalysedPlan
 from dbt.adapters.deltawiden.delta.backends.connect import ConnectBackend
 from dbt.adapters.deltawiden.delta.backends.jvm_catalog import (
     delta_schema,
@@ -18,9 +17,10 @@ from dbt.adapters.deltawiden.delta.backends.jvm_catalog import (
     temporary_view_schema,
 )
 from dbt.adapters.deltawiden.delta.backends.jvm_files import FilesByJvm
-from dbt.adapters.deltawiden.delta.backends.jvm_plan import JvmPlan
+from dbt.adapters.deltawiden.delta.backends.jvm_query import JvmQuery
 from dbt.adapters.deltawiden.delta.data_files import DataFiles
 from dbt.adapters.deltawiden.delta.protocol import ROW_TRACKING
+from dbt.adapters.deltawiden.delta.query_views import AnalysedQuery
 from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
 from dbt.adapters.deltawiden.spark.embedded_metastore import allow_long_views, is_long
 from dbt.adapters.deltawiden.spark.session_connection import SessionConnection
@@ -39,7 +39,6 @@ class JvmBackend(ConnectBackend):
             yield
 
     def schema(self, relation: BaseRelation) -> StructType:
-        """Read the exact schema of a table or view."""
         return _schema_in_jvm(relation, self._handle()) or super().schema(relation)
 
     def prefetch_schema(self, table: BaseRelation) -> Callable[[], StructType]:
@@ -56,17 +55,14 @@ class JvmBackend(ConnectBackend):
         return ThreadPoolExecutor(thread_name_prefix="schema")
 
     def list_schema(self, schema: BaseRelation) -> list[tuple[str, str, str]] | None:
-        """List the tables and views of a schema in Spark's own catalog."""
         names = _without_session_catalog(relation_path(schema) or ("",))
         return None if len(names) > 1 else describe_tables(self._handle().session, names[0])
 
-    def analyse(self, query: str) -> AnalysedPlan:
-        """Return the analysed plan of a query. Spark analyses the query now if it has not yet."""
+    def analyse(self, query: str) -> AnalysedQuery:
         handle: SessionConnection = self._handle()
-        return JvmPlan(handle.session, handle.analysed_plan(query))
+        return JvmQuery(handle.session, handle.analysed_plan(query))
 
     def data_files(self, table: SparkRelation, writes_rows: bool = True) -> DataFiles:
-        """Return the data files of a Delta table."""
         snapshot = self.snapshot(table)
         snapshot.require_own_log()
         if writes_rows and snapshot.has(ROW_TRACKING):
@@ -74,22 +70,18 @@ class JvmBackend(ConnectBackend):
         return self._files(relation_sql(table))
 
     def widen_floats(self, table_name: str, leaves: Sequence[Path]) -> None:
-        """Correct the statistics of float leaves, then change the leaves to double."""
         self._files(table_name).widen_floats(leaves)
 
     def collect_statistics(self, table: SparkRelation) -> None:
-        """Collect the statistics of all data files of a table, in one commit."""
         self._files(relation_sql(table)).collect_statistics()
 
     def remove_recorded_changes(self, table: SparkRelation, log_schema: str) -> bool:
-        """Remove the recorded type changes from a table's schema, if it is still the same."""
         return self._files(relation_sql(table)).remove_recorded_changes(log_schema)
 
     def _files(self, table_name: str) -> FilesByJvm:
         return FilesByJvm(self._handle().session, table_name)
 
     def allow_long_view(self, query: str) -> None:
-        """Let the embedded metastore store a view's text of any length."""
         if is_long(query):
             allow_long_views(self._handle().session)
 

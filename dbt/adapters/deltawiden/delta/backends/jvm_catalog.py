@@ -38,13 +38,8 @@ def temporary_view_schema(session: SparkSession, name: str) -> StructType | None
     """Read the schema that Spark stored when a temporary view was created.
 
     A statement that reads the view gets exactly these columns and types. To read them in the same
-    way as a table's would analyse the view's query again, which is slow for a long query.
-
-    Args:
-        name: the view's name, without quotes.
-
-    Returns:
-        The schema. None if there is no such view, or this version of Spark has other classes.
+    way as a table's would analyse the view's query again, which is slow for a long query. None if
+    there is no such view, or this version of Spark has other classes.
     """
     with _if_known:
         schema = scala.temporary_view_schema(session, name)
@@ -54,15 +49,10 @@ def temporary_view_schema(session: SparkSession, name: str) -> StructType | None
 
 
 def delta_schema(session: SparkSession, schema: str, name: str) -> StructType | None:
-    """Read the schema of the newest version of a Delta table, from its log.
+    """Read the schema of the newest version of a Delta table, from its log. No name has quotes.
 
-    Args:
-        schema: the database schema of the table, without quotes.
-        name: the table's name, without quotes.
-
-    Returns:
-        The table's schema, with its partition columns marked. None if it is not a Delta table in
-        Spark's own catalog, or this version of Spark or Delta has other classes.
+    None if it is not a Delta table in Spark's own catalog, or this version of Spark or Delta has
+    other classes. The partition columns are marked.
     """
     with _if_known, as_active(session):
         # Another implementation of the catalog can keep its tables outside the metastore.
@@ -78,9 +68,6 @@ def delta_schema(session: SparkSession, schema: str, name: str) -> StructType | 
 
 def describe_tables(session: SparkSession, schema: str) -> list[tuple[str, str, str]] | None:
     """Describe the tables and views of a schema in the metastore.
-
-    Args:
-        schema: the schema, without quotes.
 
     Returns:
         For each, the schema, the name and the information of SHOW TABLE EXTENDED. None if there is

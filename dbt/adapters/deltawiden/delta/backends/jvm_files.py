@@ -42,11 +42,7 @@ commit is lost."""
 
 @dataclass
 class FilesByJvm:
-    """The data files of a table, read and written by the session's JVM.
-
-    Attributes:
-        session: the session, with the settings that its commits should have.
-    """
+    """The data files of a table, in a session that has the settings for the commits."""
 
     session: SparkSession
     table: str
@@ -59,17 +55,14 @@ class FilesByJvm:
             self._transactions = DeltaTransactions(self.session, self.table)
 
     def version(self) -> int:
-        """Read the number of the newest version."""
         with as_active(self.session), errors_as_dbt_errors():
             return int(self._snapshot().version())
 
     def log_schema(self) -> str:
-        """Read the schema from the log."""
         with as_active(self.session), errors_as_dbt_errors():
             return str(self._snapshot().metadata().schemaString())
 
     def list(self) -> Sequence[DataFile]:
-        """List the files of the newest version."""
         with as_active(self.session), errors_as_dbt_errors():
             files = self._transactions.files(self._snapshot())
             columns = ("path", "size", "partitionValues", "modificationTime")
@@ -113,8 +106,7 @@ class FilesByJvm:
     def may_have_float_statistics(self, leaves: Sequence[Path]) -> Sequence[DataFile]:
         """List the files whose statistics would be wrong for some leaves once these are double.
 
-        Returns:
-            The files. A file that holds a leaf as double can be among them, with right statistics.
+        A file that holds a leaf as double can be among them, with right statistics.
         """
         with as_active(self.session), errors_as_dbt_errors():
             return self._may_have_float_statistics(self._snapshot(), leaves)
@@ -133,11 +125,6 @@ class FilesByJvm:
                 retry_same_commit(partial(errors_as_dbt_errors()(self._correct), batch, leaves))
 
     def correct_stale(self, stale: Sequence[StaleFile]) -> None:
-        """Correct the statistics of stale leaves: float in the file, double in the schema.
-
-        Raises:
-            DbtDatabaseError: other writers changed these files during every attempt.
-        """
         for leaves, files in _by_leaves(stale).items():
             self.correct(files, leaves)
 
@@ -232,15 +219,11 @@ class FilesByJvm:
         """Remove the recorded type changes from the schema, as DROP FEATURE does after its rewrite.
 
         Args:
-            log_schema: a schema from ``log_schema``. Every file has its types.
-
-        Returns:
-            Whether they were removed. False if another writer has changed the schema since it was
-            read: then files can have older types again.
+            log_schema: a schema from ``log_schema``. Every file has its types. The result is
+                False if another writer has changed the schema since: files can have older types.
 
         Raises:
-            DbtDatabaseError: Delta refused the commit, because another writer changed the table at
-                the same time.
+            DbtDatabaseError: another writer changed the table at the same time.
         """
         with as_active(self.session), errors_as_dbt_errors():
             transaction = self._transactions.start()
@@ -294,7 +277,7 @@ def _row_count() -> Column:
 def _has_float_text(leaves: Iterable[Path]) -> Column:
     """Return the condition that the text of a bound is another number as float than as double.
 
-    The condition can also be true for the bound of a leaf that is not float in the file.
+    It can also be true for the bound of a leaf that is not float in the file.
     """
     struct = StructType([StructField(bound, _texts(leaves)) for bound in BOUNDS])
     statistics = sf.from_json("stats", struct)

@@ -13,14 +13,14 @@ from dbt_common.invocation import get_invocation_id
 from pyspark.sql.types import StringType, StructField, StructType
 
 from dbt.adapters.deltawiden.__version__ import version
-from dbt.adapters.deltawiden.delta.analysed_plan import CHAR_PADDING, AnalysedPlan
-from dbt.adapters.deltawiden.delta.backends.explained_plan import ExplainedPlan
+from dbt.adapters.deltawiden.delta.backends.explain import ExplainedQuery
 from dbt.adapters.deltawiden.delta.data_files import DataFiles, FilesBySql
 from dbt.adapters.deltawiden.delta.engine import Engine, read_engine, read_spark_version
 from dbt.adapters.deltawiden.delta.partition_columns import (
     can_lose_values,
     with_partition_columns,
 )
+from dbt.adapters.deltawiden.delta.query_views import CHAR_PADDING, AnalysedQuery
 from dbt.adapters.deltawiden.delta.relations import provider, relation_sql
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.transaction_log import newest_schema
@@ -45,11 +45,7 @@ Execute = Callable[..., tuple[Any, Any]]
 
 
 class SqlBackend:
-    """Reads and changes tables with SQL. The other backends need fewer statements.
-
-    Args:
-        delta_version: the version of Delta, if the profile sets it.
-    """
+    """Reads and changes tables with SQL. The other backends need fewer statements."""
 
     has_session = False
     """Whether dbt has a SparkSession, for exact schemas without a statement and Python models."""
@@ -66,10 +62,7 @@ class SqlBackend:
         self._spark: Version | None = None
 
     def fetch_rows(self, query: str) -> Sequence[Any]:
-        """Run a query on the thread's connection.
-
-        Returns:
-            Its rows. A value can be read by its position and by its name.
+        """Run a query on the thread's connection. A row has its values by position and by name.
 
         Raises:
             DbtDatabaseError: Spark or Delta refused the query.
@@ -82,14 +75,7 @@ class SqlBackend:
         return str(self.fetch_rows("select current_timezone()")[0][0])
 
     def instant(self, value: datetime | str) -> datetime:
-        """Convert a timestamp in a result to a moment.
-
-        Args:
-            value: the timestamp as a query on this connection returned it.
-
-        Returns:
-            The moment, in UTC.
-        """
+        """Convert a timestamp, as a query on this connection returned it, to a moment in UTC."""
         # A server returns timestamps without their time zone, in that of its session.
         rows = self.fetch_rows(f"select unix_micros(cast('{value}' as timestamp_ltz))")
         return _EPOCH + timedelta(microseconds=int(rows[0][0]))
@@ -102,7 +88,7 @@ class SqlBackend:
             changed_by: the unique id of the model, or the name of the operation.
 
         Yields:
-            The user metadata of each commit, as text.
+            The user metadata of each commit.
         """
         values = {"changed_by": changed_by, "invocation_id": get_invocation_id()}
         text = json.dumps({**values, "dbt_deltawiden": version})
@@ -128,10 +114,7 @@ class SqlBackend:
         return None if value == "<undefined>" else property_text(value or "")
 
     def schema(self, relation: BaseRelation) -> StructType:
-        """Read the schema of a table or view.
-
-        Returns:
-            Its schema. With SQL alone, every field in it is nullable.
+        """Read the schema of a table or view. With SQL alone, every field in it is nullable.
 
         Raises:
             DbtDatabaseError: the relation does not exist, or it can't be read.
@@ -150,7 +133,7 @@ class SqlBackend:
 
         Returns:
             A function that returns the schema, or raises the errors of ``schema``. The partition
-            columns are marked in the schema if any column has a type that can lose a value.
+            columns are marked if any column has a type that can lose a value.
         """
         return lambda: self._with_partition_columns(table, self._schema_with_char(table))
 
@@ -196,11 +179,7 @@ class SqlBackend:
         return read_schema(self._describe(query), f"({query})", self._describe)
 
     def query_schema_without_statement(self, query: str) -> StructType | None:
-        """Read the schema of a query's result, if that needs no statement.
-
-        Returns:
-            The schema. None if it would need a statement, or the query is not valid.
-        """
+        """Read the schema of a query's result. None if it needs a statement, or is not valid."""
         return None
 
     def create_view(self, name: str, query: str, metadata: Mapping[str, Mapping[str, str]]) -> None:
@@ -223,10 +202,7 @@ class SqlBackend:
         return [(str(row[0]), str(row[1])) for row in rows]
 
     def comment(self, relation: SparkRelation) -> str | None:
-        """Read the comment on a table or view.
-
-        Returns:
-            The comment. None if there is none, or only SQL can be used and it is no Delta table.
+        """Read the comment on a table or view. With SQL alone, only a Delta table has one.
 
         Raises:
             DbtDatabaseError: the relation does not exist.
@@ -235,13 +211,9 @@ class SqlBackend:
         return snapshot.description if snapshot.is_delta else None
 
     def commented_schema(self, table: SparkRelation, nested: bool) -> StructType:
-        """Read the schema of a table with the comments on its columns.
+        """Read the schema of a table with the comments on its columns, or on nested fields too.
 
-        Args:
-            nested: whether the comments on nested fields are needed, too.
-
-        Returns:
-            The schema. With SQL alone, the columns have no types unless ``nested``.
+        With SQL alone, the columns have no types unless ``nested``.
         """
         if nested and table.is_delta:
             return self._logged_schema(table)
@@ -251,11 +223,9 @@ class SqlBackend:
         )
 
     def list_schema(self, schema: BaseRelation) -> list[tuple[str, str, str]] | None:
-        """List the tables and views of a schema, if that needs no statement.
+        """List the schema, name and information of SHOW TABLE EXTENDED of what is in a schema.
 
-        Returns:
-            For each, the schema, the name and the information of SHOW TABLE EXTENDED. None if that
-            statement has to run.
+        None if that statement has to run.
         """
         return None
 
@@ -280,11 +250,7 @@ class SqlBackend:
         return read_spark_version(self.fetch_rows)
 
     def snapshot(self, table: SparkRelation, schema: StructType | None = None) -> TableSnapshot:
-        """Return a snapshot of a table. It reads each value when it is first needed.
-
-        Args:
-            schema: the table's schema, if it is known.
-        """
+        """Return a snapshot of a table. It reads each value when it is first needed."""
         return TableSnapshot(
             relation_sql(table),
             self.engine,
@@ -294,16 +260,13 @@ class SqlBackend:
             self.corrects_statistics,
         )
 
-    def analyse(self, query: str) -> AnalysedPlan:
-        """Analyse a query, without running it.
-
-        Args:
-            query: a SELECT. It may be the query of a temporary view that was just created.
+    def analyse(self, query: str) -> AnalysedQuery:
+        """Analyse a SELECT, perhaps that of a temporary view just created, without running it.
 
         Raises:
             DbtRuntimeError: the query is not valid.
         """
-        return ExplainedPlan(query, self.fetch_rows, self.query_schema)
+        return ExplainedQuery(query, self.fetch_rows, self.query_schema)
 
     def data_files(self, table: SparkRelation, writes_rows: bool = True) -> DataFiles:
         """Return the data files of a Delta table.
@@ -318,9 +281,6 @@ class SqlBackend:
 
     def widen_floats(self, table_name: str, leaves: Sequence[Path]) -> None:
         """Correct the statistics of float leaves, then change the leaves to double.
-
-        Args:
-            table_name: the table's name, quoted for a statement.
 
         Raises:
             DbtRuntimeError: SQL has no statement for it.
@@ -342,18 +302,11 @@ class SqlBackend:
             )
 
     def collect_statistics(self, table: SparkRelation) -> None:
-        """Collect the statistics of all data files of a Delta table, in one commit.
-
-        Raises:
-            DbtRuntimeError: SQL has no statement for it, or Delta refused it.
-        """
+        """Collect the statistics of all data files in one commit, see ``require_statistics``."""
         self.require_statistics()
 
     def remove_recorded_changes(self, table: SparkRelation, log_schema: str) -> bool:
-        """Remove the recorded type changes from a table's schema.
-
-        Args:
-            log_schema: its schema from the log. All files have its types.
+        """Remove the recorded type changes from a schema. False if the log has another one now.
 
         Raises:
             DbtRuntimeError: SQL has no statement for it.

@@ -1,7 +1,7 @@
 """``audit_lossy_writes``: find the stored values that are not the ones that the model produces."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
+from pyspark.sql.types import DataType
 
 from dbt.adapters.deltawiden.config.validation import names_listed
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
@@ -19,15 +20,19 @@ from dbt.adapters.deltawiden.operations.audit.query import (
     KeyNotComparable,
     audit_sql,
     compared_columns,
-    earlier_types,
     key_columns,
 )
-from dbt.adapters.deltawiden.operations.audit.results import AuditResults
 from dbt.adapters.deltawiden.operations.audit.value_comparison import EarlierTypes
 from dbt.adapters.deltawiden.operations.progress import log_progress
-from dbt.adapters.deltawiden.operations.result import OperationResult, run_on_each
+from dbt.adapters.deltawiden.operations.result import (
+    OperationResult,
+    OperationResults,
+    run_on_each,
+    text_table,
+)
 from dbt.adapters.deltawiden.operations.selection import Names, Node, Selection, full_name
 from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
+from dbt.adapters.deltawiden.sql.identifiers import Path, folded, path_text
 from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName
 from dbt.adapters.deltawiden.sql.types import type_text
 
@@ -37,13 +42,37 @@ FullQuery = Callable[[Node, BaseRelation], str]
 """Renders a model's query for a table as in a full refresh; empty if it can't."""
 
 
+class AuditResults(OperationResults):
+    """The results of the audit of all models."""
+
+    @property
+    def text(self) -> str:
+        summary = super().text
+        if not summary:
+            return ""
+        rows = [row for result in self.each for row in _rows(result.table, result.values)]
+        parts = [summary, *([text_table(rows)] if rows else []), self._assumptions(bool(rows))]
+        return "\n\n".join(parts)
+
+    def _assumptions(self, any_differs: bool) -> str:
+        zone = self.values["time_zone"]
+        lines = [
+            "The stored values were compared with what the models produce now, as in a full "
+            f"refresh. Timestamps were read in the time zone {zone}. Nothing was changed."
+        ]
+        if any_differs:
+            lines += [
+                "by a cast: the stored value is the produced one after a cast to the type of the "
+                "column, or to a type that the column had before.",
+                "other rows: the sources or the model have changed since the row was written, or "
+                "the query does not return the same values each time.",
+            ]
+        return "\n".join(lines)
+
+
 @dataclass(frozen=True)
 class Audit:
-    """Audits one model after the other.
-
-    Attributes:
-        unique_key: the key that a person gave, for models without one; empty if none was given.
-    """
+    """Audits one model after the other, by a person's key or, if that is empty, by the model's."""
 
     backend: SqlBackend
     selection: Selection
@@ -53,9 +82,7 @@ class Audit:
     def run(self, models: Names) -> AuditResults:
         """Compare what models produce now with what their tables store. It changes nothing.
 
-        Returns:
-            The counts and examples for each model. A model that can't be compared is not a
-            failure: its result has the reason. A query that fails is.
+        A model that can't be compared is no failure: its result has the reason.
 
         Raises:
             CompilationError: there is no such model, or a key was given for several models.
@@ -110,8 +137,10 @@ class Audit:
         return _result(relation_sql(table), names, compared, json.loads(text))
 
     def _earlier(self, table: SparkRelation) -> EarlierTypes:
-        changes = self.backend.snapshot(table).changes if table.is_delta else ()
-        return earlier_types([(change.path, change.from_type) for change in changes])
+        found: dict[Path, list[DataType]] = {}
+        for change in self.backend.snapshot(table).changes if table.is_delta else ():
+            found.setdefault(folded(change.path), []).append(change.from_type)
+        return found
 
 
 _NO_QUERY = (
@@ -185,3 +214,26 @@ def _column(column: Column, counts: Mapping[str, Any], names: Sequence[str]) -> 
 def _example(found: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     key = {name: found.get(f"tk{number}") for number, name in enumerate(names)}
     return {"key": key, "produced": found.get("produced"), "stored": found.get("stored")}
+
+
+def _rows(table: str, values: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    for column in values.get("columns", ()):
+        example = next(iter(column["examples"]))
+        yield {
+            "table": table,
+            "column": path_text(tuple(column["path"])),
+            "produced as": column["produced_type"],
+            "stored as": column["stored_type"],
+            "rows": f"{column['rows']:,}",
+            "by a cast": f"{column['changed_by_cast']:,}",
+            "for example": ", ".join(f"{key} {_shown(v)}" for key, v in example["key"].items()),
+            "produced": _shown(example["produced"]),
+            "stored": _shown(example["stored"]),
+        }
+
+
+def _shown(value: str | None) -> str:
+    if value is None:
+        return "null"
+    # Otherwise nobody sees the spaces of a char.
+    return f"'{value}'" if value != value.strip() or not value else value

@@ -11,12 +11,13 @@ from dbt.adapters.deltawiden.operations.audit.value_comparison import (
     is_comparable,
     same_sql,
 )
-from dbt.adapters.deltawiden.sql.identifiers import Path, folded, path_sql, path_text, read_name
+from dbt.adapters.deltawiden.sql.identifiers import Path, path_sql, path_text, read_name
 from dbt.adapters.deltawiden.sql.queries import in_lines
 from dbt.adapters.deltawiden.sql.side_by_side import by_name
-from dbt.adapters.deltawiden.sql.types import CONTAINERS, type_in, type_sql, type_text
+from dbt.adapters.deltawiden.sql.types import type_in, type_sql, type_text
 from dbt.adapters.deltawiden.widening.common_type import common_type
 from dbt.adapters.deltawiden.writing.store_assignment import kind_of, store_assignment
+from dbt.adapters.deltawiden.writing.value_check import shown_sql
 
 
 class KeyNotComparable(ValueError):
@@ -25,11 +26,9 @@ class KeyNotComparable(ValueError):
 
 @dataclass(frozen=True)
 class Column:
-    """A column, or a field of a struct, that the model and the table have.
+    """A column, or a field of a struct, that the model and the table have, in the table's spelling.
 
-    Attributes:
-        path: its place, in the table's spelling.
-        stored: its type in the table. If both are structs, only null is compared with a struct.
+    If both types are structs, only null is compared with a struct.
     """
 
     path: Path
@@ -45,12 +44,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Compared:
-    """What can be compared.
-
-    Attributes:
-        not_stored: the places that the table does not have.
-        not_comparable: the places whose types Spark can't convert, as texts.
-    """
+    """What can be compared, what is not stored, and types that Spark can't convert, as texts."""
 
     columns: Sequence[Column]
     not_stored: Sequence[Path]
@@ -59,11 +53,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class KeyColumn:
-    """A column by which the rows are found.
-
-    Attributes:
-        produced, stored: its value in each, as the type that holds both exactly.
-    """
+    """A column by which the rows are found: its value on each side, as the type that holds both."""
 
     name: str
     produced: str
@@ -71,10 +61,9 @@ class KeyColumn:
 
 
 def compared_columns(produced: StructType, stored: StructType) -> Compared:
-    """Return what can be compared of two schemas.
+    """Return what can be compared: columns, and the fields of structs at every depth.
 
-    Returns:
-        The columns, and the fields of structs at every depth. An array or a map is one column.
+    An array or a map is one column.
 
     Raises:
         AmbiguousName: names in one struct differ in case only.
@@ -159,11 +148,7 @@ def _key_value(value: str, key_type: DataType) -> str:
 def audit_sql(
     query: str, table: str, keys: Sequence[KeyColumn], compared: Compared, earlier: EarlierTypes
 ) -> str:
-    """Render the query that compares a model's rows with those of its table.
-
-    Args:
-        table: the table's name, quoted.
-        keys: the columns of the key, at least one.
+    """Render the query that compares a model's rows with those of its table, by at least one key.
 
     Returns:
         A query with one row and one column, a JSON document. ``GROUP BY`` puts the rows of both
@@ -236,7 +221,10 @@ def _column_counts(number: int, column: Column, keys: Sequence[str]) -> str:
     p, s = _values(column)
     differs = f"{_ONE_OF_EACH} and d{number}"
     shown = [f"cast({key} as string) as t{key}" for key in keys]
-    shown += [f"{_shown(p, column.produced)} as produced", f"{_shown(s, column.stored)} as stored"]
+    shown += [
+        f"{shown_sql(p, column.produced)} as produced",
+        f"{shown_sql(s, column.stored)} as stored",
+    ]
     # The smallest and the largest key: an aggregate that keeps two rows, whatever the table's size.
     example = f"struct({', '.join([*keys, *shown])})"
     by_cast, other = f"{differs} and c{number}", f"{differs} and not c{number}"
@@ -246,26 +234,3 @@ def _column_counts(number: int, column: Column, keys: Sequence[str]) -> str:
         f"'last', max({example}) filter (where {by_cast}), "
         f"'first_other', min({example}) filter (where {other}))"
     )
-
-
-def _shown(value: str, data_type: DataType) -> str:
-    if isinstance(data_type, CONTAINERS) or kind_of(data_type) == "variant":
-        return f"left(to_json({value}), {_SHOWN_CHARACTERS})"
-    if kind_of(data_type) == "binary":
-        return f"left(hex({value}), {_SHOWN_CHARACTERS})"
-    return f"left(cast({value} as string), {_SHOWN_CHARACTERS})"
-
-
-_SHOWN_CHARACTERS = 200
-
-
-def earlier_types(changes: Sequence[tuple[Path, DataType]]) -> EarlierTypes:
-    """Index the types that leaves had before.
-
-    Args:
-        changes: the path of a leaf and a type that it had, in order.
-    """
-    found: dict[Path, list[DataType]] = {}
-    for path, data_type in changes:
-        found.setdefault(folded(path), []).append(data_type)
-    return found

@@ -22,13 +22,12 @@ EarlierTypes = Mapping[Path, Sequence[DataType]]
 
 
 def same_sql(produced: str, source: DataType, stored: str, column: DataType) -> str:
-    """Render the condition that a stored value is exactly the produced one.
+    """Render the condition, which is never null, that a stored value is exactly the produced one.
 
-    Returns:
-        A condition that is never null. Null equals null only, and NaN equals NaN. Two values of
-        different types are the same if one type holds the other's values exactly, and the values
-        are equal in it. In structs, the fields are compared that both types have. The elements of
-        arrays are compared in order, and the entries of maps by their keys.
+    Null equals null only, and NaN equals NaN. Two values of different types are the same if one
+    type holds the other's values exactly, and the values are equal in it. In structs, the fields
+    are compared that both types have. The elements of arrays are compared in order, and the entries
+    of maps by their keys.
     """
     return _Comparison(lambda p, s, path, types: _same(p, s, types)).compare(
         produced, source, stored, column, ()
@@ -43,14 +42,9 @@ def cast_sql(
     path: Path = (),
     earlier: EarlierTypes | None = None,
 ) -> str:
-    """Render the condition that a stored value is what a cast makes of the produced one.
+    """Render the condition, never null, that a stored value is the produced one after a cast.
 
-    Args:
-        earlier: the types that leaves had before they were widened. A cast to one of these and then
-            to the type of today counts, too.
-
-    Returns:
-        A condition that is never null.
+    A cast to a type that the leaf had earlier, and then to the type of today, counts, too.
     """
     known = earlier or {}
 
@@ -60,7 +54,7 @@ def cast_sql(
             _cast(p, types[1]),
             *(_cast(_cast(p, before), types[1]) for before in through),
         ]
-        return any_of([_equal(result, s, types[1]) for result in results])
+        return " or ".join(f"({_equal(result, s, types[1])})" for result in results)
 
     return _Comparison(is_cast).compare(produced, source, stored, column, path)
 
@@ -85,16 +79,6 @@ def _is_comparable_leaf(source: DataType, column: DataType) -> bool:
     )
 
 
-def all_of(conditions: Sequence[str]) -> str:
-    """Join conditions with AND."""
-    return " and ".join(f"({condition})" for condition in conditions) or "true"
-
-
-def any_of(conditions: Sequence[str]) -> str:
-    """Join conditions with OR."""
-    return " or ".join(f"({condition})" for condition in conditions) or "false"
-
-
 _Leaf = Callable[[str, str, Path, tuple[DataType, DataType]], str]
 
 
@@ -117,19 +101,18 @@ class _Comparison:
         return self.leaf(p, s, path, (source, column))
 
     def _struct(self, p: str, source: StructType, s: str, column: StructType, path: Path) -> str:
-        return all_of(
-            [
-                self.compare(
-                    f"{p}.{quote(given.name)}",
-                    given.dataType,
-                    f"{s}.{quote(kept.name)}",
-                    kept.dataType,
-                    (*path, kept.name),
-                )
-                for given, kept in by_name(source, column, path)
-                if given and kept
-            ]
+        conditions = (
+            self.compare(
+                f"{p}.{quote(given.name)}",
+                given.dataType,
+                f"{s}.{quote(kept.name)}",
+                kept.dataType,
+                (*path, kept.name),
+            )
+            for given, kept in by_name(source, column, path)
+            if given and kept
         )
+        return " and ".join(f"({condition})" for condition in conditions) or "true"
 
     def _array(self, p: str, source: ArrayType, s: str, column: ArrayType, path: Path) -> str:
         a, b, ok = (f"{name}{next(self.numbers)}" for name in ("p", "s", "ok"))

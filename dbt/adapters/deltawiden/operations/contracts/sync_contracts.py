@@ -25,22 +25,16 @@ from dbt.adapters.deltawiden.widening.schema_diff import compare
 
 @dataclass(frozen=True)
 class SyncResults(OperationResults):
-    """The results of ``sync_contracts``.
-
-    Attributes:
-        diff: the lines to change, as a unified diff. Empty if no line is stale.
-    """
+    """The results of ``sync_contracts``, with the lines to change as a unified diff."""
 
     diff: str = ""
 
     @property
     def document(self) -> dict[str, Any]:
-        """The JSON document of the results."""
         return {**super().document, "diff": self.diff}
 
     @property
     def text(self) -> str:
-        """The results without errors as a table for people, and the diff."""
         return "\n\n".join(filter(None, [super().text, self.diff]))
 
 

@@ -23,11 +23,7 @@ class NotWritable(ValueError):
 
 @dataclass(frozen=True)
 class DataType:
-    """The place of a ``data_type`` in a file.
-
-    Attributes:
-        is_in_braces: whether it is in a mapping in braces, in which a comma ends a value.
-    """
+    """The place of a ``data_type`` in a file. In braces, a comma ends a value."""
 
     start: int
     end: int
@@ -108,11 +104,7 @@ def _composed(text: str) -> Any:
 
 
 def _check(text: str, starts: Mapping[int, str]) -> None:
-    """Check that each type is read from a text as it is. The names of fields can be anything.
-
-    Raises:
-        NotWritable: it is not.
-    """
+    """Check that YAML and dbt read each type as it is. The names of fields can be anything."""
     for data_type in starts.values():
         if any(opening in data_type for opening in ("{{", "{%", "{#")):
             raise NotWritable(f"dbt would read {data_type} as Jinja")

@@ -30,9 +30,6 @@ def check_type_widening(
 ) -> PlanResults:
     """Compare what models build in the target's schema with their tables in another.
 
-    Args:
-        reader: plans and analyses the nodes. Its ``relation`` is not used.
-
     Returns:
         What a deployment would do to each table, and to everything that reads the tables. A refusal
         is a failure.

@@ -15,11 +15,7 @@ from dbt.adapters.deltawiden.sql.types import type_text
 
 @dataclass(frozen=True)
 class ContractDifference:
-    """A column whose declared type is not that of the model's query.
-
-    Attributes:
-        output: the type that the query returns; None if it has no such column.
-    """
+    """A column whose declared type is not that of the model's query, if that has the column."""
 
     column: str
     data_type: str
@@ -28,7 +24,6 @@ class ContractDifference:
 
     @property
     def text(self) -> str:
-        """The difference as a text for people."""
         returned = type_text(self.output) if self.output else "no such column"
         name = path_text((self.column,))
         return f"{name}: {self.data_type} in the contract, {returned} in the query"
@@ -48,12 +43,9 @@ def contract_command(model: str) -> str:
 def contract_differences(
     backend: SqlBackend, node: Node, output: StructType
 ) -> list[ContractDifference]:
-    """Find the columns whose declared type is not that of the model's query.
+    """Find the columns of a contract whose declared type is not that of the model's query.
 
-    Returns:
-        The differences, in the order of the contract. A column that the contract does not have is
-        not one of them. Empty if Spark does not know one of the declared types: dbt's own check
-        says so.
+    Empty if Spark does not know one of the declared types: dbt's own check says so.
 
     Source:
         https://docs.getdbt.com/reference/resource-configs/contract

@@ -21,14 +21,12 @@ _NAMES = ("ref", "source", "var", "env_var", "target", "modules", "run_started_a
 def deployed_query(
     context: Mapping[str, Any], node: Node, table: BaseRelation | None, is_incremental: bool = True
 ) -> str:
-    """Render the query of an incremental model for a table that exists already.
+    """Render the query of an incremental model for a table that exists already: ``this``.
+
+    It is empty if the model is in Python or uses macros.
 
     Args:
-        table: the table, which is ``this`` in the query.
         is_incremental: what ``is_incremental()`` returns. False gives the query of a full refresh.
-
-    Returns:
-        The query. Empty if it is not known: the model is in Python, or it uses macros.
     """
     if node.get("language", "sql") != "sql":
         return ""
@@ -56,14 +54,11 @@ def compiled_query(
     table: BaseRelation | None,
     command: str = "dbt compile --full-refresh",
 ) -> str:
-    """Read the query of a model that ``dbt compile`` wrote.
+    """Read the query of a model, macros included, that ``dbt compile`` wrote. Empty for Python.
 
     Args:
         command: the command that writes the query, for the errors. Without ``--full-refresh``, the
             query is the incremental one if the table exists.
-
-    Returns:
-        The query, with the results of its macros. Empty if the model is in Python.
 
     Raises:
         DbtRuntimeError: there is no such file, or the model's file is newer.
@@ -83,15 +78,13 @@ def compiled_query(
 def node_query(
     context: Mapping[str, Any], compiled: bool, node: Node, table: BaseRelation | None
 ) -> str:
-    """Return the query of a node: rendered, or as ``dbt compile`` wrote it.
+    """Return the query of a node: rendered, or as ``dbt compile`` wrote it. Empty if not known.
+
+    The query of a view or table with macros is read from what dbt has compiled, if that is not
+    older than the model: it does not depend on what is built.
 
     Args:
         compiled: whether the queries of incremental models are those that ``dbt compile`` wrote.
-
-    Returns:
-        The query; empty if it is not known. The query of a view or table with macros is read from
-        what dbt has compiled, if that is not older than the model: it does not depend on what is
-        built.
 
     Raises:
         DbtRuntimeError: ``compiled`` is true, and an incremental model's file is missing or old.

@@ -29,7 +29,7 @@ from dbt.adapters.deltawiden.operations.forecast.contracts import (
     contract_differences,
     has_contract,
 )
-from dbt.adapters.deltawiden.operations.forecast.effects import Effect, Kind, Outcome
+from dbt.adapters.deltawiden.operations.forecast.effects import Effect, Kind, Outcome, first_line
 from dbt.adapters.deltawiden.operations.forecast.model import (
     Planned,
     TableChange,
@@ -106,10 +106,7 @@ class Reader:
     def analyse(
         self, graph: NodeGraph, node: Node, types: WouldBeTypes
     ) -> tuple[str, StructType] | None:
-        """Return a node's query with the types that its inputs would have, and its schema.
-
-        Returns:
-            None if the query is not known.
+        """Return a node's query, if it is known, with its inputs' future types, and its schema.
 
         Raises:
             DbtRuntimeError: the query is not valid with these types.
@@ -123,16 +120,14 @@ class Reader:
 
 @dataclass
 class Forecast:
-    """The effects of type changes, found in the order of a run.
+    """The effects of type changes, found in the order of a run. The keys are unique ids.
 
     Attributes:
         visits_all: whether each node is analysed, as before a run of all. Otherwise, only those
             asked for and what their changes reach.
         stops_at_contracts: whether a contract that does not match stops a run.
-        analysed: the unique ids of the nodes whose queries were analysed.
-        contracts: the differences by unique id, of the models whose contract does not match.
-        results: the plans by unique id: those asked for, and of what else would change or stop.
-        changes: what the run will change in existing tables, by unique id.
+        results: the plans of those asked for, and of what else would change or stop.
+        changes: what the run will change in existing tables.
     """
 
     graph: NodeGraph
@@ -165,7 +160,9 @@ class Forecast:
         for exposure in self.graph.exposures():
             because = self._because(exposure, reached)
             if because:
-                self._add(Kind.EXPOSURE, str(exposure["name"]), Outcome.READS, because)
+                self.effects.append(
+                    Effect(Kind.EXPOSURE, str(exposure["name"]), Outcome.READS, because)
+                )
 
     def _visit(self, node: Node) -> None:
         unique_id = str(node["unique_id"])
@@ -177,7 +174,7 @@ class Forecast:
         stopped = self._because(node, self._stopped)
         if stopped:
             self._stopped.add(unique_id)
-            self._add(_kind(node), full_name(node), Outcome.SKIPPED, stopped)
+            self._add(node, Outcome.SKIPPED, stopped)
         elif because or self.visits_all:
             self._visit_reached(node, because)
 
@@ -195,22 +192,21 @@ class Forecast:
         details = _differences(self.reader.backend.schema(relation), analysed[1])
         if details:
             self._set(node, analysed[1])
-            self._add(_kind(node), full_name(node), Outcome.NEW_TYPES, because, details)
+            self._add(node, Outcome.NEW_TYPES, because, details)
 
     def _analysed(self, node: Node, because: tuple[str, ...]) -> tuple[str, StructType] | None:
-        name = full_name(node)
         try:
             analysed = self.reader.analyse(self.graph, node, self.types)
         except DbtRuntimeError as error:
             if not because:
                 return None  # What it needs may not be built yet.
             self._stopped.add(str(node["unique_id"]))
-            self._add(_kind(node), name, Outcome.STOPS, because, (_first_line(error.msg),))
+            self._add(node, Outcome.STOPS, because, (first_line(error.msg),))
             return None
         if analysed is not None:
             self.analysed.add(str(node["unique_id"]))
         elif because:
-            self._add(_kind(node), name, Outcome.UNKNOWN, because, (QUERY_NOT_KNOWN,))
+            self._add(node, Outcome.UNKNOWN, because, (QUERY_NOT_KNOWN,))
         return analysed
 
     def _plan(
@@ -238,7 +234,7 @@ class Forecast:
                 self.changes[unique_id] = found.change
         if stops:
             self._stopped.add(unique_id)
-            self._add(_kind(node), name, Outcome.SKIPPED, stops)
+            self._add(node, Outcome.SKIPPED, stops)
         is_shown = unique_id in self.asked or result.error or result.values.get("statements")
         if is_shown:
             reads = sorted({*because, *stops})
@@ -285,9 +281,9 @@ class Forecast:
             self._stopped.add(str(node["unique_id"]))
             name = full_name(node)
             texts = tuple(difference.text for difference in differences)
-            self._add(
-                Kind.CONTRACT, name, Outcome.BREAKS, because, texts, (contract_command(name),)
-            )
+            do = (contract_command(name),)
+            broken = Effect(Kind.CONTRACT, name, Outcome.BREAKS, because, texts, do)
+            self.effects.append(broken)
         return bool(differences) and self.stops_at_contracts
 
     def _find_stale_views(self) -> None:
@@ -325,28 +321,15 @@ class Forecast:
         return full_name(self.graph.node(unique_id))
 
     def _add(
-        self,
-        kind: Kind,
-        name: str,
-        outcome: Outcome,
-        because: tuple[str, ...],
-        details: tuple[str, ...] = (),
-        do: tuple[str, ...] = (),
+        self, node: Node, outcome: Outcome, because: tuple[str, ...], details: tuple[str, ...] = ()
     ) -> None:
-        self.effects.append(Effect(kind, name, outcome, because, details, do))
-
-
-def _kind(node: Node) -> Kind:
-    found = {"view": Kind.VIEW, "snapshot": Kind.SNAPSHOT}
-    return found.get(materialization(node), Kind.MODEL)
+        kinds = {"view": Kind.VIEW, "snapshot": Kind.SNAPSHOT}
+        kind = kinds.get(materialization(node), Kind.MODEL)
+        self.effects.append(Effect(kind, full_name(node), outcome, because, details))
 
 
 def _path(relation: BaseRelation) -> Path:
     return without_session_catalog(relation_path(relation))
-
-
-def _first_line(text: str) -> str:
-    return next(iter(text.strip().splitlines()), "")
 
 
 def _differences(before: StructType, after: StructType) -> tuple[str, ...]:

@@ -81,6 +81,11 @@ class Effect:
         return "\n".join([*lines, *(f"Do: {command}" for command in self.do)])
 
 
+def first_line(text: str) -> str:
+    """Return the first line of an error message, for the details of an effect."""
+    return next(iter(text.strip().splitlines()), "")
+
+
 def sorted_effects(effects: Iterable[Effect]) -> Sequence[Effect]:
     """Return effects sorted by their kind and name, so that two outputs can be compared."""
     kinds = list(Kind)

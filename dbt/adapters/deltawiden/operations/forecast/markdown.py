@@ -15,14 +15,8 @@ def plans_markdown(
 ) -> str:
     """Render the results of ``check_type_widening`` or ``plan``.
 
-    Args:
-        results: the results. Each has the values of ``plan_model``, or an error.
-        downstream: what the changes do to everything that reads the tables.
-        readers: the text about the readers that lose access; empty if none does.
-
-    Returns:
-        A heading, a table of the models, and a section for each model that is refused or changes.
-        Names and messages can have any characters: they do not end a cell or a block of code.
+    A heading, a table of the models, and a section for each model that is refused or changes. Names
+    and messages can have any characters: they do not end a cell or a block of code.
 
     Source:
         https://github.github.com/gfm/ (tables, fenced code blocks)

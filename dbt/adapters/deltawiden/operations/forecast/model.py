@@ -111,12 +111,7 @@ def made_again_planned(model: str) -> Planned:
 
 
 def with_take_over(found: Planned, table: SparkRelation, statements: Sequence[str]) -> Planned:
-    """Add to a plan that the run first takes over a Delta table that the metastore lacks.
-
-    Args:
-        table: the table, named by its folder.
-        statements: the statements that take it over.
-    """
+    """Add to a plan that the run first takes over a Delta table that the metastore lacks."""
     result = found.result
     every = [*statements, *result.values.get("statements", [])]
     values = {**result.values, "statements": every, "takes_over": table.identifier}
@@ -125,11 +120,7 @@ def with_take_over(found: Planned, table: SparkRelation, statements: Sequence[st
 
 
 def skipped_model(model: str, stops: Sequence[str]) -> OperationResult:
-    """Return the result for a model that dbt skips.
-
-    Args:
-        stops: the names of the models that it reads and that stop.
-    """
+    """Return the result for a model that dbt skips because models that it reads stop."""
     shown = {"what will run": f"nothing: dbt skips it after {', '.join(stops)}"}
     nothing: dict[str, Any] = {key: [] for key in _CHANGES}
     return OperationResult(model, {**shown, "not stored exactly": ""}, {**nothing, "skipped": True})

@@ -4,10 +4,8 @@ from collections.abc import Iterator, Mapping
 from graphlib import TopologicalSorter
 from typing import Any
 
-from dbt.adapters.deltawiden.operations.selection import Node
+from dbt.adapters.deltawiden.operations.selection import RESOURCE_TYPES, Node
 from dbt.adapters.deltawiden.sql.identifiers import Path, read_name
-
-_RESOURCE_TYPES = ("model", "snapshot", "seed")
 
 
 class NodeGraph:
@@ -17,7 +15,7 @@ class NodeGraph:
         self._nodes: dict[str, Node] = {
             unique_id: node
             for unique_id, node in graph.get("nodes", {}).items()
-            if node["resource_type"] in _RESOURCE_TYPES
+            if node["resource_type"] in RESOURCE_TYPES
         }
         self._exposures: Mapping[str, Node] = graph.get("exposures", {})
 
@@ -37,12 +35,9 @@ class NodeGraph:
         return self._nodes[unique_id]
 
     def inputs(self, node: Node) -> list[str]:
-        """Return the nodes whose tables and views a node reads.
+        """Return the unique ids, sorted, of the nodes whose tables and views a node reads.
 
         An ephemeral model has neither: the nodes that it reads are inputs of its readers.
-
-        Returns:
-            Their unique ids, each once, sorted.
         """
         return sorted(set(self._inputs(node)))
 

@@ -17,11 +17,7 @@ from dbt.adapters.deltawiden.operations.result import (
 
 @dataclass(frozen=True)
 class PlanResults(OperationResults):
-    """The results of ``check_type_widening`` or ``plan`` for all models.
-
-    Attributes:
-        downstream: what the changes do to everything that reads the tables.
-    """
+    """The results of ``check_type_widening`` or ``plan``, and what reads the tables."""
 
     OUTPUTS = ("text", "json", "markdown", "html")
 
@@ -29,12 +25,7 @@ class PlanResults(OperationResults):
 
     @classmethod
     def of(cls, operation: str, forecast: Forecast, asked: Sequence[str]) -> "PlanResults":
-        """Return the results of a forecast.
-
-        Args:
-            forecast: the forecast, after ``run``.
-            asked: the unique ids of the models that were asked for, in the order of the output.
-        """
+        """Return the results of a forecast that has run: first the models that were asked for."""
         reached = [key for key in forecast.results if key not in asked]
         each = [forecast.results[key] for key in (*asked, *reached)]
         return cls(operation, each, {}, sorted_effects(forecast.effects))
@@ -57,7 +48,6 @@ class PlanResults(OperationResults):
 
     @property
     def document(self) -> dict[str, Any]:
-        """The JSON document of the results."""
         return {
             **super().document,
             "downstream": [effect.value for effect in self.downstream],
@@ -66,21 +56,17 @@ class PlanResults(OperationResults):
 
     @property
     def text(self) -> str:
-        """The results without errors as tables for people, empty if there are none."""
-        shown = self if any(result.shown.get(READS) for result in self.each) else self._without()
-        parts = [OperationResults(shown.operation, shown.each).text]
+        each = self.each
+        if not any(result.shown.get(READS) for result in each):
+            each = [
+                replace(result, shown={k: v for k, v in result.shown.items() if k != READS})
+                for result in each
+            ]
+        parts = [OperationResults(self.operation, each).text]
         if self.downstream:
             parts.append(text_table([effect.row for effect in self.downstream]))
         parts += [self.readers_text, self.filters_text]
         return "\n\n".join(filter(None, parts))
-
-    def _without(self) -> "PlanResults":
-        """Return the results without an empty column."""
-        each = [
-            replace(result, shown={k: v for k, v in result.shown.items() if k != READS})
-            for result in self.each
-        ]
-        return replace(self, each=each)
 
     @property
     def readers_text(self) -> str:
@@ -103,7 +89,8 @@ class PlanResults(OperationResults):
     def failed(self) -> list[OperationResult]:
         """The models that would be refused, and what else would stop the run."""
         own = [result for result in self.each if result.error]
-        return [*own, *(stopping_result(e) for e in self.downstream if e.stops_the_run)]
+        stopping = (effect for effect in self.downstream if effect.stops_the_run)
+        return [*own, *(OperationResult(effect.name, error=effect.error) for effect in stopping)]
 
     @property
     def checked(self) -> int:
@@ -114,8 +101,3 @@ class PlanResults(OperationResults):
     def markdown(self) -> str:
         """The results as Markdown, refusals included."""
         return plans_markdown(self, self.downstream, self.readers_text)
-
-
-def stopping_result(effect: Effect) -> OperationResult:
-    """Return the failed result for a node at which the run would stop."""
-    return OperationResult(effect.name, error=effect.error)

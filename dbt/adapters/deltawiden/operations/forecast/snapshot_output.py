@@ -33,11 +33,10 @@ def hard_deletes(node: Node) -> str:
 
 
 def snapshot_output(node: Node, query: StructType, table: StructType) -> StructType:
-    """Return the schema of the rows that a snapshot writes.
+    """Return the schema of the rows that a snapshot writes: the query's columns, and dbt's own.
 
-    Returns:
-        The columns of the query, and dbt's own. With the strategy ``timestamp``, the times have the
-        type of ``updated_at``. Otherwise dbt's own columns have the types of the table.
+    With the strategy ``timestamp``, the times have the type of ``updated_at``. Otherwise dbt's own
+    columns have the types of the table.
     """
     config = node["config"]
     columns = own_columns(node)

@@ -7,7 +7,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
-from dbt.adapters.deltawiden.operations.forecast.effects import Effect, Kind, Outcome
+from dbt.adapters.deltawiden.operations.forecast.effects import Effect, Kind, Outcome, first_line
 from dbt.adapters.deltawiden.operations.forecast.would_be_types import WouldBeTypes
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, path_text
 from dbt.adapters.deltawiden.sql.relation_names import name_pattern
@@ -54,8 +54,7 @@ class StaleForecast:
             _, schema = self._types.analyse(view.query, reads)
             casts = () if view.follows else self._finder.casts_with(view, schema)
         except DbtRuntimeError as error:
-            first, *_ = error.msg.strip().splitlines() or [""]
-            yield Effect(Kind.VIEW, name, Outcome.UNKNOWN, because, (first,))
+            yield Effect(Kind.VIEW, name, Outcome.UNKNOWN, because, (first_line(error.msg),))
             return
         if casts or view.follows:
             self._set(view.name, name, schema)

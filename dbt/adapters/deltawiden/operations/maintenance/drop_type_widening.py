@@ -52,9 +52,6 @@ def drop_from_table(
             leaves no other feature behind, but has to wait for the retention period of the history
             if that has a type change. Otherwise, no version is lost.
 
-    Returns:
-        The result, with the steps that were done and those that remain.
-
     Raises:
         DbtRuntimeError: the table is not in the expected state afterwards.
         DbtDatabaseError: Delta refused a statement.
@@ -153,11 +150,7 @@ class _Drop:
                 self.waits_for = TRUNCATING if truncates else EXPIRING
 
     def _run_drop(self, statement: str) -> None:
-        """Run DROP FEATURE. If Delta can't rewrite files on a cluster, rewrite them and rerun it.
-
-        Raises:
-            DbtRuntimeError: Delta refused the statement, or refused it again.
-        """
+        """Run DROP FEATURE. If it can't rewrite files on a cluster, rewrite them and rerun it."""
         try:
             self._run(statement)
         except DbtRuntimeError as error:
@@ -218,11 +211,7 @@ def _removes_changes_before(table: MaintainedTable, before: FeatureState, histor
 
 
 def _check(table: MaintainedTable, before: FeatureState, after: FeatureState, work: _Drop) -> None:
-    """Check that the table is in the state that a drop promises.
-
-    Raises:
-        DbtRuntimeError: it is not.
-    """
+    """Check that the table is in the state that a drop promises."""
     found = []
     if after.features and not work.waits_for:
         found.append(f"it still has the table feature {', '.join(after.features)}")

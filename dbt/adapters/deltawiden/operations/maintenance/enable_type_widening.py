@@ -41,7 +41,6 @@ class Switch:
     """The effect of turning type widening on or off on a table.
 
     Attributes:
-        enables: whether type widening is turned on, not off.
         feature: the table feature of type widening that the table has, or an empty text.
         new_feature: the table feature that is added to the table, or an empty text.
     """
@@ -61,12 +60,11 @@ class Switch:
         return [set_properties(self.table, {TYPE_WIDENING_PROPERTY: value})]
 
     def result(self, dry_run: bool) -> OperationResult:
-        """Return the result for the table.
-
-        Args:
-            dry_run: whether the statement was only shown, and did not run.
-        """
-        result = self._enabled() if self.enables else self._disabled()
+        """Return the result for the table, whose statement was only shown in a dry run."""
+        enabled, disabled = (
+            ("is enabled already", "disabled") if self.is_enabled else ("enabled", "is not enabled")
+        )
+        result = enabled if self.enables else disabled
         if self.statements and dry_run:
             result = "dry run: " + "; ".join(self.statements)
         return OperationResult(
@@ -80,12 +78,6 @@ class Switch:
                 "gains_feature": bool(self.new_feature),
             },
         )
-
-    def _enabled(self) -> str:
-        return "is enabled already" if self.is_enabled else "enabled"
-
-    def _disabled(self) -> str:
-        return "disabled" if self.is_enabled else "is not enabled"
 
     def _readers(self) -> str:
         if self.new_feature:
@@ -171,11 +163,7 @@ def _read_switch(backend: SqlBackend, table: SparkRelation, enables: bool) -> Sw
 
 
 def readers_text(switches: Iterable[Switch | OperationResult]) -> str:
-    """Render the list of the readers that lose access when type widening is enabled.
-
-    Returns:
-        The text, empty if no table gains the feature.
-    """
+    """Render the readers that lose access. Empty if no table gains the table feature."""
     gaining = _gaining(switches)
     if not gaining:
         return ""
@@ -208,11 +196,7 @@ def readers_text(switches: Iterable[Switch | OperationResult]) -> str:
 
 
 def readers_lost(switches: Iterable[Switch | OperationResult]) -> list[dict[str, object]]:
-    """Return the readers that lose access when type widening is enabled, as values for JSON.
-
-    Returns:
-        The readers, empty if no table gains the feature.
-    """
+    """Return these readers as values for JSON."""
     return [reader.value for reader in _LOST] if _gaining(switches) else []
 
 

@@ -19,12 +19,7 @@ _PROGRESS_EVERY = 1_000
 
 @dataclass(frozen=True)
 class FeatureState:
-    """What a version of a table has of type widening.
-
-    Attributes:
-        log_schema: its schema, as the log has it.
-        size: the size of its files in bytes.
-    """
+    """What a version of a table has of type widening. ``size`` is in bytes."""
 
     snapshot: TableSnapshot
     version: int
@@ -94,11 +89,7 @@ class FeatureReader:
         self._same_types: dict[str, StructType] = {}
 
     def read(self) -> FeatureState:
-        """Read the newest version.
-
-        Raises:
-            DbtDatabaseError: a file can't be read.
-        """
+        """Read the newest version. A file that can't be read is a DbtDatabaseError."""
         snapshot = self._table.snapshot().read_now()
         version = self._table.files.version()
         log_schema = self._table.files.log_schema()

@@ -30,10 +30,7 @@ def optimize_table(
 ) -> OperationResult:
     """Compact the files of a table. It changes no row. Calling it again is always safe.
 
-    A Z-order rewrites all files, each time.
-
-    Args:
-        where: a condition on partition columns, to compact only some partitions.
+    A Z-order rewrites all files, each time. A condition on partition columns selects partitions.
 
     Raises:
         DbtRuntimeError: the table is clustered, and has no Z-order or partitions.

@@ -53,11 +53,7 @@ def repair_table(table: MaintainedTable, dry_run: bool) -> OperationResult:
 def find_wrong(files: DataFiles, schema: StructType, leaves: Sequence[Path]) -> Sequence[StaleFile]:
     """Find the files that have the statistics of a float although the column is double.
 
-    Args:
-        schema: the table's schema in the transaction log.
-
-    Returns:
-        The files. With SQL alone, all files in which one of the leaves is float.
+    With SQL alone, these are all files in which one of the leaves is float.
     """
     if not leaves:
         return []

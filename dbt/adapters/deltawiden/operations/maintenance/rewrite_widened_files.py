@@ -63,11 +63,7 @@ def _misread(state: FeatureState, columns: Sequence[Path]) -> FeatureState:
 
 
 def _check(before: FeatureState, after: FeatureState) -> None:
-    """Check that no file is left and no row is lost, if no other writer has written.
-
-    Raises:
-        DbtRuntimeError: it is not so.
-    """
+    """Check that no file is left and no row is lost, if no other writer has written."""
     found = []
     if after.stale:
         found.append(f"{after.stale_text} still hold older types")

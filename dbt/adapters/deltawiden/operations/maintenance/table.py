@@ -20,11 +20,7 @@ from dbt.adapters.deltawiden.operations.result import OperationResult, Operation
 
 @dataclass(frozen=True)
 class MaintainedTable:
-    """A Delta table that an operation works on.
-
-    Attributes:
-        commit_tag: a text in the user metadata of every commit that the operation makes.
-    """
+    """A Delta table that an operation works on. The tag is in the metadata of its commits."""
 
     relation: SparkRelation
     backend: SqlBackend
@@ -78,24 +74,16 @@ class MaintainedTable:
         return [commit for commit in commits if self.commit_tag in commit.user_metadata]
 
     def history_expires_at(self, retention: str) -> str:
-        """Return when the last removed type changes will be gone from the table's history.
+        """Return when history that is kept for an interval has no removed type changes left.
 
-        Args:
-            retention: how long history is kept, as an SQL interval.
-
-        Returns:
-            The time in the format of ISO 8601, in the connection's time zone.
+        It is in ISO 8601, in the connection's time zone.
         """
         location = self.snapshot().location
         return history_expiry(location, retention, self.backend.fetch_rows)
 
 
 def read_log_schema(text: str) -> tuple[StructType, tuple[TypeChange, ...]]:
-    """Read a schema from the log: with Delta's own metadata, and the type changes recorded in it.
-
-    Args:
-        text: a schema from ``DataFiles.log_schema``.
-    """
+    """Read a schema from the log, with Delta's metadata, and the type changes in it."""
     return StructType.fromJson(json.loads(text)), read_metadata(text).changes
 
 
@@ -107,10 +95,9 @@ def run_on_each_table(
     statement: str | None = None,
     writes_rows: bool = False,
 ) -> OperationResults:
-    """Open one table after the other, and run an operation on it.
+    """Open one table after the other, and run an operation on it, also if some fail.
 
     Args:
-        work: runs the operation on a table. If it raises a dbt error, the table has failed.
         statement: the statement that the operation runs on any Delta table, for the error of a
             relation that is none. None for an operation on type widening.
     """

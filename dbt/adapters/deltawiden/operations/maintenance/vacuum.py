@@ -38,10 +38,7 @@ class Vacuum:
 
 
 def vacuum_table(table: MaintainedTable, request: Vacuum) -> OperationResult:
-    """Delete the files that a table no longer needs.
-
-    Returns:
-        The result, with the number of files and the oldest version that stays readable.
+    """Delete the files that a table no longer needs, and say which versions stay readable.
 
     Raises:
         DbtRuntimeError: ``retention_hours`` is more than the table's retention, or less without

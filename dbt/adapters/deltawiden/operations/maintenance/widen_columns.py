@@ -32,11 +32,7 @@ def widen_columns(
     columns: Mapping[str, str],
     dry_run: bool,
 ) -> OperationResults:
-    """Make the type changes that a person asks for.
-
-    Returns:
-        The result for each table. If one change of a table is refused, the table is not changed.
-    """
+    """Make the type changes that a person asks for: in each table all of them, or none."""
 
     def widen(table: SparkRelation) -> OperationResult:
         if dry_run:

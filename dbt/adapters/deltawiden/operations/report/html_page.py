@@ -9,7 +9,7 @@ import jinja2
 from dbt.adapters.deltawiden.operations.forecast.effects import Outcome
 from dbt.adapters.deltawiden.operations.forecast.results import PlanResults
 from dbt.adapters.deltawiden.operations.report.reach_picture import HEIGHT, WIDTH, Box, draw
-from dbt.adapters.deltawiden.operations.report.results import ReportResults
+from dbt.adapters.deltawiden.operations.report.report_type_widening import ReportResults
 from dbt.adapters.deltawiden.operations.report.timeline import BAR, draw_timeline
 from dbt.adapters.deltawiden.sql.identifiers import path_text
 from dbt.adapters.deltawiden.sql.types import type_text

@@ -40,11 +40,7 @@ def check_page_file(operation: str, file: Path) -> None:
 
 
 def write_page(operation: str, file: Path, page: str) -> str:
-    """Write a page to a file, in one step, and return the file's absolute path.
-
-    Raises:
-        CompilationError: as for ``check_page_file``.
-    """
+    """Check the file, write the page to it in one step, and return the file's absolute path."""
     check_page_file(operation, file)
     with _errors_in_words(operation, file):
         write_atomically(file, page)

@@ -8,11 +8,7 @@ WIDTH, HEIGHT, GAP_X, GAP_Y = 210, 44, 70, 14
 
 @dataclass(frozen=True)
 class Box:
-    """A box of the picture.
-
-    Attributes:
-        state: ``change``, ``stop`` or ``look``, for its color.
-    """
+    """A box of the picture. Its ``state``, for its color, is ``change``, ``stop`` or ``look``."""
 
     name: str
     label: str
@@ -31,11 +27,7 @@ class Placed:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture.
-
-    Attributes:
-        lines: the lines between them, each as x and y of both ends.
-    """
+    """Boxes, and the lines between them, each as x and y of both ends."""
 
     boxes: Sequence[Placed]
     lines: Sequence[tuple[int, int, int, int]]
@@ -44,11 +36,7 @@ class Picture:
 
 
 def draw(boxes: Sequence[Box]) -> Picture:
-    """Place boxes in columns: each to the right of those from which its change comes.
-
-    Args:
-        boxes: the boxes. A name in ``because`` without a box has no line.
-    """
+    """Place boxes in columns: each to the right of those from which its change comes."""
     by_name: dict[str, list[Box]] = {}
     for box in boxes:
         by_name.setdefault(box.name, []).append(box)

@@ -1,8 +1,8 @@
 """``report_type_widening``: show a table's type changes, and what dropping the feature needs."""
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 
 from dbt.adapters.spark.relation import SparkRelation
@@ -27,17 +27,44 @@ from dbt.adapters.deltawiden.operations.maintenance.repair_statistics import (
     partition_text,
     partitioned_by_float,
 )
-from dbt.adapters.deltawiden.operations.report.results import ReportResults
-from dbt.adapters.deltawiden.operations.result import OperationResult, run_on_each
+from dbt.adapters.deltawiden.operations.result import (
+    OperationResult,
+    OperationResults,
+    run_on_each,
+    text_table,
+)
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text
+from dbt.adapters.deltawiden.sql.types import type_text
+
+
+@dataclass(frozen=True)
+class ReportResults(OperationResults):
+    """The results of ``report_type_widening`` for all tables."""
+
+    OUTPUTS = ("text", "json", "html")
+
+    changes: Mapping[str, Sequence[DatedChange]] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        rows = [_row(table, change) for table, made in self.changes.items() for change in made]
+        return "\n\n".join(filter(None, [super().text, text_table(rows) if rows else ""]))
+
+
+def _row(table: str, dated: DatedChange) -> dict[str, str]:
+    return {
+        "table": table,
+        "when": dated.time_text,
+        "column": path_text(dated.change.path),
+        "from": type_text(dated.change.from_type),
+        "to": type_text(dated.change.to_type),
+        "by": dated.maker,
+        "invocation": dated.invocation_id or "-",
+    }
 
 
 def report_type_widening(backend: SqlBackend, tables: Iterable[SparkRelation]) -> ReportResults:
-    """Report what type widening has done to tables.
-
-    Args:
-        tables: the tables. A relation that is not a Delta table is reported as such.
-    """
+    """Report what type widening has done to tables, and which relations are no Delta tables."""
     changes: dict[str, tuple[DatedChange, ...]] = {}
     results = run_on_each(
         "report_type_widening", tables, relation_sql, partial(_report_table, backend, changes)
@@ -61,13 +88,7 @@ def _report_table(
 
 @dataclass(frozen=True)
 class _Statistics:
-    """The errors in the statistics of a table's files.
-
-    Attributes:
-        files: how many files have wrong statistics, or None if only SQL can be used.
-        has_saved_settings: whether a widening ended before it turned statistics of columns on
-            again.
-    """
+    """The errors in the statistics of a table's files. With SQL alone, ``files`` is None."""
 
     columns: tuple[Path, ...]
     files: int | None
@@ -110,11 +131,7 @@ def _read_statistics(
 
 @dataclass(frozen=True)
 class _Filters:
-    """What filters of a Spark without this adapter's settings can miss.
-
-    Attributes:
-        are_wrong: whether there is such a file; None if it is not known.
-    """
+    """What filters of other Sparks can miss. ``are_wrong`` is None if it is not known."""
 
     columns: tuple[Path, ...] = ()
     are_wrong: bool | None = False

@@ -31,12 +31,7 @@ class Lane:
 
 @dataclass(frozen=True)
 class Mark:
-    """A commit that changed types.
-
-    Attributes:
-        maker: the model, operation or program that made it; empty if it is not known.
-        title: everything that is known of it.
-    """
+    """A commit that changed types. Its title has everything that is known of it."""
 
     x: int
     time: str
@@ -55,12 +50,9 @@ class Timeline:
 
 
 def draw_timeline(changes: Sequence[DatedChange]) -> Timeline:
-    """Place a lane for each column or field, and a mark for each commit.
+    """Place a lane for each column or field, and a mark for each commit, in their order.
 
     The marks have equal distances, whatever the time between the commits.
-
-    Args:
-        changes: the type changes of one table, in the order in which they were made.
     """
     commits = list(dict.fromkeys(change.place for change in changes))
     end = NAMES + (len(commits) + 1) * STEP

@@ -21,10 +21,9 @@ class ViewTypes:
     """The types of a view, and those of its query.
 
     Attributes:
-        follows: whether the view always has the types of its query. If so, the other attributes are
-            empty.
-        query_columns: for each column of the view, the name of the query's column. Empty if the
-            view has all columns of the query.
+        follows: whether the view always has the types of its query. The others are empty then.
+        query_columns: the name of the query's column for each column of the view. Empty if the view
+            has all columns of the query.
     """
 
     follows: bool = False
@@ -33,7 +32,7 @@ class ViewTypes:
     query_columns: Sequence[str] = ()
 
 
-class AnalysedPlan(Protocol):
+class AnalysedQuery(Protocol):
     """The analysed plan of a query."""
 
     @property
@@ -41,8 +40,4 @@ class AnalysedPlan(Protocol):
         """The plan as Spark shows it."""
 
     def view_types(self, name: Path, line: int) -> ViewTypes:
-        """Return the types of a view in the plan, and those of its query.
-
-        Args:
-            line: the view's line in the plan's text, from 0.
-        """
+        """Return the types of a view at a line of the text, from 0, and those of its query."""

@@ -6,7 +6,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
-from dbt.adapters.deltawiden.delta.analysed_plan import FOLLOWING_MODES, ViewTypes
+from dbt.adapters.deltawiden.delta.query_views import FOLLOWING_MODES, ViewTypes
 from dbt.adapters.deltawiden.spark.scala import analysed_plan
 from dbt.adapters.deltawiden.spark.session_connection import errors_as_dbt_errors
 from dbt.adapters.deltawiden.sql.identifiers import Path, parse_path, path_sql
@@ -14,7 +14,7 @@ from dbt.adapters.deltawiden.sql.identifiers import Path, parse_path, path_sql
 _SEPARATOR = "\n"
 
 
-class JvmPlan:
+class JvmQuery:
     """An analysed plan in the session's JVM."""
 
     def __init__(self, session: SparkSession, plan: Any) -> None:
@@ -23,7 +23,6 @@ class JvmPlan:
         self.text = str(plan.numberedTreeString())
 
     def view_types(self, name: Path, line: int) -> ViewTypes:
-        """Return the types of a view and of its query. See ``AnalysedPlan``."""
         with errors_as_dbt_errors():
             node = self._node(name, line)
             described = node.desc()

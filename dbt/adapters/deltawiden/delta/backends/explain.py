@@ -7,7 +7,7 @@ from functools import partial
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql.types import StructType
 
-from dbt.adapters.deltawiden.delta.analysed_plan import FOLLOWING_MODES, ViewTypes
+from dbt.adapters.deltawiden.delta.query_views import FOLLOWING_MODES, ViewTypes
 from dbt.adapters.deltawiden.delta.transaction_log import FetchRows
 from dbt.adapters.deltawiden.sql.identifiers import Path, parse_path, path_sql, quote
 
@@ -15,8 +15,8 @@ _QUOTED_NAME = re.compile(r"`(?:[^`]|``)*`")
 _DETAILS = "# Detailed Table Information"
 
 
-class ExplainedPlan:
-    """An analysed plan that EXPLAIN shows.
+class ExplainedQuery:
+    """A query whose analysed plan EXPLAIN shows.
 
     Raises:
         DbtRuntimeError: the query can't be analysed.
@@ -38,7 +38,6 @@ class ExplainedPlan:
             raise DbtRuntimeError(text)
 
     def view_types(self, name: Path, line: int) -> ViewTypes:
-        """Return the types of a view and of its query. See ``AnalysedPlan``."""
         view = path_sql(name)
         described = self._fetch_rows(f"describe table extended {view}")
         rows = [(str(row[0]), str(row[1])) for row in described]
