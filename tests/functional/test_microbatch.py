@@ -19,6 +19,11 @@ MOMENTS = {
     8: "2024-11-03 07:00:00",
 }
 SECOND = {2, 3, 4}
+LONG_MOMENTS = (
+    *("2023-12-01 00:00:00", "2023-12-31 23:59:59.999999", "2024-01-01 00:00:00"),
+    *("2024-02-01 00:00:00", "2024-02-29 23:59:59.999999", "2024-03-01 00:00:00"),
+    *("2024-12-31 23:59:59.999999", "2025-01-01 00:00:00"),
+)
 EVENTS = """
 {{{{ config(event_time='at') }}}}
 select id, at, {{{{ var('n', 1) }}}} as n from values {rows} as e(id, at)
@@ -283,3 +288,35 @@ class TestParquet:
     def test_a_table_without_partitions_is_refused(self, project, table):
         run = dbt("run", "--select", "+unpartitioned", "--full-refresh", *DAYS)
         assert "With `file_format: delta` it needs none." in run.output
+
+
+@pytest.mark.slow
+@needs_delta_4
+class TestLongBatches:
+    @pytest.fixture(scope="class")
+    def models(self):
+        rows = ", ".join(f"({n}, timestamp'{at}Z')" for n, at in enumerate(LONG_MOMENTS, 1))
+        begin = ("begin='2024-11-01'", "begin='2023-11-01'")
+        sizes = {f"{size}.sql": model(f"batch_size='{size}'") for size in ("month", "year")}
+        models = {name: text.replace(*begin) for name, text in sizes.items()}
+        return {"events.sql": EVENTS.format(rows=rows), **models}
+
+    @pytest.mark.parametrize(
+        ("size", "start", "end", "replaced"),
+        [
+            ("month", "2024-02-01", "2024-03-01", {4, 5}),
+            ("year", "2024-01-01", "2025-01-01", {3, 4, 5, 6, 7}),
+        ],
+    )
+    def test_replace_the_rows_of_a_month_or_a_year_and_no_others(
+        self, project, table, size: str, start: str, end: str, replaced: set[int]
+    ):
+        def run(first: str, last: str, **variables: int) -> None:
+            limits = ("--event-time-start", first, "--event-time-end", last)
+            dbt("run", "--select", "events", size, *limits, **variables)
+
+        run("2023-01-01", "2026-01-01")
+        run(start, end, n=2)
+        assert table(size).rows("id", "n") == [
+            (n, 2 if n in replaced else 1) for n in range(1, len(LONG_MOMENTS) + 1)
+        ]
