@@ -48,17 +48,16 @@ def stored_condition(value: str, data_type: DataType, shifts: bool = False) -> s
         Delta's protocol, "Partition Value Serialization": "an empty string for any type translates
         to a null partition value". The folder's name contains the value as text. Bytes that are not
         UTF-8 are replaced in it. A timestamp is in the session's time zone and has no offset: in an
-        hour that is repeated, it is read as the earlier one of the two moments. Delta writes the
-        year of a timestamp without its era.
+        hour that is repeated, it is read as the earlier one of the two moments. Since
+        4.1, Delta writes the year of a timestamp without its era.
     """
     if not can_lose_values(data_type):
         return None
     if isinstance(data_type, spark.TimestampType):
-        stored = (
-            f"try_cast(cast({value} as string) as timestamp_ltz) = {value} and "
-            f"year({value}) > 0 and unix_micros({value}) >= {_FIRST_YEAR}"
-        )
-        return f"{stored} and {_is_same_in_java_sql(value)}" if shifts else stored
+        has_text = f"try_cast(cast({value} as string) as timestamp_ltz) = {value}"
+        if shifts:
+            return f"{has_text} and {_is_same_in_java_sql(value)}"
+        return f"{has_text} and year({value}) > 0 and unix_micros({value}) >= {_FIRST_YEAR}"
     # Compare bytes, because different texts can be equal under a collation.
     null = f"cast({literal(NULL_PARTITION)} as binary)"
     return (
