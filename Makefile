@@ -161,9 +161,9 @@ bench: $(INSTALLED)  ## This adapter compared with other programs; writes docs/b
 	$(BIN)/python -m benchmarks $(ONLY)
 
 # To grow is a decision: it raises these numbers.
-PYTHON_LINES := 25437
-SQL_LINES := 1313
-MODULE_LINES := 450
+PYTHON_LINES := 25830
+SQL_LINES := 1030
+MODULE_LINES := 400
 
 .PHONY: weight
 weight:  ## Check how many lines the code has

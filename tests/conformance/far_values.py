@@ -48,9 +48,12 @@ def far_filters(pair: Pair, row: int, values: list[Any]) -> Iterator[tuple[str, 
         The filter, and whether it is true for the row. A filter that is null is not.
     """
     on = pair.place.operand.format(column=pair.column)
+    # A null array has no element, so no filter on an element is true.
+    has_element = values[row] is not None or "exists" not in pair.place.filter
     other = values[(row + 1) % (ROWS - 1)]
     for text, holds in far_conditions(values[row], other, parse_type(pair.target), row):
-        yield pair.place.filter.format(column=pair.column, on=text.format(on=on)), holds
+        filtered = pair.place.filter.format(column=pair.column, on=text.format(on=on))
+        yield filtered, holds and has_element
 
 
 def far_conditions(

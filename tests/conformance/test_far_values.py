@@ -133,8 +133,10 @@ def test_all_filters_with_values_beyond_the_files_find_their_rows(
     conformance.beyond[position] = (len(pairs), sum(reads.tried for reads in readers.values()))
     conformance.beyond_disagreements += wrong
     assert wrong == []
+    # `replace where` has no filter on a part of an array or a map.
+    changes = CHANGES if position in (*PUSHED, "partition column") else CHANGES[:-1]
     for row in range(ROWS):
-        changed_rows(readers["true"], pairs, row, [CHANGES[row % len(CHANGES)]])
+        changed_rows(readers["true"], pairs, row, [changes[row % len(changes)]])
 
 
 @pytest.mark.slow

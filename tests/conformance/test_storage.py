@@ -118,9 +118,18 @@ def read_back(
     back = {name: "v" if name == "void" else f"cast(v as {name})" for name in sources}
     cases = " ".join(f"when '{name}' then {shown(name, back[name])}" for name in sources)
     found: dict[str, dict[int, str | None]] = {name: {} for name in sources}
-    for source, n, value in spark.sql(
-        f"select source, n, case source {cases} end from {table}"
-    ).collect():
+    query = f"select source, n, case source {cases} end from {table}"
+    try:
+        rows = spark.sql(query).collect()
+    except (PySparkException, Py4JJavaError):
+        # A value was stored as one that is not in the range of its own type.
+        if len(sources) == 1:
+            return found
+        each = (
+            read_back(spark, f"(select * from {table} where source = '{s}')", [s]) for s in sources
+        )
+        return {source: values for one in each for source, values in one.items()}
+    for source, n, value in rows:
         found[source][n] = value
     return found
 
