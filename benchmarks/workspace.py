@@ -18,7 +18,7 @@ from dbt.adapters.deltawiden.spark.settings import start_settings
 
 SCHEMA = "bench"
 OURS, THEIRS = "dbt-deltawiden", "dbt-spark"
-_EVOLUTION = "dbt.adapters.deltawiden.evolution"
+_EVOLUTION = "dbt.adapters.deltawiden.writes"
 PLANNING = (
     f"{_EVOLUTION}.evolution:TableEvolution.plan",
     f"{_EVOLUTION}.evolution:TableEvolution.run_before_write",

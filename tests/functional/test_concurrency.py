@@ -14,7 +14,7 @@ from pyspark.sql.streaming import StreamingQuery
 from tenacity import wait_none
 
 from dbt.adapters.deltawiden.delta import conflicts
-from dbt.adapters.deltawiden.evolution import attempts
+from dbt.adapters.deltawiden.writes import attempts
 from tests.functional.cells import ONE_DAY, STRATEGIES
 from tests.functional.support import Table, again_and_again, dbt, needs_delta_4
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dbt.adapters.deltawiden.spark.kept.processes import Process
+from dbt.adapters.deltawiden.spark.keep_alive.processes import Process
 from tests.functional.test_start import DBT_LINE, dbt, ended, project, set_profile  # noqa: F401
 
 

@@ -82,7 +82,7 @@ ROWS: dict[str, list[Rows]] = {
     "f": [[(i, FLOAT) for i in range(3)]],
     "c": [OLD, NEW],
 }
-DBT_PROCESS, JVM, KEEPER = "bin/dbt", "SparkSubmit", "kept.server"
+DBT_PROCESS, JVM, KEEPER = "bin/dbt", "SparkSubmit", "keep_alive.server"
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 CTRL_C = b"\x03"
 

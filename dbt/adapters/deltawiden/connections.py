@@ -19,7 +19,7 @@ from dbt.adapters.deltawiden.credentials import (
 from dbt.adapters.deltawiden.spark.connect import open_connect
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
 from dbt.adapters.deltawiden.spark.errors import error_text, has_java_stack
-from dbt.adapters.deltawiden.spark.kept.session import open_kept, release_kept
+from dbt.adapters.deltawiden.spark.keep_alive.session import open_kept, release_kept
 from dbt.adapters.deltawiden.spark.object_storage import warn_of_a_second_driver
 from dbt.adapters.deltawiden.spark.python_models import release_functions
 from dbt.adapters.deltawiden.spark.redaction import scrubbed

@@ -12,8 +12,8 @@ from dbt_common.dataclass_schema import StrEnum
 from dbt_common.exceptions import DbtConfigError
 
 from dbt.adapters.deltawiden.spark.connect import DEFAULT_PORT
-from dbt.adapters.deltawiden.spark.kept.duration import read_duration
-from dbt.adapters.deltawiden.spark.kept.status import kept_text
+from dbt.adapters.deltawiden.spark.keep_alive.duration import read_duration
+from dbt.adapters.deltawiden.spark.keep_alive.status import kept_text
 from dbt.adapters.deltawiden.spark.log_errors import report_log_errors_once
 from dbt.adapters.deltawiden.spark.redaction import find_secrets, hide
 from dbt.adapters.deltawiden.spark.settings import SAFE_SETTINGS, given_settings

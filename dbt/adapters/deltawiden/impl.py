@@ -28,8 +28,6 @@ from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager
 from dbt.adapters.deltawiden.credentials import ConnectionMethod
 from dbt.adapters.deltawiden.delta.backends import choose_backend
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
-from dbt.adapters.deltawiden.evolution.after_run import optimize_after_run
-from dbt.adapters.deltawiden.evolution.comments import ChangedComments, changed_comments
 from dbt.adapters.deltawiden.freshness import LastModified, last_modified
 from dbt.adapters.deltawiden.relation import DeltaWidenRelation
 from dbt.adapters.deltawiden.relation_listing import ListingAdapter
@@ -46,6 +44,8 @@ from dbt.adapters.deltawiden.table_folders import TableFolders
 from dbt.adapters.deltawiden.views.finder import UP_CAST
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.rules import feature_properties
+from dbt.adapters.deltawiden.writes.after_run import optimize_after_run
+from dbt.adapters.deltawiden.writes.comments import ChangedComments, changed_comments
 from dbt.adapters.deltawiden.writing.merge_columns import Names, merge_update_columns
 from dbt.adapters.deltawiden.writing.seeds import check_seed, quote_seed_column, seed_values
 from dbt.adapters.deltawiden.writing.store_assignment import STORE_ASSIGNMENT_POLICY

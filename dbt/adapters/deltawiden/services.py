@@ -7,13 +7,13 @@ from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.spark.relation import SparkRelation
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
-from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
-from dbt.adapters.deltawiden.evolution.incremental import IncrementalWrites
-from dbt.adapters.deltawiden.evolution.merge_actions import MergeActions
-from dbt.adapters.deltawiden.evolution.model_views import ModelViews
-from dbt.adapters.deltawiden.evolution.new_tables import NewTables
-from dbt.adapters.deltawiden.evolution.snapshots import SnapshotEvolution
 from dbt.adapters.deltawiden.views.finder import ViewFinder
+from dbt.adapters.deltawiden.writes.evolution import TableEvolution
+from dbt.adapters.deltawiden.writes.incremental import IncrementalWrites
+from dbt.adapters.deltawiden.writes.merge_actions import MergeActions
+from dbt.adapters.deltawiden.writes.model_views import ModelViews
+from dbt.adapters.deltawiden.writes.new_tables import NewTables
+from dbt.adapters.deltawiden.writes.snapshots import SnapshotEvolution
 
 if TYPE_CHECKING:
     from dbt.adapters.deltawiden.operations.operations import Operations

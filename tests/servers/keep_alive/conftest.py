@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from dbt.adapters.deltawiden.spark.kept.session import open_kept, release_kept
-from dbt.adapters.deltawiden.spark.kept.status import stop_kept
+from dbt.adapters.deltawiden.spark.keep_alive.session import open_kept, release_kept
+from dbt.adapters.deltawiden.spark.keep_alive.status import stop_kept
 
 JARS = Path("~/.cache/dbt-deltawiden").expanduser()
 

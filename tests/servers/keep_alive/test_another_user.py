@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from dbt_common.exceptions import DbtConfigError
 
-from dbt.adapters.deltawiden.spark.kept.channel import server_problem
-from dbt.adapters.deltawiden.spark.kept.client import attach
-from dbt.adapters.deltawiden.spark.kept.settings import place
-from dbt.adapters.deltawiden.spark.kept.state import spark_folder
-from dbt.adapters.deltawiden.spark.kept.status import stop_kept
+from dbt.adapters.deltawiden.spark.keep_alive.channel import server_problem
+from dbt.adapters.deltawiden.spark.keep_alive.client import attach
+from dbt.adapters.deltawiden.spark.keep_alive.settings import place
+from dbt.adapters.deltawiden.spark.keep_alive.state import spark_folder
+from dbt.adapters.deltawiden.spark.keep_alive.status import stop_kept
 from tests.servers.keep_alive.conftest import JARS
 
 OTHER = 64999  # the id of a user that no system has
@@ -61,7 +61,7 @@ def test_another_user_can_neither_read_nor_end_it(parameters: dict[str, str], ca
     try:
         assert [each for each in tries if as_other(each).returncode == 0] == []
         shown = as_other("cat /proc/[0-9]*/cmdline; ps -ef").stdout
-        assert "kept.server" in shown
+        assert "keep_alive.server" in shown
         assert spark.token not in shown
         assert server_problem(spark.port, spark.token, 300) is None
     finally:

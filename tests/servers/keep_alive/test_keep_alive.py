@@ -16,14 +16,14 @@ import pytest
 from dbt_common.exceptions import DbtBaseException
 from pyspark.sql.connect.proto import base_pb2, base_pb2_grpc
 
-from dbt.adapters.deltawiden.spark.kept import client
-from dbt.adapters.deltawiden.spark.kept.channel import server_problem
-from dbt.adapters.deltawiden.spark.kept.client import Attached, SparkIsUsed, attach
-from dbt.adapters.deltawiden.spark.kept.processes import wait_until_ended
-from dbt.adapters.deltawiden.spark.kept.session import open_kept, release_kept
-from dbt.adapters.deltawiden.spark.kept.settings import place
-from dbt.adapters.deltawiden.spark.kept.state import KeptSpark, SparkFolder, spark_folder
-from dbt.adapters.deltawiden.spark.kept.status import kept_text, stop_kept
+from dbt.adapters.deltawiden.spark.keep_alive import client
+from dbt.adapters.deltawiden.spark.keep_alive.channel import server_problem
+from dbt.adapters.deltawiden.spark.keep_alive.client import Attached, SparkIsUsed, attach
+from dbt.adapters.deltawiden.spark.keep_alive.processes import wait_until_ended
+from dbt.adapters.deltawiden.spark.keep_alive.session import open_kept, release_kept
+from dbt.adapters.deltawiden.spark.keep_alive.settings import place
+from dbt.adapters.deltawiden.spark.keep_alive.state import KeptSpark, SparkFolder, spark_folder
+from dbt.adapters.deltawiden.spark.keep_alive.status import kept_text, stop_kept
 from tests.functional import listeners
 
 LONG = 300
@@ -282,7 +282,7 @@ def test_a_spark_without_memory_ends_and_is_replaced(parameters, kept):
 
 WRITES = """
 import json, sys
-from dbt.adapters.deltawiden.spark.kept.session import open_kept
+from dbt.adapters.deltawiden.spark.keep_alive.session import open_kept
 session = open_kept(json.loads(sys.argv[1]), 300).session
 session.sql("create schema if not exists kept")
 session.sql("create or replace table kept.killed (n bigint) using delta")
@@ -354,7 +354,7 @@ def test_a_clock_that_was_set_back_does_not_keep_it_alive(parameters, folder):
 
 ATTACHES = """
 import json, sys
-from dbt.adapters.deltawiden.spark.kept.client import attach
+from dbt.adapters.deltawiden.spark.keep_alive.client import attach
 attached = attach(json.loads(sys.argv[1]), 300)
 print(json.dumps([attached.spark.jvm.pid, attached.is_new]), flush=True)
 sys.stdin.read()

@@ -11,9 +11,6 @@ from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.spark.relation import SparkRelation
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
-from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
-from dbt.adapters.deltawiden.evolution.model_views import ModelViews
-from dbt.adapters.deltawiden.evolution.snapshots import SnapshotEvolution
 from dbt.adapters.deltawiden.operations.arguments import (
     SELECTING,
     check_arguments,
@@ -62,9 +59,12 @@ from dbt.adapters.deltawiden.operations.report.report_type_widening import (
 from dbt.adapters.deltawiden.operations.result import OperationResults
 from dbt.adapters.deltawiden.operations.selection import Names, Selection, full_name
 from dbt.adapters.deltawiden.operations.stop_spark import StoppedSparks
-from dbt.adapters.deltawiden.spark.kept.status import stop_kept
+from dbt.adapters.deltawiden.spark.keep_alive.status import stop_kept
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
 from dbt.adapters.deltawiden.views.finder import ViewFinder
+from dbt.adapters.deltawiden.writes.evolution import TableEvolution
+from dbt.adapters.deltawiden.writes.model_views import ModelViews
+from dbt.adapters.deltawiden.writes.snapshots import SnapshotEvolution
 
 Tables = Iterable[SparkRelation]
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from dbt.adapters.deltawiden.spark.kept.status import Stopped
+from dbt.adapters.deltawiden.spark.keep_alive.status import Stopped
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dbt.flags import get_flags
 from pyspark import SparkContext
 
-from dbt.adapters.deltawiden.spark.kept.session import prestart_kept
+from dbt.adapters.deltawiden.spark.keep_alive.session import prestart_kept
 from dbt.adapters.deltawiden.spark.session import prestart_session
 from dbt.adapters.deltawiden.spark.settings import is_on_one_machine
 

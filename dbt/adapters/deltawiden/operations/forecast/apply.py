@@ -6,12 +6,12 @@ from functools import partial
 
 from dbt.adapters.deltawiden.config.rewrite_limit import read_rewrite_limit
 from dbt.adapters.deltawiden.delta.relations import relation_sql
-from dbt.adapters.deltawiden.evolution.attempts import Attempts, retry_with_new_plan
-from dbt.adapters.deltawiden.evolution.older_files import left_after_run
 from dbt.adapters.deltawiden.operations.forecast.downstream import READS, Forecast, Reader
 from dbt.adapters.deltawiden.operations.forecast.model import TableChange
 from dbt.adapters.deltawiden.operations.result import OperationResult, attempt
 from dbt.adapters.deltawiden.widening.report import misread_text
+from dbt.adapters.deltawiden.writes.attempts import Attempts, retry_with_new_plan
+from dbt.adapters.deltawiden.writes.older_files import left_after_run
 
 
 def apply_changes(forecast: Forecast, chosen: Collection[str]) -> None:

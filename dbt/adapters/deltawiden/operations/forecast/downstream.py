@@ -21,8 +21,6 @@ from pyspark.sql.types import StructType
 from dbt.adapters.deltawiden.config.model_spec import read_model_spec
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_path
-from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
-from dbt.adapters.deltawiden.evolution.snapshots import SnapshotEvolution
 from dbt.adapters.deltawiden.operations.forecast.contracts import (
     ContractDifference,
     contract_command,
@@ -60,6 +58,8 @@ from dbt.adapters.deltawiden.sql.types import type_text
 from dbt.adapters.deltawiden.views.finder import ViewFinder
 from dbt.adapters.deltawiden.views.stale_views import without_session_catalog
 from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.writes.evolution import TableEvolution
+from dbt.adapters.deltawiden.writes.snapshots import SnapshotEvolution
 
 QUERY_NOT_KNOWN = (
     "Its query is not known: the model is in Python, or it uses macros or ephemeral models, which "

@@ -11,9 +11,6 @@ from dbt.adapters.deltawiden.config.model_spec import read_model_spec
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
-from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
-from dbt.adapters.deltawiden.evolution.incremental_plan import plan_incremental
-from dbt.adapters.deltawiden.evolution.older_files import left_after_run
 from dbt.adapters.deltawiden.operations.result import OperationResult
 from dbt.adapters.deltawiden.operations.selection import Node, full_name
 from dbt.adapters.deltawiden.widening import report
@@ -21,6 +18,9 @@ from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import schema_at_write
 from dbt.adapters.deltawiden.widening.report import misread_text
 from dbt.adapters.deltawiden.widening.schema_after import SchemaChanges, schema_after
+from dbt.adapters.deltawiden.writes.evolution import TableEvolution
+from dbt.adapters.deltawiden.writes.incremental_plan import plan_incremental
+from dbt.adapters.deltawiden.writes.older_files import left_after_run
 
 
 @dataclass(frozen=True)

@@ -8,19 +8,19 @@ from dbt.adapters.deltawiden.config.rewrite_limit import read_rewrite_limit
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
-from dbt.adapters.deltawiden.evolution.attempts import Attempts, retry_with_new_plan
-from dbt.adapters.deltawiden.evolution.evolution import (
-    SchemaChangeRefused,
-    TableEvolution,
-    require_not_refused,
-)
-from dbt.adapters.deltawiden.evolution.older_files import left_after_run
 from dbt.adapters.deltawiden.operations.progress import log_progress
 from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults, run_on_each
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import plan_by_hand
 from dbt.adapters.deltawiden.widening.report import misread_text
 from dbt.adapters.deltawiden.widening.request import InvalidRequest, read_request
+from dbt.adapters.deltawiden.writes.attempts import Attempts, retry_with_new_plan
+from dbt.adapters.deltawiden.writes.evolution import (
+    SchemaChangeRefused,
+    TableEvolution,
+    require_not_refused,
+)
+from dbt.adapters.deltawiden.writes.older_files import left_after_run
 
 _NAME = "widen_columns"
 

@@ -5,7 +5,7 @@ import warnings
 from typing import Any
 
 from dbt.adapters.deltawiden.spark.connect import remote_builder
-from dbt.adapters.deltawiden.spark.kept.settings import LOOPBACK
+from dbt.adapters.deltawiden.spark.keep_alive.settings import LOOPBACK
 
 NEEDED_BY = "keep_alive"
 # PySpark's default goes on for ten minutes, for servers that are far away.

@@ -18,15 +18,15 @@ from dbt.adapters.deltawiden.config.validation import columns_named, invalid_con
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.column_metadata import CURRENT_DEFAULT
 from dbt.adapters.deltawiden.delta.query_views import CHAR_PADDING
-from dbt.adapters.deltawiden.evolution.batches import batch_checked_sql, creates_table_by_batch
-from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
-from dbt.adapters.deltawiden.evolution.file_formats import checked_format_query
-from dbt.adapters.deltawiden.evolution.model_views import ModelViews
 from dbt.adapters.deltawiden.spark.temporary_views import declared_view
 from dbt.adapters.deltawiden.sql.identifiers import path_sql, path_text, quote
 from dbt.adapters.deltawiden.sql.queries import select_from
 from dbt.adapters.deltawiden.widening.clustering import find_columns
 from dbt.adapters.deltawiden.widening.rules import feature_properties
+from dbt.adapters.deltawiden.writes.batches import batch_checked_sql, creates_table_by_batch
+from dbt.adapters.deltawiden.writes.evolution import TableEvolution
+from dbt.adapters.deltawiden.writes.file_formats import checked_format_query
+from dbt.adapters.deltawiden.writes.model_views import ModelViews
 from dbt.adapters.deltawiden.writing.columns import (
     chars_unchanged_sql,
     partitions_checked_sql,

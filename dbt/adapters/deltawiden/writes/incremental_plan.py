@@ -10,9 +10,9 @@ from pyspark.sql.types import StructType
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec
 from dbt.adapters.deltawiden.config.strategies import DELETE_INSERT, REPLACE_WHERE
 from dbt.adapters.deltawiden.config.validation import columns_named
-from dbt.adapters.deltawiden.evolution.evolution import TableEvolution, require_not_refused
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import refused_keys
+from dbt.adapters.deltawiden.writes.evolution import TableEvolution, require_not_refused
 
 
 def plan_incremental(

@@ -8,9 +8,9 @@ from datetime import datetime
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.deltawiden.spark.kept.client import end, health_problem
-from dbt.adapters.deltawiden.spark.kept.settings import place, settings_key
-from dbt.adapters.deltawiden.spark.kept.state import (
+from dbt.adapters.deltawiden.spark.keep_alive.client import end, health_problem
+from dbt.adapters.deltawiden.spark.keep_alive.settings import place, settings_key
+from dbt.adapters.deltawiden.spark.keep_alive.state import (
     KeptSpark,
     LockIsHeld,
     SparkFolder,

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from dbt.adapters.deltawiden.spark.kept import session
-from dbt.adapters.deltawiden.spark.kept.client import Attached
-from dbt.adapters.deltawiden.spark.kept.processes import Process
-from dbt.adapters.deltawiden.spark.kept.session import prestart_kept, release_kept
-from dbt.adapters.deltawiden.spark.kept.state import KeptSpark, SparkFolder
+from dbt.adapters.deltawiden.spark.keep_alive import session
+from dbt.adapters.deltawiden.spark.keep_alive.client import Attached
+from dbt.adapters.deltawiden.spark.keep_alive.processes import Process
+from dbt.adapters.deltawiden.spark.keep_alive.session import prestart_kept, release_kept
+from dbt.adapters.deltawiden.spark.keep_alive.state import KeptSpark, SparkFolder
 
 
 def test_a_command_that_ends_early_does_not_wait_for_the_start(

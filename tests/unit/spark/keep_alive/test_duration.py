@@ -8,7 +8,7 @@ from dbt_common.exceptions import DbtConfigError
 
 from dbt.adapters.deltawiden import credentials as credentials_module
 from dbt.adapters.deltawiden.credentials import DeltaWidenCredentials
-from dbt.adapters.deltawiden.spark.kept.duration import read_duration
+from dbt.adapters.deltawiden.spark.keep_alive.duration import read_duration
 
 
 @pytest.mark.parametrize(

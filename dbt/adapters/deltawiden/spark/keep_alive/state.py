@@ -20,7 +20,7 @@ from dbt.adapters.deltawiden.spark.file_lock import (
     try_lock,
     wait_for_lock,
 )
-from dbt.adapters.deltawiden.spark.kept.processes import Process
+from dbt.adapters.deltawiden.spark.keep_alive.processes import Process
 
 _ATTACH_SECONDS = 600
 """How long to wait for another dbt that starts Spark: its first start may download jars."""

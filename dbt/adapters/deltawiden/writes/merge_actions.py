@@ -11,10 +11,10 @@ from dbt.adapters.deltawiden.config.model_spec import ModelSpec
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
 from dbt.adapters.deltawiden.delta.relations import relation_sql
-from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
 from dbt.adapters.deltawiden.sql.assignments import Assignment, read_assignments
 from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
 from dbt.adapters.deltawiden.sql.identifiers import Path, read_name
+from dbt.adapters.deltawiden.writes.evolution import TableEvolution
 from dbt.adapters.deltawiden.writing.columns import assigned_sql
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 

@@ -19,7 +19,6 @@ from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.conflicts import is_conflict, retry_same_commit
 from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
 from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
-from dbt.adapters.deltawiden.evolution.attempts import SchemaChangeFailed
 from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.clustering import plan_clustering
@@ -33,6 +32,7 @@ from dbt.adapters.deltawiden.widening.self_reference import (
     widened_queries,
 )
 from dbt.adapters.deltawiden.widening.steps import ClusterBy, Step
+from dbt.adapters.deltawiden.writes.attempts import SchemaChangeFailed
 from dbt.adapters.deltawiden.writing.partition_values import has_moments, shifts_moments
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from dbt_common.exceptions import DbtConfigError
 
-from dbt.adapters.deltawiden.spark.kept import settings
-from dbt.adapters.deltawiden.spark.kept.settings import (
+from dbt.adapters.deltawiden.spark.keep_alive import settings
+from dbt.adapters.deltawiden.spark.keep_alive.settings import (
     check_can_be_kept,
     embedded_metastore,
     kept_environment,

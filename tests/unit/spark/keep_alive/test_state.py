@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from dbt_common.exceptions import DbtConfigError, DbtRuntimeError
 
-from dbt.adapters.deltawiden.spark.kept import state
-from dbt.adapters.deltawiden.spark.kept.processes import Process, wait_until_ended
-from dbt.adapters.deltawiden.spark.kept.state import (
+from dbt.adapters.deltawiden.spark.keep_alive import state
+from dbt.adapters.deltawiden.spark.keep_alive.processes import Process, wait_until_ended
+from dbt.adapters.deltawiden.spark.keep_alive.state import (
     KeptSpark,
     LockIsHeld,
     SparkFolder,
@@ -169,7 +169,7 @@ def test_many_can_use_a_spark_and_the_first_is_alone(folder: SparkFolder):
 USES = """
 import sys, time
 from pathlib import Path
-from dbt.adapters.deltawiden.spark.kept.state import SparkFolder
+from dbt.adapters.deltawiden.spark.keep_alive.state import SparkFolder
 use = SparkFolder(Path(sys.argv[1])).use(1)
 if sys.argv[2:]:
     use.note_sessions()

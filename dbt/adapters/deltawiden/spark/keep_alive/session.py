@@ -11,8 +11,8 @@ from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.spark.connect import ConnectConnection, create_session
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
-from dbt.adapters.deltawiden.spark.kept.channel import limit_retries, local_builder
-from dbt.adapters.deltawiden.spark.kept.client import Attached, attach
+from dbt.adapters.deltawiden.spark.keep_alive.channel import limit_retries, local_builder
+from dbt.adapters.deltawiden.spark.keep_alive.client import Attached, attach
 from dbt.adapters.deltawiden.spark.redaction import hide
 from dbt.adapters.deltawiden.spark.running import RunningSpark, note_running
 

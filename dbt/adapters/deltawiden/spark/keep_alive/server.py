@@ -21,13 +21,13 @@ from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.spark.embedded import start_spark
-from dbt.adapters.deltawiden.spark.kept.processes import Process, wait_until_ended
-from dbt.adapters.deltawiden.spark.kept.settings import (
+from dbt.adapters.deltawiden.spark.keep_alive.processes import Process, wait_until_ended
+from dbt.adapters.deltawiden.spark.keep_alive.settings import (
     embedded_metastore,
     kept_parameters,
     start_or_given,
 )
-from dbt.adapters.deltawiden.spark.kept.state import (
+from dbt.adapters.deltawiden.spark.keep_alive.state import (
     KeptSpark,
     LockIsHeld,
     SparkFolder,

@@ -17,15 +17,15 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.deltawiden.spark.connect import remote_builder
 from dbt.adapters.deltawiden.spark.embedded import SparkDidNotStart
 from dbt.adapters.deltawiden.spark.errors import error_text
-from dbt.adapters.deltawiden.spark.kept.channel import NEEDED_BY, server_problem
-from dbt.adapters.deltawiden.spark.kept.processes import wait_until_ended
-from dbt.adapters.deltawiden.spark.kept.settings import (
+from dbt.adapters.deltawiden.spark.keep_alive.channel import NEEDED_BY, server_problem
+from dbt.adapters.deltawiden.spark.keep_alive.processes import wait_until_ended
+from dbt.adapters.deltawiden.spark.keep_alive.settings import (
     check_can_be_kept,
     kept_environment,
     place,
     settings_key,
 )
-from dbt.adapters.deltawiden.spark.kept.state import (
+from dbt.adapters.deltawiden.spark.keep_alive.state import (
     KeptSpark,
     SparkFolder,
     Use,
@@ -36,7 +36,7 @@ from dbt.adapters.deltawiden.spark.redaction import scrubbed
 
 logger = AdapterLogger("DeltaWiden")
 
-_SERVER = "dbt.adapters.deltawiden.spark.kept.server"
+_SERVER = "dbt.adapters.deltawiden.spark.keep_alive.server"
 # Not -m: it would add the working folder to the places that Python imports from.
 _PROGRAM = f"import sys; sys.path = [p for p in sys.path if p]; from {_SERVER} import main; main()"
 _PROBE_SECONDS = 20

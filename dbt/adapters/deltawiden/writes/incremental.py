@@ -26,19 +26,19 @@ from dbt.adapters.deltawiden.config.strategies import (
 from dbt.adapters.deltawiden.config.validation import names_listed
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
-from dbt.adapters.deltawiden.evolution.attempts import Attempts, Turns, retry_with_new_plan
-from dbt.adapters.deltawiden.evolution.batches import batch_of_model, refuse_shared_partitions
-from dbt.adapters.deltawiden.evolution.duplicate_keys import duplicate_keys_named
-from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
-from dbt.adapters.deltawiden.evolution.file_formats import checked_format_query
-from dbt.adapters.deltawiden.evolution.incremental_plan import plan_incremental
-from dbt.adapters.deltawiden.evolution.merge_actions import MergeActions
-from dbt.adapters.deltawiden.evolution.model_views import ModelViews
-from dbt.adapters.deltawiden.evolution.model_write import ModelWrite
-from dbt.adapters.deltawiden.evolution.older_files import Rewritten, rewrite_older_files
-from dbt.adapters.deltawiden.evolution.snapshots import SnapshotEvolution
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.writes.attempts import Attempts, Turns, retry_with_new_plan
+from dbt.adapters.deltawiden.writes.batches import batch_of_model, refuse_shared_partitions
+from dbt.adapters.deltawiden.writes.duplicate_keys import duplicate_keys_named
+from dbt.adapters.deltawiden.writes.evolution import TableEvolution
+from dbt.adapters.deltawiden.writes.file_formats import checked_format_query
+from dbt.adapters.deltawiden.writes.incremental_plan import plan_incremental
+from dbt.adapters.deltawiden.writes.merge_actions import MergeActions
+from dbt.adapters.deltawiden.writes.model_views import ModelViews
+from dbt.adapters.deltawiden.writes.model_write import ModelWrite
+from dbt.adapters.deltawiden.writes.older_files import Rewritten, rewrite_older_files
+from dbt.adapters.deltawiden.writes.snapshots import SnapshotEvolution
 from dbt.adapters.deltawiden.writing.batch import Batch
 from dbt.adapters.deltawiden.writing.merge import equal_keys, merge_conditions, merge_sql
 from dbt.adapters.deltawiden.writing.replacement import ReplaceWhere, has_no_offset_changes

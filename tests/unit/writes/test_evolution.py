@@ -9,8 +9,6 @@ from pyspark.sql.types import IntegerType, LongType
 
 from dbt.adapters.deltawiden.delta.backends.sql import USER_METADATA, SqlBackend
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
-from dbt.adapters.deltawiden.evolution.attempts import SchemaChangeFailed
-from dbt.adapters.deltawiden.evolution.evolution import TableEvolution
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.steps import (
     AlterTypes,
@@ -22,6 +20,8 @@ from dbt.adapters.deltawiden.widening.steps import (
     UnsetProperties,
     UnsetStatistics,
 )
+from dbt.adapters.deltawiden.writes.attempts import SchemaChangeFailed
+from dbt.adapters.deltawiden.writes.evolution import TableEvolution
 
 TABLE = "`s`.`t`"
 ENABLES = SetProperties(TABLE, (("delta.enableTypeWidening", "true"),))

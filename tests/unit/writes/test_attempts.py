@@ -12,13 +12,6 @@ from pyspark.sql.types import DecimalType, LongType, ShortType
 
 from dbt.adapters.deltawiden.delta.conflicts import CONFLICTS, MAX_ATTEMPTS
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
-from dbt.adapters.deltawiden.evolution.attempts import (
-    Attempts,
-    SchemaChangeFailed,
-    Turns,
-    WidensItsOwnInput,
-    retry_with_new_plan,
-)
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.schema_diff import TypeDifference
 from dbt.adapters.deltawiden.widening.steps import (
@@ -28,6 +21,13 @@ from dbt.adapters.deltawiden.widening.steps import (
     RewriteRows,
     SetStatistics,
     Step,
+)
+from dbt.adapters.deltawiden.writes.attempts import (
+    Attempts,
+    SchemaChangeFailed,
+    Turns,
+    WidensItsOwnInput,
+    retry_with_new_plan,
 )
 from dbt.adapters.deltawiden.writing.columns import Write
 from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment

@@ -7,10 +7,10 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite
-from dbt.adapters.deltawiden.evolution.evolution import SchemaChangeRefused
 from dbt.adapters.deltawiden.sql.identifiers import parse_path, path_text
 from dbt.adapters.deltawiden.views.finder import ViewFinder, view_models
 from dbt.adapters.deltawiden.views.stale_views import changed_values_text, widened_text
+from dbt.adapters.deltawiden.writes.evolution import SchemaChangeRefused
 
 logger = AdapterLogger("DeltaWiden")
 

@@ -20,12 +20,12 @@ from dbt.adapters.deltawiden.config.policy import OnSchemaChange
 from dbt.adapters.deltawiden.config.project_macros import is_replaced
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
-from dbt.adapters.deltawiden.evolution.evolution import SchemaChangeRefused, TableEvolution
-from dbt.adapters.deltawiden.evolution.model_write import source_sql
 from dbt.adapters.deltawiden.sql.identifiers import quote, read_name
 from dbt.adapters.deltawiden.sql.queries import select_from
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.writes.evolution import SchemaChangeRefused, TableEvolution
+from dbt.adapters.deltawiden.writes.model_write import source_sql
 from dbt.adapters.deltawiden.writing.columns import WrittenColumn, match_columns
 
 _STAGING_MACROS = ("snapshot_staging_table", "snapshot_get_time")
