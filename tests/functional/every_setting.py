@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
-from dbt.adapters.deltawiden.spark.refused_settings import REFUSED_SETTINGS
+from dbt.adapters.deltawiden.spark.unsafe_settings import REFUSED_SETTINGS
 
 DELTA = "spark.databricks.delta."
 

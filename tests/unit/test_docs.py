@@ -25,8 +25,8 @@ from dbt.adapters.deltawiden.credentials import DeltaWidenCredentials
 from dbt.adapters.deltawiden.impl import DeltaWidenConfig
 from dbt.adapters.deltawiden.operations.arguments import SELECTING
 from dbt.adapters.deltawiden.operations.operations import Operations
-from dbt.adapters.deltawiden.spark.refused_settings import REFUSED_SETTINGS
 from dbt.adapters.deltawiden.spark.settings import start_settings
+from dbt.adapters.deltawiden.spark.unsafe_settings import REFUSED_SETTINGS
 from dbt.include.deltawiden import PACKAGE_PATH
 from tests.unit.pages import DOCS, ROOT, every_page, in_code, read, table, tables
 

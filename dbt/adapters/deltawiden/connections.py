@@ -23,12 +23,11 @@ from dbt.adapters.deltawiden.spark.keep_alive.session import open_kept, release_
 from dbt.adapters.deltawiden.spark.object_storage import warn_of_a_second_driver
 from dbt.adapters.deltawiden.spark.python_models import release_functions
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
-from dbt.adapters.deltawiden.spark.refused_settings import refuse_settings
 from dbt.adapters.deltawiden.spark.running import end_text
 from dbt.adapters.deltawiden.spark.session import get_session, release_session
 from dbt.adapters.deltawiden.spark.session_connection import SessionConnection
 from dbt.adapters.deltawiden.spark.storage_folder import WAREHOUSE, warn_of_other_folders
-from dbt.adapters.deltawiden.spark.unsafe_settings import warn_of_filters
+from dbt.adapters.deltawiden.spark.unsafe_settings import refuse_settings, warn_of_filters
 from dbt.adapters.deltawiden.sql.literals import literal
 
 logger = AdapterLogger("DeltaWiden")

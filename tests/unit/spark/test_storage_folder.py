@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from dbt_common.exceptions import DbtConfigError
+from dbt_common.invocation import reset_invocation_id
 
 from dbt.adapters.deltawiden.spark import storage_folder
 from dbt.adapters.deltawiden.spark.settings import start_settings
@@ -20,14 +21,6 @@ def odd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     monkeypatch.chdir(folder)
     return folder
-
-
-@pytest.fixture
-def warnings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    found: list[str] = []
-    monkeypatch.setattr(storage_folder, "_warned", set())
-    monkeypatch.setattr(storage_folder, "warn_or_error", lambda event: found.append(event.base_msg))
-    return found
 
 
 def test_the_warehouse_is_in_a_working_folder_whose_name_spark_encodes(odd: Path):
@@ -62,22 +55,23 @@ def test_a_folder_that_is_not_accepted(folder: str, given: dict[str, str]):
         settings_of_folder(folder, "/home/shop", given)
 
 
-def test_tables_in_the_wrong_place_are_named_and_the_commands_move_them(odd: Path, warnings):
+def test_tables_in_the_wrong_place_are_named_and_the_commands_move_them(odd: Path, warned):
     wrong = odd.parent / "a%20b%2520%20%23ü" / "spark-warehouse"
     (wrong / "x.db").mkdir(parents=True)
     storage_folder.warn_of_other_folders({}, {}, str(odd))
     storage_folder.warn_of_other_folders({}, {}, str(odd))
-    (text,) = warnings
+    (text,) = warned
     assert f"Tables of earlier runs are in {wrong}" in text
     subprocess.run(text.rpartition("no dbt command runs: ")[2], shell=True, check=True)
     assert (odd / "spark-warehouse" / "x.db").is_dir()
     assert (wrong / "x.db").is_dir()  # The metastore's paths go on to work.
-    storage_folder._warned.clear()
+    warned.clear()
+    reset_invocation_id()
     storage_folder.warn_of_other_folders({}, {}, str(odd))
-    assert len(warnings) == 1
+    assert warned == []
 
 
-def test_a_metastore_in_the_projects_folder_is_named(odd: Path, tmp_path: Path, warnings):
+def test_a_metastore_in_the_projects_folder_is_named(odd: Path, tmp_path: Path, warned):
     (tmp_path / "metastore_db").mkdir()
     storage_folder.warn_of_other_folders({}, {}, str(tmp_path))
-    assert "set `spark_dir: .` in the profile" in warnings[0]
+    assert "set `spark_dir: .` in the profile" in warned[0]

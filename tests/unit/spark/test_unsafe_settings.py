@@ -1,39 +1,56 @@
-"""A setting with which filters can miss rows is named once in a run."""
-
-from typing import Any
+"""Settings with which values would be lost are refused, and those of filters are warned of."""
 
 import pytest
+from dbt_common.exceptions import DbtConfigError
 
-from dbt.adapters.deltawiden.spark import unsafe_settings
 from dbt.adapters.deltawiden.spark.settings import SAFE_READS
-from dbt.adapters.deltawiden.spark.unsafe_settings import warn_of_filters
+from dbt.adapters.deltawiden.spark.unsafe_settings import (
+    REFUSED_SETTINGS,
+    RefusedSetting,
+    refuse_settings,
+    warn_of_filters,
+)
+
+every_setting = pytest.mark.parametrize("setting", REFUSED_SETTINGS, ids=lambda each: each.name)
 
 
-@pytest.fixture
-def warnings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    said: list[str] = []
-
-    def keep(event: Any) -> None:
-        said.append(event.base_msg)
-
-    monkeypatch.setattr(unsafe_settings, "warn_or_error", keep)
-    monkeypatch.setattr(unsafe_settings, "_warned", set())
-    return said
+@every_setting
+def test_a_refused_value_is_named_with_what_to_do(setting: RefusedSetting):
+    for value in setting.values or ("1",):
+        for spelled in (value.lower(), value.upper()):
+            with pytest.raises(DbtConfigError) as error:
+                refuse_settings({setting.name: spelled}.get)
+            assert f"{setting.name} is {spelled}: {setting.why}" in error.value.msg
+        assert setting.remedy in error.value.msg
 
 
-def test_the_warning_has_the_setting_its_value_and_what_to_do(warnings: list[str]):
+@every_setting
+def test_what_the_error_says_to_do_is_accepted(setting: RefusedSetting):
+    refuse_settings({setting.name: setting.use}.get)
+    refuse_settings({}.get)
+
+
+def test_all_refused_values_are_in_one_error():
+    first, second = REFUSED_SETTINGS[:2]
+    with pytest.raises(DbtConfigError) as error:
+        refuse_settings({each.name: each.values[0] for each in (first, second)}.get)
+    assert first.name in error.value.msg
+    assert second.name in error.value.msg
+
+
+def test_the_warning_has_the_setting_its_value_and_what_to_do(warned: list[str]):
     (decimals, lists) = SAFE_READS
     for _ in range(2):
         warn_of_filters({decimals: "true", lists: "0"})
-    (text,) = warnings
+    (text,) = warned
     assert text.startswith(f"{decimals} is true")
     assert lists not in text
     assert "can miss rows" in text
     assert "Remove the setting" in text
 
 
-def test_the_safe_values_and_other_settings_give_no_warning(warnings: list[str]):
+def test_the_safe_values_and_other_settings_give_no_warning(warned: list[str]):
     warn_of_filters({**SAFE_READS, "spark.x": "y"})
     warn_of_filters({key: value.upper() for key, value in SAFE_READS.items()})
     warn_of_filters({})
-    assert warnings == []
+    assert warned == []

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dbt.adapters.deltawiden.config.policy import problem
-from dbt.adapters.deltawiden.config.warnings import warn_once
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, read_names
+from dbt.adapters.deltawiden.warnings import warn_once
 
 _TABLES = ("table", "incremental", "snapshot", "seed")
 _INSTEAD = "use liquid_clustered_by: [columns], or remove clustered_by"

@@ -19,8 +19,8 @@ from dbt.adapters.deltawiden.config.policy import (
     read_policy,
 )
 from dbt.adapters.deltawiden.config.strategies import STRATEGY_KEYS, strategy_problems
-from dbt.adapters.deltawiden.config.warnings import warn_once
 from dbt.adapters.deltawiden.sql.identifiers import read_name
+from dbt.adapters.deltawiden.warnings import warn_once
 
 STRICT = "strict"
 """The value of ``store_assignment_policy``."""

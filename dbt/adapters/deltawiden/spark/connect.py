@@ -11,13 +11,13 @@ from dbt_common.exceptions import DbtConfigError
 from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
-from dbt.adapters.deltawiden.spark.refused_settings import refuse_settings
 from dbt.adapters.deltawiden.spark.session_connection import (
     SessionConnection,
     errors_as_dbt_errors,
     hush_pyspark,
 )
 from dbt.adapters.deltawiden.spark.settings import iceberg_settings
+from dbt.adapters.deltawiden.spark.unsafe_settings import refuse_settings
 
 DEFAULT_PORT = 15002
 

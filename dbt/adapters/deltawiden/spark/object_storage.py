@@ -3,15 +3,10 @@
 import re
 from collections.abc import Callable
 
-from dbt.adapters.events.types import AdapterEventWarning
-from dbt_common.events.functions import warn_or_error
-from dbt_common.invocation import get_invocation_id
+from dbt.adapters.deltawiden.warnings import warn_once
 
 _S3 = re.compile(r"(s3[an]?)://", re.IGNORECASE)
 _LOG_STORE_OF_ALL = "spark.delta.logStore.class"
-
-# The invocations that have had the warning.
-_warned: set[str] = set()
 
 
 def warn_of_a_second_driver(location: str, setting: Callable[[str], str | None]) -> None:
@@ -31,13 +26,9 @@ def warn_of_a_second_driver(location: str, setting: Callable[[str], str | None])
     Source:
         https://docs.delta.io/latest/delta-storage.html (Amazon S3, single-cluster setup)
     """
-    invocation = get_invocation_id()
-    if invocation in _warned:
-        return
     text = _warning(location, setting)
     if text is not None:
-        warn_or_error(AdapterEventWarning(name="DeltaWiden", base_msg=text))
-        _warned.add(invocation)
+        warn_once(text)
 
 
 def _warning(location: str, setting: Callable[[str], str | None]) -> str | None:

@@ -13,7 +13,6 @@ from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.spark.embedded import start_spark
-from dbt.adapters.deltawiden.spark.refused_settings import refuse_settings
 from dbt.adapters.deltawiden.spark.session_connection import hush_pyspark
 from dbt.adapters.deltawiden.spark.settings import (
     CATALOG,
@@ -22,6 +21,7 @@ from dbt.adapters.deltawiden.spark.settings import (
     given_settings,
 )
 from dbt.adapters.deltawiden.spark.target_settings import TargetSettings
+from dbt.adapters.deltawiden.spark.unsafe_settings import refuse_settings
 
 _lock = threading.Lock()
 _current: "_Current | None" = None

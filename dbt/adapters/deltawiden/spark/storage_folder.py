@@ -11,10 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import quote
 
-from dbt.adapters.events.types import AdapterEventWarning
-from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import DbtConfigError
-from dbt_common.invocation import get_invocation_id
+
+from dbt.adapters.deltawiden.warnings import warn_once
 
 WAREHOUSE = "spark.sql.warehouse.dir"
 _URL = "spark.hadoop.javax.jdo.option.ConnectionURL"
@@ -24,9 +23,6 @@ _CONFIGURATION_FOLDERS = ("SPARK_CONF_DIR", "HADOOP_CONF_DIR", "YARN_CONF_DIR")
 _TABLES, _METASTORE = "spark-warehouse", "metastore_db"
 # What java.io.File.toURI encodes. Letters of other alphabets stay as they are.
 _ENCODED = re.compile(r"""[\s%#?^`{}|"<>\\\[\]]""")
-
-# The invocations that have had a warning.
-_warned: set[str] = set()
 
 
 def settings_of_folder(folder: str, project: str, parameters: Mapping[str, str]) -> dict[str, str]:
@@ -86,13 +82,11 @@ def warn_of_other_folders(
     Raises:
         EventCompilationError: ``--warn-error`` makes errors of warnings.
     """
-    invocation = get_invocation_id()
-    if invocation in _warned or _decides_elsewhere(given, environment):
+    if _decides_elsewhere(given, environment):
         return
-    _warned.add(invocation)
     text = _misplaced_text() or _other_metastore_text(project)
     if text:
-        warn_or_error(AdapterEventWarning(name="DeltaWiden", base_msg=text))
+        warn_once(text)
 
 
 def _misplaced_text() -> str:

@@ -21,9 +21,9 @@ from pyspark.sql.types import DataType
 
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite
 from dbt.adapters.deltawiden.config.validation import read_model_policy
-from dbt.adapters.deltawiden.config.warnings import warn_once
 from dbt.adapters.deltawiden.sql.identifiers import quote, quote_once
 from dbt.adapters.deltawiden.sql.types import UnknownType, nearest_float, parse_type, type_text
+from dbt.adapters.deltawiden.warnings import warn_once
 from dbt.adapters.deltawiden.writing.store_assignment import INTEGER_BITS
 
 _MOST_SHOWN = 10

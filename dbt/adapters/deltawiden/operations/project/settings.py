@@ -9,8 +9,11 @@ from dbt.flags import get_flags
 from dbt.adapters.deltawiden.credentials import ANSI
 from dbt.adapters.deltawiden.operations.project.files import line_with
 from dbt.adapters.deltawiden.operations.project.finding import Effect, Finding
-from dbt.adapters.deltawiden.spark.refused_settings import refused_settings
-from dbt.adapters.deltawiden.spark.unsafe_settings import unsafe_settings, unsafe_text
+from dbt.adapters.deltawiden.spark.unsafe_settings import (
+    refused_settings,
+    unsafe_settings,
+    unsafe_text,
+)
 
 _AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"
 _OVERRIDDEN = {

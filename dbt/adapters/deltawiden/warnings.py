@@ -1,4 +1,4 @@
-"""Warn about a configuration once a run, however many nodes have it."""
+"""Warn once a run, however many nodes or connections have a reason."""
 
 from threading import Lock
 
@@ -10,8 +10,11 @@ _warned: set[tuple[str, str]] = set()
 _one_at_a_time = Lock()
 
 
-def warn_once(text: str, where: str) -> None:
+def warn_once(text: str, where: str = "") -> None:
     """Warn, unless this run has already given the same warning.
+
+    Args:
+        where: what the first warning names besides.
 
     Raises:
         EventCompilationError: ``--warn-error`` makes errors of warnings. It is raised each time, so
@@ -19,5 +22,6 @@ def warn_once(text: str, where: str) -> None:
     """
     with _one_at_a_time:
         if (get_invocation_id(), text) not in _warned:
-            warn_or_error(AdapterEventWarning(name="DeltaWiden", base_msg=f"{where}: {text}"))
+            message = f"{where}: {text}" if where else text
+            warn_or_error(AdapterEventWarning(name="DeltaWiden", base_msg=message))
             _warned.add((get_invocation_id(), text))
