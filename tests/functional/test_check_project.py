@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from dbt.adapters.factory import reset_adapters
 
 from tests.functional.operate import document, operate, succeeds
 from tests.functional.support import needs_delta_4
@@ -145,8 +146,14 @@ class TestRefusedSettings:
         given = {**dbt_profile_target["server_side_parameters"], **refused}
         return {**dbt_profile_target, "server_side_parameters": given}
 
+    @pytest.fixture
+    def adapter_of_its_own(self):
+        """The next class has another profile. Without the fixture ``project``, nothing forgets."""
+        yield
+        reset_adapters()
+
     def test_a_setting_with_which_nothing_can_run_is_named_before_spark_is_used(
-        self, dbt_profile_data, project_root, profiles_root, profiles_yml, dbt_project_yml
+        self, adapter_of_its_own, project_root, profiles_root, profiles_yml, dbt_project_yml
     ):
         setting, stopped = document(
             "check_project",

@@ -30,8 +30,11 @@ def is_replaced(context: Mapping[str, Any], name: str) -> bool:
 
 def replacing_macro(context: Mapping[str, Any], name: str) -> Any:
     """Return the macro of a project or a package that a call of a built-in one runs, or None."""
-    found = context[name].macro, context["adapter"].dispatch(name, "dbt").macro
-    return next(filter(is_macro_of_project, found), None)
+    called = context[name].macro
+    if is_macro_of_project(called):
+        return called  # dbt itself may have none of this name, and dispatch fails then.
+    dispatched = context["adapter"].dispatch(name, "dbt").macro
+    return dispatched if is_macro_of_project(dispatched) else None
 
 
 def writer_of_project(

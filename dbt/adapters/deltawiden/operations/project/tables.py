@@ -12,7 +12,7 @@ from dbt_common.exceptions import DbtBaseException, DbtRuntimeError
 from pyspark.sql.types import CharType, DataType, NumericType, StringType, VarcharType
 
 from dbt.adapters.deltawiden.config.strategies import DELETE_INSERT, strategy_of
-from dbt.adapters.deltawiden.config.validation import columns_named
+from dbt.adapters.deltawiden.config.validation import columns_named, names_listed
 from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
 from dbt.adapters.deltawiden.operations.forecast.downstream import QUERY_NOT_KNOWN, Reader
 from dbt.adapters.deltawiden.operations.forecast.node_graph import NodeGraph, materialization
@@ -125,7 +125,7 @@ class TableChecks:
         return ""
 
     def _keys(self, node: Node, table: SparkRelation) -> Iterator[Finding]:
-        keys = columns_named(node["config"].get("unique_key"))
+        keys = columns_named(filter(None, names_listed(node["config"].get("unique_key"))))
         is_merged = strategy_of(node["config"]) in ("merge", DELETE_INSERT)
         if not keys or not is_merged or materialization(node) != "incremental":
             return
