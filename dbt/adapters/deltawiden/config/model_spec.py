@@ -18,7 +18,7 @@ class ModelSpec:
 
     Attributes:
         name: the model's name, for messages.
-        strategy: the incremental strategy. Of a snapshot, it means nothing.
+        strategy: the incremental strategy. Empty for a node that is not an incremental model.
         unique_key: the columns or paths as the author wrote them.
         has_one_key: whether ``unique_key`` is a text and not a list.
         predicates: the conditions of ``predicates`` or ``incremental_predicates``.

@@ -8,6 +8,10 @@ from dbt.adapters.contracts.macros import MacroResolverProtocol
 BUILT_IN = ("dbt", "dbt_spark", "dbt_deltawiden")
 """The packages of dbt, dbt-spark and this adapter."""
 
+MERGE_MACROS = ("get_merge_sql", "get_merge_update_columns")
+"""The macros that decide which values a MERGE writes. If a project replaces one, all values of the
+source are checked."""
+
 _PREFIXES = ("", "deltawiden__", "spark__", "default__")
 _STORE_NO_VALUES = ("view", "ephemeral", "function", "test", "unit")
 _SEED_MACROS = ("create_csv_table", "load_csv_rows")

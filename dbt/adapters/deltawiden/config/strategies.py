@@ -92,7 +92,7 @@ def _merge_problems(config: Mapping[str, Any], strategy: str) -> Iterator[str]:
             "MERGE."
         )
     configured = [key for key in CLAUSE_KEYS if config.get(key)]
-    if strategy == "merge":
+    if strategy == MERGE:
         yield from _clause_problems(config, read_merge_clauses(config))
     elif configured and strategy in STRATEGIES:
         yield (

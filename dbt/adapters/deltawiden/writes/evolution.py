@@ -193,6 +193,17 @@ class TableEvolution:
                 stays = [step for step in done if step not in taken_back]
                 raise SchemaChangeFailed(error.msg, stays) from error
 
+    def change_table(self, plan: Plan, table: SparkRelation, changed_by: str) -> None:
+        """Run the steps before the write, as ``run_before_write``, so that this session sees them.
+
+        Args:
+            table: the table of the plan.
+        """
+        self.run_before_write(plan, changed_by)
+        if plan.before and not table.is_delta:
+            # Spark and Iceberg cache what they have read of such a table, its columns included.
+            self._backend.execute(f"refresh table {table}")
+
     def run_after_write(self, plan: Plan, changed_by: str) -> None:
         """Run the statements of a plan that come after the write has succeeded.
 

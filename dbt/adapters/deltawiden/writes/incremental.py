@@ -14,7 +14,7 @@ from dbt_common.invocation import get_invocation_id
 
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec, read_model_spec
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy
-from dbt.adapters.deltawiden.config.project_macros import is_replaced
+from dbt.adapters.deltawiden.config.project_macros import MERGE_MACROS, is_replaced
 from dbt.adapters.deltawiden.config.strategies import (
     DELETE_INSERT,
     MERGE,
@@ -47,9 +47,6 @@ _AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"
 _OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
 _NOT_A_FILTER = "does not support overwrite by expression"
 """Spark's message for a condition that it can't translate to a filter of the table's format."""
-
-_MERGE_MACROS = ("get_merge_sql", "get_merge_update_columns")
-"""The macros that decide which values a MERGE writes, and that a project can replace."""
 
 Context = Mapping[str, Any]
 """dbt's context of a macro: the node's configuration, dbt's graph, and all macros."""
@@ -143,7 +140,7 @@ class IncrementalWrites:
             self._views.check(context, query)
             # Before the staging view: it compares with the table as it is when the view is made.
             config = context["config"]
-            plan = self._snapshots.plan(query, target, config, columns, hard_deletes)
+            plan = self._snapshots.plan(query, target, spec, config, columns, hard_deletes)
             attempts.record_plan(plan)
             self._change_table(context, spec, plan, target)
             run_write(plan)
@@ -213,7 +210,8 @@ class IncrementalWrites:
             existing=existing,
             target=target,
             is_custom=_is_custom(spec.strategy, context),
-            is_merge_replaced=any(is_replaced(context, name) for name in _MERGE_MACROS),
+            is_merge_replaced=spec.strategy == MERGE
+            and any(is_replaced(context, name) for name in MERGE_MACROS),
         )
         if not write.is_custom:
             write = replace(write, replaced=self._replaced(context, write))
@@ -252,10 +250,7 @@ class IncrementalWrites:
         for text in self._warnings(plan, spec.policy):
             context["exceptions"]["warn"](text)
             self._warned.add((get_invocation_id(), text))
-        self._evolution.run_before_write(plan, _unique_id(context))
-        if (plan.new or plan.changes) and not table.is_delta:
-            # Spark and Iceberg cache what they have read of such a table, its columns included.
-            self._backend.execute(f"refresh table {table}")
+        self._evolution.change_table(plan, table, _unique_id(context))
         changes = report.changes_text(plan)
         if changes:
             context["log"](changes, info=True)

@@ -8,7 +8,7 @@ from dbt_common.exceptions import CompilationError
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec
-from dbt.adapters.deltawiden.config.strategies import DELETE_INSERT, REPLACE_WHERE
+from dbt.adapters.deltawiden.config.strategies import DELETE_INSERT, MERGE, REPLACE_WHERE
 from dbt.adapters.deltawiden.config.validation import columns_named
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import refused_keys
@@ -41,7 +41,7 @@ def plan_incremental(
     if spec.strategy == REPLACE_WHERE:
         keys = _columns_of_condition(spec.predicates, schemas[1])
     plan = evolution.plan(schemas, table, spec, keys)
-    if spec.strategy in ("merge", DELETE_INSERT):
+    if spec.strategy in (MERGE, DELETE_INSERT):
         plan = require_not_refused(plan.refusing(refused_keys(plan.write)))
         _check_unique_key(plan, spec.unique_key)
     if query:

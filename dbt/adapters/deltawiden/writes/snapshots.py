@@ -47,6 +47,7 @@ class SnapshotEvolution:
         self,
         query: str,
         table: SparkRelation,
+        spec: ModelSpec,
         config: Any,
         columns: Mapping[str, str],
         hard_deletes: str,
@@ -58,6 +59,7 @@ class SnapshotEvolution:
 
         Args:
             query: the query for the snapshot's rows, dbt's own columns included.
+            config: dbt's, in which ``check_cols`` gets the table's spelling.
             columns: the names of dbt's own columns.
             hard_deletes: what the snapshot does about rows that its source has deleted.
 
@@ -67,14 +69,12 @@ class SnapshotEvolution:
         Raises:
             SchemaChangeRefused: the plan is refused, or the table has dates for the times at
                 which rows are found deleted.
-            DbtConfigError: a configuration value is not accepted.
 
         Source:
             https://docs.getdbt.com/docs/build/snapshots, "What happens if I add new columns to my
             snapshot query?"
         """
         schemas = self._backend.query_schema(query), self._backend.table_schema(table)
-        spec = read_model_spec(config, config.model.name)
         plan = self.plan_schemas(schemas, table, spec, columns, hard_deletes)
         if _times(_written(plan), columns, TimestampNTZType):
             self._with_timestamp_ntz.add(config.model.unique_id)

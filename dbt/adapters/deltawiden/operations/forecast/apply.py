@@ -62,13 +62,10 @@ def _apply(
     def apply_once(attempts: Attempts) -> None:
         plan = change.decide(backend.table_schema(table))
         attempts.record_plan(plan)
-        reader.evolution.run_before_write(plan, unique_id)
+        reader.evolution.change_table(plan, table, unique_id)
 
     attempts = retry_with_new_plan(apply_once)
     plan = attempts.plan
-    if plan.before and not table.is_delta:
-        # Spark and Iceberg cache what they have read of such a table, its columns included.
-        backend.execute(f"refresh table {table}")
     left = [step.statement for step in plan.after]
     never = read_rewrite_limit(False)
     misread = left_after_run(backend, table, attempts.changes, backend.table_schema(table), never)

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 from dbt.adapters.deltawiden.config.project_macros import (
+    MERGE_MACROS,
     is_macro_of_project,
     replacing_macro,
     writer_of_project,
@@ -26,9 +27,6 @@ _NOT_CALLED = (
     "spark_build_snapshot_staging_table",
 )
 """Macros of dbt-spark that this adapter does not call."""
-
-_CHECKED = ("get_merge_sql", "get_merge_update_columns")
-"""Macros that a project can replace, because the values are checked in the rows that they get."""
 
 _PREFIX = "deltawiden__"
 
@@ -62,7 +60,7 @@ def find_macros(
             continue
         name = macro.name.removeprefix(_PREFIX)
         own = replacing_macro(context, name) if name in context else None
-        if own is not None and name not in _CHECKED:
+        if own is not None and name not in MERGE_MACROS:
             text = f"{own.package_name}.{own.name} is used instead of dbt_deltawiden.{macro.name}"
             do = "remove it, if it is only a workaround for dbt-spark; else compare it with ours"
             yield _replaces(files.of_macro(own), Effect.UNCHECKED, text, do)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from dbt.adapters.spark.relation import SparkRelation
@@ -11,7 +12,7 @@ from dbt_common.clients.agate_helper import from_csv
 from dbt_common.exceptions import DbtBaseException, DbtRuntimeError
 from pyspark.sql.types import CharType, DataType, NumericType, StringType, VarcharType
 
-from dbt.adapters.deltawiden.config.strategies import DELETE_INSERT, strategy_of
+from dbt.adapters.deltawiden.config.strategies import DELETE_INSERT, MERGE, strategy_of
 from dbt.adapters.deltawiden.config.validation import columns_named, names_listed
 from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
 from dbt.adapters.deltawiden.operations.forecast.downstream import QUERY_NOT_KNOWN, Reader
@@ -58,11 +59,15 @@ class TableChecks:
                     stopping.add(full_name(node))
                 yield finding
         yield from self._views(paths)
+        by_name = {full_name(node): node for node in self.selection.nodes()}
         for result in plan(self.reader, self.selection, None).failed:
-            by_name = {full_name(node): node for node in self.selection.nodes()}
             node = by_name.get(result.table, {})
             if result.table not in stopping and not (node and is_wrong(node)):
                 yield self._refused(result.table, node, result.error)
+
+    @cached_property
+    def _graph(self) -> NodeGraph:
+        return NodeGraph(self.selection.graph)
 
     def _of_node(self, node: Node, paths: list[Path]) -> Iterator[Finding]:
         if node["resource_type"] == "seed":
@@ -126,13 +131,12 @@ class TableChecks:
 
     def _keys(self, node: Node, table: SparkRelation) -> Iterator[Finding]:
         keys = columns_named(filter(None, names_listed(node["config"].get("unique_key"))))
-        is_merged = strategy_of(node["config"]) in ("merge", DELETE_INSERT)
+        is_merged = strategy_of(node["config"]) in (MERGE, DELETE_INSERT)
         if not keys or not is_merged or materialization(node) != "incremental":
             return
         analysed = None
         with suppress(DbtRuntimeError):
-            graph, types = NodeGraph(self.selection.graph), WouldBeTypes(self.reader.backend)
-            analysed = self.reader.analyse(graph, node, types)
+            analysed = self.reader.analyse(self._graph, node, WouldBeTypes(self.reader.backend))
         columns = self.reader.backend.table_schema(table).fields if analysed else ()
         stored = {field.name.lower(): field.dataType for field in columns}
         for field in analysed[1].fields if analysed else ():

@@ -128,7 +128,7 @@
   {%- call statement('main') -%}
     {%- if write.is_custom -%}
       {{ _deltawiden_custom_sql(write) }}
-    {%- elif write.is_merge_replaced and write.spec.strategy == 'merge' -%}
+    {%- elif write.is_merge_replaced -%}
       {{ get_merge_sql(write.target, write.merged_rows, config.get('unique_key'), write.merged_columns, _deltawiden_predicates()) }}
     {%- else -%}
       {{ write.statement }}
