@@ -1,6 +1,7 @@
 """How many items of an operation are done."""
 
 import itertools
+from types import SimpleNamespace
 
 import pytest
 
@@ -10,7 +11,7 @@ from dbt.adapters.deltawiden.operations import progress
 def test_many_items_are_counted_every_few_seconds(monkeypatch: pytest.MonkeyPatch):
     seconds = itertools.count(step=2)
     lines: list[str] = []
-    monkeypatch.setattr(progress.time, "monotonic", lambda: next(seconds))
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
     monkeypatch.setattr(progress, "log_progress", lines.append)
     assert list(progress.with_progress("vacuum", "tables", iter("abc"), str.upper)) == [
         "a",

@@ -4,6 +4,7 @@ import functools
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import tenacity.nap
@@ -45,7 +46,8 @@ OVERFLOW = DbtDatabaseError("[CAST_OVERFLOW] The value 300 of the type INT canno
 @pytest.fixture(autouse=True)
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     waits: list[float] = []
-    monkeypatch.setattr(tenacity.nap.time, "sleep", waits.append)
+    # Not `time.sleep` itself: threads of tests before may sleep in a loop.
+    monkeypatch.setattr(tenacity.nap, "time", SimpleNamespace(sleep=waits.append))
     return waits
 
 
