@@ -8,6 +8,7 @@ from benchmarks.results import Comparison, Sample
 from benchmarks.spark import Contents, check, contents
 from benchmarks.workspace import OUR_TARGET, OURS, SCHEMA, Program, Workspace
 from dbt.adapters.deltawiden.spark.session import get_session
+from dbt.adapters.deltawiden.spark.start import SparkStart
 
 ROWS, ROWS_QUICK = 1_000_000, 10_000
 FILES = 4
@@ -52,7 +53,7 @@ def make_tables(rows: int) -> Contents:
     Returns:
         The expected contents of the table after a run.
     """
-    spark = get_session({})
+    spark = get_session(SparkStart.read({}))
     spark.sql(f"create schema {SCHEMA}")
     spark.sql(f"create table {TABLE} using delta as {rows_sql(0, rows, 'int')}")
     source = rows_sql(rows // 2, rows, "bigint")

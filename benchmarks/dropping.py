@@ -16,6 +16,7 @@ from benchmarks.results import Comparison, Sample
 from benchmarks.spark import check, contents
 from benchmarks.workspace import OUR_TARGET
 from dbt.adapters.deltawiden.spark.session import get_session
+from dbt.adapters.deltawiden.spark.start import SparkStart
 
 FILES, STALE = 40, 4
 ROWS_A_FILE, ROWS_A_FILE_QUICK = 800_000, 1_000
@@ -131,7 +132,7 @@ def compared(quick: bool) -> list[Comparison]:
     profile = {"bench": {"target": "dev", "outputs": {"dev": {**OUR_TARGET, "schema": "dropping"}}}}
     Path("profiles.yml").write_text(json.dumps(profile))
     Path("dbt_project.yml").write_text("{name: bench, profile: bench}")
-    spark = get_session({})
+    spark = get_session(SparkStart.read({}))
     spark.sql("create schema dropping")
     comparisons = []
     for number, shape in enumerate(SHAPES):

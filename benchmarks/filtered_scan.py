@@ -12,6 +12,7 @@ from benchmarks.results import Comparison, Sample
 from benchmarks.spark import check
 from dbt.adapters.deltawiden.spark.session import get_session
 from dbt.adapters.deltawiden.spark.settings import DECIMAL_FILTERS, LISTS_IN_FILTERS, SAFE_READS
+from dbt.adapters.deltawiden.spark.start import SparkStart
 
 ROWS, ROWS_QUICK, FILES = 50_000_000, 20_000, 25
 SHARE = 100
@@ -123,7 +124,7 @@ def measure(quick: bool) -> list[Comparison]:
 
 def compared(quick: bool) -> list[Comparison]:
     """Run the benchmark in a process that may start Spark and works in an empty folder."""
-    spark = get_session({})
+    spark = get_session(SparkStart.read({}))
     rows = ROWS_QUICK if quick else ROWS
     spark.sql("create schema scans")
     comparisons = []

@@ -22,6 +22,7 @@ from benchmarks.workspace import (
     with_the_same_spark,
 )
 from dbt.adapters.deltawiden.spark.session import get_session
+from dbt.adapters.deltawiden.spark.start import SparkStart
 
 KEPT, DUCKDB = "dbt-deltawiden, `keep_alive`", "dbt-duckdb"
 MODEL = """\
@@ -113,7 +114,7 @@ def rows_of_spark(work: Path) -> list[tuple[object, ...]]:
 
 
 def _rows() -> list[tuple[object, ...]]:
-    return [tuple(row) for row in get_session({}).table(TABLE).collect()]
+    return [tuple(row) for row in get_session(SparkStart.read({})).table(TABLE).collect()]
 
 
 def rows_of_duckdb(work: Path) -> list[tuple[object, ...]]:

@@ -10,6 +10,7 @@ from benchmarks.results import Comparison, Sample
 from benchmarks.spark import check
 from benchmarks.workspace import OURS, SCHEMA, THEIRS, Program, Workspace, with_the_same_spark
 from dbt.adapters.deltawiden.spark.session import get_session
+from dbt.adapters.deltawiden.spark.start import SparkStart
 
 TABLES, TABLES_QUICK = 1_000, 20
 MODEL = "{{ config(materialized='table', file_format='delta') }}\nselect 1 as id"
@@ -22,7 +23,7 @@ relations of the schema."""
 
 def make_tables(tables: int) -> None:
     """Create Delta tables in one schema: one is written, the others are copies of its folder."""
-    spark = get_session({})
+    spark = get_session(SparkStart.read({}))
     spark.sql(f"create schema {SCHEMA}")
     spark.sql(
         f"create table {SCHEMA}.t0000 using delta as "

@@ -8,6 +8,7 @@ from pathlib import Path
 from benchmarks.spark import Contents, check, contents
 from benchmarks.workspace import SCHEMA, Program, Run, Workspace
 from dbt.adapters.deltawiden.spark.session import get_session
+from dbt.adapters.deltawiden.spark.start import SparkStart
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def make_tables(size: Size) -> Contents:
     Returns:
         The expected contents of each table after the merge.
     """
-    spark = get_session({})
+    spark = get_session(SparkStart.read({}))
     spark.sql(f"create schema {SCHEMA}")
     for name in size.names:
         rows = rows_sql("old", 0, size.rows, size.files)

@@ -10,7 +10,7 @@ from benchmarks.merge_models import Size
 from benchmarks.results import Comparison
 from benchmarks.whole_runs import whole_runs
 from benchmarks.workspace import OUR_TARGET, OURS, THEIR_TARGET, THEIRS, Program
-from dbt.adapters.deltawiden.spark.settings import start_settings
+from dbt.adapters.deltawiden.spark.start import SparkStart
 
 
 def _threads_of_init() -> int:
@@ -39,7 +39,7 @@ _FROM_DELTAS_PAGE = ("spark.sql.extensions", "spark.sql.catalog.spark_catalog")
 
 def programs() -> tuple[Program, Program, Program]:
     """Return our adapter with two profiles, and dbt-spark, with only what they need for Delta."""
-    settings = start_settings({}, {})
+    settings = SparkStart.read({}, {}).settings
     options = ["--packages", settings["spark.jars.packages"]]
     for key in _FROM_DELTAS_PAGE:
         options += ["--conf", f"{key}={settings[key]}"]

@@ -15,6 +15,7 @@ from dbt.adapters.deltawiden.config.policy import OnSchemaChange, Policy
 from dbt.adapters.deltawiden.delta.engine import read_engine
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.spark.session import get_session
+from dbt.adapters.deltawiden.spark.start import SparkStart
 from dbt.adapters.deltawiden.sql.types import type_sql
 from dbt.adapters.deltawiden.widening.planner import plan_changes
 from dbt.adapters.deltawiden.widening.schema_diff import compare
@@ -118,7 +119,7 @@ def measure(quick: bool) -> list[Comparison]:
 
 def compared(quick: bool) -> list[Comparison]:
     """Run the benchmark in a process that may start Spark."""
-    spark = get_session({})
+    spark = get_session(SparkStart.read({}))
     spark.sql("create schema planning")
     fields = FIELDS_QUICK if quick else FIELDS
     programs = {

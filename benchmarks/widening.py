@@ -10,6 +10,7 @@ from benchmarks.results import Comparison, Sample
 from benchmarks.spark import Contents, check, contents
 from benchmarks.workspace import OUR_TARGET, OURS, SCHEMA, Program, Workspace
 from dbt.adapters.deltawiden.spark.session import get_session
+from dbt.adapters.deltawiden.spark.start import SparkStart
 
 FULL = {"1 M rows": 1_000_000, "10 M rows": 10_000_000, "50 M rows": 50_000_000}
 QUICK = {"10 k rows": 10_000, "20 k rows": 20_000, "40 k rows": 40_000}
@@ -75,7 +76,7 @@ def make_tables(rows: int, new: int, files: int) -> Contents:
     Returns:
         The expected contents of the table after a run.
     """
-    spark = get_session({})
+    spark = get_session(SparkStart.read({}))
     spark.sql(f"create schema {SCHEMA}")
     for name, key, end in (("source", "bigint", rows + new), ("lines", "int", rows)):
         spark.sql(

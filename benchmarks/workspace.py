@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.processes import apart, environment
 from benchmarks.spark import Contents
-from dbt.adapters.deltawiden.spark.settings import start_settings
+from dbt.adapters.deltawiden.spark.start import SparkStart
 
 SCHEMA = "bench"
 OURS, THEIRS = "dbt-deltawiden", "dbt-spark"
@@ -59,7 +59,7 @@ def with_the_same_spark() -> tuple[Program, Program]:
     statement. Only dbt-spark gets the setting for Delta's jars: dbt-deltawiden adds the jars
     itself.
     """
-    settings = start_settings({}, {})
+    settings = SparkStart.read({}, {}).settings
     without_jars = {key: value for key, value in settings.items() if key != "spark.jars.packages"}
     return Program(OURS, OUR_TARGET, without_jars), Program(THEIRS, THEIR_TARGET, settings)
 

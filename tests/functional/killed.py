@@ -15,6 +15,7 @@ from dbt.cli.main import dbtRunner
 
 from dbt.adapters.deltawiden.delta.backends import jvm_files
 from dbt.adapters.deltawiden.spark.session import get_session
+from dbt.adapters.deltawiden.spark.start import SparkStart
 
 
 def die_at(file: Path) -> None:
@@ -34,7 +35,7 @@ def main(operation: str, table: str, work: Path, commit: Path) -> None:
     (work / "dbt_project.yml").write_text("{name: killed, profile: killed}")
     target = {"type": "deltawiden", "schema": "killed", "server_side_parameters": parameters}
     (work / "profiles.yml").write_text(json.dumps({"killed": {"outputs": {"default": target}}}))
-    spark = get_session(parameters)
+    spark = get_session(SparkStart.read(parameters))
     spark.sql("create schema killed")
     spark.sql(f"create table killed.t using delta location '{table}'")
     threading.Thread(target=die_at, args=(commit,), daemon=True).start()

@@ -17,6 +17,7 @@ from dbt.cli.main import dbtRunner
 
 from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager
 from dbt.adapters.deltawiden.spark.session import get_session
+from dbt.adapters.deltawiden.spark.start import SparkStart
 
 SCHEMA = "killed"
 
@@ -49,7 +50,7 @@ def main(table: str, project: Path, statement: int) -> None:
     }
     target = {"type": "deltawiden", "schema": SCHEMA, "server_side_parameters": parameters}
     (project / "profiles.yml").write_text(json.dumps({"killed": {"outputs": {"default": target}}}))
-    spark = get_session(parameters)
+    spark = get_session(SparkStart.read(parameters))
     spark.sql(f"create schema {SCHEMA}")
     spark.sql(f"create table {SCHEMA}.t using delta location '{table}'")
     ran = die_before(statement)

@@ -8,6 +8,7 @@ from dbt.cli.main import dbtRunner
 from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.spark.embedded import start_spark
+from dbt.adapters.deltawiden.spark.start import SparkStart
 
 ANSI, TIME_ZONE = "spark.sql.ansi.enabled", "spark.sql.session.timeZone"
 OVERWRITE = "spark.sql.sources.partitionOverwriteMode"
@@ -35,7 +36,7 @@ def own(targets: list[str]) -> list[dict[str, Any]]:
 
 def foreign(targets: list[str]) -> list[dict[str, Any]]:
     """Run the targets in a session with Delta that exists before dbt runs."""
-    start_spark({TIME_ZONE: "UTC", ANSI: "true", "spark.ui.port": "4567"})
+    start_spark(SparkStart.read({TIME_ZONE: "UTC", ANSI: "true", "spark.ui.port": "4567"}))
     spark = session()
     spark.sql("select 1 as n").createOrReplaceTempView("of_the_notebook")
     done = []

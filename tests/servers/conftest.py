@@ -6,7 +6,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.spark.connect import open_connect
-from dbt.adapters.deltawiden.spark.settings import SAFE_SETTINGS, start_settings
+from dbt.adapters.deltawiden.spark.settings import SAFE_SETTINGS
+from dbt.adapters.deltawiden.spark.start import SparkStart
 from tests.functional.conftest import photograph, table, wheel  # noqa: F401 (fixtures)
 from tests.servers.jars import resolved_jars
 from tests.servers.server import LOOPBACK, Server, metastore_in, running
@@ -39,7 +40,7 @@ def server(
     hive_settings: dict[str, str],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Server]:
-    settings = start_settings(server_settings, {})
+    settings = SparkStart.read(server_settings, {}).settings
     # A server of users has none of what dbt sets in each session.
     not_set = {"spark.jars.packages", *SAFE_SETTINGS}
     settings = {k: v for k, v in settings.items() if k not in not_set}

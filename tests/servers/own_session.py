@@ -9,6 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.spark.session import get_session
+from dbt.adapters.deltawiden.spark.start import SparkStart
 
 # For a cluster. The defaults are hundreds of tasks for a statement, which take most of its time on
 # one machine.
@@ -21,7 +22,7 @@ FEW_TASKS = {
 
 @pytest.fixture(scope="session")
 def spark(session_parameters: dict[str, str]) -> Iterator[SparkSession]:
-    session = get_session(session_parameters)
+    session = get_session(SparkStart.read(session_parameters))
     yield session
     session.stop()
 

@@ -25,7 +25,7 @@ from dbt.adapters.deltawiden.credentials import DeltaWidenCredentials
 from dbt.adapters.deltawiden.impl import DeltaWidenConfig
 from dbt.adapters.deltawiden.operations.arguments import SELECTING
 from dbt.adapters.deltawiden.operations.operations import Operations
-from dbt.adapters.deltawiden.spark.settings import start_settings
+from dbt.adapters.deltawiden.spark.start import SparkStart
 from dbt.adapters.deltawiden.spark.unsafe_settings import REFUSED_SETTINGS
 from dbt.include.deltawiden import PACKAGE_PATH
 from tests.unit.pages import DOCS, ROOT, every_page, in_code, read, table, tables
@@ -114,7 +114,7 @@ def test_a_profile_is_accepted(output: dict[str, Any], monkeypatch: pytest.Monke
     assert credentials.method == output.get("method", "session")
     assert all(key.startswith("spark.") for key in credentials.given_settings)
     if credentials.method == "session":
-        start_settings(credentials.server_side_parameters, {})
+        SparkStart.read(credentials.server_side_parameters, {})
 
 
 def test_the_settings_of_the_embedded_spark_are_the_ones_in_the_table(
@@ -124,9 +124,9 @@ def test_the_settings_of_the_embedded_spark_are_the_ones_in_the_table(
     (tmp_path / "a b").mkdir()
     monkeypatch.chdir(tmp_path / "a b")
     rows = table("connections.md", "setting|value|where")
-    chosen = start_settings({}, {})
+    chosen = SparkStart.read({}, {}).settings
     assert {key for row in rows for key in in_code(row[0])} == chosen.keys()
-    cluster = start_settings({"spark.master": "yarn"}, {}).keys()
+    cluster = SparkStart.read({"spark.master": "yarn"}, {}).settings.keys()
     for keys, value, where in rows:
         for key in in_code(keys):
             set_on = "everywhere" if key in cluster else "one machine"

@@ -218,8 +218,8 @@ def _warn_of_a_second_driver(opened: SessionConnection, location: str | None) ->
 def _open_driver(credentials: DeltaWidenCredentials) -> SessionConnection:
     """Open a session of a Spark on this machine: in this process, or one that was kept alive."""
     if credentials.kept_seconds is not None:
-        return open_kept(credentials.server_side_parameters, credentials.kept_seconds)
-    return SessionConnection(get_session(credentials.server_side_parameters))
+        return open_kept(credentials.spark_start, credentials.kept_seconds)
+    return SessionConnection(get_session(credentials.spark_start))
 
 
 def _server_message(error: Exception) -> str:

@@ -1,5 +1,6 @@
 """The profile: how Spark is reached, and with which settings."""
 
+import functools
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -16,7 +17,8 @@ from dbt.adapters.deltawiden.spark.keep_alive.duration import read_duration
 from dbt.adapters.deltawiden.spark.keep_alive.status import kept_text
 from dbt.adapters.deltawiden.spark.log_errors import report_log_errors_once
 from dbt.adapters.deltawiden.spark.redaction import find_secrets, hide
-from dbt.adapters.deltawiden.spark.settings import SAFE_SETTINGS, given_settings
+from dbt.adapters.deltawiden.spark.settings import SAFE_SETTINGS, outside_settings
+from dbt.adapters.deltawiden.spark.start import SparkStart
 from dbt.adapters.deltawiden.spark.storage_folder import settings_of_folder
 from dbt.adapters.deltawiden.target_type import apply_target_type
 
@@ -108,7 +110,9 @@ class DeltaWidenCredentials(SparkCredentials):
     def _add_safe_settings(self) -> None:
         if self.endpoint is not None:
             return  # A SQL warehouse refuses a session with settings that it does not know.
-        given = self.given_settings
+        is_session = self.method == ConnectionMethod.SESSION
+        outside = outside_settings(os.environ) if is_session else {}
+        given = {**outside, **self._session_settings}
         is_thrift = self.method in (ConnectionMethod.THRIFT, ConnectionMethod.HTTP)
         prefix = _FOR_SESSION if is_thrift else ""
         added = {f"{prefix}{key}": text for key, text in SAFE_SETTINGS.items() if key not in given}
@@ -117,10 +121,18 @@ class DeltaWidenCredentials(SparkCredentials):
     @property
     def given_settings(self) -> Mapping[str, str]:
         """The settings that the user gives to Spark, as far as this process can see them."""
-        if self.method != ConnectionMethod.SESSION:
-            given = self.server_side_parameters
-            return {key.removeprefix(_FOR_SESSION): value for key, value in given.items()}
-        return given_settings(self.server_side_parameters, os.environ)
+        is_session = self.method == ConnectionMethod.SESSION
+        return self.spark_start.given if is_session else self._session_settings
+
+    @property
+    def _session_settings(self) -> Mapping[str, str]:
+        given = self.server_side_parameters
+        return {key.removeprefix(_FOR_SESSION): value for key, value in given.items()}
+
+    @functools.cached_property
+    def spark_start(self) -> SparkStart:
+        """What the Spark of ``method: session`` starts with."""
+        return SparkStart.read(self.server_side_parameters, os.environ)
 
     @property
     def type(self) -> str:
@@ -176,7 +188,7 @@ class DeltaWidenCredentials(SparkCredentials):
         if self.keep_alive is not None:
             yield "keep_alive", self.keep_alive
             if getattr(get_flags(), "WHICH", None) == "debug":
-                yield "spark", kept_text(self.server_side_parameters)
+                yield "spark", kept_text(self.spark_start)
 
     @property
     def has_session(self) -> bool:

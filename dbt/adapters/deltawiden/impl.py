@@ -34,7 +34,7 @@ from dbt.adapters.deltawiden.relation_listing import ListingAdapter
 from dbt.adapters.deltawiden.services import Services
 from dbt.adapters.deltawiden.spark import temporary_views as views
 from dbt.adapters.deltawiden.spark.errors import condition
-from dbt.adapters.deltawiden.spark.prestart import prestart
+from dbt.adapters.deltawiden.spark.prestart import needs_spark, prestart
 from dbt.adapters.deltawiden.spark.python_models import SESSION, SessionJob, check_submission
 from dbt.adapters.deltawiden.spark.session import check_has_delta
 from dbt.adapters.deltawiden.sql.identifiers import names_sql, quote, quote_once
@@ -70,8 +70,8 @@ class DeltaWidenAdapter(ListingAdapter):
         self._services = Services(self._backend)
         self._folders = TableFolders(self, self._backend)
         self._checked_seeds: WeakKeyDictionary[agate.Table, dict[str, str]] = WeakKeyDictionary()
-        if credentials.method == ConnectionMethod.SESSION:
-            prestart(credentials.server_side_parameters, credentials.kept_seconds)
+        if credentials.method == ConnectionMethod.SESSION and needs_spark():
+            prestart(credentials.spark_start, credentials.kept_seconds)
 
     def _handle(self) -> Any:
         return self.connections.get_thread_connection().handle

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from dbt.adapters.deltawiden.spark.connect import ConnectConnection, open_connect
-from dbt.adapters.deltawiden.spark.settings import start_settings
+from dbt.adapters.deltawiden.spark.start import SparkStart
 from tests.servers.server import LOOPBACK, Server, metastore_in, running
 
 
@@ -14,7 +14,7 @@ def lake_server(
     session_parameters: dict[str, str], delta_jars: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("lake_server")
-    settings = start_settings({**session_parameters, **metastore_in(folder)}, {})
+    settings = SparkStart.read({**session_parameters, **metastore_in(folder)}, {}).settings
     with running(folder, settings, delta_jars) as started:
         yield started
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from pyhive import hive
 
-from dbt.adapters.deltawiden.spark.settings import start_settings
+from dbt.adapters.deltawiden.spark.start import SparkStart
 from tests.servers.catalogs.conftest import ICEBERG
 from tests.servers.jars import resolved_jars
 from tests.servers.server import LOOPBACK, Server, metastore_in, running
@@ -17,7 +17,7 @@ def lake_server(
 ) -> Iterator[Server]:
     jars = resolved_jars(ICEBERG)
     folder = tmp_path_factory.mktemp("lake_server")
-    settings = start_settings({**session_parameters, **metastore_in(folder)}, {})
+    settings = SparkStart.read({**session_parameters, **metastore_in(folder)}, {}).settings
     settings["spark.sql.catalog.lake.cache-enabled"] = "false"
     settings["spark.driver.extraClassPath"] = next(jar for jar in jars if "iceberg" in jar)
     del settings["spark.jars.packages"]

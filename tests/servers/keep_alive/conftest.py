@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.spark.keep_alive.session import open_kept, release_kept
 from dbt.adapters.deltawiden.spark.keep_alive.status import stop_kept
+from dbt.adapters.deltawiden.spark.start import SparkStart
 
 JARS = Path("~/.cache/dbt-deltawiden").expanduser()
 
@@ -50,7 +51,7 @@ def dbt_profile_target(parameters: dict[str, str]) -> dict[str, object]:
 @pytest.fixture(scope="module")
 def spark(parameters: dict[str, str]) -> Iterator[SparkSession]:
     """The session that reads the tables for the tests."""
-    connection = open_kept(parameters, 300)
+    connection = open_kept(SparkStart.read(parameters), 300)
     yield connection.session
     connection.close()
     release_kept()

@@ -15,6 +15,7 @@ from dbt.adapters.deltawiden.spark.keep_alive.client import attach
 from dbt.adapters.deltawiden.spark.keep_alive.settings import place
 from dbt.adapters.deltawiden.spark.keep_alive.state import spark_folder
 from dbt.adapters.deltawiden.spark.keep_alive.status import stop_kept
+from dbt.adapters.deltawiden.spark.start import SparkStart
 from tests.servers.keep_alive.conftest import JARS
 
 OTHER = 64999  # the id of a user that no system has
@@ -44,9 +45,9 @@ def test_another_user_can_neither_read_nor_end_it(parameters: dict[str, str], ca
     (cache / "dbt-deltawiden").mkdir()
     for jars in JARS.glob("*.json"):
         shutil.copy(jars, cache / "dbt-deltawiden")
-    attached = attach(parameters, 300)
+    attached = attach(SparkStart.read(parameters), 300)
     spark = attached.spark
-    folder = spark_folder(place(parameters, os.environ), os.environ).path
+    folder = spark_folder(place(SparkStart.read(parameters)), os.environ).path
     pids = (spark.keeper.pid, spark.jvm.pid)
     tries = [
         f"ls {folder.parent}",
@@ -73,7 +74,7 @@ def test_another_user_can_neither_read_nor_end_it(parameters: dict[str, str], ca
 def test_a_folder_that_another_user_has_made_is_refused(
     parameters: dict[str, str], cache: Path, made: str
 ):
-    place_folder = spark_folder(place(parameters, os.environ), os.environ).path
+    place_folder = spark_folder(place(SparkStart.read(parameters)), os.environ).path
     root = place_folder.parent
     shutil.rmtree(root)
     target = root if made == "kept" else place_folder
@@ -82,4 +83,4 @@ def test_a_folder_that_another_user_has_made_is_refused(
         folder.chmod(0o777)
     assert as_other(f"mkdir -m 777 {target}").returncode == 0
     with pytest.raises(DbtConfigError, match=f"belongs to the user with the id {OTHER}"):
-        attach(parameters, 300)
+        attach(SparkStart.read(parameters), 300)

@@ -24,6 +24,7 @@ from dbt.adapters.deltawiden.spark.keep_alive.session import open_kept, release_
 from dbt.adapters.deltawiden.spark.keep_alive.settings import place
 from dbt.adapters.deltawiden.spark.keep_alive.state import KeptSpark, SparkFolder, spark_folder
 from dbt.adapters.deltawiden.spark.keep_alive.status import kept_text, stop_kept
+from dbt.adapters.deltawiden.spark.start import SparkStart
 from tests.functional import listeners
 
 LONG = 300
@@ -32,14 +33,14 @@ ENOUGH = 30
 
 @pytest.fixture
 def kept(parameters: dict[str, str]) -> Iterator[Attached]:
-    attached = attach(parameters, LONG)
+    attached = attach(SparkStart.read(parameters), LONG)
     yield attached
     attached.use.end()
 
 
 @pytest.fixture
 def folder(parameters: dict[str, str]) -> SparkFolder:
-    return spark_folder(place(parameters, os.environ), os.environ)
+    return spark_folder(place(SparkStart.read(parameters)), os.environ)
 
 
 def ended(spark: KeptSpark) -> bool:
@@ -54,7 +55,7 @@ def wait_until(is_true: Callable[[], bool]) -> None:
 
 
 def works(parameters: dict[str, str]) -> bool:
-    connection = open_kept(parameters, LONG)
+    connection = open_kept(SparkStart.read(parameters), LONG)
     try:
         connection.session.sql("create schema if not exists kept")
         connection.session.sql("create or replace table kept.t using delta as select 1 as n")
@@ -65,7 +66,7 @@ def works(parameters: dict[str, str]) -> bool:
 
 
 def test_a_second_command_attaches_to_the_spark_of_the_first(parameters, kept):
-    again = attach(parameters, LONG)
+    again = attach(SparkStart.read(parameters), LONG)
     try:
         assert again.spark == kept.spark
         assert not again.is_new
@@ -75,7 +76,7 @@ def test_a_second_command_attaches_to_the_spark_of_the_first(parameters, kept):
 
 
 def test_the_sessions_have_the_settings_of_the_profile(parameters, kept):
-    connection = open_kept(parameters, LONG)
+    connection = open_kept(SparkStart.read(parameters), LONG)
     try:
         conf = connection.session.conf
         for key in ("spark.sql.ansi.enabled", "spark.sql.session.timeZone"):
@@ -140,14 +141,14 @@ def test_a_client_without_token_is_refused(kept):
 
 def test_what_an_earlier_command_has_cached_is_forgotten(parameters):
     assert works(parameters)
-    connection = open_kept(parameters, LONG)
+    connection = open_kept(SparkStart.read(parameters), LONG)
     connection.session.sql("cache table kept.t")
     connection.session.sql("create global temporary view left as select 1 as n")
     connection.session.sql("set spark.sql.ansi.enabled = true")
     assert connection.session.catalog.isCached("kept.t")
     connection.close()
     release_kept()
-    connection = open_kept(parameters, LONG)
+    connection = open_kept(SparkStart.read(parameters), LONG)
     try:
         assert not connection.session.catalog.isCached("kept.t")
         connection.session.sql("create global temporary view left as select 2 as n")
@@ -169,7 +170,7 @@ def _value(parameters: dict[str, str], modules: Path, number: int) -> int:
     from pyspark.sql.types import IntegerType
 
     reload(helper_of_user)
-    connection = open_kept(parameters, LONG)
+    connection = open_kept(SparkStart.read(parameters), LONG)
     try:
         own = udf(lambda: helper_of_user.value(), IntegerType())
         return int(connection.session.range(1).select(own()).collect()[0][0])
@@ -206,7 +207,7 @@ def test_a_hung_spark_is_ended_and_replaced(parameters, kept, folder, monkeypatc
 
 
 def test_a_spark_that_has_lost_its_executor_is_replaced(parameters):
-    attached = attach({**parameters, "spark.authenticate": "false"}, LONG)
+    attached = attach(SparkStart.read({**parameters, "spark.authenticate": "false"}), LONG)
     try:
         ports = [each.port for each in listeners.listeners(attached.spark.jvm.pid)]
         found = listeners.endpoints(ports, orders=True)
@@ -214,7 +215,7 @@ def test_a_spark_that_has_lost_its_executor_is_replaced(parameters):
     finally:
         attached.use.end()
     open_to_all = {**parameters, "spark.authenticate": "false"}
-    assert "does not run a task: " in kept_text(open_to_all)
+    assert "does not run a task: " in kept_text(SparkStart.read(open_to_all))
     assert works(open_to_all)
     assert ended(attached.spark)
 
@@ -235,7 +236,7 @@ def stoppable(parameters: dict[str, str], modules: Path) -> Iterator[Attached]:
     stop_kept(everywhere=True)
     module = modules / "sitecustomize.py"
     module.write_text(STOPS_ITS_CONTEXT)
-    attached = attach(parameters, LONG)
+    attached = attach(SparkStart.read(parameters), LONG)
     module.unlink()
     yield attached
     attached.use.end()
@@ -247,13 +248,13 @@ def test_a_spark_whose_context_was_stopped_is_replaced(parameters, stoppable):
     wait_until(lambda: server_problem(spark.port, spark.token, 10) is not None)
     stoppable.use.end()
     assert spark.is_running
-    assert "does not run a task: " in kept_text(parameters)
+    assert "does not run a task: " in kept_text(SparkStart.read(parameters))
     assert works(parameters)
     assert ended(spark)
 
 
 def test_a_spark_whose_cores_are_busy_is_not_ended(parameters, kept):
-    connection = open_kept(parameters, LONG)
+    connection = open_kept(SparkStart.read(parameters), LONG)
     sleep = "java_method('java.lang.Thread', 'sleep', 15000L)"
     connection.execute(f"select * from range(0, 64, 1, 64) where {sleep} is not null")
     with ThreadPoolExecutor() as threads:
@@ -269,7 +270,7 @@ def test_a_spark_whose_cores_are_busy_is_not_ended(parameters, kept):
 
 
 def test_a_spark_without_memory_ends_and_is_replaced(parameters, kept):
-    connection = open_kept(parameters, LONG)
+    connection = open_kept(SparkStart.read(parameters), LONG)
     too_much = "select size(sequence(0L, id + 1000000000L)) from range(1)"
     connection.execute(too_much)
     with pytest.raises(DbtBaseException):
@@ -283,7 +284,8 @@ def test_a_spark_without_memory_ends_and_is_replaced(parameters, kept):
 WRITES = """
 import json, sys
 from dbt.adapters.deltawiden.spark.keep_alive.session import open_kept
-session = open_kept(json.loads(sys.argv[1]), 300).session
+from dbt.adapters.deltawiden.spark.start import SparkStart
+session = open_kept(SparkStart.read(json.loads(sys.argv[1])), 300).session
 session.sql("create schema if not exists kept")
 session.sql("create or replace table kept.killed (n bigint) using delta")
 print("writes", flush=True)
@@ -304,9 +306,9 @@ def test_no_command_attaches_beside_a_statement_of_a_killed_one(parameters, kept
         killed.kill()
         assert killed.stdout.readline() == ""
     with pytest.raises(SparkIsUsed, match=r"was killed.*another dbt command is using this Spark"):
-        attach(parameters, LONG)
+        attach(SparkStart.read(parameters), LONG)
     kept.use.end()
-    connection = open_kept(parameters, LONG)
+    connection = open_kept(SparkStart.read(parameters), LONG)
     try:
         assert not kept.spark.is_running
         assert connection.session.table("kept.killed").collect() == []
@@ -318,10 +320,10 @@ def test_no_command_attaches_beside_a_statement_of_a_killed_one(parameters, kept
 def test_other_settings_have_another_spark(parameters, kept, folder):
     other = {**parameters, "spark.driver.memory": "1100m"}
     with pytest.raises(SparkIsUsed, match="another dbt command is using it"):
-        attach(other, LONG)
-    assert "other settings" in kept_text(other)
+        attach(SparkStart.read(other), LONG)
+    assert "other settings" in kept_text(SparkStart.read(other))
     kept.use.end()
-    attached = attach(other, LONG)
+    attached = attach(SparkStart.read(other), LONG)
     attached.use.end()
     assert attached.is_new
     assert attached.spark.memory == "1100m"
@@ -332,30 +334,33 @@ def test_other_settings_have_another_spark(parameters, kept, folder):
 
 
 def test_it_ends_after_its_time_and_not_while_it_is_used(parameters, folder):
-    attached = attach(parameters, 3)
+    attached = attach(SparkStart.read(parameters), 3)
     time.sleep(6)
     assert attached.spark.is_running
-    assert "in use by a dbt command" in kept_text(parameters)
+    assert "in use by a dbt command" in kept_text(SparkStart.read(parameters))
     attached.use.end()
-    assert "unless it is used before" in kept_text(parameters)
+    assert "unless it is used before" in kept_text(SparkStart.read(parameters))
     assert ended(attached.spark)
     assert folder.read() is None
-    assert kept_text(parameters) == "not running"
+    assert kept_text(SparkStart.read(parameters)) == "not running"
 
 
 def test_a_clock_that_was_set_back_does_not_keep_it_alive(parameters, folder):
-    attached = attach(parameters, 3)
+    attached = attach(SparkStart.read(parameters), 3)
     attached.use.end()
     tomorrow = time.time() + 86400
     os.utime(folder.path / "used", (tomorrow, tomorrow))
-    assert time.strftime("%Y-%m-%d", time.localtime(tomorrow)) not in kept_text(parameters)
+    assert time.strftime("%Y-%m-%d", time.localtime(tomorrow)) not in kept_text(
+        SparkStart.read(parameters)
+    )
     assert ended(attached.spark)
 
 
 ATTACHES = """
 import json, sys
 from dbt.adapters.deltawiden.spark.keep_alive.client import attach
-attached = attach(json.loads(sys.argv[1]), 300)
+from dbt.adapters.deltawiden.spark.start import SparkStart
+attached = attach(SparkStart.read(json.loads(sys.argv[1])), 300)
 print(json.dumps([attached.spark.jvm.pid, attached.is_new]), flush=True)
 sys.stdin.read()
 """
@@ -390,5 +395,5 @@ def test_two_commands_at_once_start_one_spark_and_it_can_be_stopped(parameters, 
 def test_a_spark_that_does_not_start_says_why(parameters):
     bad = {**parameters, "spark.driver.memory": "none"}
     with pytest.raises(DbtBaseException, match="Spark"):
-        attach(bad, LONG)
-    assert kept_text(bad) == "not running"
+        attach(SparkStart.read(bad), LONG)
+    assert kept_text(SparkStart.read(bad)) == "not running"

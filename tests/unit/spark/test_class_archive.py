@@ -17,6 +17,7 @@ from dbt.adapters.deltawiden.spark.class_archive import (
     remove_old_archives,
 )
 from dbt.adapters.deltawiden.spark.java import Java
+from dbt.adapters.deltawiden.spark.start import JavaStart, SparkStart
 
 OWN_JARS = ("spark-core_2.13-4.1.4.jar", "log4j-core-2.24.3.jar")
 DELTA = "io.delta_delta-spark_4.1_2.13-4.4.0.jar"
@@ -46,11 +47,18 @@ class Machine:
                 jar.writestr(file, "")
         return str(self.folder / name)
 
-    def find(self, *options: str, class_path: str = "", **settings: str) -> ClassArchive | None:
+    def start(self, *options: str, class_path: str = "", **settings: str) -> SparkStart:
+        profile = {"spark.master": "local[*]"}
+        profile |= {f"spark.driver.{key}": value for key, value in settings.items()}
+        if class_path:
+            profile["spark.driver.extraClassPath"] = class_path
         jars = ",".join(jar.as_uri() for jar in self.jars)
-        all_settings = {"spark.jars": jars, "spark.driver.memory": "4g"}
-        all_settings.update({f"spark.driver.{key}": value for key, value in settings.items()})
-        return find_archive(all_settings, class_path, options, self.java, self.environment)
+        given = {"spark.jars": jars, "spark.driver.memory": "4g", **profile}
+        java = JavaStart(self.java, options)
+        return SparkStart(profile, {}, given, java, self.environment)
+
+    def find(self, *options: str, class_path: str = "", **settings: str) -> ClassArchive | None:
+        return find_archive(self.start(*options, class_path=class_path, **settings))
 
     def archive(self, *options: str, **settings: str) -> ClassArchive:
         found = self.find(*options, **settings)
@@ -80,6 +88,15 @@ def test_the_class_path_has_the_user_s_jars_then_spark_s_then_delta_s(machine: M
     # Spark has another version of the logger.
     assert found.class_path == f"{mine}:{machine.own}/*:{machine.jars[0]}"
     assert found.settings == {"spark.driver.extraClassPath": found.class_path}
+
+
+def test_there_is_none_on_a_cluster_or_for_other_jars(machine: Machine):
+    start = machine.start()
+    assert find_archive(start) is not None
+    packages = {**start.settings, "spark.jars.packages": "a:b:1"}
+    assert find_archive(replace(start, settings=packages)) is None
+    assert find_archive(replace(start, outside={"spark.jars": "/mine.jar"})) is None
+    assert find_archive(replace(start, java=JavaStart())) is None
 
 
 def test_the_same_start_has_the_same_archive(machine: Machine):

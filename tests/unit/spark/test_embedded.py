@@ -6,6 +6,7 @@ import pyspark
 import pytest
 
 from dbt.adapters.deltawiden.spark import embedded
+from dbt.adapters.deltawiden.spark.start import SparkStart
 
 
 @pytest.mark.parametrize(
@@ -23,4 +24,4 @@ def test_the_java_that_is_needed_is_that_of_the_version_as_numbers(
 
 def test_a_log_that_cannot_be_written_is_named(tmp_path: Path):
     with pytest.raises(embedded.SparkDidNotStart, match=f"written to {tmp_path}: Is a directory"):
-        embedded.start_spark({}, tmp_path)
+        embedded.start_spark(SparkStart.read({}), tmp_path)

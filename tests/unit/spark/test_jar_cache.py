@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dbt.adapters.deltawiden.spark.jar_cache import JarCache, without_bundled
-from dbt.adapters.deltawiden.spark.settings import adds_only_own_jars, start_settings
+from dbt.adapters.deltawiden.spark.start import SparkStart
 
 PACKAGES = "io.delta:delta-spark_4.1_2.13:4.4.0"
 
@@ -109,8 +109,8 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 def test_packages_that_only_the_adapter_names_are_its_own(environment: dict[str, str]):
     parameters = {"spark.driver.memory": "2g"}
-    assert "spark.jars.packages" in start_settings(parameters, environment)
-    assert adds_only_own_jars(parameters, environment)
+    assert "spark.jars.packages" in SparkStart.read(parameters, environment).settings
+    assert SparkStart.read(parameters, environment).own_packages
 
 
 @pytest.mark.parametrize(
@@ -119,12 +119,12 @@ def test_packages_that_only_the_adapter_names_are_its_own(environment: dict[str,
 def test_spark_resolves_the_jars_if_the_user_configures_any(
     environment: dict[str, str], key: str, tmp_path: Path
 ):
-    assert not adds_only_own_jars({key: "a:b:1"}, environment)
+    assert not SparkStart.read({key: "a:b:1"}, environment).own_packages
     arguments = {"PYSPARK_SUBMIT_ARGS": f"--conf {key}=a:b:1 pyspark-shell"}
-    assert not adds_only_own_jars({}, {**environment, **arguments})
+    assert not SparkStart.read({}, {**environment, **arguments}).own_packages
     (tmp_path / "spark-defaults.conf").write_text(f"{key} a:b:1\n")
-    assert not adds_only_own_jars({}, environment)
+    assert not SparkStart.read({}, environment).own_packages
 
 
 def test_on_a_cluster_spark_distributes_all_jars(environment: dict[str, str]):
-    assert not adds_only_own_jars({"spark.master": "yarn"}, environment)
+    assert not SparkStart.read({"spark.master": "yarn"}, environment).own_packages

@@ -8,13 +8,8 @@ import pytest
 
 from dbt.adapters.deltawiden.spark import launch as launch_module
 from dbt.adapters.deltawiden.spark.class_archive import ClassArchive
-from dbt.adapters.deltawiden.spark.launch import (
-    JavaStart,
-    _java_options,
-    archive_for,
-    launch,
-    read_java,
-)
+from dbt.adapters.deltawiden.spark.launch import _java_options, launch
+from dbt.adapters.deltawiden.spark.start import JavaStart, SparkStart
 
 OPTIONS = "SPARK_SUBMIT_OPTS"
 
@@ -47,26 +42,13 @@ def test_the_environment_can_be_read_while_the_launch_ends(monkeypatch: pytest.M
     assert (OPTIONS, "") in list(reading)
 
 
-@pytest.mark.parametrize(
-    ("settings", "given"),
-    [
-        ({"spark.master": "yarn"}, {}),
-        ({"spark.master": "local[*]", "spark.jars.packages": "a:b:1"}, {}),
-        ({"spark.master": "local[*]"}, {"spark.jars": "/mine.jar"}),
-    ],
-)
-def test_there_is_no_archive_on_a_cluster_or_for_unknown_jars(
-    settings: dict[str, str], given: dict[str, str]
-):
-    assert archive_for(settings, given, read_java(settings, given)) is None
-
-
 def test_the_options_of_a_jvm_on_a_cluster_are_the_user_s():
-    assert read_java({}, {"spark.master": "yarn"}) == JavaStart()
+    assert SparkStart.read({"spark.master": "yarn"}).java == JavaStart()
 
 
 SETTINGS = {"spark.master": "local[*]"}
 JAVA = JavaStart(defaults=("-XX:+UseParallelGC",))
+START = SparkStart({}, {}, SETTINGS, JAVA, {})
 REFUSAL = "Error: Could not create the Java Virtual Machine."
 CRASH = "# A fatal error has been detected by the Java Runtime Environment:"
 
@@ -91,7 +73,7 @@ class Launches:
 
     def launch(self, archive: ClassArchive | None) -> Any:
         with self._log.open("w") as log:
-            return launch(SETTINGS, JAVA, archive, log)
+            return launch(START, archive, log)
 
     def _launch(self, conf: None, streams: Any) -> str:
         options = os.environ.get(OPTIONS, "")

@@ -12,8 +12,8 @@ from dbt.adapters.deltawiden.spark.settings import (
     CATALOG,
     EXTENSION,
     iceberg_settings,
-    start_settings,
 )
+from dbt.adapters.deltawiden.spark.start import SparkStart
 
 Environment = dict[str, str]
 
@@ -59,7 +59,7 @@ def delta_coordinates(settings: dict[str, str]) -> list[str]:
 
 
 def test_without_any_configuration_delta_is_wired_in(environment: Environment):
-    settings = start_settings({}, environment)
+    settings = SparkStart.read({}, environment).settings
     assert settings[EXTENSIONS] == EXTENSION
     assert settings["spark.sql.catalog.spark_catalog"] == CATALOG
     assert settings["spark.master"] == "local[*]"
@@ -67,7 +67,7 @@ def test_without_any_configuration_delta_is_wired_in(environment: Environment):
 
 
 def test_the_jars_match_the_installed_pyspark_and_delta(environment: Environment):
-    (coordinate,) = delta_coordinates(start_settings({}, environment))
+    (coordinate,) = delta_coordinates(SparkStart.read({}, environment).settings)
     group, artifact, version = coordinate.split(":")
     spark_minor = ".".join(pyspark.__version__.split(".")[:2])
     assert (group, artifact) == ("io.delta", f"delta-spark_{spark_minor}_2.13")
@@ -76,7 +76,7 @@ def test_the_jars_match_the_installed_pyspark_and_delta(environment: Environment
 
 
 def test_every_setting_is_text(environment: Environment):
-    for key, value in start_settings({}, environment).items():
+    for key, value in SparkStart.read({}, environment).settings.items():
         assert isinstance(key, str)
         assert isinstance(value, str)
 
@@ -93,14 +93,14 @@ CHOSEN = [
 def test_a_parameter_of_the_profile_overrides_the_defaults_of_the_adapter(
     environment: Environment, key: str
 ):
-    assert key in start_settings({}, environment)
-    assert start_settings({key: "mine"}, environment)[key] == "mine"
+    assert key in SparkStart.read({}, environment).settings
+    assert SparkStart.read({key: "mine"}, environment).settings[key] == "mine"
 
 
 @pytest.mark.parametrize("key", CHOSEN)
 def test_spark_defaults_override_the_defaults_of_the_adapter(environment: Environment, key: str):
     with_defaults(environment, f"{key} theirs\n")
-    assert start_settings({}, environment).get(key, "theirs") == "theirs"
+    assert SparkStart.read({}, environment).settings.get(key, "theirs") == "theirs"
 
 
 @pytest.mark.parametrize("key", CHOSEN)
@@ -109,7 +109,7 @@ def test_submit_arguments_override_the_defaults_of_the_adapter(
     environment: Environment, key: str, option: str
 ):
     arguments = with_arguments(environment, option.format(key))
-    assert start_settings({}, arguments).get(key, "theirs") == "theirs"
+    assert SparkStart.read({}, arguments).settings.get(key, "theirs") == "theirs"
 
 
 @pytest.mark.parametrize("key", [*CHOSEN, "spark.master", "spark.executor.memory"])
@@ -118,12 +118,12 @@ def test_a_parameter_of_the_profile_overrides_the_configuration_of_spark(
 ):
     with_defaults(environment, f"{key} defaults\n")
     arguments = with_arguments(environment, f"--conf {key}=arguments")
-    assert start_settings({key: "mine"}, arguments)[key] == "mine"
+    assert SparkStart.read({key: "mine"}, arguments).settings[key] == "mine"
 
 
 def test_submit_arguments_override_spark_defaults(environment: Environment):
     with_defaults(environment, "spark.master yarn\n")
-    settings = start_settings({}, with_arguments(environment, "--master local[2]"))
+    settings = SparkStart.read({}, with_arguments(environment, "--master local[2]")).settings
     assert settings.keys() >= ONE_MACHINE
 
 
@@ -131,7 +131,7 @@ def test_submit_arguments_override_spark_defaults(environment: Environment):
 @pytest.mark.parametrize("pad", ["{}", "  {}  ", "# a comment\n\n{}\n#spark.ui.enabled false"])
 def test_spark_defaults_are_read_as_spark_reads_them(environment: Environment, line: str, pad: str):
     with_defaults(environment, pad.format(line))
-    assert start_settings({}, environment).get("spark.ui.enabled", "true") == "true"
+    assert SparkStart.read({}, environment).settings.get("spark.ui.enabled", "true") == "true"
 
 
 @pytest.mark.parametrize(
@@ -139,14 +139,14 @@ def test_spark_defaults_are_read_as_spark_reads_them(environment: Environment, l
 )
 def test_every_separator_of_a_properties_file_is_known(environment: Environment, line: str):
     with_defaults(environment, line)
-    assert items(start_settings({}, environment)[EXTENSIONS]) == ["a.B", EXTENSION]
+    assert items(SparkStart.read({}, environment).settings[EXTENSIONS]) == ["a.B", EXTENSION]
 
 
 def test_spark_defaults_of_a_spark_home_are_read(tmp_path: Path, environment: Environment):
     home = tmp_path / "spark"
     (home / "conf").mkdir(parents=True)
     (home / "conf" / "spark-defaults.conf").write_text("spark.master yarn\n", encoding="utf-8")
-    settings = start_settings({}, {"SPARK_HOME": str(home)})
+    settings = SparkStart.read({}, {"SPARK_HOME": str(home)}).settings
     assert not settings.keys() & ONE_MACHINE
 
 
@@ -164,7 +164,7 @@ def test_packages_of_the_user_are_kept_beside_delta(environment: Environment, so
     else:
         option = "--packages" if source == "option" else f"--conf {PACKAGES}="
         environment = with_arguments(environment, f"{option} {own}".replace("= ", "="))
-    settings = start_settings(parameters, environment)
+    settings = SparkStart.read(parameters, environment).settings
     assert set(items(settings[PACKAGES])) > set(items(own))
     assert len(delta_coordinates(settings)) == 1
 
@@ -179,13 +179,13 @@ def test_extensions_of_the_user_are_kept_beside_delta(environment: Environment, 
         with_defaults(environment, f"{EXTENSIONS} {own}\n")
     else:
         environment = with_arguments(environment, f"--conf {EXTENSIONS}={own}")
-    settings = start_settings(parameters, environment)
+    settings = SparkStart.read(parameters, environment).settings
     assert items(settings[EXTENSIONS]) == [*items(own), EXTENSION]
 
 
 def test_an_extension_that_is_there_is_not_named_twice(environment: Environment):
     own = f"org.example.One, {EXTENSION}"
-    settings = start_settings({EXTENSIONS: own}, environment)
+    settings = SparkStart.read({EXTENSIONS: own}, environment).settings
     assert sorted(items(settings[EXTENSIONS])) == [EXTENSION, "org.example.One"]
 
 
@@ -200,7 +200,7 @@ DELTA_PACKAGES = [
 def test_a_user_who_names_a_delta_package_gets_no_second_one(
     environment: Environment, packages: str
 ):
-    assert start_settings({PACKAGES: packages}, environment)[PACKAGES] == packages
+    assert SparkStart.read({PACKAGES: packages}, environment).settings[PACKAGES] == packages
 
 
 @pytest.mark.parametrize("option", ["--packages {}", f"--conf {PACKAGES}={{}}", "--packages={}"])
@@ -208,7 +208,7 @@ def test_a_delta_package_in_the_submit_arguments_stays_the_only_one(
     environment: Environment, option: str
 ):
     arguments = with_arguments(environment, option.format("io.delta:delta-spark_2.13:4.0.1"))
-    assert PACKAGES not in start_settings({}, arguments)
+    assert PACKAGES not in SparkStart.read({}, arguments).settings
 
 
 DELTA_JARS = [
@@ -221,7 +221,7 @@ DELTA_JARS = [
 @pytest.mark.parametrize("jars", DELTA_JARS)
 @pytest.mark.parametrize("key", ["spark.jars", "spark.driver.extraClassPath"])
 def test_a_user_who_names_delta_jars_gets_no_package(environment: Environment, key, jars: str):
-    settings = start_settings({key: jars}, environment)
+    settings = SparkStart.read({key: jars}, environment).settings
     assert PACKAGES not in settings
     assert settings[EXTENSIONS] == EXTENSION
 
@@ -229,7 +229,7 @@ def test_a_user_who_names_delta_jars_gets_no_package(environment: Environment, k
 @pytest.mark.parametrize("option", ["--jars", "--driver-class-path"])
 def test_delta_jars_in_the_submit_arguments_need_no_package(environment: Environment, option: str):
     arguments = with_arguments(environment, f"{option} /opt/jars/delta-spark_2.13-4.0.1.jar")
-    assert PACKAGES not in start_settings({}, arguments)
+    assert PACKAGES not in SparkStart.read({}, arguments).settings
 
 
 def test_delta_jars_in_the_folder_of_spark_need_no_package(
@@ -239,12 +239,12 @@ def test_delta_jars_in_the_folder_of_spark_need_no_package(
     (tmp_path / "spark" / "jars" / "delta-spark_4.1_2.13-4.4.0.jar").touch()
     monkeypatch.setenv("SPARK_HOME", str(tmp_path / "spark"))
     environment["SPARK_HOME"] = str(tmp_path / "spark")
-    assert PACKAGES not in start_settings({}, environment)
+    assert PACKAGES not in SparkStart.read({}, environment).settings
 
 
 @pytest.mark.parametrize("jars", ["/opt/jars/delta-storage-4.4.0.jar", "/opt/jars/spark-avro.jar"])
 def test_another_jar_is_not_taken_for_deltas(environment: Environment, jars: str):
-    assert len(delta_coordinates(start_settings({"spark.jars": jars}, environment))) == 1
+    assert len(delta_coordinates(SparkStart.read({"spark.jars": jars}, environment).settings)) == 1
 
 
 # One machine, or a cluster
@@ -254,10 +254,11 @@ CLUSTERS = ["yarn", "spark://master:7077", "k8s://https://cluster:6443"]
 
 @pytest.mark.parametrize("master", CLUSTERS)
 def test_a_cluster_gets_no_settings_for_one_machine(environment: Environment, master: str):
-    by_parameter = start_settings({"spark.master": master}, environment)
-    by_variable = start_settings({}, {**environment, "MASTER": master})
-    by_argument = start_settings({}, with_arguments(environment, f"--master {master}"))
-    by_defaults = start_settings({}, with_defaults(environment, f"spark.master {master}\n"))
+    by_parameter = SparkStart.read({"spark.master": master}, environment).settings
+    by_variable = SparkStart.read({}, {**environment, "MASTER": master}).settings
+    by_argument = SparkStart.read({}, with_arguments(environment, f"--master {master}")).settings
+    defaults = with_defaults(environment, f"spark.master {master}\n")
+    by_defaults = SparkStart.read({}, defaults).settings
     for settings in (by_parameter, by_variable, by_argument, by_defaults):
         assert not settings.keys() & ONE_MACHINE
         assert settings["spark.sql.catalogImplementation"] == "hive"
@@ -267,7 +268,7 @@ def test_a_cluster_gets_no_settings_for_one_machine(environment: Environment, ma
 
 @pytest.mark.parametrize("master", ["local", "local[4]", "local[*]"])
 def test_one_machine_gets_settings_that_suit_it(environment: Environment, master: str):
-    settings = start_settings({"spark.master": master}, environment)
+    settings = SparkStart.read({"spark.master": master}, environment).settings
     assert settings.keys() >= ONE_MACHINE
     assert settings["spark.master"] == master
     assert settings["spark.driver.host"] == "127.0.0.1"
@@ -276,17 +277,17 @@ def test_one_machine_gets_settings_that_suit_it(environment: Environment, master
 
 
 def test_a_secret_is_demanded_where_spark_makes_one(environment: Environment):
-    assert start_settings({}, environment)["spark.authenticate"] == "true"
+    assert SparkStart.read({}, environment).settings["spark.authenticate"] == "true"
     # Spark would not start, because it makes no secret for this master.
     cluster = {"spark.master": "local-cluster[2,1,1024]"}
-    assert start_settings(cluster, environment)["spark.authenticate"] == "false"
+    assert SparkStart.read(cluster, environment).settings["spark.authenticate"] == "false"
     # The user's own choice.
     open_to_all = {"spark.authenticate": "false"}
-    assert start_settings(open_to_all, environment)["spark.authenticate"] == "false"
+    assert SparkStart.read(open_to_all, environment).settings["spark.authenticate"] == "false"
 
 
 def test_one_machine_has_a_partition_a_core_and_memory_to_work_with(environment: Environment):
-    settings = start_settings({}, environment)
+    settings = SparkStart.read({}, environment).settings
     assert settings["spark.sql.shuffle.partitions"] == str(max(cores(), 2))
     memory = settings["spark.driver.memory"]
     assert memory == "1g" or int(memory.removesuffix("m")) >= 1024
@@ -298,21 +299,21 @@ def test_one_machine_has_a_partition_a_core_and_memory_to_work_with(environment:
 )
 def test_java_has_the_time_zone_of_the_session(environment: Environment, zone: str, java: str):
     given = {"spark.sql.session.timeZone": zone, "spark.driver.extraJavaOptions": "-Da=b"}
-    settings = start_settings(given, environment)
+    settings = SparkStart.read(given, environment).settings
     assert settings["spark.driver.extraJavaOptions"] == f"-Da=b -Duser.timezone={java}"
     assert settings["spark.executor.extraJavaOptions"] == f"-Duser.timezone={java}"
 
 
 @pytest.mark.parametrize("zone", ["", "a b", "x;-Dy"])
 def test_an_invalid_time_zone_is_left_to_spark(environment: Environment, zone: str):
-    settings = start_settings({"spark.sql.session.timeZone": zone}, environment)
+    settings = SparkStart.read({"spark.sql.session.timeZone": zone}, environment).settings
     assert "spark.driver.extraJavaOptions" not in settings
 
 
 def test_a_time_zone_that_the_user_sets_for_java_stays(environment: Environment):
     options = "-Duser.timezone=Asia/Tokyo"
     given = {"spark.sql.session.timeZone": "UTC", "spark.driver.extraJavaOptions": options}
-    assert start_settings(given, environment)["spark.driver.extraJavaOptions"] == options
+    assert SparkStart.read(given, environment).settings["spark.driver.extraJavaOptions"] == options
 
 
 LAKE = "spark.sql.catalog.lake"

@@ -8,7 +8,7 @@ from dbt_common.exceptions import DbtConfigError
 from dbt_common.invocation import reset_invocation_id
 
 from dbt.adapters.deltawiden.spark import storage_folder
-from dbt.adapters.deltawiden.spark.settings import start_settings
+from dbt.adapters.deltawiden.spark.start import SparkStart
 from dbt.adapters.deltawiden.spark.storage_folder import WAREHOUSE, settings_of_folder
 
 ODD = "a b%20 #ü"
@@ -24,19 +24,22 @@ def odd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_warehouse_is_in_a_working_folder_whose_name_spark_encodes(odd: Path):
-    assert start_settings({}, {})[WAREHOUSE] == f"{odd}/spark-warehouse"
+    assert SparkStart.read({}, {}).settings[WAREHOUSE] == f"{odd}/spark-warehouse"
 
 
 def test_sparks_default_stays_in_other_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
-    assert WAREHOUSE not in start_settings({}, {})
+    assert WAREHOUSE not in SparkStart.read({}, {}).settings
 
 
 def test_a_warehouse_of_the_user_stays(odd: Path, tmp_path: Path):
-    assert start_settings({WAREHOUSE: "/data"}, {})[WAREHOUSE] == "/data"
-    assert WAREHOUSE not in start_settings({"spark.hadoop.hive.metastore.uris": "thrift://m"}, {})
+    assert SparkStart.read({WAREHOUSE: "/data"}, {}).settings[WAREHOUSE] == "/data"
+    assert (
+        WAREHOUSE
+        not in SparkStart.read({"spark.hadoop.hive.metastore.uris": "thrift://m"}, {}).settings
+    )
     (tmp_path / "hive-site.xml").touch()
-    assert WAREHOUSE not in start_settings({}, {"HADOOP_CONF_DIR": str(tmp_path)})
+    assert WAREHOUSE not in SparkStart.read({}, {"HADOOP_CONF_DIR": str(tmp_path)}).settings
 
 
 def test_a_folder_of_the_profile_starts_at_the_project():

@@ -16,7 +16,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile
@@ -26,8 +26,8 @@ from dbt.adapters.events.logging import AdapterLogger
 
 from dbt.adapters.deltawiden.__version__ import version
 from dbt.adapters.deltawiden.spark.jar_cache import cache_folder, jar_path, without_other_versions
-from dbt.adapters.deltawiden.spark.java import Java
 from dbt.adapters.deltawiden.spark.settings import bundled_jars_dir
+from dbt.adapters.deltawiden.spark.start import SparkStart
 
 logger = AdapterLogger("DeltaWiden")
 
@@ -160,29 +160,27 @@ class ClassArchive:
         return None
 
 
-def find_archive(
-    settings: Mapping[str, str],
-    given_class_path: str,
-    options: Sequence[str],
-    java: Java | None,
-    environment: Mapping[str, str],
-) -> ClassArchive | None:
+def find_archive(start: SparkStart) -> ClassArchive | None:
     """Return the archive for a start of Spark on one machine.
 
-    Args:
-        settings: the settings that Spark starts with. Its jars are files, not packages.
-        given_class_path: the user's own value of ``spark.driver.extraClassPath``.
-
     Returns:
-        The archive, whether or not it has been made. None if this Java can't have one, if the
-        user's options are about archives, or if the user's class path has more than jars of
-        classes: a folder can change, and the process that makes the archive must not read the
-        configuration of the user's metastore.
+        The archive, whether or not it has been made. None on a cluster, if it is not known which
+        jars Spark will have, if this Java can't have an archive, if the user's options are about
+        archives, or if the user's class path has more than jars of classes: a folder can change,
+        and the process that makes the archive must not read the configuration of the user's
+        metastore.
     """
+    java, environment = start.java.java, start.environment
     if java is None or not java.has_dynamic_archive or os.name != "posix":
         return None
+    given = start.given
+    if start.resolves_packages or any(key.startswith("spark.jars") for key in given):
+        return None
+    # An archive depends on the garbage collector.
+    options = (*start.java.given, *start.java.defaults)
     if any(map(_ABOUT_ARCHIVES.match, options)):
         return None
+    settings, given_class_path = start.every, given.get(CLASS_PATH, "")
     given_jars = [*filter(None, given_class_path.split(os.pathsep))]
     if not all(map(_is_jar_of_classes, given_jars)):
         return None

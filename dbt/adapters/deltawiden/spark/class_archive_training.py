@@ -29,7 +29,7 @@ from dbt.adapters.deltawiden.spark.class_archive import (
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
 from dbt.adapters.deltawiden.spark.file_lock import open_lock, try_lock
 from dbt.adapters.deltawiden.spark.java import find_java
-from dbt.adapters.deltawiden.spark.settings import start_settings
+from dbt.adapters.deltawiden.spark.start import SparkStart
 
 _TEMPORARY = "making-"
 
@@ -171,7 +171,8 @@ def _train(archive: ClassArchive, made: Path, work: Path) -> None:
         # Not as_uri(): Spark takes the characters of this setting literally.
         "spark.sql.warehouse.dir": f"file:{work / 'warehouse'}",
     }
-    conf = SparkConf(loadDefaults=False).setAll(list(start_settings(own, os.environ).items()))
+    settings = SparkStart.read(own, os.environ).settings
+    conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
     with (work / "spark.log").open("w") as log:
         gateway = launch_gateway(conf, {"stdout": log, "stderr": log})
     try:

@@ -15,26 +15,21 @@ from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
 
-from dbt.adapters.deltawiden.spark.class_archive import ClassArchive
+from dbt.adapters.deltawiden.spark.class_archive import ClassArchive, find_archive
 from dbt.adapters.deltawiden.spark.errors import error_text, start_failure_text
 from dbt.adapters.deltawiden.spark.jar_cache import JarCache, without_bundled
 from dbt.adapters.deltawiden.spark.java import java_version
-from dbt.adapters.deltawiden.spark.launch import archive_for, launch, read_java
+from dbt.adapters.deltawiden.spark.launch import launch
 from dbt.adapters.deltawiden.spark.package_lock import alone_resolving
 from dbt.adapters.deltawiden.spark.redaction import hide_in_file, scrubbed
 from dbt.adapters.deltawiden.spark.running import RunningSpark, note_running
-from dbt.adapters.deltawiden.spark.settings import (
-    adds_only_own_jars,
-    bundled_jars_dir,
-    given_settings,
-    start_settings,
-)
+from dbt.adapters.deltawiden.spark.settings import bundled_jars_dir
+from dbt.adapters.deltawiden.spark.start import SparkStart
 from dbt.adapters.deltawiden.sql.versions import read_version
 
 logger = AdapterLogger("DeltaWiden")
 
 
-_PACKAGES = "spark.jars.packages"
 _HIVE_FOLDER = "hive.downloaded.resources.dir"
 
 SPARK_ERRORS = (PySparkException, Py4JError, ConnectionError)
@@ -45,7 +40,7 @@ class SparkDidNotStart(DbtRuntimeError):
     """Spark could not be started; the message says what to install or set."""
 
 
-def start_spark(parameters: Mapping[str, str], log_file: Path | None = None) -> ClassArchive | None:
+def start_spark(start: SparkStart, log_file: Path | None = None) -> ClassArchive | None:
     """Start Spark in this process, and write its output to a file.
 
     Args:
@@ -64,14 +59,11 @@ def start_spark(parameters: Mapping[str, str], log_file: Path | None = None) -> 
     with _private_file(log_file) as log:
         # The JVM keeps this file open for its output, which does not belong among dbt's.
         try:
-            if "PYSPARK_GATEWAY_PORT" in os.environ:
-                SparkContext(conf=_submitted_conf(parameters))
+            if "PYSPARK_GATEWAY_PORT" in start.environment:
+                SparkContext(conf=_submitted_conf(start))
                 return None
-            given = given_settings(parameters, os.environ)
-            settings = start_settings(parameters, os.environ)
-            ours = adds_only_own_jars(parameters, os.environ)
-            with _found_jars(settings.get(_PACKAGES) if ours else None) as found:
-                archive = _start(settings, given, found, log)
+            with _found_jars(start) as found:
+                archive = _start(start, found, log)
             gateway: Any = SparkContext._gateway
             process = gateway.proc
             note_running(RunningSpark(process.pid, log_file, lambda: process.poll() is not None))
@@ -81,25 +73,23 @@ def start_spark(parameters: Mapping[str, str], log_file: Path | None = None) -> 
             raise SparkDidNotStart(scrubbed(_why_not_started(error, log_file))) from error
 
 
-def _start(
-    settings: Mapping[str, str], given: Mapping[str, str], found: JarCache | None, log: TextIO
-) -> ClassArchive | None:
+def _start(start: SparkStart, found: JarCache | None, log: TextIO) -> ClassArchive | None:
     """Start a JVM, and Spark in it, and return the archive of classes for the next start.
 
     Args:
         found: the cache of the jars of its packages, or None if they are not cached.
     """
-    resolves = _PACKAGES in _with_jars(settings, found)
-    with alone_resolving(os.environ) if resolves else contextlib.nullcontext():
+    resolves = _with_jars(start, found).resolves_packages
+    with alone_resolving(start.environment) if resolves else contextlib.nullcontext():
         # Another process may have resolved them while this one waited.
-        resolved = _with_jars(settings, found)
-        java = read_java(resolved, given)
-        gateway = launch(resolved, java, archive_for(resolved, given, java), log)
-        if found is not None and _PACKAGES in resolved:
+        resolved = _with_jars(start, found)
+        archive = find_archive(resolved)
+        gateway = launch(resolved, archive, log)
+        if found is not None and resolved.resolves_packages:
             found.write(SparkConf(_jvm=gateway.jvm).get("spark.jars", "").split(","))
-    _keep_hive_files(SparkContext(conf=_conf(resolved), gateway=gateway))
-    # The jars are known now.
-    return archive_for(_with_jars(settings, found), given, java)
+            archive = find_archive(_with_jars(start, found))
+    _keep_hive_files(SparkContext(conf=_conf(resolved.settings), gateway=gateway))
+    return archive
 
 
 def _keep_hive_files(context: Any) -> None:
@@ -112,20 +102,18 @@ def _keep_hive_files(context: Any) -> None:
         hadoop.set(_HIVE_FOLDER, context._jvm.org.apache.spark.SparkFiles.getRootDirectory())
 
 
-def _with_jars(settings: Mapping[str, str], found: JarCache | None) -> Mapping[str, str]:
-    """Return the settings with the cached jars in place of the packages."""
+def _with_jars(start: SparkStart, found: JarCache | None) -> SparkStart:
+    """Return the start with the cached jars in place of the packages."""
     jars = found.read() if found is not None else []
-    if not jars:
-        return settings
-    others = {key: value for key, value in settings.items() if key != _PACKAGES}
-    own = bundled_jars_dir(os.environ)
-    return {**others, "spark.jars": ",".join(without_bundled(jars, own))}
+    own = bundled_jars_dir(start.environment)
+    return start.with_jars(",".join(without_bundled(jars, own))) if jars else start
 
 
 @contextlib.contextmanager
-def _found_jars(packages: str | None) -> Iterator[JarCache | None]:
+def _found_jars(start: SparkStart) -> Iterator[JarCache | None]:
     """Yield the cached jars of the packages, and clear the cache entry if the start fails."""
-    found = JarCache(packages, os.environ) if packages else None
+    packages = start.own_packages
+    found = JarCache(packages, start.environment) if packages else None
     try:
         yield found
     except Exception:
@@ -139,11 +127,12 @@ def _conf(settings: Mapping[str, str], load_defaults: bool = False) -> SparkConf
     return SparkConf(loadDefaults=load_defaults).setAll(list(settings.items()))
 
 
-def _submitted_conf(parameters: Mapping[str, str]) -> SparkConf:
+def _submitted_conf(start: SparkStart) -> SparkConf:
     """Return the settings of the spark-submit that started this process, completed with ours."""
     SparkContext._ensure_initialized()
     given = dict(SparkConf().getAll())
-    return _conf({**given, **start_settings({**given, **parameters}, {})}, load_defaults=True)
+    own = SparkStart.read({**given, **start.profile}, {})
+    return _conf({**given, **own.settings}, load_defaults=True)
 
 
 def _log_file() -> Path:

@@ -7,6 +7,7 @@ from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
 from dbt.adapters.deltawiden.spark.scala import hadoop_configuration, java_class
+from dbt.adapters.deltawiden.spark.storage_folder import embedded_database
 
 logger = AdapterLogger("DeltaWiden")
 
@@ -14,7 +15,6 @@ _MAX_VIEW_CHARACTERS = 32_000
 """The length up to which the text of a view always fits. Derby's LONG VARCHAR holds 32,700
 characters: https://db.apache.org/derby/docs/10.16/ref/rrefsqlj15147.html."""
 
-_DEFAULT_URL = "jdbc:derby:;databaseName=metastore_db;create=true"
 _COLUMNS = ("VIEW_ORIGINAL_TEXT", "VIEW_EXPANDED_TEXT")
 
 
@@ -32,7 +32,8 @@ def allow_long_views(session: SparkSession) -> None:
     Args:
         session: a session with a JVM. If it uses another metastore, nothing is changed.
     """
-    url = _derby_url(session)
+    catalog = session.conf.get("spark.sql.catalogImplementation")
+    url = embedded_database(catalog, hadoop_configuration(session).get)
     if url is None:
         return
     try:
@@ -40,14 +41,6 @@ def allow_long_views(session: SparkSession) -> None:
     except SPARK_ERRORS as error:
         # The statement that creates the view will fail and say that its text is too long.
         logger.debug(f"The embedded metastore could not be changed to take long views: {error}")
-
-
-def _derby_url(session: SparkSession) -> str | None:
-    hadoop = hadoop_configuration(session)
-    url = str(hadoop.get("javax.jdo.option.ConnectionURL") or _DEFAULT_URL)
-    is_hive = session.conf.get("spark.sql.catalogImplementation") == "hive"
-    is_embedded = url.startswith("jdbc:derby:") and "://" not in url
-    return url if is_hive and is_embedded and not hadoop.get("hive.metastore.uris") else None
 
 
 def _change_columns(session: SparkSession, url: str) -> None:

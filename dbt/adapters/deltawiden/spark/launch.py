@@ -13,16 +13,11 @@ from dbt.adapters.events.logging import AdapterLogger
 from py4j.java_gateway import JavaGateway
 from pyspark.java_gateway import launch_gateway
 
-from dbt.adapters.deltawiden.spark.class_archive import CLASS_PATH, ClassArchive, find_archive
-from dbt.adapters.deltawiden.spark.java import (
-    OPTION_SETTINGS,
-    Java,
-    default_options,
-    find_java,
-    given_java_options,
-)
+from dbt.adapters.deltawiden.spark.class_archive import ClassArchive
+from dbt.adapters.deltawiden.spark.java import OPTION_SETTINGS
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
-from dbt.adapters.deltawiden.spark.settings import defaults_file, given_settings, is_local
+from dbt.adapters.deltawiden.spark.settings import defaults_file
+from dbt.adapters.deltawiden.spark.start import SparkStart
 from dbt.adapters.deltawiden.spark.submit import submission
 
 logger = AdapterLogger("DeltaWiden")
@@ -38,68 +33,24 @@ _REFUSED = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class JavaStart:
-    """The Java of one start of Spark on one machine, and the options of its JVM.
-
-    Attributes:
-        java: the Java. None on a cluster, and if it is not known.
-    """
-
-    java: Java | None = None
-    given: tuple[str, ...] = ()
-    defaults: tuple[str, ...] = ()
-
-
-def read_java(settings: Mapping[str, str], given: Mapping[str, str]) -> JavaStart:
-    """Find the Java for a start of Spark, and choose its options."""
-    # The settings do not repeat a master that is in spark-defaults.conf.
-    every = {**given, **settings}
-    if not is_local(every["spark.master"]):
-        return JavaStart()
-    java = find_java(os.environ)
-    options = given_java_options(every, os.environ)
-    return JavaStart(java, tuple(options), default_options(java, options))
-
-
-def archive_for(
-    settings: Mapping[str, str], given: Mapping[str, str], java: JavaStart
-) -> ClassArchive | None:
-    """Return the archive of classes for a JVM.
-
-    Returns:
-        The archive, whether or not it has been made. None on a cluster, and if it is not known
-        which jars Spark will have.
-    """
-    has_own_jars = any(key.startswith("spark.jars") for key in given)
-    if has_own_jars or "spark.jars.packages" in settings:
-        return None
-    # An archive depends on the garbage collector.
-    options = (*java.given, *java.defaults)
-    class_path = given.get(CLASS_PATH, "")
-    return find_archive({**given, **settings}, class_path, options, java.java, os.environ)
-
-
-def launch(
-    settings: Mapping[str, str], java: JavaStart, archive: ClassArchive | None, log: TextIO
-) -> JavaGateway:
+def launch(start: SparkStart, archive: ClassArchive | None, log: TextIO) -> JavaGateway:
     """Launch a JVM. If it refuses what is added to the user's options, launch it with less.
 
     Args:
         archive: the archive of classes that fits, or None.
     """
-    *attempts, last = _attempts(settings, java, archive)
+    *attempts, last = _attempts(start, archive)
     refused = None
     for attempt in attempts:
         before = os.path.getsize(log.name)
         try:
-            return _launch(attempt, refused, log)
+            return _launch(start, attempt, refused, log)
         except Exception as error:
             if not _is_refused(Path(log.name), before):
                 raise
             logger.debug(f"The JVM did not start with {' '.join(attempt.options)}: {error}")
             refused = attempt
-    return _launch(last, refused, log)
+    return _launch(start, last, refused, log)
 
 
 @dataclass(frozen=True)
@@ -111,16 +62,15 @@ class _Attempt:
     archive: ClassArchive | None = None
 
 
-def _attempts(
-    settings: Mapping[str, str], java: JavaStart, archive: ClassArchive | None
-) -> list[_Attempt]:
+def _attempts(start: SparkStart, archive: ClassArchive | None) -> list[_Attempt]:
     """Return the ways to launch the JVM, from the fastest to the one that adds no option."""
-    attempts = [_Attempt(settings, java.defaults)]
-    if java.defaults:
+    settings, defaults = start.settings, start.java.defaults
+    attempts = [_Attempt(settings, defaults)]
+    if defaults:
         # The user's options can also be in a file, and a JVM does not start with two collectors.
         attempts.append(_Attempt(settings, ()))
     if archive is not None and archive.exists():
-        options = (*java.defaults, *archive.use_options)
+        options = (*defaults, *archive.use_options)
         attempts.insert(0, _Attempt({**settings, **archive.settings}, options, archive))
     return attempts
 
@@ -130,12 +80,15 @@ def _is_refused(log: Path, start: int) -> bool:
     return bool(_REFUSED.search(log.read_bytes()[start:].decode(errors="replace")))
 
 
-def _launch(attempt: _Attempt, refused: _Attempt | None, log: TextIO) -> JavaGateway:
+def _launch(
+    start: SparkStart, attempt: _Attempt, refused: _Attempt | None, log: TextIO
+) -> JavaGateway:
     if attempt.archive is not None:
         attempt.archive.mark_used()
-    options = _secret_options(attempt.settings)
+    environment = start.environment
+    options = _secret_options(start)
     with (
-        submission(attempt.settings, options, defaults_file(os.environ), os.environ) as given,
+        submission(attempt.settings, options, defaults_file(environment), environment) as given,
         # PySpark's own default, so that it starts another JVM as if the variable were not set.
         _variable("PYSPARK_SUBMIT_ARGS", given.arguments, unset="pyspark-shell"),
         _java_options(attempt.options),
@@ -147,14 +100,11 @@ def _launch(attempt: _Attempt, refused: _Attempt | None, log: TextIO) -> JavaGat
     return gateway
 
 
-def _secret_options(settings: Mapping[str, str]) -> str:
+def _secret_options(start: SparkStart) -> str:
     """Return the user's Java options for a file of the JVM if there is a secret in them."""
-    every = {**given_settings({}, os.environ), **settings}
-    text = " ".join(every.get(key, "") for key in OPTION_SETTINGS)
-    if scrubbed(text) == text:
-        return ""
-    java = find_java(os.environ)
-    if java is None or (java.major or 0) < _FIRST_WITH_OPTIONS_FILE:
+    text = " ".join(start.every.get(key, "") for key in OPTION_SETTINGS)
+    java = start.java.java
+    if scrubbed(text) == text or java is None or (java.major or 0) < _FIRST_WITH_OPTIONS_FILE:
         return ""
     # https://docs.oracle.com/en/java/javase/17/docs/specs/man/java.html (-XX:VMOptionsFile)
     return "\n".join(f"'{word}'" if '"' in word else f'"{word}"' for word in shlex.split(text))

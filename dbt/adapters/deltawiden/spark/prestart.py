@@ -1,14 +1,11 @@
 """Start Spark while dbt parses the project: the two are independent, and each takes seconds."""
 
-import os
-from collections.abc import Mapping
-
 from dbt.flags import get_flags
 from pyspark import SparkContext
 
 from dbt.adapters.deltawiden.spark.keep_alive.session import prestart_kept
 from dbt.adapters.deltawiden.spark.session import prestart_session
-from dbt.adapters.deltawiden.spark.settings import is_on_one_machine
+from dbt.adapters.deltawiden.spark.start import SparkStart
 
 # The dbt commands that always use Spark, by the name in dbt's flag WHICH.
 _COMMANDS = frozenset(
@@ -32,27 +29,27 @@ _COMMANDS = frozenset(
 _WITHOUT_SPARK = frozenset({"stop_spark"})
 
 
-def prestart(parameters: Mapping[str, str], keep_alive: int | None = None) -> None:
-    """Start the embedded Spark in the background if this dbt command will need it.
+def needs_spark() -> bool:
+    """Return whether this dbt command will use Spark."""
+    flags = get_flags()
+    is_without = getattr(flags, "MACRO", None) in _WITHOUT_SPARK
+    return getattr(flags, "WHICH", None) in _COMMANDS and not is_without
+
+
+def prestart(start: SparkStart, keep_alive: int | None = None) -> None:
+    """Start the embedded Spark in the background.
 
     Nothing is requested from a cluster before it is certain that there is work for it.
 
     Args:
-        parameters: ``server_side_parameters`` of a profile with ``method: session``.
         keep_alive: how many seconds Spark must live after its last use, or None if it ends with
             dbt.
     """
-    flags = get_flags()
-    if (
-        getattr(flags, "WHICH", None) not in _COMMANDS
-        or getattr(flags, "MACRO", None) in _WITHOUT_SPARK
-    ):
-        return
     if keep_alive is not None:
-        prestart_kept(parameters, keep_alive)
+        prestart_kept(start, keep_alive)
     elif (
         SparkContext._active_spark_context is None
-        and "PYSPARK_GATEWAY_PORT" not in os.environ  # started by spark-submit
-        and is_on_one_machine(parameters, os.environ)
+        and "PYSPARK_GATEWAY_PORT" not in start.environment  # started by spark-submit
+        and start.is_on_one_machine
     ):
-        prestart_session(parameters)
+        prestart_session(start)

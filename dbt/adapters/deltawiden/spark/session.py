@@ -1,7 +1,6 @@
 """Open the one PySpark session of a run, with the settings of its target."""
 
 import contextvars
-import os
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,8 +17,8 @@ from dbt.adapters.deltawiden.spark.settings import (
     CATALOG,
     CATALOG_SETTING,
     EXTENSION,
-    given_settings,
 )
+from dbt.adapters.deltawiden.spark.start import SparkStart
 from dbt.adapters.deltawiden.spark.target_settings import TargetSettings
 from dbt.adapters.deltawiden.spark.unsafe_settings import refuse_settings
 
@@ -47,7 +46,7 @@ class _Current:
         return self.session.sparkContext is SparkContext._active_spark_context
 
 
-def get_session(parameters: Mapping[str, str]) -> SparkSession:
+def get_session(start: SparkStart) -> SparkSession:
     """Return the process's SparkSession with a target's settings, starting Spark if necessary.
 
     Returns:
@@ -63,9 +62,9 @@ def get_session(parameters: Mapping[str, str]) -> SparkSession:
     global _failed_early
     with _lock:
         failed, _failed_early = _failed_early, None
-        if failed is not None and failed[1] == parameters:
+        if failed is not None and failed[1] == start.profile:
             raise failed[0]
-        return _get_session(parameters)
+        return _get_session(start)
 
 
 def release_session() -> None:
@@ -99,46 +98,45 @@ def check_has_delta() -> None:
         )
 
 
-def prestart_session(parameters: Mapping[str, str]) -> None:
+def prestart_session(start: SparkStart) -> None:
     """Start Spark in the background, and return at once. ``get_session`` waits for the start."""
     # A daemon thread, because dbt may end before it needs Spark. dbt's log events read the context.
     run = contextvars.copy_context().run
-    threading.Thread(target=run, args=(_prestart, dict(parameters)), daemon=True).start()
+    threading.Thread(target=run, args=(_prestart, start), daemon=True).start()
 
 
-def _prestart(parameters: Mapping[str, str]) -> None:
+def _prestart(start: SparkStart) -> None:
     # The metastore is not started here: if dbt ended early, its database would stay incomplete.
     global _failed_early
     with _lock:
         try:
-            _get_session(parameters)
+            _get_session(start)
         except Exception as error:
             # Keep it for the thread that asks for the session, which can report it to the user.
-            _failed_early = error, parameters
+            _failed_early = error, start.profile
 
 
-def _get_session(parameters: Mapping[str, str]) -> SparkSession:
+def _get_session(start: SparkStart) -> SparkSession:
     global _current
     # dbt asks for the session at every model, and PySpark's builder would call the JVM each time.
     if _current is None or not _current.is_running:
-        _current = _open_session(parameters)
-    wanted = dict(parameters), get_invocation_id()
+        _current = _open_session(start)
+    wanted = start.profile, get_invocation_id()
     if _current.applied != wanted:
-        _current.settings.apply(parameters)
+        _current.settings.apply(start.profile)
         refuse_settings(partial(_current.session.conf.get, default=None))
         _current.applied = wanted
     return _current.session
 
 
-def _open_session(parameters: Mapping[str, str]) -> _Current:
+def _open_session(start: SparkStart) -> _Current:
     hush_pyspark()
     is_own = SparkContext._active_spark_context is None
     if is_own:
-        refuse_settings(given_settings(parameters, os.environ).get)
-        archive = start_spark(parameters)
+        refuse_settings(start.given.get)
+        archive = start_spark(start)
         if archive is not None:
             archive.make_at_exit()
     session = SparkSession.builder.getOrCreate()
-    started_with = parameters if is_own else {}
-    without_target = given_settings({}, os.environ) if is_own else {}
-    return _Current(session, TargetSettings(session, started_with, without_target), is_own)
+    settings = TargetSettings(session, *((start.profile, start.outside) if is_own else ({}, {})))
+    return _Current(session, settings, is_own)

@@ -53,16 +53,17 @@ _DELTA_PACKAGE = re.compile(r"io\.delta:delta-(spark|core)[_:]")
 _DELTA_JAR = re.compile(r"delta-spark[\w.]*-\d")
 
 
-def start_settings(parameters: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the settings that Spark starts with.
+def choose_settings(
+    profile: Mapping[str, str], outside: Mapping[str, str], environment: Mapping[str, str]
+) -> dict[str, str]:
+    """Choose the settings that Spark is given: those of the profile, and those that it leaves out.
 
     Args:
-        parameters: ``server_side_parameters`` of the profile. They take precedence over everything.
-        environment: the process's environment variables. Spark's own configuration that they point
-            to (``spark-defaults.conf``, ``PYSPARK_SUBMIT_ARGS``) takes precedence over the settings
-            that are chosen here.
+        profile: ``server_side_parameters``. They take precedence over everything.
+        outside: the user's settings that are not in the profile (``outside_settings``). They take
+            precedence over the settings that are chosen here, and are not repeated.
     """
-    given = given_settings(parameters, environment)
+    given = {**outside, **profile}
     settings = {
         "spark.app.name": "dbt-deltawiden",
         # Tables outlive the process, as they do with dbt-spark.
@@ -72,30 +73,13 @@ def start_settings(parameters: Mapping[str, str], environment: Mapping[str, str]
         **_java_time_zone(given),
         **default_warehouse(given, environment),
     }
-    settings["spark.master"] = _master(given, environment)
+    settings["spark.master"] = given.get("spark.master", environment.get("MASTER", "local[*]"))
     if is_local(settings["spark.master"]):
         settings.update(_one_machine(settings["spark.master"]))
     chosen = {key: value for key, value in settings.items() if key not in given}
     # These already include the user's own values.
     joined = {key: settings[key] for key in _JOINED if key in settings}
-    return {**chosen, **parameters, **joined}
-
-
-def is_on_one_machine(parameters: Mapping[str, str], environment: Mapping[str, str]) -> bool:
-    """Return whether Spark will run in a single process."""
-    return is_local(_master(given_settings(parameters, environment), environment))
-
-
-def adds_only_own_jars(parameters: Mapping[str, str], environment: Mapping[str, str]) -> bool:
-    """Return whether only this adapter chooses the jars that Spark adds.
-
-    Returns:
-        False if the user sets anything about jars, and on a cluster, because its executors need
-        the jars.
-    """
-    given = given_settings(parameters, environment)
-    on_one_machine = is_local(_master(given, environment))
-    return on_one_machine and not any(key.startswith("spark.jars") for key in given)
+    return {**chosen, **profile, **joined}
 
 
 def bundled_jars_dir(environment: Mapping[str, str]) -> Path:
@@ -103,22 +87,17 @@ def bundled_jars_dir(environment: Mapping[str, str]) -> Path:
     return _spark_home(environment) / "jars"
 
 
-def _master(given: Mapping[str, str], environment: Mapping[str, str]) -> str:
-    return given.get("spark.master", environment.get("MASTER", "local[*]"))
-
-
 def is_local(master: str) -> bool:
     """Return whether a value of ``spark.master`` means that Spark runs in a single process."""
     return master.startswith("local")
 
 
-def given_settings(parameters: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the settings that the user gives to Spark.
+def outside_settings(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the user's settings of Spark that are not in the profile.
 
-    Returns:
-        The settings, each with the value that takes precedence.
+    They are in ``spark-defaults.conf`` and in ``PYSPARK_SUBMIT_ARGS``, which takes precedence.
     """
-    return {**_spark_defaults(environment), **submitted_settings(environment), **parameters}
+    return {**_spark_defaults(environment), **submitted_settings(environment)}
 
 
 def iceberg_settings(session: Mapping[str, str]) -> dict[str, str]:

@@ -7,7 +7,7 @@ path, so that tables are not in `a b`, but in a folder beside it that is named `
 import os
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from urllib.parse import quote
 
@@ -18,6 +18,7 @@ from dbt.adapters.deltawiden.warnings import warn_once
 WAREHOUSE = "spark.sql.warehouse.dir"
 _URL = "spark.hadoop.javax.jdo.option.ConnectionURL"
 _HIVE = ("hive.metastore.warehouse.dir", "hive.metastore.uris", "javax.jdo.option.ConnectionURL")
+_DEFAULT_URL = "jdbc:derby:;databaseName=metastore_db;create=true"
 _ELSEWHERE = {WAREHOUSE, *_HIVE, *(f"spark.hadoop.{key}" for key in _HIVE)}
 _CONFIGURATION_FOLDERS = ("SPARK_CONF_DIR", "HADOOP_CONF_DIR", "YARN_CONF_DIR")
 _TABLES, _METASTORE = "spark-warehouse", "metastore_db"
@@ -52,6 +53,18 @@ def settings_of_folder(folder: str, project: str, parameters: Mapping[str, str])
             "say where tables are: remove one of them"
         )
     return settings
+
+
+def embedded_database(catalog: str | None, hive: Callable[[str], str | None]) -> str | None:
+    """Return the URL of the Derby database that Spark opens itself as its metastore, if it does.
+
+    Args:
+        catalog: the value of ``spark.sql.catalogImplementation``.
+    """
+    if catalog != "hive" or hive("hive.metastore.uris"):
+        return None
+    url = hive("javax.jdo.option.ConnectionURL") or _DEFAULT_URL
+    return url if url.startswith("jdbc:derby:") and "://" not in url else None
 
 
 def default_warehouse(given: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:

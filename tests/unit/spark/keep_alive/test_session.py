@@ -1,7 +1,6 @@
 """When a process begins and ends to use a kept Spark."""
 
 import threading
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from dbt.adapters.deltawiden.spark.keep_alive.client import Attached
 from dbt.adapters.deltawiden.spark.keep_alive.processes import Process
 from dbt.adapters.deltawiden.spark.keep_alive.session import prestart_kept, release_kept
 from dbt.adapters.deltawiden.spark.keep_alive.state import KeptSpark, SparkFolder
+from dbt.adapters.deltawiden.spark.start import SparkStart
 
 
 def test_a_command_that_ends_early_does_not_wait_for_the_start(
@@ -21,7 +21,7 @@ def test_a_command_that_ends_early_does_not_wait_for_the_start(
     spark = KeptSpark(process, process, 1, "token", "key", 0, "/", "1g")
     asked, has_started, ended = threading.Event(), threading.Event(), threading.Event()
 
-    def attach(parameters: Mapping[str, str], keep_alive: int) -> Attached:
+    def attach(start: SparkStart, keep_alive: int) -> Attached:
         asked.set()
         assert has_started.wait(60)
         threading.Thread(target=wait_for_end, daemon=True).start()
@@ -32,7 +32,7 @@ def test_a_command_that_ends_early_does_not_wait_for_the_start(
             ended.set()
 
     monkeypatch.setattr(session, "attach", attach)
-    prestart_kept({}, 60)
+    prestart_kept(SparkStart.read({}), 60)
     assert asked.wait(60)
     releases = threading.Thread(target=release_kept, daemon=True)
     releases.start()

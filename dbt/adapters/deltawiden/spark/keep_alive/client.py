@@ -7,7 +7,6 @@ import secrets
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,6 +32,7 @@ from dbt.adapters.deltawiden.spark.keep_alive.state import (
     spark_folder,
 )
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
+from dbt.adapters.deltawiden.spark.start import SparkStart
 
 logger = AdapterLogger("DeltaWiden")
 
@@ -66,7 +66,7 @@ class Attached:
     log: Path
 
 
-def attach(parameters: Mapping[str, str], keep_alive: int) -> Attached:
+def attach(start: SparkStart, keep_alive: int) -> Attached:
     """Attach to the kept Spark of the same settings. Start one if there is none that answers.
 
     Args:
@@ -79,16 +79,16 @@ def attach(parameters: Mapping[str, str], keep_alive: int) -> Attached:
             that may still run a statement of a command that was killed.
         DbtRuntimeError: a file in the folder of the Spark can't be written.
     """
-    check_can_be_kept(parameters, os.environ)
-    key = settings_key(parameters, os.environ)
-    folder = spark_folder(place(parameters, os.environ), os.environ)
+    check_can_be_kept(start)
+    key = settings_key(start)
+    folder = spark_folder(place(start), start.environment)
     with folder.explained(), folder.locked() as lock:
         spark = folder.read()
         if spark is not None and not _is_usable(spark, key, folder):
             end(spark, folder, gently=spark.is_running)
             spark = None
         is_new = spark is None
-        started = spark or _start(folder, lock, parameters, key, keep_alive)
+        started = spark or _start(folder, lock, start, key, keep_alive)
         return Attached(started, folder.use(keep_alive), is_new, folder.spark_log)
 
 
@@ -159,13 +159,13 @@ def _named(spark: KeptSpark) -> str:
 
 
 def _start(
-    folder: SparkFolder, lock: int, parameters: Mapping[str, str], key: str, keep_alive: int
+    folder: SparkFolder, lock: int, start: SparkStart, key: str, keep_alive: int
 ) -> KeptSpark:
-    remove_unused(os.environ)
+    remove_unused(start.environment)
     reader, writer = os.pipe()
     order = {
         "path": str(folder.path),
-        "parameters": {name: str(value) for name, value in parameters.items()},
+        "parameters": {name: str(value) for name, value in start.profile.items()},
         "token": secrets.token_hex(32),
         "key": key,
         "keep_alive": keep_alive,
@@ -178,7 +178,7 @@ def _start(
             stdin=subprocess.PIPE,
             stdout=log,
             stderr=subprocess.STDOUT,
-            env=kept_environment(parameters, os.environ),
+            env=kept_environment(start),
             # It holds the lock until Spark has started, even if this process is killed.
             pass_fds=(lock, writer),
             start_new_session=True,  # Ctrl-C in the terminal of this dbt is not for it.

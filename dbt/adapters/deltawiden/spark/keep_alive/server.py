@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,8 +24,7 @@ from dbt.adapters.deltawiden.spark.embedded import start_spark
 from dbt.adapters.deltawiden.spark.keep_alive.processes import Process, wait_until_ended
 from dbt.adapters.deltawiden.spark.keep_alive.settings import (
     embedded_metastore,
-    kept_parameters,
-    start_or_given,
+    kept_start,
 )
 from dbt.adapters.deltawiden.spark.keep_alive.state import (
     KeptSpark,
@@ -35,6 +34,7 @@ from dbt.adapters.deltawiden.spark.keep_alive.state import (
 )
 from dbt.adapters.deltawiden.spark.redaction import find_secrets, hide, hide_in_file
 from dbt.adapters.deltawiden.spark.scala import spark_connect_port
+from dbt.adapters.deltawiden.spark.start import SparkStart
 
 TOKEN = "SPARK_CONNECT_AUTHENTICATE_TOKEN"
 _SECONDS_TO_STOP = 10
@@ -73,9 +73,11 @@ def main() -> None:
     # Only the environment of a process is as private as its memory; all users see its arguments.
     os.environ[TOKEN] = order.token
     hide(find_secrets(order.parameters, {"token": order.token}, None))
+    start = kept_start(SparkStart.read(order.parameters, os.environ))
+    folders = [os.getcwd(), *filter(None, [embedded_metastore(start.every)])]
     try:
-        archive = start_spark(kept_parameters(order.parameters, os.environ), folder.spark_log)
-        spark = _started(order)
+        archive = start_spark(start, folder.spark_log)
+        spark = _started(order, folders)
     except DbtRuntimeError as error:
         _answer(order, {"error": str(error.msg)})
         raise
@@ -83,7 +85,7 @@ def main() -> None:
     _answer(order, {"started": True})
     os.close(order.lock)
     try:
-        _wait(folder, spark, order, ended)
+        _wait(folder, spark, order.keep_alive, folders, ended)
     finally:
         _stop(spark)
         hide_in_file(folder.spark_log)
@@ -93,7 +95,7 @@ def main() -> None:
         os._exit(0)
 
 
-def _started(order: Order) -> KeptSpark:
+def _started(order: Order, folders: Sequence[str]) -> KeptSpark:
     # The sessions of clients are copies of this one.
     session = SparkSession.builder.getOrCreate()
     gateway: Any = SparkContext._gateway
@@ -106,14 +108,8 @@ def _started(order: Order) -> KeptSpark:
         started=time.time(),
         folder=os.getcwd(),
         memory=session.sparkContext.getConf().get("spark.driver.memory", "1g") or "1g",
-        folders=identities(_folders(order)),
+        folders=identities(folders),
     )
-
-
-def _folders(order: Order) -> list[str]:
-    """Return the folders that Spark has open."""
-    metastore = embedded_metastore(start_or_given(order.parameters, os.environ))
-    return [os.getcwd(), *filter(None, [metastore])]
 
 
 def _answer(order: Order, answer: Mapping[str, Any]) -> None:
@@ -123,12 +119,16 @@ def _answer(order: Order, answer: Mapping[str, Any]) -> None:
         os.close(order.answer)
 
 
-def _wait(folder: SparkFolder, spark: KeptSpark, order: Order, ended: threading.Event) -> None:
+def _wait(
+    folder: SparkFolder,
+    spark: KeptSpark,
+    keep_alive: int,
+    folders: Sequence[str],
+    ended: threading.Event,
+) -> None:
     """Return when Spark has to end, and when nobody can attach to it any more."""
     last_use = _now()
     noted = None
-    keep_alive = order.keep_alive
-    folders = _folders(order)
     while not ended.wait(min(_LONGEST_WAIT, keep_alive / 5)):
         try:
             with folder.locked(seconds=0):

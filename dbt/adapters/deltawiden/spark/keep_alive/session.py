@@ -4,7 +4,6 @@ import contextlib
 import contextvars
 import os
 import threading
-from collections.abc import Mapping
 
 from dbt.adapters.events.logging import AdapterLogger
 from pyspark.sql import SparkSession
@@ -15,10 +14,11 @@ from dbt.adapters.deltawiden.spark.keep_alive.channel import limit_retries, loca
 from dbt.adapters.deltawiden.spark.keep_alive.client import Attached, attach
 from dbt.adapters.deltawiden.spark.redaction import hide
 from dbt.adapters.deltawiden.spark.running import RunningSpark, note_running
+from dbt.adapters.deltawiden.spark.start import SparkStart
 
 logger = AdapterLogger("DeltaWiden")
 
-_Asked = tuple[dict[str, str], str, int]  # parameters, working folder, keep_alive
+_Asked = tuple[SparkStart, str, int]  # start, working folder, keep_alive
 
 _lock = threading.Lock()
 _release_lock = threading.Lock()
@@ -27,7 +27,7 @@ _failed_early: tuple[_Asked, Exception] | None = None
 _released = 0  # how many times
 
 
-def open_kept(parameters: Mapping[str, str], keep_alive: int) -> ConnectConnection:
+def open_kept(start: SparkStart, keep_alive: int) -> ConnectConnection:
     """Open a session on the kept Spark, starting it if necessary.
 
     Args:
@@ -41,7 +41,7 @@ def open_kept(parameters: Mapping[str, str], keep_alive: int) -> ConnectConnecti
         DbtRuntimeError: Spark could not be started, or a Spark with other settings is in use.
     """
     global _failed_early
-    asked = _asked(parameters, keep_alive)
+    asked = _asked(start, keep_alive)
     with _lock:
         failed, _failed_early = _failed_early, None
         if failed is not None and failed[0] == asked:
@@ -56,7 +56,7 @@ def open_kept(parameters: Mapping[str, str], keep_alive: int) -> ConnectConnecti
     return _open(attached)
 
 
-def prestart_kept(parameters: Mapping[str, str], keep_alive: int) -> None:
+def prestart_kept(start: SparkStart, keep_alive: int) -> None:
     """Attach to the kept Spark in the background, starting it if necessary.
 
     Args:
@@ -64,7 +64,7 @@ def prestart_kept(parameters: Mapping[str, str], keep_alive: int) -> None:
     """
     # A daemon thread, because dbt may end before it needs Spark. dbt's log events read the context.
     run = contextvars.copy_context().run
-    arguments = (_prestart, _asked(parameters, keep_alive), _released)
+    arguments = (_prestart, _asked(start, keep_alive), _released)
     threading.Thread(target=run, args=arguments, daemon=True).start()
 
 
@@ -92,8 +92,8 @@ def _end_use() -> None:
         _current = None
 
 
-def _asked(parameters: Mapping[str, str], keep_alive: int) -> _Asked:
-    return dict(parameters), os.getcwd(), keep_alive
+def _asked(start: SparkStart, keep_alive: int) -> _Asked:
+    return start, os.getcwd(), keep_alive
 
 
 def _prestart(asked: _Asked, released: int) -> None:
@@ -117,8 +117,8 @@ def _attached(asked: _Asked) -> Attached:
         if _current[0] == asked and _current[1].spark.is_running:
             return _current[1]
         _end_use()
-    parameters, _, keep_alive = asked
-    attached = attach(parameters, keep_alive)
+    start, _, keep_alive = asked
+    attached = attach(start, keep_alive)
     hide([attached.spark.token])
     _current = asked, attached
     spark = attached.spark

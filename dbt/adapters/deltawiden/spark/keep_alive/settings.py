@@ -18,11 +18,8 @@ import pyspark
 from dbt_common.exceptions import DbtConfigError
 
 from dbt.adapters.deltawiden.__version__ import version as adapter_version
-from dbt.adapters.deltawiden.spark.settings import (
-    given_settings,
-    is_on_one_machine,
-    start_settings,
-)
+from dbt.adapters.deltawiden.spark.start import SparkStart
+from dbt.adapters.deltawiden.spark.storage_folder import embedded_database
 from dbt.adapters.deltawiden.sql.versions import read_version
 
 LOOPBACK = "127.0.0.1"
@@ -40,7 +37,7 @@ _VARIABLES = re.compile(
     "|(https?|no|all)_proxy|(HTTPS?|NO|ALL)_PROXY"
 )
 # They say how this process itself is connected to a Spark.
-_OF_ANOTHER_SPARK = (
+_OF_ANOTHER_SPARK = {
     "PYSPARK_GATEWAY_PORT",
     "PYSPARK_GATEWAY_SECRET",
     "SPARK_API_MODE",
@@ -48,7 +45,7 @@ _OF_ANOTHER_SPARK = (
     "SPARK_CONNECT_MODE_ENABLED",
     "SPARK_LOCAL_REMOTE",
     "SPARK_REMOTE",
-)
+}
 # What `pyspark[connect]` adds to pyspark.
 _CLIENT_PACKAGES = ("grpc", "grpc_status", "pandas", "pyarrow")
 _CONFIGURATION_FOLDERS = ("SPARK_CONF_DIR", "HADOOP_CONF_DIR", "YARN_CONF_DIR")
@@ -57,7 +54,7 @@ _TIME_ZONE_FILES = ("/etc/localtime", "/etc/timezone")
 _FILES = ("spark.jars", "spark.files", "spark.submit.pyFiles", "spark.driver.extraClassPath")
 
 
-def check_can_be_kept(parameters: Mapping[str, str], environment: Mapping[str, str]) -> None:
+def check_can_be_kept(start: SparkStart) -> None:
     """Check that the Spark of a profile can be kept alive.
 
     Raises:
@@ -79,50 +76,48 @@ def check_can_be_kept(parameters: Mapping[str, str], environment: Mapping[str, s
             "keep_alive needs packages that are not installed: pip install "
             f"'dbt-deltawiden[connect]' (missing: {', '.join(missing)})"
         )
-    if not is_on_one_machine(parameters, environment):
+    if not start.is_on_one_machine:
         raise DbtConfigError(
             "keep_alive keeps a Spark on this machine, and the profile's spark.master is a "
             "cluster. Remove keep_alive, or use a Spark Connect server of the cluster: "
             "method: connect"
         )
-    if "PYSPARK_GATEWAY_PORT" in environment:
+    if "PYSPARK_GATEWAY_PORT" in start.environment:
         raise DbtConfigError(
             "keep_alive starts a Spark of its own, and spark-submit has started one for this "
             "process. Remove keep_alive from the profile"
         )
 
 
-def kept_parameters(
-    parameters: Mapping[str, str], environment: Mapping[str, str]
-) -> dict[str, str]:
-    """Return the parameters of a profile, completed with those of a Spark Connect server."""
-    given = given_settings(parameters, environment)
+def kept_start(start: SparkStart) -> SparkStart:
+    """Return a start, completed with the settings of a Spark Connect server."""
+    given = start.given
     plugins = [item for item in given.get("spark.plugins", "").split(",") if item.strip()]
     options = given.get(_DRIVER_OPTIONS, "")
-    return {
+    completed = {
         # A Python process that is used again has the user's modules as an earlier run imported
         # them.
         _REUSE_PYTHON: given.get(_REUSE_PYTHON, "false"),
-        **parameters,
+        **start.profile,
         "spark.plugins": ",".join([*plugins, _PLUGIN]),
         "spark.connect.grpc.binding.address": LOOPBACK,
         "spark.connect.grpc.binding.port": "0",  # any that is free
         _DRIVER_OPTIONS: f"{options} {_EXIT_WITHOUT_MEMORY}".strip(),
     }
+    return SparkStart.read(completed, start.environment)
 
 
-def kept_environment(parameters: Mapping[str, str], environment: Mapping[str, str]) -> dict:
+def kept_environment(start: SparkStart) -> dict[str, str]:
     """Return the environment variables that a kept Spark starts with."""
-    python = given_settings(parameters, environment).get("spark.pyspark.python", sys.executable)
-    kept = {key: value for key, value in environment.items() if key not in _OF_ANOTHER_SPARK}
+    python = start.given.get("spark.pyspark.python", sys.executable)
+    kept = {key: start.environment[key] for key in start.environment.keys() - _OF_ANOTHER_SPARK}
     # A Spark Connect server reads only this variable. Functions need the Python that dbt has.
     return {"PYSPARK_PYTHON": python, **kept}
 
 
-def settings_key(parameters: Mapping[str, str], environment: Mapping[str, str]) -> str:
+def settings_key(start: SparkStart) -> str:
     """Return a text that only runs with the same settings, versions and folder have."""
-    given = given_settings(parameters, environment)
-    settings = {**given, **start_settings(parameters, environment)}
+    settings, environment = start.every, start.environment
     java = environment.get("JAVA_HOME") or shutil.which("java", path=environment.get("PATH"))
     versions = [version(package) for package in ("dbt-spark", "pyspark", "delta-spark")]
     # The prefix, because `dbt` and `python -m dbt.cli.main` can run one environment's Python under
@@ -169,14 +164,13 @@ def _named_files(item: str) -> list[Path]:
     return [Path(name) for name in glob(item)]
 
 
-def place(parameters: Mapping[str, str], environment: Mapping[str, str]) -> str:
+def place(start: SparkStart) -> str:
     """Return a text that only one kept Spark at a time may have.
 
     Only one process can open an embedded metastore, so a Spark with other settings has to end
     first. Sparks on other metastores can run beside each other.
     """
-    metastore = embedded_metastore(start_or_given(parameters, environment))
-    return f"{_machine()} {metastore or settings_key(parameters, environment)}"
+    return f"{_machine()} {embedded_metastore(start.every) or settings_key(start)}"
 
 
 def _machine() -> str:
@@ -193,31 +187,21 @@ def _machine() -> str:
     return platform.node()
 
 
-def start_or_given(parameters: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
-    """Return all settings that Spark starts with, the user's own included."""
-    return {**given_settings(parameters, environment), **start_settings(parameters, environment)}
-
-
 def embedded_metastore(settings: Mapping[str, str]) -> str | None:
     """Return the folder of the embedded metastore, or None if Spark uses another metastore.
 
     Args:
         settings: the settings that Spark starts with.
     """
-    hive = {key: settings.get(f"spark.hadoop.{key}", settings.get(key)) for key in _METASTORE}
-    url = hive["javax.jdo.option.ConnectionURL"] or _DEFAULT_URL
-    is_hive = settings.get("spark.sql.catalogImplementation") == "hive"
-    if not is_hive or hive["hive.metastore.uris"] or not url.startswith("jdbc:derby:"):
-        return None
-    if "://" in url or ":memory:" in url:  # a Derby server, or nothing that another can open
+    url = embedded_database(
+        settings.get("spark.sql.catalogImplementation"),
+        lambda key: settings.get(f"spark.hadoop.{key}", settings.get(key)),
+    )
+    if url is None or ":memory:" in url:  # Nobody else can open a database in memory.
         return None
     named = re.search(r"databaseName=([^;]+)", url)
     folder = named[1] if named else url.removeprefix("jdbc:derby:").partition(";")[0]
     return os.path.realpath(folder or "metastore_db")
-
-
-_METASTORE = ("hive.metastore.uris", "javax.jdo.option.ConnectionURL")
-_DEFAULT_URL = "jdbc:derby:;databaseName=metastore_db;create=true"
 
 
 def _hashed(*values: object) -> str:

@@ -2,7 +2,6 @@
 
 import os
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -17,16 +16,17 @@ from dbt.adapters.deltawiden.spark.keep_alive.state import (
     spark_folder,
     spark_folders,
 )
+from dbt.adapters.deltawiden.spark.start import SparkStart
 
 _SECONDS_TO_LOCK = 5
 
 
-def kept_text(parameters: Mapping[str, str]) -> str:
+def kept_text(start: SparkStart) -> str:
     """Describe the kept Spark of a profile in one line."""
     try:
-        folder = spark_folder(place(parameters, os.environ), os.environ)
+        folder = spark_folder(place(start), start.environment)
         with folder.locked(seconds=1):
-            return _text(folder, settings_key(parameters, os.environ))
+            return _text(folder, settings_key(start))
     except LockIsHeld:
         return "a dbt command is starting it"
     except (DbtRuntimeError, OSError) as error:
