@@ -161,8 +161,8 @@ bench: $(INSTALLED)  ## This adapter compared with other programs; writes docs/b
 	$(BIN)/python -m benchmarks $(ONLY)
 
 # To grow is a decision: it raises these numbers.
-PYTHON_LINES := 25830
-SQL_LINES := 1030
+PYTHON_LINES := 26000
+SQL_LINES := 1055
 MODULE_LINES := 400
 
 .PHONY: weight

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbt.adapters.deltawiden import impl
+from dbt.adapters.deltawiden.writes import seeds
 from tests.functional.support import dbt
 
 
@@ -12,13 +12,13 @@ class TestSeed:
         return {"codes.csv": "id,code\n1,a\n"}
 
     def test_is_checked_once(self, project, table, monkeypatch):
-        checked, check = [], impl.check_seed
+        checked, check = [], seeds.check_seed
 
         def counted(seed, *others):
             checked.append(seed["name"])
             return check(seed, *others)
 
-        monkeypatch.setattr(impl, "check_seed", counted)
+        monkeypatch.setattr(seeds, "check_seed", counted)
         for number, arguments in enumerate([(), (), ("--full-refresh",)], start=1):
             run = dbt("seed", *arguments)
             assert run.status("codes") == "success", run.message("codes")

@@ -5,6 +5,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from py4j.protocol import Py4JJavaError
 
 from tests.functional.support import dbt
 from tests.small import settings_of
@@ -224,3 +225,72 @@ class TestTablePropertiesOfSeeds:
             run = dbt("seed", "--select", "plain", "files")
             assert run.status("plain") == run.status("files") == "success", run.output
         assert table("plain").rows() == table("files").rows() == [(1,)]
+
+
+MIXED = """id,flag,at,day,note,only_nulls
+1,true,2024-01-01 10:11:12.5,2024-01-01,a,
+2,false,2024-01-02 00:00:00,2024-01-02,,
+3,,,,"${x} 'c'",
+"""
+
+
+class TestASeedIsOneCommit:
+    """Readers find the old rows or the new ones: no version of the table has a part of them."""
+
+    @pytest.fixture(scope="class")
+    def seeds(self):
+        return {"mixed.csv": MIXED, "short.csv": "id,code\n1,abc\n", "nothing.csv": "id,code\n"}
+
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"size.sql": "{% macro default__get_batch_size() %}{% do return(2) %}{% endmacro %}"}
+
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        types = {"note": "string", "code": "varchar(3)"}
+        return {"seeds": {"test": {"+column_types": types}}}
+
+    def check(self, project, table, spark, rows):
+        file = Path(project.project_root, "seeds", "mixed.csv")
+        for number, text in enumerate([MIXED, MIXED.replace("3,,", "4,true,")]):
+            file.write_text(text, encoding="utf-8")
+            run = dbt("seed")
+            assert run.status("mixed") == "success", run.message("mixed")
+            names = [row[0] for row in spark.sql("show tables in " + project.test_schema).collect()]
+            assert not [name for name in names if "dbt" in name]
+            history = table("mixed").history
+            assert len(history) == rows + number
+            assert {each.operation for each in history} == {"CREATE OR REPLACE TABLE AS SELECT"}
+            assert len(table("mixed").rows("id")) == 3
+        first = table("mixed").rows("id", "flag", "string(at)", "string(day)", "note")[0]
+        assert first == (1, True, "2024-01-01 10:11:12.5", "2024-01-01", "a")
+        last = table("mixed").rows("id", "flag", "at", "note", "only_nulls")[-1]
+        assert last == (4, True, None, "${x} 'c'", None)
+
+    def test_with_a_session(self, project, table, spark):
+        self.check(project, table, spark, 1)
+        with pytest.raises(Py4JJavaError, match="CHAR_VARCHAR_LIMIT"):
+            spark.sql(f"insert into {table('short').name} values (2, 'abcd')")
+        assert table("nothing").rows() == []
+
+    def test_by_sql_alone(self, project, table, spark, by_sql_alone):
+        self.check(project, table, spark, 3)
+
+
+class TestASeedThatTheProjectLoads:
+    @pytest.fixture(scope="class")
+    def seeds(self):
+        return {"codes.csv": "id,code\n1,a\n"}
+
+    @pytest.fixture(scope="class")
+    def macros(self):
+        own = "insert into {{ this }} values (7, 'mine')"
+        return {
+            "load.sql": "{% macro spark__load_csv_rows(model, agate_table) %}"
+            f"{{% set sql %}}{own}{{% endset %}}{{% do run_query(sql) %}}"
+            "{% do return(sql) %}{% endmacro %}"
+        }
+
+    def test_has_the_table_before(self, project, table):
+        assert dbt("seed").status("codes") == "success"
+        assert table("codes").rows() == [(7, "mine")]

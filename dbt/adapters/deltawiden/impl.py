@@ -5,7 +5,6 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from multiprocessing.context import SpawnContext
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import agate
 from dbt.adapters.base import available
@@ -43,11 +42,11 @@ from dbt.adapters.deltawiden.sql.properties import properties_sql
 from dbt.adapters.deltawiden.table_folders import TableFolders
 from dbt.adapters.deltawiden.views.finder import UP_CAST
 from dbt.adapters.deltawiden.widening.plan import Plan
-from dbt.adapters.deltawiden.widening.rules import feature_properties
 from dbt.adapters.deltawiden.writes.after_run import optimize_after_run
 from dbt.adapters.deltawiden.writes.comments import ChangedComments, changed_comments
+from dbt.adapters.deltawiden.writes.seeds import Seeds
 from dbt.adapters.deltawiden.writing.merge_columns import Names, merge_update_columns
-from dbt.adapters.deltawiden.writing.seeds import check_seed, quote_seed_column, seed_values
+from dbt.adapters.deltawiden.writing.seeds import quote_seed_column
 from dbt.adapters.deltawiden.writing.store_assignment import STORE_ASSIGNMENT_POLICY
 
 
@@ -69,7 +68,7 @@ class DeltaWidenAdapter(ListingAdapter):
         )
         self._services = Services(self._backend)
         self._folders = TableFolders(self, self._backend)
-        self._checked_seeds: WeakKeyDictionary[agate.Table, dict[str, str]] = WeakKeyDictionary()
+        self._seeds = Seeds(self._backend, partial(self.add_query, abridge_sql_log=True))
         if credentials.method == ConnectionMethod.SESSION and needs_spark():
             prestart(credentials.spark_start, credentials.kept_seconds)
 
@@ -312,19 +311,9 @@ class DeltaWidenAdapter(ListingAdapter):
         return quote_seed_column(column, quote_config)
 
     @available
-    def check_seed(
-        self, seed: Mapping[str, Any], table: agate.Table, types: Mapping[str, str]
-    ) -> dict[str, str]:
-        """Check a seed's values, and return the properties that a replaced table of it needs."""
-        if table not in self._checked_seeds:
-            checked = check_seed(seed, table, types, self._backend.fetch_rows)
-            self._checked_seeds[table] = feature_properties(checked)
-        return self._checked_seeds[table]
-
-    @available
-    def seed_values(self, seed: Mapping[str, Any], table: agate.Table) -> list[list[Any]]:
-        """Return the values of a seed's file to write, numbers as the file has them."""
-        return seed_values(seed, table)
+    def seeds(self) -> Seeds:
+        """Return what checks and writes seeds."""
+        return self._seeds
 
     # Text for statements
 

@@ -25,6 +25,11 @@ def declared_view(model: Mapping[str, Any]) -> str:
     return _name(model, "__dbt_new")
 
 
+def seed_view(seed: Mapping[str, Any]) -> str:
+    """Return the name of the view of a seed's rows."""
+    return _name(seed, "__dbt_seed")
+
+
 def data_frame_views(node: Any) -> Iterator[str]:
     """Yield the names of the views that the adapter can have made from a node's data frames.
 
@@ -33,6 +38,8 @@ def data_frame_views(node: Any) -> Iterator[str]:
     """
     if getattr(node, "language", None) == "python":
         yield python_view(node.to_dict(omit_none=True))
+    if getattr(node, "resource_type", None) == "seed":
+        yield seed_view(node.to_dict(omit_none=True))
     if any(column.constraints for column in getattr(node, "columns", {}).values()):
         yield declared_view(node.to_dict(omit_none=True))
 

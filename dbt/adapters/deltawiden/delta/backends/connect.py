@@ -1,11 +1,11 @@
 """Read tables with a Spark Connect session: exact schemas, and no JVM in this process."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 
 from dbt.adapters.base.relation import BaseRelation
 from dbt_common.exceptions import DbtRuntimeError
-from pyspark.sql.types import StructType
+from pyspark.sql.types import StringType, StructField, StructType
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.spark.session_connection import errors_as_dbt_errors
@@ -50,6 +50,14 @@ class ConnectBackend(SqlBackend):
                 for number, field in enumerate(fields)
             ]
             numbered.select(columns).createOrReplaceTempView(quote(name))
+
+    def create_text_view(
+        self, name: str, columns: Sequence[str], rows: Sequence[Sequence[str | None]]
+    ) -> None:
+        schema = StructType([StructField(column, StringType()) for column in columns])
+        with errors_as_dbt_errors():
+            frame = self._handle().session.createDataFrame(rows, schema, verifySchema=False)
+            frame.createOrReplaceTempView(quote(name))
 
     def drop_views(self, names: Iterable[str]) -> None:
         """Drop temporary views that were made from data frames, if they exist."""

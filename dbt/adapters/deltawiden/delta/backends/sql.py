@@ -194,6 +194,16 @@ class SqlBackend:
         """
         raise NotImplementedError
 
+    def create_text_view(
+        self, name: str, columns: Sequence[str], rows: Sequence[Sequence[str | None]]
+    ) -> None:
+        """Create a temporary view of rows of texts.
+
+        Raises:
+            NotImplementedError: SQL alone can't do it.
+        """
+        raise NotImplementedError
+
     def drop_views(self, names: Iterable[str]) -> None:
         """Drop views that ``create_view`` or Python models made, which need a session."""
 

@@ -3,7 +3,7 @@
   replace the others; the first one that runs makes it, before the table is dropped.
 -#}
 {% macro deltawiden__reset_csv_table(model, full_refresh, old_relation, agate_table) %}
-  {%- set features = adapter.check_seed(model, agate_table, _deltawiden_seed_types(model, agate_table)) -%}
+  {%- set features = adapter.seeds().check(model, agate_table, _deltawiden_seed_types(model, agate_table)) -%}
   {%- if not (old_relation.is_delta and config.get('file_format') == 'delta') -%}
     {%- do adapter.drop_relation(old_relation) -%}
   {%- endif -%}
@@ -12,8 +12,28 @@
 
 
 {% macro deltawiden__create_csv_table(model, agate_table) %}
-  {%- set features = adapter.check_seed(model, agate_table, _deltawiden_seed_types(model, agate_table)) -%}
+  {%- set features = adapter.seeds().check(model, agate_table, _deltawiden_seed_types(model, agate_table)) -%}
   {% do return(_deltawiden_create_seed(model, agate_table, features)) %}
+{% endmacro %}
+
+
+{#-
+  The table is created together with its rows where that can be done in one commit: old rows stay until the new ones are
+  there.
+-#}
+{% macro _deltawiden_create_seed(model, agate_table, features) %}
+  {%- if adapter.seeds().postpone(context, agate_table, _deltawiden_seed_types(model, agate_table)) -%}
+    {% do return('') %}
+  {%- endif -%}
+  {%- set columns = [] -%}
+  {%- for name, type in _deltawiden_seed_columns(model, agate_table) -%}
+    {%- do columns.append(name ~ ' ' ~ type) -%}
+  {%- endfor -%}
+  {%- set sql = _deltawiden_seed_table('(' ~ columns | join(', ') ~ ')', features) -%}
+  {%- call statement('_') -%}
+    {{ sql }}
+  {%- endcall -%}
+  {% do return(sql) %}
 {% endmacro %}
 
 
@@ -21,26 +41,24 @@
   A Delta table is replaced, also one that is in the seed's folder and has no name in the metastore: it would keep its
   rows. dbt-spark's macro ignores `tblproperties`.
 -#}
-{% macro _deltawiden_create_seed(model, agate_table, features) %}
-  {%- set types = _deltawiden_seed_types(model, agate_table) -%}
-  {%- set columns = [] -%}
-  {%- for name, type in types.items() -%}
-    {%- do columns.append(adapter.quote_seed_column(name, model['config'].get('quote_columns')) ~ ' ' ~ type) -%}
-  {%- endfor -%}
-  {%- set sql -%}
+{% macro _deltawiden_seed_table(columns, features) %}
     create {{ 'or replace' if config.get('file_format') in ['delta', 'iceberg'] }} table {{ this.render() }}
-    ({{ columns | join(', ') }})
+    {{ columns }}
     {{ file_format_clause() }}
     {{ _deltawiden_tblproperties(features) }}
     {{ partition_cols(label='partitioned by') }}
     {{ clustered_cols(label='clustered by') }}
     {{ location_clause() }}
     {{ comment_clause() }}
-  {%- endset -%}
-  {%- call statement('_') -%}
-    {{ sql }}
-  {%- endcall -%}
-  {% do return(sql) %}
+{% endmacro %}
+
+
+{% macro _deltawiden_seed_columns(model, agate_table) %}
+  {%- set columns = [] -%}
+  {%- for name, type in _deltawiden_seed_types(model, agate_table).items() -%}
+    {%- do columns.append((adapter.quote_seed_column(name, model['config'].get('quote_columns')), type)) -%}
+  {%- endfor -%}
+  {% do return(columns) %}
 {% endmacro %}
 
 
@@ -60,7 +78,12 @@
 -#}
 {% macro deltawiden__load_csv_rows(model, agate_table) %}
   {%- set types = _deltawiden_seed_types(model, agate_table) -%}
-  {%- do adapter.check_seed(model, agate_table, types) -%}
+  {%- set features = adapter.seeds().check(model, agate_table, types) -%}
+  {%- if adapter.seeds().is_postponed(agate_table) -%}
+    {% do return(adapter.seeds().write(
+        model, this, _deltawiden_seed_table('', features), _deltawiden_seed_columns(model, agate_table),
+        agate_table, get_batch_size())) %}
+  {%- endif -%}
   {%- set values = [] -%}
   {%- for type in types.values() -%}
     {%- do values.append('cast(' ~ get_binding_char() ~ ' as ' ~ type ~ ')') -%}
@@ -68,7 +91,7 @@
   {%- set row_sql = '(' ~ values | join(', ') ~ ')' -%}
 
   {%- set statements = [] -%}
-  {%- for chunk in adapter.seed_values(model, agate_table) | batch(get_batch_size()) -%}
+  {%- for chunk in adapter.seeds().values(model, agate_table) | batch(get_batch_size()) -%}
     {%- set bindings = [] -%}
     {%- for row in chunk -%}
       {%- do bindings.extend(row) -%}

@@ -1,0 +1,155 @@
+"""Check a seed, and write its table with all rows in one commit.
+
+dbt's macros first create the table and then insert the rows, by thousands. A command that ends
+between them leaves a table without rows, or with some of them.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import date, datetime
+from typing import Any
+from weakref import WeakKeyDictionary, WeakSet
+
+import agate
+from dbt.adapters.base.relation import BaseRelation
+
+from dbt.adapters.deltawiden.config.project_macros import is_replaced
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.spark.temporary_views import seed_view
+from dbt.adapters.deltawiden.sql.identifiers import quote
+from dbt.adapters.deltawiden.sql.literals import literal
+from dbt.adapters.deltawiden.widening.rules import feature_properties
+from dbt.adapters.deltawiden.writing.seeds import check_seed, seed_values
+
+_REPLACED_IN_ONE_COMMIT = ("delta", "iceberg")
+_CHAR = re.compile(r"\b(var)?char\b", re.IGNORECASE)
+_ROWS_OF_A_FILE = 200_000
+
+
+class Seeds:
+    """The seeds of one adapter.
+
+    Args:
+        run: runs a statement, which can be long.
+    """
+
+    def __init__(self, backend: SqlBackend, run: Callable[[str], None]) -> None:
+        self._backend = backend
+        self._run = run
+        self._checked: WeakKeyDictionary[agate.Table, dict[str, str]] = WeakKeyDictionary()
+        self._postponed: WeakSet[agate.Table] = WeakSet()
+
+    def check(
+        self, seed: Mapping[str, Any], table: agate.Table, types: Mapping[str, str]
+    ) -> dict[str, str]:
+        """Check a seed's values, and return the properties that a replaced table of it needs.
+
+        Raises:
+            SeedRefused: a column would not store a value exactly as it is in the file.
+        """
+        if table not in self._checked:
+            checked = check_seed(seed, table, types, self._backend.fetch_rows)
+            self._checked[table] = feature_properties(checked)
+        return self._checked[table]
+
+    def values(self, seed: Mapping[str, Any], table: agate.Table) -> list[list[Any]]:
+        """Return the values of a seed's file to write, numbers as the file has them."""
+        return seed_values(seed, table)
+
+    def postpone(
+        self, context: Mapping[str, Any], table: agate.Table, types: Mapping[str, str]
+    ) -> bool:
+        """Return whether a seed's table is not to be created now, but by ``write``, with its rows.
+
+        A query has no column of type char or varchar. A macro of the project that loads the rows
+        needs a table.
+        """
+        if (
+            context["config"].get("file_format") in _REPLACED_IN_ONE_COMMIT
+            and len(table.rows)
+            and not any(map(_CHAR.search, types.values()))
+            and not is_replaced(context, "load_csv_rows")
+        ):
+            self._postponed.add(table)
+        return table in self._postponed
+
+    def is_postponed(self, table: agate.Table) -> bool:
+        """Return whether ``postpone`` has decided that ``write`` creates a seed's table."""
+        return table in self._postponed
+
+    def write(
+        self,
+        seed: Mapping[str, Any],
+        relation: BaseRelation,
+        create: str,
+        columns: Sequence[tuple[str, str]],
+        table: agate.Table,
+        batch_size: int,
+    ) -> str:
+        """Create or replace a seed's table with its rows.
+
+        Args:
+            create: the statement up to its query.
+            columns: the quoted name and the type of each column.
+            batch_size: how many rows one statement can have as text.
+
+        Returns:
+            The statement.
+        """
+        casts = (f"cast(c{n} as {type_}) as {name}" for n, (name, type_) in enumerate(columns))
+        rows = [[_text(value) for value in row] for row in self.values(seed, table)]
+        # Without the hint, each core writes a file.
+        files = len(rows) // _ROWS_OF_A_FILE + 1
+        with self._source(seed, relation, rows, batch_size) as source:
+            query = f"select /*+ coalesce({files}) */ {', '.join(casts)} from {source}"
+            statement = f"{create} as {query}"
+            self._run(statement)
+        return statement
+
+    @contextmanager
+    def _source(
+        self,
+        seed: Mapping[str, Any],
+        relation: BaseRelation,
+        rows: Sequence[Sequence[str | None]],
+        batch_size: int,
+    ) -> Iterator[str]:
+        """Yield a relation with the rows as texts, in the columns ``c0``, ``c1``, ..."""
+        names = [f"c{number}" for number in range(len(rows[0]))]
+        if self._backend.has_session:
+            self._backend.create_text_view(seed_view(seed), names, rows)
+            yield quote(seed_view(seed))  # It is dropped after the seed.
+        elif len(rows) <= batch_size:
+            yield _values(names, rows)
+        else:
+            staging = relation.incorporate(path={"identifier": f"{relation.identifier}__dbt_seed"})
+            try:
+                declared = ", ".join(f"{name} string" for name in names)
+                self._run(f"create or replace table {staging} ({declared}) using delta")
+                for start in range(0, len(rows), batch_size):
+                    batch = _values(names, rows[start : start + batch_size])
+                    self._run(f"insert into {staging} select * from {batch}")
+                yield str(staging)
+            finally:
+                self._run(f"drop table if exists {staging}")
+
+
+def _values(names: Sequence[str], rows: Sequence[Sequence[str | None]]) -> str:
+    listed = ", ".join(f"({', '.join(map(literal, row))})" for row in rows)
+    return f"values {listed} as v({', '.join(names)})"
+
+
+def _read(number: int, column: agate.Column) -> str:
+    # A boolean can be stored as a number, whose text is not `true`.
+    is_boolean = isinstance(column.data_type, agate.Boolean)
+    return f"cast(c{number} as boolean)" if is_boolean else f"c{number}"
+
+
+def _text(value: Any) -> str | None:
+    """Return the text of a value that a cast to its type reads."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, datetime):
+        return value.isoformat(" ")
+    return value.isoformat() if isinstance(value, date) else str(value).lower()
