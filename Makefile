@@ -71,9 +71,10 @@ test-standard: $(INSTALLED)  ## dbt's own test suite
 test-slow: $(INSTALLED)  ## The tests that take minutes, and the combinations that make test leaves out
 	$(BIN)/pytest tests -m slow
 
+WALKS ?= 0
 .PHONY: test-promise
-test-promise: $(INSTALLED)  ## Random models over random schemas, in about an hour: is every value stored exactly?
-	$(BIN)/pytest tests/walk -m promise --conformance-report $(MATRIX)/promise/conformance.json
+test-promise: $(INSTALLED)  ## Random models over random schemas, in about an hour: is every value stored exactly? WALKS=1 to 9: others
+	$(BIN)/pytest tests/walk -m promise --other-walks $(WALKS) --conformance-report $(MATRIX)/promise/conformance.json
 
 .PHONY: test-unit
 test-unit: $(INSTALLED)  ## The tests that need no Spark, in seconds

@@ -79,6 +79,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--deaths", type=int, default=3, help="how many commands each test of random deaths kills"
     )
+    parser.addoption(
+        "--other-walks", type=int, default=0, help="which walks test the promise; at most 9"
+    )
     parser.addoption("--readers-page", help="the page for what other readers can do with a table")
     parser.addoption("--pictures", help="the folder for pictures of pages; needs Chromium")
     parser.addoption(

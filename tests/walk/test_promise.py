@@ -54,10 +54,14 @@ def random_outputs(walk: Walk, seed: int) -> dict[str, Output]:
 
 
 def machine(
-    spark: SparkSession, schema: str, folder: Path, findings: Findings
+    spark: SparkSession, schema: str, folder: Path, findings: Findings, other: int
 ) -> type[RuleBasedStateMachine]:
-    """Make the state machine of walks in a project. A walk takes the next models."""
-    walks = iter(range(10_000))
+    """Make the state machine of walks in a project. A walk takes the next models.
+
+    Args:
+        other: 0, or the number of other walks, which begin with other models.
+    """
+    walks = iter(range(other * 1000, 10_000))
 
     class Promise(RuleBasedStateMachine):
         @initialize(seed=SEEDS)
@@ -65,11 +69,11 @@ def machine(
             number = next(walks)
             cells = [CELLS[(number * MODELS + n) % len(CELLS)] for n in range(MODELS)]
             self.walk = Walk(spark, schema, folder, findings)
-            self.walk.begin(random_starts(f"walk{number}", cells, seed))
+            self.walk.begin(random_starts(f"walk{number}", cells, seed + other))
 
         @rule(seed=SEEDS)
         def step(self, seed: int) -> None:
-            self.walk.step(random_outputs(self.walk, seed), seed)
+            self.walk.step(random_outputs(self.walk, seed + other), seed + other)
 
         def teardown(self) -> None:
             if hasattr(self, "walk"):
@@ -99,6 +103,7 @@ class TestThePromise:
     )
     def test_every_value_is_stored_exactly_or_nothing_is_written(
         self,
+        request: pytest.FixtureRequest,
         project,
         spark: SparkSession,
         conformance: Conformance,
@@ -107,8 +112,9 @@ class TestThePromise:
     ):
         findings = Findings()
         folder = Path(project.project_root) / "models"
+        other = request.config.getoption("--other-walks")
         run_state_machine_as_test(
-            machine(spark, project.test_schema, folder, findings),
+            machine(spark, project.test_schema, folder, findings, other),
             settings=settings(
                 max_examples=walks,
                 # The report counts the start of a walk as a step.
