@@ -78,6 +78,8 @@ def test_the_smallest_profile_runs_and_the_terminal_shows_dbt_lines_only(project
         lines = [line for line in run.stdout.splitlines() if line]
         assert [line for line in lines if not DBT_LINE.match(line)] == []
     assert "`x`.`one`: widened n: int -> bigint" in second.stdout
+    assert (project / "logs" / "derby.log").exists()
+    assert not (project / "derby.log").exists()
     # Spark's own output is in the folder of dbt's log.
     assert "WARN" in (project / "logs" / "spark.log").read_text()
 
@@ -128,7 +130,7 @@ def test_the_error_without_java_says_what_to_install(project: Path, tmp_path: Pa
             (tools / tool.name).symlink_to(tool)
     run = dbt(project, "run", "--vars", "type: int", PATH=str(tools), JAVA_HOME="")
     assert run.returncode != 0
-    assert "Spark needs Java 17 or newer, and no Java was found: install one" in run.stdout
+    assert "Spark needs Java 17 or newer, and no Java was found. Install it" in run.stdout
     assert "JAVA_GATEWAY_EXITED" not in run.stdout
 
 

@@ -7,8 +7,9 @@ import sys
 SHOW = """
 import json, sys
 from dbt.adapters.deltawiden.spark.session import get_session
+from dbt.adapters.deltawiden.spark.start import SparkStart
 settings = {"spark.sql.catalogImplementation": "in-memory", **json.loads(sys.argv[1])}
-print(get_session(settings).conf.get("spark.jars"))
+print(get_session(SparkStart.read(settings)).conf.get("spark.jars"))
 """
 
 

@@ -22,6 +22,13 @@ def test_the_java_that_is_needed_is_that_of_the_version_as_numbers(
     assert ("needs Java 17" in embedded._why_not_started(OSError("no JVM"), log)) == said
 
 
+def test_a_log_is_private_and_has_a_name(tmp_path: Path):
+    # A JVM that refuses its options is recognised by what the file of that name has.
+    with embedded._private_file(tmp_path / "spark.log") as log:
+        assert log.name == str(tmp_path / "spark.log")
+    assert (tmp_path / "spark.log").stat().st_mode & 0o777 == 0o600
+
+
 def test_a_log_that_cannot_be_written_is_named(tmp_path: Path):
     with pytest.raises(embedded.SparkDidNotStart, match=f"written to {tmp_path}: Is a directory"):
         embedded.start_spark(SparkStart.read({}), tmp_path)

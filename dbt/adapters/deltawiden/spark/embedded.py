@@ -15,6 +15,7 @@ from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
 
+from dbt.adapters.deltawiden.spark.announce import announced
 from dbt.adapters.deltawiden.spark.class_archive import ClassArchive, find_archive
 from dbt.adapters.deltawiden.spark.errors import error_text, start_failure_text
 from dbt.adapters.deltawiden.spark.jar_cache import JarCache, without_bundled
@@ -62,7 +63,7 @@ def start_spark(start: SparkStart, log_file: Path | None = None) -> ClassArchive
             if "PYSPARK_GATEWAY_PORT" in start.environment:
                 SparkContext(conf=_submitted_conf(start))
                 return None
-            with _found_jars(start) as found:
+            with announced("Spark is starting."), _found_jars(start) as found:
                 archive = _start(start, found, log)
             gateway: Any = SparkContext._gateway
             process = gateway.proc
@@ -84,6 +85,8 @@ def _start(start: SparkStart, found: JarCache | None, log: TextIO) -> ClassArchi
         # Another process may have resolved them while this one waited.
         resolved = _with_jars(start, found)
         archive = find_archive(resolved)
+        if resolved.resolves_packages:
+            logger.info("Spark's jars are downloaded, unless they are on this machine.")
         gateway = launch(resolved, archive, log)
         if found is not None and resolved.resolves_packages:
             found.write(SparkConf(_jvm=gateway.jvm).get("spark.jars", "").split(","))
@@ -150,7 +153,7 @@ def _private_file(file: Path) -> TextIO:
         SparkDidNotStart: the file can't be written. It may belong to another user of dbt.
     """
     try:
-        handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
     except OSError as error:
         raise SparkDidNotStart(
             f"Spark's output can't be written to {file}: {error.strerror}. Delete that file, or "
@@ -158,7 +161,8 @@ def _private_file(file: Path) -> TextIO:
         ) from error
     with contextlib.suppress(OSError):  # A file system without permissions.
         os.chmod(file, 0o600)
-    return open(handle, "w", encoding="utf-8")
+    # By its path: the stream of a descriptor does not have the path as its name.
+    return file.open("w", encoding="utf-8")
 
 
 def _read(log_file: Path) -> str:

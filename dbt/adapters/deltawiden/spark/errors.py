@@ -264,8 +264,10 @@ def start_failure_text(log: str, java_version: str | None, minimum_java: int) ->
     """
     if java_version is None:
         return (
-            f"Spark needs Java {minimum_java} or newer, and no Java was found: install one "
-            f"(for example openjdk-{minimum_java}-jre-headless), or set JAVA_HOME to it."
+            f"Spark needs Java {minimum_java} or newer, and no Java was found. Install it, or set "
+            f"JAVA_HOME. Debian: apt install openjdk-{minimum_java}-jre-headless; macOS: brew "
+            f"install --cask temurin@{minimum_java}; Windows: winget install "
+            f"EclipseAdoptium.Temurin.{minimum_java}.JRE"
         )
     major = java_major(java_version)
     if major is not None and major < minimum_java:

@@ -86,12 +86,14 @@ def _launch(
     if attempt.archive is not None:
         attempt.archive.mark_used()
     environment = start.environment
+    # Derby's own default is the working folder.
+    derby = f"-Dderby.stream.error.file={Path(log.name).absolute().with_name('derby.log')}"
     options = _secret_options(start)
     with (
         submission(attempt.settings, options, defaults_file(environment), environment) as given,
         # PySpark's own default, so that it starts another JVM as if the variable were not set.
         _variable("PYSPARK_SUBMIT_ARGS", given.arguments, unset="pyspark-shell"),
-        _java_options(attempt.options),
+        _java_options((derby, *attempt.options)),
     ):
         gateway = launch_gateway(None, {"stdout": log, "stderr": log, "pass_fds": given.files})
     if refused is not None and refused.archive is not None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.deltawiden.spark.announce import announced
 from dbt.adapters.deltawiden.spark.connect import remote_builder
 from dbt.adapters.deltawiden.spark.embedded import SparkDidNotStart
 from dbt.adapters.deltawiden.spark.errors import error_text
@@ -189,7 +190,8 @@ def _start(
         with contextlib.suppress(BrokenPipeError), process.stdin as stream:
             stream.write(json.dumps(order).encode())
         remote_builder(NEEDED_BY)  # It imports the client's packages in the meantime.
-        text = answer.read()
+        with announced("Spark is starting. The first time, its jars are downloaded before."):
+            text = answer.read()
     answered = json.loads(text) if text else {}
     spark = folder.read() if "started" in answered else None
     if spark is None:
