@@ -48,7 +48,7 @@ class TestADateThatNoTimestampHas:
             assert "nested.element.at: date -> timestamp_ntz" in message
             assert "dates that are too early or too late for a timestamp" in message
             # The message shows a query for these rows.
-            query = message.split("correct the rows that this finds: ")[1].split(". If")[0]
+            query = message.split("correct the rows that this finds: ")[1].splitlines()[0]
             assert [row.id for row in spark.sql(query).select("id").collect()] == [2]
             assert table(name).version == before[name]
         for name, day in WIDENED.items():
@@ -66,6 +66,39 @@ class TestADateThatNoTimestampHas:
     def test_is_found_by_sql_alone(self, project, table):
         run = dbt("run", "--select", "too_early", type="timestamp_ntz")
         assert "too early or too late" in run.message("too_early")
+
+
+@needs_delta_4
+class TestADateThatWasDeleted:
+    """A deletion vector leaves it in its file, which no query could read after the change."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        properties = "tblproperties={'delta.enableDeletionVectors': 'true'}, "
+        model = DATES.format(day="+300000-01-01").replace("select", "select /*+ coalesce(1) */")
+        model = model.replace("config(", f"config({properties}")
+        return {"deleted.sql": model, "deleted_by_sql.sql": model}
+
+    def check(self, name, table, spark):
+        assert dbt("run", "--select", name, type="date").status(name) == "success"
+        metrics = spark.sql(f"delete from {table(name).name} where id = 2")
+        assert metrics.collect()[0].num_affected_rows == 1
+        assert table(name).history[-1].operationMetrics["numDeletionVectorsAdded"] == "1"
+        asked = {"models": [name], "columns": {"at": "timestamp_ntz"}, "dry_run": True}
+        assert f"reorg table {table(name).quoted} apply (purge)" in operate(
+            "widen_columns", **asked
+        )
+        run = dbt("run", "--select", name, "--vars", "type: timestamp_ntz")
+        assert run.status(name) == "success", run.message(name)
+        assert "REORG" in table(name).operations(2)
+        assert (1, "2024-01-01 00:00:00") in table(name).rows("id", "string(at)")
+
+    def test_is_removed_before_the_change(self, project, table, spark):
+        self.check("deleted", table, spark)
+
+    @pytest.mark.usefixtures("by_sql_alone")
+    def test_is_removed_by_sql_alone(self, project, table, spark):
+        self.check("deleted_by_sql", table, spark)
 
 
 class TestADateInATimestampColumn:

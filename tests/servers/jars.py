@@ -29,4 +29,4 @@ def resolved_jars(*packages: str) -> list[str]:
         capture_output=True,
         text=True,
     ).stdout
-    return found.strip().replace("file://", "").split(",")
+    return found.splitlines()[-1].replace("file://", "").split(",")

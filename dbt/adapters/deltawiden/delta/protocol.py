@@ -27,6 +27,7 @@ PREVIEW_FEATURE = "typeWidening-preview"
 WIDENING_FEATURES = (TYPE_WIDENING_FEATURE, PREVIEW_FEATURE)
 CATALOG_MANAGED_FEATURES = frozenset({"catalogManaged", "catalogOwned-preview"})
 """The table feature of a table whose commits its catalog accepts, and that of its preview."""
+DELETION_VECTORS = "deletionVectors"
 CHECKPOINT_PROTECTION_FEATURE = "checkpointProtection"
 
 

@@ -85,8 +85,8 @@ def _start(start: SparkStart, found: JarCache | None, log: TextIO) -> ClassArchi
         # Another process may have resolved them while this one waited.
         resolved = _with_jars(start, found)
         archive = find_archive(resolved)
-        if resolved.resolves_packages:
-            logger.info("Spark's jars are downloaded, unless they are on this machine.")
+        if found is not None and resolved.resolves_packages:
+            logger.info("Delta's jars are downloaded, once, unless they are on this machine.")
         gateway = launch(resolved, archive, log)
         if found is not None and resolved.resolves_packages:
             found.write(SparkConf(_jvm=gateway.jvm).get("spark.jars", "").split(","))

@@ -4,7 +4,7 @@ A date reaches to the year 5881580, and a timestamp only to 294247. ``ALTER TABL
 with a later date in a file, it succeeds, and then no query can read that file.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pyspark.sql.types import DataType, DateType, TimestampNTZType
 
@@ -18,6 +18,15 @@ FIRST_DATE, LAST_DATE = "-290308-12-22", "+294247-01-10"
 """The first and the last day whose first moment is a 64-bit number of microseconds since 1970."""
 
 
+def has_smaller_range(changes: Iterable[TypeChange]) -> bool:
+    """Return whether the new type of a change does not have all values of the old one.
+
+    A row that a deletion vector marks as deleted is in its file, which is read as a whole.
+    """
+    kinds = {(type(change.from_type), type(change.to_type)) for change in changes}
+    return (DateType, TimestampNTZType) in kinds
+
+
 def range_blockers(change: TypeChange, snapshot: TableSnapshot) -> Iterator[Blocker]:
     """Find the blockers of a type change in the values that the table has.
 
@@ -28,8 +37,7 @@ def range_blockers(change: TypeChange, snapshot: TableSnapshot) -> Iterator[Bloc
     Source:
         measured on Delta 4.0 and 4.4; org.apache.spark.sql.catalyst.util.DateTimeUtils.daysToMicros
     """
-    kinds = type(change.from_type), type(change.to_type)
-    if kinds != (DateType, TimestampNTZType):
+    if not has_smaller_range([change]):
         return
 
     def out_of_range(value: str, data_type: DataType, path: Path) -> str | None:

@@ -107,8 +107,7 @@ class Reason(Enum):
         "the table has dates that are too early or too late for a timestamp, and after this change "
         "no query could read them",
         "cast the column in the model to {from_type}; or correct the rows that this finds: select "
-        "* from {table} where {detail}. If the table has deletion vectors, then also run: reorg "
-        "table {table} apply (purge)",
+        "* from {table} where {detail}",
     )
     FLOAT_STATISTICS = (
         "the statistics of the table's files store this column's values as the text of a float: as "

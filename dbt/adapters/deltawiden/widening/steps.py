@@ -124,6 +124,15 @@ class RewriteRows(Step):
         return rewrite_rows(self.table, self.column)
 
 
+class PurgeDeletedRows(Step):
+    """Rewrites the files that still have rows which a deletion vector marks as deleted."""
+
+    is_goal: ClassVar[bool] = False
+
+    def _sql(self) -> str:
+        return f"reorg table {self.table} apply (purge)"
+
+
 @dataclass(frozen=True)
 class AlterTypes(Step):
     """Changes the types of columns and nested fields in one commit. A widening stays."""

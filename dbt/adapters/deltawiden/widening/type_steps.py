@@ -9,10 +9,13 @@ from dbt.adapters.deltawiden.delta.float_statistics import (
     leaves_with_statistics,
     settings_before,
 )
+from dbt.adapters.deltawiden.delta.protocol import DELETION_VECTORS
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.widening.ranges import has_smaller_range
 from dbt.adapters.deltawiden.widening.steps import (
     AlterTypes,
+    PurgeDeletedRows,
     RewriteRows,
     SetStatistics,
     Step,
@@ -23,7 +26,13 @@ from dbt.adapters.deltawiden.widening.steps import (
 
 
 def type_steps(changes: tuple[TypeChange, ...], snapshot: TableSnapshot) -> Sequence[Step]:
-    """Return the steps that change types, and those that keep the files' statistics right."""
+    """Return the steps that change types, and those that keep the table's files readable."""
+    if has_smaller_range(changes) and DELETION_VECTORS in snapshot.features:
+        return [PurgeDeletedRows(snapshot.name), *_type_steps(changes, snapshot)]
+    return _type_steps(changes, snapshot)
+
+
+def _type_steps(changes: tuple[TypeChange, ...], snapshot: TableSnapshot) -> Sequence[Step]:
     floats = tuple(change for change in changes if needs_statistics(change, snapshot))
     if not floats:
         return _alter_types(changes, snapshot)
