@@ -162,8 +162,8 @@ bench: $(INSTALLED)  ## This adapter compared with other programs; writes docs/b
 	$(BIN)/python -m benchmarks $(ONLY)
 
 # To grow is a decision: it raises these numbers.
-PYTHON_LINES := 26060
-SQL_LINES := 1055
+PYTHON_LINES := 26819
+SQL_LINES := 1065
 MODULE_LINES := 400
 
 .PHONY: weight

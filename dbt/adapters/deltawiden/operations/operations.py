@@ -20,6 +20,13 @@ from dbt.adapters.deltawiden.operations.arguments import (
     whole_hours,
 )
 from dbt.adapters.deltawiden.operations.audit.audit_lossy_writes import Audit
+from dbt.adapters.deltawiden.operations.audit.backfill_columns import (
+    choose_backfill,
+    folded_columns,
+)
+from dbt.adapters.deltawiden.operations.audit.model_rows import RowsReader
+from dbt.adapters.deltawiden.operations.audit.repair import Choose, Repairer, RepairResults
+from dbt.adapters.deltawiden.operations.audit.restore_values import choose_restore
 from dbt.adapters.deltawiden.operations.contracts.sync_contracts import (
     SyncResults,
     own_package,
@@ -212,11 +219,52 @@ class Operations:
         self, models: Names, unique_key: Names, compiled: bool
     ) -> OperationResults:
         """Find stored values that are not those of the models. The arguments are a user's."""
-        name = "audit_lossy_writes"
+        return Audit(self._rows_reader("audit_lossy_writes", unique_key, compiled)).run(models)
+
+    def backfill_columns(
+        self,
+        models: Names,
+        columns: Names,
+        unique_key: Names,
+        where: str | None,
+        compiled: bool,
+        dry_run: bool,
+    ) -> RepairResults:
+        """Give columns of the rows that exist the values of the models."""
+        if not columns:
+            raise self._selection("backfill_columns").error("say which columns: `columns: [name]`")
+        rows = self._rows_reader("backfill_columns", unique_key, compiled, columns)
+        return self._repairer(rows, choose_backfill, columns, where, dry_run).run(models)
+
+    def restore_values(
+        self,
+        models: Names,
+        columns: Names,
+        unique_key: Names,
+        where: str | None,
+        compiled: bool,
+        dry_run: bool,
+    ) -> RepairResults:
+        """Put right what casts have changed in the tables of models."""
+        rows = self._rows_reader("restore_values", unique_key, compiled, columns)
+        return self._repairer(rows, choose_restore, columns, where, dry_run).run(models)
+
+    def _repairer(
+        self, rows: RowsReader, choose: Choose, columns: Names, where: str | None, dry_run: bool
+    ) -> Repairer:
+        name = rows.selection.operation
+        names, only = column_names(name, "columns", columns), condition(name, "where", where)
+        chosen = partial(choose, names, only or "")
+        services = self.backend, self.evolution, self.views
+        return Repairer(name, *services, rows, chosen, dry_run, self.context["graph"])
+
+    def _rows_reader(
+        self, name: str, unique_key: Names, compiled: bool, columns: Names = None
+    ) -> RowsReader:
         read = compiled_query if compiled else partial(deployed_query, is_incremental=False)
-        key = column_names(name, "unique_key", unique_key)
-        full_query = partial(read, self.context)
-        return Audit(self.backend, self._selection(name), full_query, key).run(models)
+        key, query = column_names(name, "unique_key", unique_key), partial(read, self.context)
+        only = folded_columns(column_names(name, "columns", columns))
+        return RowsReader(self.backend, self._selection(name), query, key, compiled, only)
 
     def widen_columns(
         self, tables: Tables, columns: Mapping[str, str], dry_run: bool

@@ -58,10 +58,11 @@ def by_hand_command(plan: Plan) -> str:
     if not manual:
         return ""
     columns = {path_text(refusal.path): _wanted(refusal) for refusal in manual}
-    return _widen_command(plan.table, columns)
+    return widen_command(plan.table, columns)
 
 
-def _widen_command(table: str, columns: Mapping[str, str]) -> str:
+def widen_command(table: str, columns: Mapping[str, str]) -> str:
+    """Return the command that gives columns of a table, which is quoted, other types."""
     arguments = _yaml_safe_json({"relations": [_plain(table)], "columns": columns})
     return f"dbt run-operation widen_columns --args {shlex.quote(arguments)}"
 
@@ -158,7 +159,7 @@ def dates_text(table: str, hard_deletes: str, dates: Sequence[str]) -> str:
     Args:
         hard_deletes: the snapshot's setting ``hard_deletes``.
     """
-    command = _widen_command(table, {path_text((name,)): "timestamp_ntz" for name in dates})
+    command = widen_command(table, {path_text((name,)): "timestamp_ntz" for name in dates})
     return (
         f"{table} can't store when a row was deleted: hard_deletes is {hard_deletes}, and "
         f"{', '.join(dates)} is a date, which does not store the time of day. Nothing was "

@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.operations.audit.query import (
-    KeyNotComparable,
+    NotCompared,
     audit_sql,
     compared_columns,
     key_columns,
@@ -81,7 +81,7 @@ def test_a_key_is_compared_in_a_type_that_holds_both(produced, stored, key_type)
     ],
 )
 def test_a_key_that_finds_no_rows_is_an_error(name, produced, stored, message):
-    with pytest.raises(KeyNotComparable) as raised:
+    with pytest.raises(NotCompared) as raised:
         key_columns([name], having(k=produced), having(k=stored))
     assert message in str(raised.value)
 

@@ -1,27 +1,30 @@
-"""The query of ``audit_lossy_writes``: it reads a model's rows and its table once."""
+"""The query that compares a model's rows with those of its table: it reads both once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql.types import DataType, StructType
 
+from dbt.adapters.deltawiden.config.merge_clauses import SOURCE_ALIAS
 from dbt.adapters.deltawiden.operations.audit.value_comparison import (
     EarlierTypes,
     cast_sql,
     is_comparable,
     same_sql,
 )
-from dbt.adapters.deltawiden.sql.identifiers import Path, path_sql, path_text, read_name
+from dbt.adapters.deltawiden.sql.identifiers import Path, path_sql, path_text, quote, read_name
 from dbt.adapters.deltawiden.sql.queries import in_lines
 from dbt.adapters.deltawiden.sql.side_by_side import by_name
 from dbt.adapters.deltawiden.sql.types import type_in, type_sql, type_text
 from dbt.adapters.deltawiden.widening.common_type import common_type
+from dbt.adapters.deltawiden.writing.columns import WrittenColumn
+from dbt.adapters.deltawiden.writing.merge import in_brackets
 from dbt.adapters.deltawiden.writing.store_assignment import kind_of, store_assignment
 from dbt.adapters.deltawiden.writing.value_check import shown_sql
 
 
-class KeyNotComparable(ValueError):
-    """The rows can't be found by the key."""
+class NotCompared(ValueError):
+    """A model can't be compared with its table. The message is the reason."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,48 @@ class KeyColumn:
     name: str
     produced: str
     stored: str
+
+
+@dataclass(frozen=True)
+class Repair:
+    """Which rows of a table get values of the model.
+
+    Attributes:
+        columns: the columns that get them, in the table's spelling. None for all.
+        only_casts: whether a row is left as it is if it differs for another reason than a cast.
+        where: a condition on the table's rows.
+    """
+
+    columns: Collection[str] | None = None
+    only_casts: bool = False
+    where: str = ""
+
+    def explained_sql(self, conditions: Sequence[tuple[str, str]]) -> str:
+        """Render whether a row has only the differences that may be put right.
+
+        Args:
+            conditions: for each compared column, whether its values differ, and whether a cast
+                explains it.
+        """
+        if not self.only_casts:
+            return "true"
+        return " and ".join(f"(not ({d}) or ({c}))" for d, c in conditions) or "true"
+
+    def differs_sql(self, columns: Sequence[Column], conditions: Sequence[tuple[str, str]]) -> str:
+        """Render whether a row differs in a column that gets the model's values."""
+        pairs = zip(columns, conditions, strict=True)
+        own = [d for column, (d, _) in pairs if self.has(column.path[0])]
+        return " or ".join(f"({d})" for d in own) or "false"
+
+    def has(self, column: str) -> bool:
+        """Return whether a column gets the model's values."""
+        return self.columns is None or column in self.columns
+
+
+EVERYTHING = Repair()
+
+COUNTS = ("produced", "stored", "compared", "only_produced", "only_stored", "key_not_unique")
+"""The numbers of rows in the document of ``audit_sql`` that each operation shows."""
 
 
 def compared_columns(produced: StructType, stored: StructType) -> Compared:
@@ -98,7 +143,7 @@ def key_columns(names: Sequence[str], produced: StructType, stored: StructType) 
     """Find the columns of a key in the model's output and in the table.
 
     Raises:
-        KeyNotComparable: a name is no column of both, or no type holds both values exactly.
+        NotCompared: a name is no column of both, or no type holds both values exactly.
     """
     return [_key_column(name, produced, stored) for name in names]
 
@@ -107,7 +152,7 @@ def _key_column(name: str, produced: StructType, stored: StructType) -> KeyColum
     path = read_name(name)
     for schema, owner in ((produced, "the model's query"), (stored, "the table")):
         if _type_at(schema, path) is None:
-            raise KeyNotComparable(
+            raise NotCompared(
                 f"unique_key: {owner} has no column {name}; it has {', '.join(schema.names)}"
             )
     source, column = _type_at(produced, path), _type_at(stored, path)
@@ -115,7 +160,7 @@ def _key_column(name: str, produced: StructType, stored: StructType) -> KeyColum
     assert column is not None
     key_type = _key_type(source, column)
     if key_type is None:
-        raise KeyNotComparable(
+        raise NotCompared(
             f"unique_key: {name} is {type_text(source)} in the model and {type_text(column)} in "
             "the table; no type holds the values of both, so that rows could be found by it"
         )
@@ -146,9 +191,18 @@ def _key_value(value: str, key_type: DataType) -> str:
 
 
 def audit_sql(
-    query: str, table: str, keys: Sequence[KeyColumn], compared: Compared, earlier: EarlierTypes
+    query: str,
+    table: str,
+    keys: Sequence[KeyColumn],
+    compared: Compared,
+    earlier: EarlierTypes,
+    repair: Repair = EVERYTHING,
+    has_files: bool = False,
 ) -> str:
     """Render the query that compares a model's rows with those of its table, by at least one key.
+
+    Args:
+        has_files: whether Spark can say in which file a row of the table is.
 
     Returns:
         A query with one row and one column, a JSON document. ``GROUP BY`` puts the rows of both
@@ -157,77 +211,145 @@ def audit_sql(
     """
     names = [f"k{number}" for number in range(len(keys))]
     columns = list(compared.columns)
+    file = "t._metadata.file_path" if has_files else "cast(null as string)"
     # A query of a model may end with a comment.
     sides = (
-        ("produced", f"({in_lines(query)})", [k.produced for k in keys]),
-        ("stored", table, [k.stored for k in keys]),
+        ("produced", f"({in_lines(query)}) t", [k.produced for k in keys], "cast(null as string)"),
+        ("stored", f"{table} t{_where(repair.where)}", [k.stored for k in keys], file),
     )
     rows = "\nunion all\n".join(_side(*side, columns) for side in sides)
     grouped = ", ".join(names)
     numbered = list(enumerate(columns))
-    conditions = [text for pair in numbered for text in _conditions(*pair, earlier)]
+    conditions = [
+        f"{text} as {name}{number}"
+        for number, column in numbered
+        for name, text in zip("dc", row_conditions(column, "p", "s", earlier), strict=True)
+    ]
+    named = [(f"d{number}", f"c{number}") for number, _ in numbered]
+    by_cast = " or ".join(f"({d} and {c})" for d, c in named) or "false"
     counts = ",\n    ".join(_column_counts(*pair, names) for pair in numbered)
+    changed = f"{_ONE_OF_EACH} and is_explained and differs"
+    not_unique = f"produced > 0 and stored > 0 and not ({_ONE_OF_EACH})"
+    key = f"struct({', '.join([*names, *_shown_keys(names), 'produced', 'stored'])})"
     return f"""
 with both_sides as (
 {rows}
 ), by_key as (
 select {grouped}, sum(is_produced) as produced, sum(is_stored) as stored,
-  first(p, true) as p, first(s, true) as s
+  first(p, true) as p, first(s, true) as s, max(file) as file
 from both_sides group by {grouped}
 ), compared as (
-select {", ".join([*names, "produced", "stored", "p", "s", *conditions])} from by_key
+select {", ".join([*names, "produced", "stored", "p", "s", "file", *conditions])} from by_key
+), explained as (
+select *, {repair.explained_sql(named)} as is_explained,
+  {repair.differs_sql(columns, named)} as differs from compared
 )
 select to_json(named_struct(
   'produced', coalesce(sum(produced), 0), 'stored', coalesce(sum(stored), 0),
   'compared', count_if({_ONE_OF_EACH}),
   'only_produced', coalesce(sum(if(stored = 0, produced, 0)), 0),
   'only_stored', coalesce(sum(if(produced = 0, stored, 0)), 0),
-  'key_not_unique', coalesce(sum(if(produced > 0 and not ({_ONE_OF_EACH}), stored, 0)), 0),
+  'key_not_unique', coalesce(sum(if({not_unique}, stored, 0)), 0),
+  'not_unique', array(min({key}) filter (where {not_unique}),
+    max({key}) filter (where {not_unique})),
+  'to_change', count_if({changed}), 'files', size(collect_set(file) filter (where {changed})),
+  'not_explained', count_if({_ONE_OF_EACH} and not is_explained and ({by_cast})),
   'columns', array({counts})
-)) as document from compared"""
+)) as document from explained"""
 
 
+def update_sql(
+    query: str,
+    table: str,
+    keys: Sequence[KeyColumn],
+    compared: Compared,
+    earlier: EarlierTypes,
+    repair: Repair,
+    written: Sequence[WrittenColumn],
+    unchanged: str,
+) -> str:
+    """Render the MERGE that gives columns of a table the model's values, where they differ.
+
+    The source's columns have names of their own, so that a name in a condition is the table's. The
+    conditions are those of a match: Delta then reads and writes only the files of such rows.
+
+    Args:
+        unchanged: a condition that stops the statement if the table has changed since the plan.
+    """
+    produced = f"{SOURCE_ALIAS}.{_VALUES}"
+    columns = compared.columns
+    conditions = [row_conditions(c, produced, "t", earlier) for c in columns]
+    names = [f"DBT_INTERNAL_K{number}" for number in range(len(keys))]
+    selected = [f"{key.produced} as {name}" for key, name in zip(keys, names, strict=True)]
+    matches = [f"{SOURCE_ALIAS}.{n} <=> {k.stored}" for n, k in zip(names, keys, strict=True)]
+    matches += in_brackets([repair.where] if repair.where else [])
+    matches += [f"({repair.differs_sql(columns, conditions)})", repair.explained_sql(conditions)]
+    assigned = ", ".join(
+        f"{column.quoted} = {column.value_sql(f'{produced}.{quote(column.source.name)}')}"
+        for column in written
+        if column.source
+    )
+    return (
+        f"merge into {table} as t\n"
+        f"using (select {', '.join([*selected, _struct(columns, True)])} as {_VALUES} "
+        f"from ({in_lines(query)}) t where {unchanged}) as {SOURCE_ALIAS}\n"
+        f"on {' and '.join(matches)}\n"
+        f"when matched then update set {assigned}"
+    )
+
+
+_VALUES = "DBT_INTERNAL_VALUES"
 _ONE_OF_EACH = "produced = 1 and stored = 1"
 
 
-def _side(side: str, relation: str, keys: Sequence[str], columns: Sequence[Column]) -> str:
+def _side(
+    side: str, relation: str, keys: Sequence[str], file: str, columns: Sequence[Column]
+) -> str:
     is_produced = side == "produced"
-    tops = [column for column in columns if len(column.path) == 1]
-    paths = [column.produced_path if is_produced else column.path for column in tops]
-    values = f"struct({', '.join(f't.{path_sql(path)}' for path in paths)})"
+    values = _struct(columns, is_produced)
     selected = [f"{key} as k{number}" for number, key in enumerate(keys)]
     counts = f"{int(is_produced)} as is_produced, {int(not is_produced)} as is_stored"
     structs = f"{values} as p, null as s" if is_produced else f"null as p, {values} as s"
-    return f"select {', '.join(selected)}, {counts}, {structs} from {relation} t"
+    return f"select {', '.join(selected)}, {counts}, {structs}, {file} as file from {relation}"
 
 
-def _conditions(number: int, column: Column, earlier: EarlierTypes) -> Iterator[str]:
-    """Render whether a row's values differ, and whether a cast explains it."""
-    p, s = _values(column)
+def _struct(columns: Sequence[Column], is_produced: bool) -> str:
+    tops = [column for column in columns if len(column.path) == 1]
+    paths = [column.produced_path if is_produced else column.path for column in tops]
+    return f"struct({', '.join(f't.{path_sql(path)}' for path in paths)})"
+
+
+def _where(condition: str) -> str:
+    return "".join(f" where {each}" for each in in_brackets([condition] if condition else []))
+
+
+def row_conditions(
+    column: Column, produced: str, stored: str, earlier: EarlierTypes
+) -> tuple[str, str]:
+    """Render whether a row's values differ, and whether a cast explains it. Neither is null."""
+    p, s = f"{produced}.{path_sql(column.produced_path)}", f"{stored}.{path_sql(column.path)}"
     if column.is_struct:
-        yield f"isnull({p}) <> isnull({s}) as d{number}"
-        yield f"false as c{number}"
-        return
+        return f"isnull({p}) <> isnull({s})", "false"
     types = (p, column.produced, s, column.stored)
-    yield f"not ({same_sql(*types)}) as d{number}"
-    yield f"({cast_sql(*types, column.path, earlier)}) as c{number}"
+    return f"not ({same_sql(*types)})", f"({cast_sql(*types, column.path, earlier)})"
 
 
-def _values(column: Column) -> tuple[str, str]:
-    return f"p.{path_sql(column.produced_path)}", f"s.{path_sql(column.path)}"
+def _shown_keys(keys: Sequence[str]) -> list[str]:
+    return [f"cast({key} as string) as t{key}" for key in keys]
 
 
 def _column_counts(number: int, column: Column, keys: Sequence[str]) -> str:
-    p, s = _values(column)
+    p, s = f"p.{path_sql(column.produced_path)}", f"s.{path_sql(column.path)}"
     differs = f"{_ONE_OF_EACH} and d{number}"
-    shown = [f"cast({key} as string) as t{key}" for key in keys]
-    shown += [
+    shown = [
+        *_shown_keys(keys),
         f"{shown_sql(p, column.produced)} as produced",
         f"{shown_sql(s, column.stored)} as stored",
     ]
     # The smallest and the largest key: an aggregate that keeps two rows, whatever the table's size.
     example = f"struct({', '.join([*keys, *shown])})"
-    by_cast, other = f"{differs} and c{number}", f"{differs} and not c{number}"
+    by_cast = f"{differs} and c{number} and is_explained"
+    other = f"{differs} and not c{number}"
     return (
         f"named_struct('by_cast', count_if({by_cast}), 'other', count_if({other}), "
         f"'first', min({example}) filter (where {by_cast}), "

@@ -1,0 +1,242 @@
+"""The rows of a model's full query and those of its table, and how they are compared."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.spark.relation import SparkRelation
+from dbt_common.exceptions import DbtRuntimeError
+from pyspark.sql.types import StructType
+
+from dbt.adapters.deltawiden.config.validation import names_listed
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.relations import provider, relation_sql
+from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
+from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.operations.audit.query import (
+    EVERYTHING,
+    Column,
+    Compared,
+    NotCompared,
+    Repair,
+    audit_sql,
+    compared_columns,
+    key_columns,
+)
+from dbt.adapters.deltawiden.operations.audit.value_comparison import EarlierTypes
+from dbt.adapters.deltawiden.operations.selection import Names, Node, Selection
+from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
+from dbt.adapters.deltawiden.sql.identifiers import folded, path_text
+from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName
+from dbt.adapters.deltawiden.sql.types import type_text
+
+FullQuery = Callable[[Node, BaseRelation], str]
+"""Renders a model's query for a table as in a full refresh; empty if it can't."""
+
+_NO_KEY = (
+    "the model has no unique_key, so no stored row can be matched with a produced one; name "
+    "columns that are unique with the argument unique_key"
+)
+_NO_QUERY = (
+    "its query is not known: it is in Python, or it uses macros or ephemeral models, which this "
+    "operation does not run. For SQL, run dbt compile --full-refresh, then the operation with the "
+    "argument compiled: true"
+)
+
+
+@dataclass(frozen=True)
+class ModelRows:
+    """The rows of a model and of its table.
+
+    Attributes:
+        query: the model's full query.
+        key: the names of the columns that put the rows of both together.
+        produced: the schema of the query.
+        only: the columns that are compared, in lower case. Empty for all.
+    """
+
+    backend: SqlBackend
+    node: Node
+    table: SparkRelation
+    query: str
+    key: Sequence[str]
+    produced: StructType
+    only: Sequence[str] = ()
+
+    @property
+    def name(self) -> str:
+        """The table's name, quoted for a statement."""
+        return relation_sql(self.table)
+
+    @cached_property
+    def schema(self) -> StructType:
+        """The table's schema before anything was changed."""
+        return self.backend.table_schema(self.table)
+
+    @cached_property
+    def snapshot(self) -> TableSnapshot:
+        """The table before anything was changed."""
+        return self.backend.snapshot(self.table, self.schema)
+
+    @cached_property
+    def computed(self) -> frozenset[str]:
+        """The generated and identity columns, in lower case."""
+        return self.snapshot.generated_or_identity_columns
+
+    @cached_property
+    def compared(self) -> Compared:
+        """What is compared, in the table as it was before anything was changed."""
+        return self.compared_with(self.schema)
+
+    def compared_with(self, schema: StructType) -> Compared:
+        """Return what is compared in the table with a schema that it has later."""
+        try:
+            produced, stored = (limited(s, self.only) for s in (self.produced, schema))
+            return compared_columns(produced, with_char_types(stored))
+        except AmbiguousName as error:
+            raise DbtRuntimeError(str(error)) from error
+
+    def earlier(self, changes: Sequence[TypeChange] = ()) -> EarlierTypes:
+        """Return the types that leaves of the table had before it was read, and before changes."""
+        recorded = self.snapshot.changes if self.table.is_delta else ()
+        found: dict[tuple[str, ...], list[Any]] = {}
+        for change in (*recorded, *changes):
+            found.setdefault(folded(change.path), []).append(change.from_type)
+        return found
+
+    def compare(self, repair: Repair = EVERYTHING) -> Mapping[str, Any]:
+        """Read both sides and return the document of ``audit_sql``.
+
+        Raises:
+            NotCompared: the rows can't be found by the key.
+        """
+        keys = key_columns(self.key, self.produced, with_char_types(self.schema))
+        # A column can have the name of the metadata.
+        has_files = bool(self.table.is_delta) and "_metadata" not in map(
+            str.lower, self.schema.names
+        )
+        shared = (keys, self.compared, self.earlier(), repair, has_files)
+        ((text,),) = self.backend.fetch_rows(audit_sql(self.query, self.name, *shared))
+        found: dict[str, Any] = json.loads(text)
+        return found
+
+    def differing(
+        self, document: Mapping[str, Any], only_casts: bool = False
+    ) -> list[dict[str, Any]]:
+        """Return the columns with values that differ, with examples, for a JSON document."""
+        pairs = zip(self.compared.columns, document["columns"], strict=True)
+        columns = [_column(column, counts, self.key, only_casts) for column, counts in pairs]
+        return [column for column in columns if column["rows"]]
+
+    def differing_names(self, document: Mapping[str, Any], only_casts: bool = False) -> list[str]:
+        """Return the names of the columns that ``differing`` returns, each once."""
+        found = self.differing(document, only_casts)
+        return list(dict.fromkeys(column["path"][0] for column in found))
+
+
+def limited(schema: StructType, names: Sequence[str]) -> StructType:
+    """Return the columns of a schema that have one of the names, in lower case; without any all."""
+    return StructType([f for f in schema.fields if not names or f.name.lower() in names])
+
+
+@dataclass(frozen=True)
+class RowsReader:
+    """Finds the rows of models by a person's key or, if that is empty, by the model's."""
+
+    backend: SqlBackend
+    selection: Selection
+    full_query: FullQuery
+    unique_key: Sequence[str] = ()
+    is_compiled: bool = False
+    only: Sequence[str] = ()
+
+    def nodes(self, models: Names) -> list[Node]:
+        """Return the nodes of models; by default of all incremental models.
+
+        Raises:
+            CompilationError: there is no such model, or a key was given for several models.
+        """
+        nodes = self.selection.nodes_named(models, materialized="incremental")
+        if self.unique_key and len(nodes) != 1:
+            raise self.selection.error(
+                "`unique_key` is the key of one model: name it, as `models: [name]`"
+            )
+        return nodes
+
+    def read(self, node: Node) -> ModelRows:
+        """Return the rows of a model and of its table, of which none are read yet.
+
+        Raises:
+            NotCompared: there is no table, no key or no query.
+        """
+        table = self.selection.node_relation(node)
+        if not isinstance(table, SparkRelation):
+            raise NotCompared("it has no table yet")
+        if table.is_view:
+            raise NotCompared(f"it is a {provider(table)}, which stores no values")
+        key = list(self.unique_key) or names_listed(node["config"].get("unique_key"))
+        if not key:
+            raise NotCompared(_NO_KEY)
+        query = self.full_query(node, table)
+        if not query:
+            raise NotCompared(_NO_QUERY)
+        produced = self.backend.query_schema(query)
+        return ModelRows(self.backend, node, table, query, key, produced, self.only)
+
+
+def _column(
+    column: Column, counts: Mapping[str, Any], key: Sequence[str], only_casts: bool
+) -> dict[str, Any]:
+    places = ("first", "last") if only_casts else ("first", "last", "first_other")
+    examples = [counts.get(place) for place in places]
+    distinct = {json.dumps(found): found for found in examples if found}
+    return {
+        "path": list(column.path),
+        "produced_type": type_text(column.produced),
+        "stored_type": type_text(column.stored),
+        "rows": int(counts["by_cast"]) + (0 if only_casts else int(counts["other"])),
+        "changed_by_cast": int(counts["by_cast"]),
+        "examples": [_example(found, key) for found in distinct.values()],
+    }
+
+
+def _example(found: Mapping[str, Any], key: Sequence[str]) -> dict[str, Any]:
+    values = key_values(found, key)
+    return {"key": values, "produced": found.get("produced"), "stored": found.get("stored")}
+
+
+def key_values(found: Mapping[str, Any], key: Sequence[str]) -> dict[str, str | None]:
+    """Return the values of a key as texts, from a document of ``audit_sql``."""
+    return {name: found.get(f"tk{number}") for number, name in enumerate(key)}
+
+
+def column_rows(table: str, columns: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, str]]:
+    """Yield the row of each column that ``differing`` returns, for a table for people."""
+    for column in columns:
+        example = next(iter(column["examples"]))
+        yield {
+            "table": table,
+            "column": path_text(tuple(column["path"])),
+            "produced as": column["produced_type"],
+            "stored as": column["stored_type"],
+            "rows": f"{column['rows']:,}",
+            "by a cast": f"{column['changed_by_cast']:,}",
+            "for example": key_text(example["key"]),
+            "produced": _shown(example["produced"]),
+            "stored": _shown(example["stored"]),
+        }
+
+
+def key_text(values: Mapping[str, str | None]) -> str:
+    """Render the values of a key for people."""
+    return ", ".join(f"{name} {_shown(value)}" for name, value in values.items())
+
+
+def _shown(value: str | None) -> str:
+    if value is None:
+        return "null"
+    # Otherwise nobody sees the spaces of a char.
+    return f"'{value}'" if value != value.strip() or not value else value

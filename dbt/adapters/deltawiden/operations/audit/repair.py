@@ -1,0 +1,272 @@
+"""Give columns of existing rows the values of their model: the steps of two operations."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+from dbt_common.exceptions import DbtRuntimeError
+from dbt_common.invocation import get_invocation_id
+from pyspark.sql.types import CharType, StructType
+
+from dbt.adapters.deltawiden.config.model_spec import ModelSpec, read_model_spec
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.history import read_history
+from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
+from dbt.adapters.deltawiden.delta.relations import require_table
+from dbt.adapters.deltawiden.operations.audit.model_rows import (
+    ModelRows,
+    RowsReader,
+    column_rows,
+    key_text,
+    key_values,
+)
+from dbt.adapters.deltawiden.operations.audit.query import (
+    COUNTS,
+    NotCompared,
+    Repair,
+    key_columns,
+    update_sql,
+)
+from dbt.adapters.deltawiden.operations.progress import log_progress
+from dbt.adapters.deltawiden.operations.result import (
+    OperationResult,
+    OperationResults,
+    run_on_each,
+    text_table,
+)
+from dbt.adapters.deltawiden.operations.selection import Names, Node, full_name
+from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
+from dbt.adapters.deltawiden.sql.types import contains
+from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.writes.attempts import Attempts, retry_with_new_plan
+from dbt.adapters.deltawiden.writes.evolution import TableEvolution
+from dbt.adapters.deltawiden.writes.model_views import ModelViews
+from dbt.adapters.deltawiden.writes.older_files import rewrite_older_files
+from dbt.adapters.deltawiden.writing.value_check import ValueCheck
+
+_PADDING = "spark.sql.readSideCharPadding"
+"""Delta can't use a char column that is padded when it is read in the condition of a MERGE
+(DELTA_MERGE_RESOLVED_ATTRIBUTE_MISSING_FROM_INPUT). Delta stores such values padded."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The rows and columns of a table that get the model's values.
+
+    Attributes:
+        document: what was found, as ``audit_sql`` returns it for this repair.
+        columns: those of the repair that have values to change.
+        plan: returns the plan for the table with the schema that it has now.
+        refused: the columns that stay as they are although they should not, and why.
+    """
+
+    rows: ModelRows
+    repair: Repair
+    document: Mapping[str, Any]
+    columns: Sequence[str]
+    plan: Callable[[StructType], Plan]
+    refused: str = ""
+
+
+Choose = Callable[[Sequence[str], str, ModelRows, "Repairer"], Choice]
+"""Chooses by the names of columns and a condition on the table's rows. It changes nothing."""
+
+
+class RepairResults(OperationResults):
+    """The results of an operation that gives rows the values of their models."""
+
+    @property
+    def text(self) -> str:
+        """The tables, their columns with examples, and how to take the changes back."""
+        shown = [each for each in self.each if each.shown]
+        tables = [{"table": each.table, **each.shown} for each in shown]
+        columns = [r for each in shown for r in column_rows(each.table, each.values["columns"])]
+        back = [f"To go back: {each.values['restore']}" for each in shown if each.values["restore"]]
+        return "\n\n".join([*(text_table(rows) for rows in (tables, columns) if rows), *back])
+
+
+@dataclass(frozen=True)
+class Repairer:
+    """Runs the operation on one model after the other.
+
+    Attributes:
+        choose: chooses what gets the model's values. It changes nothing.
+        graph: dbt's graph.
+    """
+
+    operation: str
+    backend: SqlBackend
+    evolution: TableEvolution
+    views: ModelViews
+    reader: RowsReader
+    choose: Callable[[ModelRows, "Repairer"], Choice]
+    dry_run: bool
+    graph: Mapping[str, Any]
+
+    def run(self, models: Names) -> RepairResults:
+        """Give rows of the models' tables the values of the models.
+
+        Raises:
+            CompilationError: no model is named, or there is no such model.
+        """
+        if not models:
+            raise self.reader.selection.error("say which models, as `models: [name]`")
+        nodes = self.reader.nodes(models)
+        found = run_on_each(self.operation, nodes, full_name, self._repair)
+        return RepairResults(self.operation, found.each)
+
+    def spec(self, rows: ModelRows) -> ModelSpec:
+        """Return the model's configuration of its writes."""
+        return read_model_spec(rows.node["config"], full_name(rows.node))
+
+    def check(self, rows: ModelRows, schema: StructType) -> ValueCheck:
+        """Return the check of each value that is written."""
+        partitioned_by = partition_columns(schema)
+        return self.evolution.value_check(full_name(rows.node), rows.table, schema, partitioned_by)
+
+    def _repair(self, node: Node) -> OperationResult:
+        try:
+            rows = self.reader.read(node)
+            _require_rows_that_change(rows)
+            self.views.check_python(rows.query, {})
+            log_progress(f"{self.operation}: reading {rows.name}")
+            choice = self.choose(rows, self)
+        except NotCompared as error:
+            raise DbtRuntimeError(f"Nothing was changed: {error}.") from error
+        _refuse_duplicates(rows, choice.document)
+        if not choice.columns:
+            return _result(choice, "nothing_to_do")
+        if self.dry_run:
+            statements = [*choice.plan(rows.schema).statements, f"merge into {rows.name} ..."]
+            return _result(choice, "dry_run", {"statements": statements})
+        return self._change(choice)
+
+    def _change(self, choice: Choice) -> OperationResult:
+        rows, backend = choice.rows, self.backend
+        updated: list[int | None] = []
+
+        def change_once(attempts: Attempts) -> None:
+            plan = choice.plan(backend.table_schema(rows.table))
+            attempts.record_plan(plan)
+            self.evolution.change_table(plan, rows.table, self.operation)
+            updated.append(self._merge(rows, self._statement(choice, plan, attempts)))
+
+        changes = retry_with_new_plan(change_once).changes
+        if changes:
+            self.views.log_stale([rows.name], self.graph)
+            limit = self.spec(rows).policy.rewrite_widened_files
+            left = rewrite_older_files(backend, rows.table, changes, limit, self.operation)
+            if left.text:
+                log_progress(left.text)
+        version = self._version(rows) if updated[-1] else None
+        back = f"restore table {rows.name} to version as of {version - 1}" if version else ""
+        done = {
+            "updated": updated[-1],
+            "version": version,
+            "restore": back,
+            "type_changes": [change.value for change in changes],
+        }
+        return _result(choice, "nothing_to_do" if updated[-1] == 0 else "changed", done)
+
+    def _statement(self, choice: Choice, plan: Plan, attempts: Attempts) -> str:
+        rows, schema = choice.rows, self.backend.table_schema(choice.rows.table)
+        return update_sql(
+            rows.query,
+            rows.name,
+            key_columns(rows.key, rows.produced, with_char_types(schema)),
+            rows.compared_with(schema),
+            rows.earlier(attempts.changes),
+            replace(choice.repair, columns=choice.columns),
+            plan.write.columns,
+            plan.types_unchanged_sql() if rows.table.is_delta else "true",
+        )
+
+    def _merge(self, rows: ModelRows, statement: str) -> int | None:
+        """Run the statement. Return the number of changed rows, if the table's format says it."""
+        has_char = any(contains(f.dataType, CharType) for f in with_char_types(rows.schema).fields)
+        setting = self.backend.with_setting(_PADDING, "false") if has_char else nullcontext()
+        with self.backend.tagged_commits(self.operation), setting:
+            found = self.backend.fetch_rows(statement)
+        return int(found[0]["num_updated_rows"]) if found else None
+
+    def _version(self, rows: ModelRows) -> int | None:
+        """Return the version in which the values were changed, of a Delta table."""
+        commits = read_history(rows.name, self.backend.fetch_rows, 50)
+        invocation = get_invocation_id()
+        own = (
+            commit.version
+            for commit in commits
+            if commit.operation == "MERGE" and commit.tag.get("invocation_id") == invocation
+        )
+        return next(own, None)
+
+
+def _require_rows_that_change(rows: ModelRows) -> None:
+    if rows.node["resource_type"] != "model":
+        raise NotCompared(f"it is a {rows.node['resource_type']}, whose rows no model produces")
+    if not rows.table.is_iceberg:
+        require_table(rows.table, "MERGE")
+
+
+def _refuse_duplicates(rows: ModelRows, document: Mapping[str, Any]) -> None:
+    if not document["key_not_unique"]:
+        return
+    shown = [
+        f"{key_text(key_values(found, rows.key))} ({found['produced']} rows of the model, "
+        f"{found['stored']} of the table)"
+        for found in document["not_unique"]
+    ]
+    raise DbtRuntimeError(
+        f"Nothing was changed: {int(document['key_not_unique']):,} rows of {rows.name} have a key "
+        f"that several rows have. The key is {', '.join(rows.key)}, for example "
+        f"{'; '.join(dict.fromkeys(shown))}. Name columns that are unique with the argument "
+        "unique_key, or exclude these rows with the argument where."
+    )
+
+
+def _result(
+    choice: Choice, state: str, done: Mapping[str, Any] = MappingProxyType({})
+) -> OperationResult:
+    rows, document = choice.rows, choice.document
+    columns = rows.differing(document, choice.repair.only_casts)
+    counts = {name: int(document[name]) for name in (*COUNTS, *_CHANGES)}
+    changes = f"{counts['to_change']:,} rows"
+    if rows.table.is_delta:
+        changes += f" of {counts['files']:,} files"
+    result = {
+        "nothing_to_do": "nothing to do",
+        "dry_run": "dry run: " + "; ".join(done.get("statements", ())),
+        "changed": f"changed in version {done['version']}" if done.get("version") else "changed",
+    }[state]
+    return OperationResult(
+        rows.name,
+        shown={
+            "compared": f"{counts['compared']:,} of {counts['stored']:,} rows",
+            "with other values": changes,
+            "not changed": "; ".join(_left(counts)) or "-",
+            "result": result,
+        },
+        values={
+            "model": full_name(rows.node),
+            "state": state,
+            "unique_key": list(rows.key),
+            "rows": counts,
+            "columns": [c for c in columns if c["path"][0] in choice.columns],
+            "restore": "",
+            **done,
+        },
+        error=choice.refused,
+    )
+
+
+_CHANGES = ("to_change", "files", "not_explained")
+
+
+def _left(counts: Mapping[str, int]) -> list[str]:
+    texts = {
+        "only_stored": "{:,} rows that the model's full query does not return now",
+        "not_explained": "{:,} rows that also differ for another reason than a cast",
+    }
+    return [text.format(counts[name]) for name, text in texts.items() if counts[name]]

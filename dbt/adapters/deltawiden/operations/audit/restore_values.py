@@ -1,0 +1,95 @@
+"""``restore_values``: put right what ``audit_lossy_writes`` finds."""
+
+import json
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from pyspark.sql.types import CharType, StructType
+
+from dbt.adapters.deltawiden.config.policy import OnSchemaChange
+from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
+from dbt.adapters.deltawiden.operations.audit.backfill_columns import require_columns
+from dbt.adapters.deltawiden.operations.audit.model_rows import ModelRows, RowsReader, limited
+from dbt.adapters.deltawiden.operations.audit.query import Repair
+from dbt.adapters.deltawiden.operations.audit.repair import Choice, Repairer
+from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
+from dbt.adapters.deltawiden.sql.identifiers import path_text
+from dbt.adapters.deltawiden.sql.types import contains
+from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.widening.planner import plan_changes
+from dbt.adapters.deltawiden.widening.report import refusals_text, widen_command
+from dbt.adapters.deltawiden.widening.schema_diff import SchemaDifference, compare
+from dbt.adapters.deltawiden.writes.evolution import require_not_refused
+from dbt.adapters.deltawiden.writing.columns import Write
+
+
+def choose_restore(names: Sequence[str], where: str, rows: ModelRows, by: Repairer) -> Choice:
+    """Choose the rows that differ from the model's by nothing but a cast.
+
+    A cast can have made the same value of two. So if a row has changed in the model for another
+    reason, what a cast has changed in it is not known, and it is left as it is.
+
+    Raises:
+        DbtRuntimeError: a column can't be given the model's values.
+        NotCompared: the rows can't be found by the key.
+    """
+    require_columns(rows, names)
+    repair = Repair(only_casts=True, where=where)
+    document = rows.compare(repair)
+    lost = rows.differing_names(document, only_casts=True)
+    refused = {column: text for column in lost if (text := _refusal(rows, column, by))}
+    columns = [column for column in lost if column not in refused]
+    if refused:
+        repair = replace(repair, columns=columns)
+        document = rows.compare(repair)
+
+    def plan(schema: StructType) -> Plan:
+        now = by.backend.snapshot(rows.table, schema)
+        return require_not_refused(_plan(rows, now, columns, by))
+
+    return Choice(rows, repair, document, columns, plan, "\n".join(refused.values()))
+
+
+def _plan(rows: ModelRows, snapshot: TableSnapshot, columns: Sequence[str], by: Repairer) -> Plan:
+    """Plan the type changes of some columns as a run does, and the write of these columns."""
+    schema = snapshot.schema
+    folded = [column.lower() for column in columns]
+    source = limited(rows.produced, folded)
+    types = compare(source, limited(schema, folded)).types
+    policy = replace(by.spec(rows).policy, on_schema_change=OnSchemaChange.APPEND_NEW_COLUMNS)
+    check = by.check(rows, schema)
+    plan = plan_changes(SchemaDifference(types=types), source, policy, snapshot, check)
+    return replace(plan, write=Write(tuple(c for c in plan.write.columns if c.in_source)))
+
+
+def _refusal(rows: ModelRows, column: str, by: Repairer) -> str:
+    """Return why a column stays as it is, and what to do. Empty if its values are restored."""
+    name = path_text((column,))
+    (stored,) = limited(with_char_types(rows.schema), [column.lower()]).fields
+    missing = compare(limited(rows.produced, [column.lower()]), StructType([stored]))
+    if column.lower() in rows.computed:
+        return f"{name}: Delta computes it: it is a generated or an identity column."
+    if missing.missing_in_source:
+        paths = ", ".join(path_text(field.path) for field in missing.missing_in_source)
+        return f"{name}: the model has no value for {paths}."
+    if contains(stored.dataType, CharType):
+        command = widen_command(rows.name, {name: "string"})
+        return (
+            f"{name}: a char is padded with spaces. Make it a string, and then give it the model's "
+            f"values with backfill_columns: {command}"
+        )
+    plan = _plan(rows, rows.snapshot, [column], by)
+    # Its first line says that nothing was changed, but other columns can be.
+    reasons = refusals_text(plan).partition("\n\n")[2]
+    return f"{name} stays as it is:\n{reasons}" if plan.refusals else ""
+
+
+def restore_command(models: Sequence[str], reader: RowsReader) -> str:
+    """Return the command that puts the values of models right, which a reader has read."""
+    arguments: dict[str, Any] = {"models": list(models)}
+    arguments |= {"unique_key": list(reader.unique_key)} if reader.unique_key else {}
+    arguments |= {"compiled": True} if reader.is_compiled else {}
+    text = json.dumps(arguments, ensure_ascii=False)
+    return f"dbt run-operation restore_values --args {shlex.quote(text)}"

@@ -1,0 +1,262 @@
+"""`restore_values` and `backfill_columns` give the rows that exist the values of their model."""
+
+import math
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from delta import DeltaTable
+
+from dbt.adapters.deltawiden.sql.identifiers import quote
+from tests.functional.operate import document, operate
+from tests.functional.support import Table, needs_delta_4
+from tests.functional.test_concurrency import SLOW, whenever_it_writes
+
+CONFIG = "materialized='incremental', incremental_strategy='merge', unique_key=['id', 'K.2']"
+HAS_OLD_TYPES = """
+  id int, `K.2` string, amount decimal(8,2), ratio float, at date,
+  s struct<a: int, b: decimal(4,1)>,
+  items array<decimal(4,1)>, parts map<string, float>, `a-``b` decimal(5,1), code char(4), qty int,
+  zero double, note string, day string
+"""
+# The rows of the model by their key. The fifth row has changed in the source since it was written.
+CELLS = """
+  select n as id, if(n = 2, null, 'x') as `k.2`, cast(n + 0.2367 as decimal(10,4)) as amount,
+    case n when 1 then double('NaN') when 2 then null else n + 0.1D end as ratio,
+    timestamp_ntz'2024-01-02 10:11:12' as at,
+    if(n = 2, null, named_struct('b', cast(n + 0.25 as decimal(5,2)), 'A', n)) as s,
+    array(cast(1.25 as decimal(5,2)), null) as items, map('p', n + 0.1D) as parts,
+    cast(n + 0.05 as decimal(6,2)) as `a-``b`, 'ab' as code, cast(n + 0.5 as decimal(6,1)) as qty,
+    -0.0D as zero, if(n = 5, 'now', 'then') as note, 'monday' as day
+  from (select explode(array({ids})) as n)
+"""
+MODELS = {
+    "wide.sql": f"{{{{ config({CONFIG}, type_widening=true) }}}} {CELLS.format(ids='1,2,3,5,7')}",
+    "alone.sql": """
+{{ config(materialized='incremental', unique_key='id', type_widening=true) }}
+select id, cast(1.2367 as decimal(10,4)) as amount, 'new' as note from range(2) -- the rows
+""",
+    "grown.sql": """
+{{ config(materialized='incremental', incremental_strategy='merge', unique_key='ID') }}
+{% if is_incremental() %} this is not a query {% endif %}
+select id, id * 2 as Score, named_struct('y', cast(id as int), 'x', 1) as `s.t`,
+  if(id = 3, 'b', 'a') as part, cast(id as int) as made, {{ var('amount', '1.25') }} as amount,
+  array(named_struct('q', cast(id as double))) as items
+from range(1, 5)
+""",
+    "doubled.sql": """
+{{ config(materialized='incremental', unique_key='id') }}
+select cast(if(id = 0, null, id) as int) as id, 'new' as note from range(5) union all
+select 2, 'again'
+""",
+    "slow.sql": f"""
+{{{{ config(materialized='incremental', unique_key='id') }}}}
+select t.id, 2 as n from range(3) t cross join (select 1 {SLOW})
+""",
+    "keyless.sql": "{{ config(materialized='incremental') }} select 1 as id, 2 as note",
+}
+
+
+def made(spark, schema: str) -> dict[str, Table]:
+    """Make the tables as another adapter has left them: each value was cast to its column."""
+    spark.sql(f"create schema if not exists {schema}")
+    spark.sql(f"create table {schema}.wide ({HAS_OLD_TYPES}) using delta")
+    # The fourth row is one that the model no longer produces, and the seventh is not stored.
+    spark.sql(f"""
+      insert into {schema}.wide
+      select id, `k.2`, amount, ratio, cast(at as date), if(s is null, null, named_struct(
+        'a', s.A, 'b', cast(s.b as decimal(4,1)))), items, parts, `a-``b`, code, floor(qty),
+        0.0D, 'then', day
+      from ({CELLS.format(ids="1,2,3,4,5")})
+    """)
+    spark.sql(
+        f"create table {schema}.alone (id bigint, amount decimal(8,2), note string) using delta"
+    )
+    spark.sql(f"insert into {schema}.alone values (0, 1.24, 'old'), (1, 1.24, 'new')")
+    grown = DeltaTable.create(spark).tableName(f"{schema}.grown").partitionedBy("part")
+    types = {
+        "id": "bigint",
+        "score": "bigint",
+        "s.t": "struct<x: int, y: bigint>",
+        "part": "string",
+    }
+    types |= {"made": "int", "amount": "decimal(8,2)", "items": "array<struct<q: double>>"}
+    for name, data_type in types.items():
+        grown = grown.addColumn(name, data_type)
+    grown.addColumn("next", "bigint", generatedAlwaysAs="id + 1").execute()
+    spark.sql(
+        f"insert into {schema}.grown (id, score, `s.t`, part, made, amount, items) values "
+        "(1, null, null, 'a', 1, 1.25, null), (2, 4, named_struct('x', 1, 'y', 2), 'a', 2, 1.25, "
+        "array(named_struct('q', 2))), (3, null, null, 'a', 3, 1.25, null), "
+        "(9, null, null, 'z', 9, 9, null)"
+    )
+    spark.sql(f"create table {schema}.doubled (id int, note string) using delta")
+    spark.sql(
+        f"insert into {schema}.doubled values (null, 'x'), (1, 'x'), (2, 'x'), (4, 'x'), (4, 'y')"
+    )
+    spark.sql(f"create table {schema}.keyless using delta as select 1 as id, 3 as note")
+    spark.sql(
+        f"create table {schema}.slow using delta as select id, 1 as n, 'a' as note from range(3)"
+    )
+    names = ("wide", "alone", "grown", "doubled", "keyless", "slow")
+    return {name: Table(spark, f"{schema}.{name}") for name in names}
+
+
+@pytest.fixture(scope="class")
+def models():
+    return MODELS
+
+
+@pytest.fixture(scope="class")
+def tables(project, spark):
+    return made(spark, project.test_schema)
+
+
+def restored(n: int) -> dict[str, Any]:
+    """What the model produces in the columns that can be widened."""
+    return {
+        "amount": Decimal(n) + Decimal("0.2367"),
+        "at": datetime(2024, 1, 2, 10, 11, 12),
+        "items": [Decimal("1.25"), None],
+        "parts": {"p": n + 0.1},
+        "a-`b": Decimal(n) + Decimal("0.05"),
+    }
+
+
+@needs_delta_4
+class TestRestore:
+    @pytest.mark.slow
+    def test_values_that_a_cast_has_changed_are_put_right_and_nothing_else(self, tables, spark):
+        wide = tables["wide"]
+        before, old = wide.version, {row.id: row for row in spark.table(wide.name).collect()}
+        shown = operate("restore_values", models=["wide"], dry_run=True)
+        assert "ALTER TABLE" in shown.upper()
+        assert "3 rows of 1 files" in shown
+        assert wide.version == before
+
+        # Another writer changes a row before the operation runs.
+        spark.sql(f"update {wide.name} set note = 'by hand' where id = 3")
+        done = document("restore_values", models=["wide"])["tables"][0]
+        rows = {row.id: row for row in spark.table(wide.name).collect()}
+        for n in (1, 2):
+            assert {name: rows[n][name] for name in restored(n)} == restored(n)
+            # By hand: an integer becomes a decimal, and a char is padded.
+            assert (rows[n].qty, rows[n].code) == (n, "ab  ")
+        assert math.isnan(rows[1].ratio)
+        assert rows[1].s.asDict() == {"a": 1, "b": Decimal("1.25")}
+        assert (rows[2].ratio, rows[2].s) == (None, None)
+        for n in (3, 4, 5):
+            assert rows[n].amount == old[n].amount
+            assert rows[n].at.date() == old[n].at
+        assert "widen_columns --args" in done["error"]
+        assert '"qty": "decimal(' in done["error"]
+        assert "code: a char is padded with spaces" in done["error"]
+        assert (done["rows"]["to_change"], done["updated"]) == (2, 2)
+        assert (done["rows"]["not_explained"], done["rows"]["only_stored"]) == (2, 1)
+        (amount,) = [c for c in done["columns"] if c["path"] == ["amount"]]
+        assert amount["rows"] == 2
+        assert {"key": {"id": "1", "K.2": "x"}, "produced": "1.2367", "stored": "1.24"} in (
+            amount["examples"]
+        )
+
+        # Again: nothing is committed. Then only the other columns are compared.
+        version = wide.version
+        again = document("restore_values", models=["wide"])["tables"][0]
+        assert (again["state"], wide.version) == ("nothing_to_do", version)
+        columns = [*restored(3), "ratio", "s"]
+        quoted = [quote(name) for name in columns]
+        more = document("restore_values", models="wide", columns=quoted)["tables"][0]
+        assert more["rows"]["to_change"] == 2, more
+        rows = {row.id: row for row in spark.table(wide.name).collect()}
+        assert {name: rows[5][name] for name in restored(5)} == restored(5)
+        assert (rows[3].ratio, rows[3].note, rows[4].amount) == (3.1, "by hand", old[4].amount)
+        audit = document("audit_lossy_writes", models=["wide"])
+        lost = {c["path"][0] for c in audit["tables"][0]["columns"] if c["changed_by_cast"]}
+        assert lost == {"qty", "code"}
+        assert audit["restore"].endswith("""restore_values --args '{"models": ["wide"]}'""")
+
+        copy = done["restore"].replace("restore table ", "create table copy as select * from ")
+        spark.sql(copy.replace(" to version", " version"))
+        copied = spark.table("copy").where("id = 1").first()
+        assert copied.amount == Decimal("1.2400")
+        spark.sql("drop table copy")
+
+    def test_sql_alone_is_enough(self, by_sql_alone, tables):
+        alone = tables["alone"]
+        assert "restore_values --args" in operate("audit_lossy_writes", models=["alone"])
+        done = operate("restore_values", models=["alone"])
+        assert f"To go back: restore table {alone.quoted} to version as of" in done
+        assert alone.rows("id", "amount", "note") == [
+            (0, Decimal("1.2400"), "old"),
+            (1, Decimal("1.2367"), "new"),
+        ]
+        operate("backfill_columns", models=["alone"], columns="amount")
+        assert alone.rows("amount") == [(Decimal("1.2367"),)] * 2
+        assert '"changed_by": "restore_values"' in alone.history[-2].userMetadata
+
+
+COLUMNS = ["SCORE", "`s.t`", "part", "items"]
+
+
+class TestBackfill:
+    def test_rows_that_differ_get_the_values_and_no_row_is_added(self, tables, spark):
+        grown = tables["grown"]
+        version, rows = grown.version, grown.rows()
+        arguments = {"models": ["grown"], "columns": COLUMNS}
+        dry = document("backfill_columns", **arguments, dry_run=True)["tables"][0]
+        assert (dry["rows"]["to_change"], dry["rows"]["only_stored"]) == (2, 1)
+        assert (grown.version, grown.rows()) == (version, rows)
+        assert "1 rows that the model's full query does not return now" in operate(
+            "backfill_columns", **arguments, dry_run=True
+        )
+        one = document("backfill_columns", **arguments, where="id < 2 -- one")["tables"][0]
+        assert (one["updated"], one["version"]) == (1, version + 1)
+        done = document("backfill_columns", **arguments)["tables"][0]
+        assert done["updated"] == 1
+        assert done["restore"] == f"restore table {grown.quoted} to version as of {version + 1}"
+        assert grown.operations(version) == ["MERGE", "MERGE"]
+        assert grown.rows("id", "score", "`s.t`.x", "`s.t`.y", "part", "items[0].q", "next") == [
+            (1, 2, 1, 1, "a", 1.0, 2),
+            (2, 4, 1, 2, "a", 2.0, 3),
+            (3, 6, 1, 3, "b", 3.0, 4),
+            (9, None, None, None, "z", None, 10),
+        ]
+        again = document("backfill_columns", **arguments)["tables"][0]
+        assert (again["state"], grown.version) == ("nothing_to_do", version + 2)
+
+    def test_a_value_that_does_not_fit_stops_it_before_it_writes(self, tables):
+        grown = tables["grown"]
+        version = grown.version
+        arguments = {"models": ["grown"], "columns": ["amount"]}
+        shown = operate("backfill_columns", "--vars", "{amount: '1.2367'}", **arguments)
+        assert "LOSSY_VALUE" in shown
+        assert "1.2367" in shown
+        assert grown.version == version
+
+    @pytest.mark.parametrize(
+        ("model", "columns", "reason"),
+        [
+            ("keyless", "note", "name columns that are unique with the argument unique_key"),
+            ("doubled", "note", "id 2 (2 rows of the model, 1 of the table); id 4 (1 rows of"),
+            ("grown", ["Id", "score.x", "nothing"], "id, by which"),
+        ],
+    )
+    def test_what_can_not_be_done_is_refused_with_words(self, tables, model, columns, reason):
+        version = tables[model].version
+        shown = operate("backfill_columns", models=model, columns=columns)
+        if model == "grown":
+            reason = "Id: it is in unique_key, by which the rows are found"
+            assert "score.x: it names what is inside a column; name the column score" in shown
+            assert "nothing: the table has no such column; it has id, score" in shown
+        assert reason in shown
+        assert tables[model].version == version
+
+    @pytest.mark.slow
+    def test_a_conflict_is_retried_and_the_other_writer_keeps_its_values(self, tables, spark):
+        slow = tables["slow"]
+        statement = f"update {slow.name} set note = 'b', n = 7 where id = 1"
+        with whenever_it_writes(spark, lambda: spark.sql(statement) if slow.version < 3 else None):
+            operate("backfill_columns", models="slow", columns="n")
+        assert slow.rows("id", "n", "note") == [(0, 2, "a"), (1, 2, "b"), (2, 2, "a")]
+        assert slow.operations(0).count("MERGE") == 1
