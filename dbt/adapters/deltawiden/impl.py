@@ -214,8 +214,9 @@ class DeltaWidenAdapter(ListingAdapter):
         """Plan and write an existing snapshot: ``IncrementalWrites.write_snapshot``."""
         hard_deletes = self.get_hard_deletes_behavior(context["config"])
 
-        def run(plan: Plan) -> None:
-            run_write(plan, strategy, target, columns)
+        def run(plan: Plan, is_renamed: bool) -> None:
+            # dbt has compared the columns of the query with those of the table before the renames.
+            run_write(plan, None if is_renamed else strategy, target, columns)
 
         self._services.writes.write_snapshot(context, query, target, columns, hard_deletes, run)
 

@@ -51,6 +51,16 @@ def test_a_path_is_found_in_any_case_and_with_any_characters(path: str, name: st
     assert found.version == 1
 
 
+def test_a_change_is_found_under_the_name_that_its_column_had_then():
+    def rename(version: int, old: str, new: str) -> Commit:
+        return Commit(version, "2024-01-01 10:00:00", "RENAME COLUMN", {}, "", f"{old} {new}")
+
+    changes = [change("t.c", "tinyint", "smallint"), change("t.c", "smallint", "int")]
+    commits = [rename(5, "s", "t"), commit(4, ("s.c", "integer")), rename(3, "s.b", "s.c")]
+    commits += [rename(2, "my col", "other"), commit(1, ("s.b", "short"))]
+    assert [found.version for found in dated(changes, *commits)] == [1, 4]
+
+
 def test_the_newest_of_equal_changes_is_the_recorded_one():
     (found,) = dated(
         [change("a", "int", "bigint")], commit(4, ("a", "long")), commit(1, ("a", "long"))

@@ -12,7 +12,7 @@ from dbt.adapters.deltawiden.widening.self_reference import (
 )
 from tests.unit.schemas import schema
 
-SUBQUERY = "(select cast(`n` as bigint) as `n` from `s`.`t`)"
+SUBQUERY = "(select cast(null as bigint) as `n` where false)"
 GROWN = TypeChange(("n",), parse_type("decimal(10,2)"), parse_type("decimal(20,2)"))
 
 

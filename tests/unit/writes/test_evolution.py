@@ -13,6 +13,7 @@ from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.steps import (
     AlterTypes,
     ClusterBy,
+    RenameColumn,
     RewriteRows,
     SetProperties,
     SetStatistics,
@@ -80,6 +81,23 @@ def test_the_property_is_unset_again_if_the_table_still_has_the_types_of_the_pla
     engine = Engine(WIDENS)
     assert engine.failed_before_write(ENABLES, WIDENS).done == []
     assert engine.ran[-1] == UNSET
+
+
+def test_a_rename_is_taken_back_with_the_property_and_a_failed_attempt_keeps_neither():
+    renames, back = RenameColumn(TABLE, ("m",), "n"), RenameColumn(TABLE, ("n",), "m")
+    engine = Engine(refused=WIDENS)
+    failed = engine.failed_before_write(ENABLES, renames, WIDENS)
+    assert engine.ran == [
+        *(step.statement for step in (ENABLES, renames, WIDENS, back)),
+        UNSET,
+    ]
+    assert failed.done == []
+
+
+def test_after_a_conflict_a_rename_stays_and_the_next_attempt_goes_on_from_it():
+    renames = RenameColumn(TABLE, ("m",), "n")
+    failed = Engine(WIDENS, CONFLICT).failed_before_write(renames, WIDENS)
+    assert failed.done == [renames]
 
 
 @pytest.mark.parametrize(

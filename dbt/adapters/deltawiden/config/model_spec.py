@@ -7,8 +7,18 @@ from typing import Any
 from dbt.adapters.deltawiden.config.clustering import read_clustering
 from dbt.adapters.deltawiden.config.merge_clauses import MergeClauses, read_merge_clauses
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy
+from dbt.adapters.deltawiden.config.renamed_columns import (
+    Columns,
+    Renames,
+    read_renames,
+    rename_problems,
+)
 from dbt.adapters.deltawiden.config.strategies import configured_predicates, strategy_of
-from dbt.adapters.deltawiden.config.validation import names_listed, read_model_policy
+from dbt.adapters.deltawiden.config.validation import (
+    invalid_configuration,
+    names_listed,
+    read_model_policy,
+)
 from dbt.adapters.deltawiden.sql.identifiers import Path, columns_listed
 
 
@@ -39,6 +49,7 @@ class ModelSpec:
     merge_clauses: MergeClauses = field(default_factory=MergeClauses)
     tblproperties: Mapping[str, Any] = field(default_factory=dict)
     clustering: tuple[Path, ...] | None = None
+    renames: Renames = field(default_factory=dict)
 
     @property
     def checks_values(self) -> bool:
@@ -46,16 +57,22 @@ class ModelSpec:
         return self.policy.on_lossy_write is OnLossyWrite.ERROR
 
 
-def read_model_spec(config: Mapping[str, Any], name: str) -> ModelSpec:
+def read_model_spec(
+    config: Mapping[str, Any], name: str, columns: Columns | None = None
+) -> ModelSpec:
     """Read what a model's configuration says about its writes.
 
     Args:
         config: the configuration as dbt has it, in a run or in the manifest.
+        columns: the node's columns, as dbt has them.
 
     Raises:
         DbtConfigError: a value is not accepted.
     """
     unique_key = config.get("unique_key")
+    problems = rename_problems(config, columns)
+    if problems:
+        raise invalid_configuration(name, problems)
     return ModelSpec(
         name=name,
         policy=read_model_policy(config, name),
@@ -70,4 +87,5 @@ def read_model_spec(config: Mapping[str, Any], name: str) -> ModelSpec:
         merge_clauses=read_merge_clauses(config),
         tblproperties=config.get("tblproperties") or {},
         clustering=read_clustering(config),
+        renames=read_renames(config, columns or {}),
     )

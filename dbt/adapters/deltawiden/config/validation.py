@@ -18,6 +18,7 @@ from dbt.adapters.deltawiden.config.policy import (
     problem,
     read_policy,
 )
+from dbt.adapters.deltawiden.config.renamed_columns import rename_problems
 from dbt.adapters.deltawiden.config.strategies import STRATEGY_KEYS, strategy_problems
 from dbt.adapters.deltawiden.sql.identifiers import read_name
 from dbt.adapters.deltawiden.warnings import warn_once
@@ -187,6 +188,7 @@ def configuration_problems(config: Mapping[str, Any], is_own: Callable[[str], bo
         found = [str(error), *found]
     return found or [
         *clustering_problems(config),
+        *rename_problems(config),
         *strategy_problems({key: config.get(key) for key in STRATEGY_KEYS}, is_own),
     ]
 

@@ -11,9 +11,10 @@ from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.history import Commit, read_history
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
-from dbt.adapters.deltawiden.sql.identifiers import Path, folded, parse_path
+from dbt.adapters.deltawiden.sql.identifiers import Path, folded, moved, parse_path
 from dbt.adapters.deltawiden.sql.types import UnknownType, parse_type, type_text
 
+_RENAME = "RENAME COLUMN"
 _OPERATIONS = ("CHANGE COLUMN", "CHANGE COLUMNS")
 # Of a leaf: only the type of a leaf is a text.
 _COLUMN = re.compile(r'"name":"((?:[^"\\]|\\.)*)","type":"([^"\\]*)"')
@@ -107,9 +108,13 @@ def date_changes(
     """
     # If a table was replaced and widened again, the newest of equal changes is the recorded one.
     found: dict[tuple[Path, str], Commit] = {}
+    renames: list[tuple[Path, Path]] = []
     for commit in commits:
-        for made in _changed_columns(commit):
-            found.setdefault(made, commit)
+        renames += _renamed_column(commit)
+        for path, type_ in _changed_columns(commit):
+            for old, new in reversed(renames):  # those after this commit, the oldest first
+                path = moved(path, old, new)
+            found.setdefault((folded(path), type_), commit)
     dated: list[DatedChange] = []
     newest: dict[Path, int] = {}
     for change in changes:
@@ -137,6 +142,15 @@ def _dated(
 
 def _text(tag: Mapping[str, Any], key: str) -> str | None:
     return str(tag[key]) if tag.get(key) else None
+
+
+def _renamed_column(commit: Commit) -> list[tuple[Path, Path]]:
+    """Return the path that a commit renamed, and its new one; nothing if the text is ambiguous."""
+    paths = commit.parameters.split(" ") if commit.operation == _RENAME else ()
+    try:
+        return [(parse_path(paths[0]), parse_path(paths[1]))] if len(paths) == 2 else []
+    except ValueError:
+        return []
 
 
 def _changed_columns(commit: Commit) -> Iterator[tuple[Path, str]]:

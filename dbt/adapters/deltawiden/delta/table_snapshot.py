@@ -22,7 +22,8 @@ from dbt.adapters.deltawiden.delta.protocol import (
 )
 from dbt.adapters.deltawiden.delta.transaction_log import FetchRows, newest_schema
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
-from dbt.adapters.deltawiden.sql.identifiers import Path
+from dbt.adapters.deltawiden.sql.identifiers import Path, quote
+from dbt.adapters.deltawiden.sql.types import type_sql
 
 _CONSTRAINT = "delta.constraints."
 _CLUSTERING = "clusteringColumns"
@@ -74,6 +75,7 @@ class TableSnapshot:
         self.schema = schema or StructType()
         self.corrects_statistics = corrects_statistics
         self._fetch_rows = fetch_rows
+        self._rows = name
 
     def with_properties(self, properties: Mapping[str, str]) -> "TableSnapshot":
         """Return a snapshot of the same table with additional properties."""
@@ -85,6 +87,31 @@ class TableSnapshot:
         """Return a snapshot of the same table with other clustering columns."""
         changed = copy(self)
         changed.clustering_columns = columns
+        return changed
+
+    def with_names(self, schema: StructType, rename: Callable[[Path], Path]) -> "TableSnapshot":
+        """Return a snapshot of the same table after columns were renamed.
+
+        Args:
+            schema: the table's schema with the new names, in the same order.
+            rename: returns a path with the new names.
+        """
+        changed = copy(self)
+        columns = (
+            quote(now.name)
+            if now == after
+            else f"cast({quote(now.name)} as {type_sql(after.dataType)}) as {quote(after.name)}"
+            for now, after in zip(self.schema, schema, strict=True)
+        )
+        changed._rows = f"(select {', '.join(columns)} from {self._rows})"
+        changed.schema = schema
+        changed.clustering_columns = tuple(map(rename, self.clustering_columns))
+        changed.partition_columns = tuple(rename((name,))[0] for name in self.partition_columns)
+        changed.generation_expressions = {
+            rename((name,))[0]: text for name, text in self.generation_expressions.items()
+        }
+        changed.identity = frozenset(rename((name,))[0] for name in self.identity)
+        changed.defaults = frozenset(rename((name,))[0] for name in self.defaults)
         return changed
 
     def read_now(self) -> "TableSnapshot":
@@ -187,7 +214,7 @@ class TableSnapshot:
 
     def has_row(self, condition: str) -> bool:
         """Return whether a row of the table meets a condition. This runs a query."""
-        return bool(self._fetch_rows(f"select 1 from {self.name} where {condition} limit 1"))
+        return bool(self._fetch_rows(f"select 1 from {self._rows} where {condition} limit 1"))
 
     @cached_property
     def size(self) -> int:

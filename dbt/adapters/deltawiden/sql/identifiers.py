@@ -39,6 +39,11 @@ def folded(path: Path) -> Path:
     return tuple(part.lower() for part in path)
 
 
+def moved(path: Path, old: Path, new: Path) -> Path:
+    """Return a path after a field was renamed, if it is that field or inside it. Ignore case."""
+    return (*new, *path[len(old) :]) if folded(path[: len(old)]) == folded(old) else path
+
+
 def parse_path(text: str) -> Path:
     """Parse a path as a person writes it: ``amount``, ``s.x``, ``m.value.`my col```.
 

@@ -86,7 +86,7 @@ def new_field_blockers(path: Path, new: DataType, snapshot: TableSnapshot) -> It
     """
     if not snapshot.is_delta:
         return
-    if _is_beside_char(path, snapshot):
+    if is_beside_char(path, snapshot):
         yield Blocker(Reason.BESIDE_CHAR)
     unknown = [leaf for leaf in leaves(new) if not is_storable(leaf)]
     if unknown:  # DELTA_UNSUPPORTED_DATA_TYPES
@@ -115,7 +115,7 @@ def drop_blockers(path: Path, snapshot: TableSnapshot) -> Iterator[Blocker]:
 
 
 def _any_change_blockers(path: Path, snapshot: TableSnapshot) -> Iterator[Blocker]:
-    if _is_beside_char(path, snapshot):
+    if is_beside_char(path, snapshot):
         yield Blocker(Reason.BESIDE_CHAR)
     for version in snapshot.writer_compatibility:
         if is_in_map_key(path, snapshot.schema):
@@ -128,7 +128,7 @@ def _any_change_blockers(path: Path, snapshot: TableSnapshot) -> Iterator[Blocke
             yield Blocker(Reason.INPUT_OF_GENERATED, expression, quote(name))
 
 
-def _is_beside_char(path: Path, snapshot: TableSnapshot) -> bool:
+def is_beside_char(path: Path, snapshot: TableSnapshot) -> bool:
     """Return whether a nested field is in a column that contains a char.
 
     Delta changes the type of the column, but not the declaration of its char in the metadata. To

@@ -14,6 +14,7 @@ from dbt.adapters.deltawiden.widening.schema_diff import (
 from dbt.adapters.deltawiden.widening.steps import (
     AddColumns,
     DropColumns,
+    RenameColumn,
     RewriteRows,
     SetProperties,
     Step,
@@ -66,6 +67,11 @@ class Plan:
     def changes(self) -> tuple[TypeChange, ...]:
         """The type changes."""
         return type_changes(self.before)
+
+    @property
+    def renamed(self) -> tuple[RenameColumn, ...]:
+        """The renames."""
+        return tuple(step for step in self.before if isinstance(step, RenameColumn))
 
     @property
     def new(self) -> tuple[FieldDifference, ...]:

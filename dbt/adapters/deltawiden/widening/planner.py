@@ -12,6 +12,7 @@ from dbt.adapters.deltawiden.delta.float_statistics import (
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.sql.identifiers import path_text
 from dbt.adapters.deltawiden.sql.types import contains
 from dbt.adapters.deltawiden.widening.blockers import (
     drop_blockers,
@@ -140,10 +141,21 @@ def _refused_under_ignore(difference: SchemaDifference) -> Iterator[Refusal]:
             yield Refusal(reason, nested.path, to_type=nested.field.dataType)
     for column in difference.missing_in_source:
         if len(column.path) == 1:
-            yield Refusal(Reason.MISSING_AND_MODE_IS_IGNORE, column.path, column.field.dataType)
+            yield _missing_under_ignore(column, difference)
     for leaf in difference.types:
         if leaf.assignment is StoreAssignment.IMPOSSIBLE:
             yield Refusal(Reason.NOT_WRITABLE, leaf.path, leaf.table, leaf.source)
+
+
+def _missing_under_ignore(missing: FieldDifference, difference: SchemaDifference) -> Refusal:
+    """Refuse a column that the model lacks. Only a person can say that it has another name now."""
+    path, data_type = missing.path, missing.field.dataType
+    if len(difference.missing_in_source) == 1:
+        alike = [path_text(new.path) for new in difference.new if new.field.dataType == data_type]
+        if len(alike) == len(difference.new) == 1:
+            names = alike[0], path_text(path)
+            return Refusal(Reason.MISSING_OR_RENAMED, path, data_type, None, *names)
+    return Refusal(Reason.MISSING_AND_MODE_IS_IGNORE, path, data_type)
 
 
 def refused_keys(write: Write) -> Iterator[Refusal]:

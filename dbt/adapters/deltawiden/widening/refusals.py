@@ -198,6 +198,13 @@ class Reason(Enum):
         "select the column in the model, or set on_schema_change to append_new_columns to fill "
         "it with null",
     )
+    MISSING_OR_RENAMED = (
+        "the model lacks this column of the table, and has a new column of its type, {detail}; "
+        "on_schema_change is ignore",
+        "if it is the same column, set renamed_columns in the model ({detail}: {name}); if not, "
+        "select the column in the model, or set on_schema_change to append_new_columns to fill it "
+        "with null",
+    )
     CHAR_KEY = (
         "this key is a char column of the table, and Delta can't run a MERGE whose condition uses "
         "such a column",
@@ -218,6 +225,49 @@ class Reason(Enum):
         "mapping",
         "run: alter table {table} set tblproperties ('delta.columnMapping.mode' = 'name'); or "
         "select the column in the model, or set on_schema_change to append_new_columns to keep it",
+    )
+
+    RENAME_NEEDS_COLUMN_MAPPING = (
+        "the configuration renames this column to {detail}, and Delta can rename a column only if "
+        "the table has column mapping",
+        "run: alter table {table} set tblproperties ('delta.columnMapping.mode' = 'name'), or set "
+        "this property in the model's tblproperties; or select the column in the model with its "
+        "old name. Programs without column mapping can't read such a table",
+    )
+    RENAME_NEEDS_DELTA = (
+        "the configuration renames this column to {detail}, and the table is neither a Delta nor "
+        "an Iceberg table",
+        "select the column in the model with its old name, or rebuild the table: dbt run "
+        "--full-refresh",
+    )
+    RENAME_NOT_IN_MODEL = (
+        "the configuration renames this column to {detail}, and the model has no such column",
+        "select {detail} in the model, or correct or remove this rename",
+    )
+    RENAME_OLD_IN_MODEL = (
+        "the configuration renames this column to {detail}, and the model still has the old name, "
+        "too",
+        "remove the old name from the model, or remove this rename: {detail} is then a new column",
+    )
+    RENAME_BOTH_IN_TABLE = (
+        "the configuration renames this column to {detail}, and the table has both",
+        "remove this rename. To keep the values of {column}, first run: update {table} set "
+        "{detail} = {column} where {detail} is null",
+    )
+    RENAME_NEITHER_IN_TABLE = (
+        "the configuration renames this column to {detail}, and the table has neither",
+        "correct the old name, or remove this rename: {detail} is then a new column",
+    )
+    RENAME_IN_CONSTRAINT = (
+        "the configuration renames this column, and the CHECK constraint {name} uses it: {detail}",
+        "run: alter table {table} drop constraint {name}; then run dbt; then add the constraint "
+        "again, with the new name",
+    )
+    RENAME_IN_GENERATED = (
+        "the configuration renames this column, and the generated column {name} is computed from "
+        "it: {detail}",
+        "select the column in the model with its old name; or run: alter table {table} drop column "
+        "{name}; or rebuild the table: dbt run --full-refresh",
     )
 
     @property

@@ -51,6 +51,14 @@ def find_leaf(path: Path, table: StructType) -> tuple[Path, DataType]:
     Raises:
         NoSuchLeaf: there is no such column or field, or it is not a leaf.
     """
+    found, data_type = find_field(path, table)
+    if fields_in(data_type):
+        raise NoSuchLeaf(f"is not a leaf; name one of: {_paths(found, data_type)}")
+    return found, data_type
+
+
+def find_field(path: Path, table: StructType) -> tuple[Path, DataType]:
+    """Find a column or nested field, a leaf or not, as ``find_leaf`` does."""
     declared = [StructField(column.name, declared_type(column)) for column in table.fields]
     found: list[str] = []
     current: DataType = StructType(declared)
@@ -58,8 +66,6 @@ def find_leaf(path: Path, table: StructType) -> tuple[Path, DataType]:
         field = _field_in(current, part, tuple(found))
         found.append(field.name)
         current = field.dataType
-    if fields_in(current):
-        raise NoSuchLeaf(f"is not a leaf; name one of: {_paths(tuple(found), current)}")
     return tuple(found), current
 
 

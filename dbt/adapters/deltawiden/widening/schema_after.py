@@ -18,16 +18,18 @@ class SchemaChanges:
 
     Attributes:
         new: the fields to add at the end of the struct at a path. The root's path is empty.
+        renamed: the new name by the path from before all changes.
     """
 
     types: Mapping[Path, DataType] = field(default_factory=dict)
     new: Mapping[Path, tuple[StructField, ...]] = field(default_factory=dict)
     dropped: frozenset[Path] = frozenset()
+    renamed: Mapping[Path, str] = field(default_factory=dict)
 
     @cached_property
     def touched(self) -> frozenset[Path]:
         """The paths with a change at or below them. The rest of a schema does not change."""
-        changed = (*self.types, *self.new, *self.dropped)
+        changed = (*self.types, *self.new, *self.dropped, *self.renamed)
         return frozenset(path[:end] for path in changed for end in range(1, len(path) + 1))
 
 
@@ -59,5 +61,13 @@ def _after(changes: SchemaChanges, before: DataType, path: Path) -> DataType:
     if not isinstance(after, StructType):
         return changes.types.get(path, after)
     pairs = zip(after.fields, inside, strict=True)
-    kept = [field for field, (_, place) in pairs if place not in changes.dropped]
+    kept = [
+        _renamed(field, changes.renamed[place]) if place in changes.renamed else field
+        for field, (_, place) in pairs
+        if place not in changes.dropped
+    ]
     return StructType([*kept, *changes.new.get(path, ())])
+
+
+def _renamed(field: StructField, name: str) -> StructField:
+    return StructField(name, field.dataType, field.nullable, field.metadata)

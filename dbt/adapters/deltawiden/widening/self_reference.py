@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pyspark.sql.types import DataType, StructType
 
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
-from dbt.adapters.deltawiden.sql.identifiers import Path, path_sql, path_text, quote
+from dbt.adapters.deltawiden.sql.identifiers import Path, path_text, quote
 from dbt.adapters.deltawiden.sql.relation_names import name_pattern, replace_name
 from dbt.adapters.deltawiden.sql.types import type_sql, type_text
 from dbt.adapters.deltawiden.widening.schema_diff import compare
@@ -24,11 +24,12 @@ def widened_queries(query: str, table: Path, types: Mapping[str, DataType]) -> l
     """
     if not name_pattern(table).search(query):
         return []
+    # Not from the table: before a rename, it does not have all of the columns.
     columns = ", ".join(
-        f"cast({quote(column)} as {type_sql(data_type)}) as {quote(column)}"
+        f"cast(null as {type_sql(data_type)}) as {quote(column)}"
         for column, data_type in types.items()
     )
-    subquery = f"(select {columns} from {path_sql(table)})"
+    subquery = f"(select {columns} where false)"
     aliased = f"{subquery} as {quote(table[-1])}"
     return [replace_name(query, table, subquery), replace_name(query, table, aliased)]
 

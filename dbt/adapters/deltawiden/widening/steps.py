@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from dbt.adapters.events.logging import AdapterLogger
 
@@ -10,7 +10,7 @@ from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.float_statistics import restored_settings
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
-from dbt.adapters.deltawiden.sql.identifiers import Path, path_sql, path_text
+from dbt.adapters.deltawiden.sql.identifiers import Path, path_sql, path_text, quote
 from dbt.adapters.deltawiden.sql.statements import rewrite_rows, set_properties, unset_properties
 from dbt.adapters.deltawiden.sql.types import type_sql
 from dbt.adapters.deltawiden.widening.schema_diff import FieldDifference
@@ -149,6 +149,43 @@ class AlterTypes(Step):
     def subjects(self) -> tuple[str, ...]:
         """The type changes."""
         return tuple(change.text for change in self.changes)
+
+
+@dataclass(frozen=True)
+class RenameColumn(Step):
+    """Renames a column or nested field. No file is rewritten.
+
+    Attributes:
+        path: from before the rename.
+        name: the new name.
+    """
+
+    verb: ClassVar[str] = "renamed"
+
+    path: Path
+    name: str
+
+    def _sql(self) -> str:
+        return f"alter table {self.table} rename column {path_sql(self.path)} to {quote(self.name)}"
+
+    @property
+    def after(self) -> Path:
+        """The path after the rename."""
+        return (*self.path[:-1], self.name)
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """The old path and the new one."""
+        return (f"{path_text(self.path)} -> {path_text(self.after)}",)
+
+    @property
+    def value(self) -> dict[str, Any]:
+        """The rename as a value for JSON."""
+        return {"path": list(self.after), "from": list(self.path)}
+
+    def undo(self, done: Sequence[Step]) -> tuple[Step, ...]:
+        """Give the column its old name again, which everything that reads the table uses."""
+        return (RenameColumn(self.table, self.after, self.path[-1]),)
 
 
 class WidenFloats(AlterTypes):

@@ -18,7 +18,7 @@ from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.report import not_castable_text
 from dbt.adapters.deltawiden.widening.self_reference import casts_text
-from dbt.adapters.deltawiden.widening.steps import Step, type_changes
+from dbt.adapters.deltawiden.widening.steps import RenameColumn, Step, type_changes
 
 _SCHEMA_IS_ANOTHER = frozenset(
     {
@@ -111,11 +111,13 @@ class Attempts:
 
     Attributes:
         changes: the type changes of all attempts.
+        renamed: the renames of all attempts.
     """
 
     def __init__(self) -> None:
         self._plan: Plan | None = None
         self.changes: tuple[TypeChange, ...] = ()
+        self.renamed: tuple[RenameColumn, ...] = ()
         self._stopped_by: BaseException | None = None
         self._is_retry_forbidden = False
 
@@ -157,6 +159,7 @@ class Attempts:
             raise WidensItsOwnInput(plan.table, grown)
         earlier = (change for change in self.changes if change not in plan.changes)
         self._plan, self.changes = plan, (*earlier, *plan.changes)
+        self.renamed = tuple(dict.fromkeys((*self.renamed, *plan.renamed)))
 
     def stop(self, error: BaseException) -> None:
         """Record the error that has ended an attempt."""

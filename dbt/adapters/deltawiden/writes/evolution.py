@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Container, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.relation import SparkRelation
@@ -24,6 +24,7 @@ from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.clustering import plan_clustering
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import plan_changes, plan_no_change
+from dbt.adapters.deltawiden.widening.renames import plan_renames
 from dbt.adapters.deltawiden.widening.request import NoSuchLeaf, find_leaf
 from dbt.adapters.deltawiden.widening.schema_diff import compare
 from dbt.adapters.deltawiden.widening.self_reference import (
@@ -92,6 +93,13 @@ class TableEvolution:
                 f"all columns of {relation_sql(table)} would be dropped. Nothing was changed or "
                 "written. Check what the query selects with dbt show."
             )
+        snapshot = self._backend.snapshot(table, table_schema)
+        configured = spec.tblproperties if table.is_delta else None
+        properties = changed_properties(configured, snapshot.all_properties) if configured else {}
+        if properties:
+            snapshot = snapshot.with_properties(properties)
+        renames = plan_renames(spec.renames, source_schema, snapshot)
+        snapshot, table_schema = renames.snapshot, renames.snapshot.schema
         try:
             difference = compare(source_schema, table_schema)
         except AmbiguousName as error:
@@ -100,13 +108,9 @@ class TableEvolution:
         if spec.checks_values:
             partitioned_by = partition_columns(table_schema)
             check = self.value_check(spec.name, table, table_schema, partitioned_by)
-        snapshot = self._backend.snapshot(table, table_schema)
-        configured = spec.tblproperties if table.is_delta else None
-        properties = changed_properties(configured, snapshot.all_properties) if configured else {}
         clustering = changed_clustering(spec.clustering, snapshot)
         if difference and spec.policy.on_schema_change is not OnSchemaChange.IGNORE:
-            known = snapshot.with_properties(properties) if properties else snapshot
-            known = known if clustering is None else known.with_clustering(clustering)
+            known = snapshot if clustering is None else snapshot.with_clustering(clustering)
             plan = plan_changes(difference, source_schema, spec.policy, known, check, keys)
         else:
             # Reading which columns Delta computes can take statements: only if one may be missing.
@@ -121,7 +125,7 @@ class TableEvolution:
             # Delta's WriteIntoDelta: an overwrite of the whole table replaces its clustering
             # columns by those of the statement, and INSERT OVERWRITE can't have any.
             plan = replace(plan, after=(ClusterBy(plan.table, spec.clustering), *plan.after))
-        return require_not_refused(plan)
+        return require_not_refused(renames.before(plan))
 
     def value_check(
         self,
@@ -226,9 +230,11 @@ class TableEvolution:
     def _take_back(self, plan: Plan, done: Sequence[Step], error: DbtRuntimeError) -> list[Step]:
         """Take back the steps that must not stay, the last one first. Return them."""
         taken_back = []
+        # Once: the first step that is taken back can be a rename, which the plan's paths need.
+        may_be_needed = cache(partial(self._may_be_needed, plan, error))
         for step in reversed(done):
             undo = [each for each in step.undo(done) if each not in done]
-            if not undo or (step.is_goal and self._may_be_needed(plan, error)):
+            if not undo or (step.is_goal and may_be_needed()):
                 continue
             for each in undo:
                 try:

@@ -1,7 +1,7 @@
 """The write of an incremental model or a snapshot: what comes before it and after it."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -25,9 +25,11 @@ from dbt.adapters.deltawiden.config.strategies import (
 )
 from dbt.adapters.deltawiden.config.validation import names_listed
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
-from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.delta.relations import relation_path
+from dbt.adapters.deltawiden.sql.relation_names import with_types
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.widening.renames import renamed_schema
 from dbt.adapters.deltawiden.writes.attempts import Attempts, Turns, retry_with_new_plan
 from dbt.adapters.deltawiden.writes.batches import batch_of_model, refuse_shared_partitions
 from dbt.adapters.deltawiden.writes.duplicate_keys import duplicate_keys_named
@@ -35,7 +37,7 @@ from dbt.adapters.deltawiden.writes.evolution import TableEvolution
 from dbt.adapters.deltawiden.writes.file_formats import checked_format_query
 from dbt.adapters.deltawiden.writes.incremental_plan import plan_incremental
 from dbt.adapters.deltawiden.writes.merge_actions import MergeActions
-from dbt.adapters.deltawiden.writes.model_views import ModelViews
+from dbt.adapters.deltawiden.writes.model_views import ModelViews, old_names_text
 from dbt.adapters.deltawiden.writes.model_write import ModelWrite
 from dbt.adapters.deltawiden.writes.older_files import Rewritten, rewrite_older_files
 from dbt.adapters.deltawiden.writes.snapshots import SnapshotEvolution
@@ -108,7 +110,7 @@ class IncrementalWrites:
 
         attempts = retry_with_new_plan(write_once, self._turns[target.render()])
         self._evolution.run_after_write(attempts.plan, _unique_id(context))
-        self._finish(context, spec, attempts.changes, target)
+        self._finish(context, spec, attempts, target)
 
     def write_snapshot(
         self,
@@ -117,7 +119,7 @@ class IncrementalWrites:
         target: SparkRelation,
         columns: Mapping[str, str],
         hard_deletes: str,
-        run_write: Callable[[Plan], Any],
+        run_write: Callable[[Plan, bool], Any],
     ) -> None:
         """Plan and write a snapshot, again if another writer came first.
 
@@ -127,7 +129,7 @@ class IncrementalWrites:
             columns: the names of dbt's own columns.
             hard_deletes: what the snapshot does about rows that its source has deleted.
             run_write: a macro that makes the staging view of a plan and runs the MERGE, as
-                ``main``.
+                ``main``. Its second argument is whether columns were renamed.
 
         Raises:
             SchemaChangeRefused: the table can't take the snapshot's rows.
@@ -143,10 +145,10 @@ class IncrementalWrites:
             plan = self._snapshots.plan(query, target, spec, config, columns, hard_deletes)
             attempts.record_plan(plan)
             self._change_table(context, spec, plan, target)
-            run_write(plan)
+            run_write(plan, bool(attempts.renamed))
 
         attempts = retry_with_new_plan(write_once, self._turns[target.render()])
-        self._finish(context, spec, attempts.changes, target)
+        self._finish(context, spec, attempts, target)
 
     def merge_sql(
         self,
@@ -172,11 +174,12 @@ class IncrementalWrites:
         self,
         context: Context,
         spec: ModelSpec,
-        changes: Sequence[TypeChange],
+        attempts: Attempts,
         table: SparkRelation,
     ) -> None:
         """Rewrite older files after a widening, and store the response of the write."""
-        if not changes:
+        changes = attempts.changes
+        if not (changes or attempts.renamed):
             return
         limit = spec.policy.rewrite_widened_files
         with self._turns[table.render()].turn():
@@ -185,7 +188,7 @@ class IncrementalWrites:
             )
         if rewritten.text:
             context["log"](rewritten.text, info=True)
-        _store_response(context, changes, rewritten)
+        _store_response(context, attempts, rewritten)
 
     def _prepare(
         self,
@@ -197,6 +200,8 @@ class IncrementalWrites:
     ) -> ModelWrite:
         # The metastore and the table's log are read while Spark analyses the model's query.
         table_schema = self._backend.prefetch_schema(existing)
+        if spec.renames and self._rename_for_query(context, spec, attempts, existing):
+            table_schema = self._backend.prefetch_schema(existing)
         checked_query = partial(checked_format_query, self._backend, spec=spec)
         source, query = context["_deltawiden_create_source_view"](checked_query)
         self._views.check(context, query)
@@ -229,6 +234,26 @@ class IncrementalWrites:
             can_replace_where = self._has_exact_text(write.replaced)
         return replace(write, can_replace_where=can_replace_where)
 
+    def _rename_for_query(
+        self, context: Context, spec: ModelSpec, attempts: Attempts, table: SparkRelation
+    ) -> bool:
+        """Change the table before there is a view, if the model reads a new name from the table.
+
+        Returns:
+            Whether it did.
+        """
+        schema = self._backend.table_schema(table)
+        renamed = renamed_schema(spec.renames, schema)
+        query = str(context["_deltawiden_model_query"]())
+        if renamed is schema or not self._evolution.reads(query, table):
+            return False
+        types = {relation_path(table): ("dbt_deltawiden_renamed", renamed)}
+        schemas = self._backend.query_schema(with_types(query, types)), schema
+        plan = plan_incremental(self._evolution, schemas, table, spec, query)
+        attempts.record_plan(plan)
+        self._change_table(context, spec, plan, table)
+        return True
+
     def _replaced(self, context: Context, write: ModelWrite) -> Batch | ReplaceWhere | None:
         spec, columns = write.spec, write.plan.write.columns
         if spec.strategy == REPLACE_WHERE:
@@ -250,10 +275,11 @@ class IncrementalWrites:
         for text in self._warnings(plan, spec.policy):
             context["exceptions"]["warn"](text)
             self._warned.add((get_invocation_id(), text))
-        self._evolution.change_table(plan, table, _unique_id(context))
-        changes = report.changes_text(plan)
-        if changes:
-            context["log"](changes, info=True)
+        unique_id = _unique_id(context)
+        self._evolution.change_table(plan, table, unique_id)
+        old_names = old_names_text(plan, unique_id, context["graph"])
+        for text in filter(None, (report.changes_text(plan), old_names)):
+            context["log"](text, info=True)
         if plan.changes:
             self._views.log_stale([plan.table], context["graph"])
 
@@ -314,7 +340,7 @@ def _run(write: ModelWrite, run_write: Callable[[ModelWrite], Any]) -> None:
 
 def _spec(context: Context) -> ModelSpec:
     config = context["config"]
-    return read_model_spec(config, config.model.name)
+    return read_model_spec(config, config.model.name, context["model"]["columns"])
 
 
 def _match_keys(context: Context, spec: ModelSpec) -> Callable[[str, str], str]:
@@ -335,12 +361,13 @@ def _unique_id(context: Context) -> str:
     return str(context["model"]["unique_id"])
 
 
-def _store_response(context: Context, changes: Iterable[TypeChange], rewritten: Rewritten) -> None:
-    """Add the type changes to the response of the write, which dbt keeps in run_results.json."""
+def _store_response(context: Context, attempts: Attempts, rewritten: Rewritten) -> None:
+    """Add what was changed to the response of the write, which dbt keeps in run_results.json."""
     written = context["load_result"]("main")
     response = DeltaWidenResponse(
         **written["response"].to_dict(),
-        type_changes=[change.value for change in changes],
+        type_changes=[change.value for change in attempts.changes],
+        renamed_columns=[step.value for step in attempts.renamed],
         rewritten_files=rewritten.files,
         rewritten_bytes=rewritten.bytes,
     )
@@ -353,9 +380,11 @@ class DeltaWidenResponse(AdapterResponse):
 
     Attributes:
         type_changes: the type changes made before the write, each with ``path``, ``from``, ``to``.
+        renamed_columns: the renames made before it, each with ``path`` and the old path, ``from``.
         rewritten_files, rewritten_bytes: the files from before them that were rewritten after it.
     """
 
     type_changes: list[dict[str, Any]] = field(default_factory=list)
+    renamed_columns: list[dict[str, Any]] = field(default_factory=list)
     rewritten_files: int = 0
     rewritten_bytes: int = 0

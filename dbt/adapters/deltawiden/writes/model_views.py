@@ -1,5 +1,6 @@
 """The views that a model reads, and the views over the table that it widens."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ from dbt.adapters.deltawiden.config.policy import OnLossyWrite
 from dbt.adapters.deltawiden.sql.identifiers import parse_path, path_text
 from dbt.adapters.deltawiden.views.finder import ViewFinder, view_models
 from dbt.adapters.deltawiden.views.stale_views import changed_values_text, widened_text
+from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.writes.evolution import SchemaChangeRefused
 
 logger = AdapterLogger("DeltaWiden")
@@ -79,3 +81,23 @@ class ModelViews:
                 continue
             if stale:
                 logger.warning(widened_text(table, stale, models, self._finder.can_follow))
+
+
+def old_names_text(plan: Plan, unique_id: str, graph: Mapping[str, Any]) -> str:
+    """Name the nodes of dbt's graph that read a table and still have an old name in their text.
+
+    Returns:
+        The line for people. Empty if there are none.
+    """
+    old = [step.path[-1] for step in plan.renamed]
+    if not old:
+        return ""
+    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, old))})(?!\w)", re.IGNORECASE)
+    found = [
+        str(node["name"])
+        for node in graph.get("nodes", {}).values()
+        if unique_id in (node.get("depends_on") or {}).get("nodes", ())
+        and pattern.search(node.get("raw_code") or "")
+    ]
+    names = f"{plan.table}: an old name ({', '.join(old)}) is still in the text of "
+    return names + ", ".join(sorted(found)) if found else ""

@@ -19,6 +19,7 @@ from dbt_common.exceptions import (
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.config.model_spec import read_model_spec
+from dbt.adapters.deltawiden.config.renamed_columns import read_renames
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_path
 from dbt.adapters.deltawiden.operations.forecast.contracts import (
@@ -58,6 +59,7 @@ from dbt.adapters.deltawiden.sql.types import type_text
 from dbt.adapters.deltawiden.views.finder import ViewFinder
 from dbt.adapters.deltawiden.views.stale_views import without_session_catalog
 from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.widening.renames import renamed_schema
 from dbt.adapters.deltawiden.writes.evolution import TableEvolution
 from dbt.adapters.deltawiden.writes.snapshots import SnapshotEvolution
 
@@ -111,10 +113,17 @@ class Reader:
         Raises:
             DbtRuntimeError: the query is not valid with these types.
         """
-        query = self.query(node, self.table(node))
+        table = self.table(node)
+        query = self.query(node, table)
         if not query:
             return None
         reads = [node_path(graph.node(unique_id)) for unique_id in graph.inputs(node)]
+        renames = read_renames(node["config"], node.get("columns") or {})
+        if renames and isinstance(table, SparkRelation) and self.evolution.reads(query, table):
+            # The run renames the columns of the table before it reads them there.
+            own = relation_path(table)
+            types.set(own, renamed_schema(renames, self.backend.table_schema(table)))
+            reads.append(own)
         return types.analyse(query, reads)
 
 
@@ -262,14 +271,14 @@ class Forecast:
         backend, name = self.reader.backend, full_name(node)
         if materialization(node) == "incremental":
             return plan_model(backend, self.reader.evolution, node, table, output, query)
-        spec = read_model_spec(node["config"], name)
+        spec = read_model_spec(node["config"], name, node.get("columns"))
 
         def decide(schema: StructType) -> Plan:
             schemas = snapshot_output(node, output, schema), schema
             own = own_columns(node), hard_deletes(node)
             return self.reader.snapshots.plan_schemas(schemas, table, spec, *own)
 
-        return planned(backend, node, TableChange(table, decide), spec.policy)
+        return planned(backend, node, TableChange(table, decide), spec)
 
     def _breaks_contract(self, node: Node, output: StructType, because: tuple[str, ...]) -> bool:
         if not has_contract(node):

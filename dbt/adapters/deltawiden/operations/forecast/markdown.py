@@ -80,6 +80,7 @@ def _summary(result: OperationResult) -> str:
         return "creates the table"
     counts = {
         "type change": len(result.values["type_changes"]),
+        "renamed column": len(result.values.get("renamed", ())),
         "new column": len(result.values["new"]),
         "dropped column": len(result.values["dropped"]),
         "column that may not be stored exactly": len(result.values["not_stored_exactly"]),
@@ -119,6 +120,9 @@ def _change(change: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _other_lines(values: Mapping[str, Any]) -> Iterator[str]:
+    for rename in values.get("renamed", ()):
+        old, new = (_code(path_text(tuple(rename[key]))) for key in ("from", "path"))
+        yield f"- {old}: renamed to {new}"
     for key, text in (
         ("new", "new"),
         ("dropped", "dropped"),

@@ -7,7 +7,7 @@ from typing import Any
 from dbt.adapters.spark.relation import SparkRelation
 from pyspark.sql.types import StructType
 
-from dbt.adapters.deltawiden.config.model_spec import read_model_spec
+from dbt.adapters.deltawiden.config.model_spec import ModelSpec, read_model_spec
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
@@ -16,6 +16,7 @@ from dbt.adapters.deltawiden.operations.selection import Node, full_name
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import schema_at_write
+from dbt.adapters.deltawiden.widening.renames import renamed_schema
 from dbt.adapters.deltawiden.widening.report import misread_text
 from dbt.adapters.deltawiden.widening.schema_after import SchemaChanges, schema_after
 from dbt.adapters.deltawiden.writes.evolution import TableEvolution
@@ -67,33 +68,33 @@ def plan_model(
         DbtConfigError: a configuration of the model is not accepted.
     """
     config: Mapping[str, Any] = node["config"]
-    spec = read_model_spec(config, full_name(node))
+    spec = read_model_spec(config, full_name(node), node.get("columns"))
 
     def decide(schema: StructType) -> Plan:
         return plan_incremental(evolution, (output, schema), table, spec, query)
 
-    return planned(backend, node, TableChange(table, decide), spec.policy)
+    return planned(backend, node, TableChange(table, decide), spec)
 
 
-def planned(backend: SqlBackend, node: Node, change: TableChange, policy: Policy) -> Planned:
+def planned(backend: SqlBackend, node: Node, change: TableChange, spec: ModelSpec) -> Planned:
     """Return what the plan for a table will do to it."""
     table = change.table
     schema = backend.table_schema(table)
     plan = change.decide(schema)
-    result = _result(full_name(node), plan, policy)
+    result = _result(full_name(node), plan, spec.policy)
     enables = plan.properties.get(TYPE_WIDENING_PROPERTY) == "true"
     gains = enables and not backend.snapshot(table, schema).widening_features
     if gains:
         result = replace(result, values={**result.values, "gains_feature": True})
-    after = schema_at_write(schema, plan.changes, plan.new)
-    limit = policy.rewrite_widened_files
+    after = schema_at_write(renamed_schema(spec.renames, schema), plan.changes, plan.new)
+    limit = spec.policy.rewrite_widened_files
     misread = left_after_run(backend, table, plan.changes, after, limit)
     if misread:
         text = misread_text(plan.table, misread)
         result = replace(result, values={**result.values, "filters": text})
     dropped = frozenset(column.path for column in plan.dropped)
     after = schema_after(SchemaChanges(dropped=dropped), after)
-    changes_types = bool(plan.changes or plan.new or plan.dropped)
+    changes_types = bool(plan.changes or plan.renamed or plan.new or plan.dropped)
     return Planned(result, after, changes_types, change)
 
 
@@ -141,6 +142,7 @@ def _result(model: str, plan: Plan, policy: Policy) -> OperationResult:
         values={
             "statements": plan.statements,
             "type_changes": [change.value for change in plan.changes],
+            **({"renamed": [step.value for step in plan.renamed]} if plan.renamed else {}),
             "new": [list(column.path) for column in plan.new],
             "dropped": [list(column.path) for column in plan.dropped],
             "not_stored_exactly": [list(leaf.path) for leaf in plan.lossy],

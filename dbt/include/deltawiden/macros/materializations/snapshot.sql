@@ -86,12 +86,13 @@
 
 
 {#-
-  Return the strategy again if names are spelled in another way than in the table. dbt's macros do not ignore case: they
-  would take a column for a new one, and each row for a changed one.
+  Return the strategy again if columns were renamed (it is none), or if names are spelled in another way than in the
+  table. dbt's macros do not ignore case: they would take a column for a new one, and each row for a changed one.
 -#}
 {% macro _deltawiden_snapshot_strategy(plan, strategy, source) %}
   {#- The adapter has spelled `check_cols` as the table does; `model` has them as they were configured. -#}
-  {%- if plan.write.has_table_names and config.get('check_cols') == model['config'].get('check_cols') -%}
+  {%- if strategy is not none and plan.write.has_table_names
+      and config.get('check_cols') == model['config'].get('check_cols') -%}
     {% do return(strategy) %}
   {%- endif -%}
   {%- set strategy_macro = strategy_dispatch(config.get('strategy')) -%}
