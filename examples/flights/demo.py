@@ -91,10 +91,10 @@ def main() -> None:
     dbt("spark", plain, "run", "--select", "flights", "--vars", "{half: 2}")
 
     step(6, "Find the values that dbt-spark has changed, with audit_lossy_writes of deltawiden")
-    key = ["flight_id", "carrier", "origin", "dest"]
-    audit = json.dumps({"models": ["flights"], "unique_key": key})
-    command = ("run-operation", "audit_lossy_writes", "--args", audit, "--vars", "{half: 2}")
-    dbt("deltawiden", environment, *command, tables_of="spark")
+    key = ["flight_id", "carrier", "origin", "dest", "delay"]
+    arguments = ("--args", json.dumps({"models": ["flights"], "unique_key": key}))
+    audit = ("run-operation", "audit_lossy_writes", *arguments, "--vars", "{half: 2}")
+    dbt("deltawiden", environment, *audit, tables_of="spark")
 
     step(7, "Compare the stored values with the CSV file")
     # Use the metastore of the deltawiden runs, because it has the view.
@@ -102,9 +102,17 @@ def main() -> None:
     session = get_session(
         SparkStart.read({"spark.hadoop.javax.jdo.option.ConnectionURL": metastore})
     )
-    exact = report(session, environment["FLIGHTS_CSV"])
+    expected, exact = report(session, environment["FLIGHTS_CSV"])
+
+    step(8, "Put the values of dbt-spark's table right, and audit it again")
+    restore = ("run-operation", "restore_values", *arguments, "--vars", "{half: 2}")
+    dbt("deltawiden", environment, *restore, tables_of="spark")
+    dbt("deltawiden", environment, *audit, tables_of="spark")
+    restored = sums(session, f"delta.`{folder_of('spark', 'flights')}`") == expected
     session.stop()
-    if not exact:
+    result = "every sum is the same as in the CSV" if restored else "THE SUMS DIFFER"
+    print(f"\ndbt-spark's table: {result}")
+    if not (exact and restored):
         sys.exit("The stored values differ from the values in the CSV file.")
     print("\nMore to read:")
     print("  README.md                            how to configure your own project")
@@ -153,8 +161,12 @@ def folder_of(target: str, name: str) -> Path:
     return WORK / target / "spark-warehouse" / "flights.db" / name
 
 
-def report(session: SparkSession, csv: str) -> bool:
-    """Compare the tables with the CSV file. Return whether the deltawiden table is exact."""
+def report(session: SparkSession, csv: str) -> tuple[dict[str, object], bool]:
+    """Compare the tables with the CSV file.
+
+    Returns:
+        The sums of the file, and whether the deltawiden table is exact.
+    """
     ours_folder = folder_of("deltawiden", "flights")
     print_history(session, ours_folder)
     session.read.csv(csv, header=True, nullValue="NA").createOrReplaceTempView("csv")
@@ -171,7 +183,7 @@ def report(session: SparkSession, csv: str) -> bool:
     print("           ", "every filter finds its rows" if found else "A FILTER MISSES ROWS")
     lost_text = f"values of {', '.join(lost)} were changed, without a warning"
     print("dbt-spark: ", lost_text if lost else "every sum is the same as in the CSV")
-    return same and found
+    return expected, same and found
 
 
 def print_counts(session: SparkSession) -> bool:
