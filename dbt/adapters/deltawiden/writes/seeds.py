@@ -1,6 +1,6 @@
 """Check a seed, and write its table with all rows in one commit.
 
-dbt's macros first create the table and then insert the rows, by thousands. A command that ends
+dbt's macros first create the table and then insert the rows, in batches. A command that ends
 between them leaves a table without rows, or with some of them.
 """
 
@@ -138,12 +138,6 @@ class Seeds:
 def _values(names: Sequence[str], rows: Sequence[Sequence[str | None]]) -> str:
     listed = ", ".join(f"({', '.join(map(literal, row))})" for row in rows)
     return f"values {listed} as v({', '.join(names)})"
-
-
-def _read(number: int, column: agate.Column) -> str:
-    # A boolean can be stored as a number, whose text is not `true`.
-    is_boolean = isinstance(column.data_type, agate.Boolean)
-    return f"cast(c{number} as boolean)" if is_boolean else f"c{number}"
 
 
 def _text(value: Any) -> str | None:
