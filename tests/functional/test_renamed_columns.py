@@ -13,6 +13,7 @@ ORDERS = """
 {{ config(materialized='incremental', incremental_strategy=var('strategy', 'merge'),
           unique_key='id', on_schema_change=var('mode', 'ignore'), type_widening=true,
           partition_by=['day'] if var('strategy', 'merge') == 'insert_overwrite' else none,
+          incremental_predicates=var('predicates', none),
           tblproperties={'delta.columnMapping.mode': 'name'},
           renamed_columns=var('renamed', {}), event_time='at', begin='2026-01-01',
           batch_size='day', lookback=0) }}
@@ -64,6 +65,14 @@ class TestRename:
         assert planned["renamed"][0] == {"path": ["amount"], "from": ["amt"]}
         assert "rename column `amt` to `amount`" in planned["statements"][0]
         assert [effect["name"] for effect in forecast["downstream"]] == ["below"]
+        assert orders.version == before
+
+        old = {"predicates": ["DBT_INTERNAL_DEST.amt is not null"]}
+        run = dbt("run", "--select", "orders", **variables, **old)
+        assert (
+            "incremental_predicates: got 'DBT_INTERNAL_DEST.amt is not null', with the old name"
+            in (run.message("orders"))
+        )
         assert orders.version == before
 
         run = dbt("run", "--select", "orders", **variables)
@@ -169,3 +178,36 @@ class TestStrategies:
             assert table(name).rows("id", "amount") == [(1, 1), (2, 100000)], name
             assert table(name).operations(since=0).count("RENAME COLUMN") == 1
             assert table(name).types["amount"] == "int"
+
+
+@pytest.mark.slow
+@needs_delta_4
+class TestDeployment:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"orders.sql": ORDERS}
+
+    def test_check_type_widening_shows_the_rename_and_the_run_then_makes_it(
+        self, project, table, spark
+    ):
+        deployed = Table(spark, f"{project.test_schema}prod.orders")
+        spark.sql(f"create schema {project.test_schema}prod")
+        assert dbt("run").status("orders") == "success"
+        spark.sql(f"create table {deployed.name} shallow clone {table('orders').name}")
+        variables = {**NEW, **WIDER, "renamed": RENAMED, "mode": "append_new_columns"}
+        again = dbt("run", "--full-refresh", **variables)
+        assert again.status("orders") == "success", again.message("orders")
+        before = deployed.version
+
+        given = {"against": f"{project.test_schema}prod", "models": ["orders"]}
+        checked = document("check_type_widening", "--vars", json.dumps(variables), **given)
+        (found,) = checked["tables"]
+        assert found["renamed"] == [
+            {"path": ["amount"], "from": ["amt"]},
+            {"path": ["address"], "from": ["addr"]},
+            {"path": ["address", "zip"], "from": ["address", "postcode"]},
+            {"path": ["items", "element", "qty"], "from": ["items", "element", "quantity"]},
+        ]
+        assert found["statements"][-1].endswith("alter column `amount` type int")
+        assert deployed.version == before
+        spark.sql(f"drop schema {project.test_schema}prod cascade")

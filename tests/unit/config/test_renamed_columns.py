@@ -53,6 +53,12 @@ def test_what_is_not_accepted_is_named(given, words):
         ("liquid_clustered_by", "id, amt.x"),
         ("check_cols", ["`amt`"]),
         ("updated_at", "amt"),
+        ("event_time", "amt"),
+        ("predicates", ["day > 1", "Amt > 1 -- the amount"]),
+        ("incremental_predicates", "DBT_INTERNAL_DEST.amt > 0 and day = 1"),
+        ("matched_condition", "DBT_INTERNAL_SOURCE.`AMT`.x <> 1"),
+        ("not_matched_by_source_action", "update set amt = 0, day = 1"),
+        ("not_matched_by_source_condition", "exists(amt, x -> x > 1)"),
     ],
 )
 def test_a_key_that_still_has_an_old_name_is_named(key, value):
@@ -61,3 +67,18 @@ def test_a_key_that_still_has_an_old_name_is_named(key, value):
     assert found.startswith(f"{key}: got ")
     assert found.endswith("the old name of amount")
     assert rename_problems({**config, key: "amount"}) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "s.amt > 1",
+        "name = 'amt' -- amt",
+        "amounts.amt.x > 1",
+        "day > (select max(amt) from stage)",
+        "not a condition (amt",
+    ],
+)
+def test_a_condition_with_a_word_that_is_not_the_old_column_is_accepted(text):
+    config = {"renamed_columns": {"amount": "amt"}, "incremental_predicates": [text]}
+    assert rename_problems(config) == []

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dbt.adapters.deltawiden.config.merge_clauses import assignments_of, read_merge_clauses
 from dbt.adapters.deltawiden.config.policy import problem
 from dbt.adapters.deltawiden.sql.identifiers import (
     Path,
@@ -12,11 +13,16 @@ from dbt.adapters.deltawiden.sql.identifiers import (
     path_text,
     read_name,
 )
+from dbt.adapters.deltawiden.sql.references import parsed_paths
 
 _META_KEY = "renamed_from"
 _NAMING_KEYS = (
     *("unique_key", "merge_update_columns", "merge_exclude_columns", "partition_by"),
-    *("liquid_clustered_by", "updated_at", "check_cols"),
+    *("liquid_clustered_by", "updated_at", "check_cols", "event_time"),
+)
+_CONDITION_KEYS = (
+    *("predicates", "incremental_predicates", "matched_condition", "not_matched_condition"),
+    *("not_matched_by_source_action", "not_matched_by_source_condition"),
 )
 
 Renames = Mapping[Path, str]
@@ -100,3 +106,15 @@ def _old_names(line: _Line, before: Path, config: Mapping[str, Any]) -> Iterator
         for name in columns_listed(config.get(key) or ()):
             if folded(read_name(name))[: len(before)] == before:
                 yield f"{key}: got {name!r}, the old name of {path_text(line.new)}"
+    clauses = read_merge_clauses(config)
+    aliases = clauses.target.lower(), clauses.source.lower()
+    for key in _CONDITION_KEYS:
+        for text in _texts(config.get(key)):
+            used = parsed_paths(assignments_of(text) or text) or ()
+            columns = [path[1:] if path[0] in aliases else path for path in used]
+            if any(column[: len(before)] == before for column in columns):
+                yield f"{key}: got {text!r}, with the old name of {path_text(line.new)}"
+
+
+def _texts(given: Any) -> Sequence[str]:
+    return [given] if isinstance(given, str) else given or ()

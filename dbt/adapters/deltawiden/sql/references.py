@@ -21,11 +21,12 @@ def referenced_paths(expression: str) -> frozenset[Path]:
     Source:
         Delta's protocol, "CHECK Constraints" and "Generated Columns"
     """
-    paths = _parsed_paths(expression)
+    paths = parsed_paths(expression)
     return frozenset(_words(expression) if paths is None else paths)
 
 
-def _parsed_paths(expression: str) -> Iterable[Path] | None:
+def parsed_paths(expression: str) -> Iterable[Path] | None:
+    """Find the columns and fields, in lower case, of an expression. None if it can't be parsed."""
     # This import takes half a second. Few tables have such expressions, so it is not at the top,
     # where it would slow down every dbt command.
     import sqlglot

@@ -12,6 +12,7 @@ from dbt.adapters.deltawiden.config.strategies import DELETE_INSERT, MERGE, REPL
 from dbt.adapters.deltawiden.config.validation import columns_named
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import refused_keys
+from dbt.adapters.deltawiden.widening.renames import renamed_schema
 from dbt.adapters.deltawiden.writes.evolution import TableEvolution, require_not_refused
 
 
@@ -39,7 +40,7 @@ def plan_incremental(
     """
     keys = columns_named(spec.unique_key)
     if spec.strategy == REPLACE_WHERE:
-        keys = _columns_of_condition(spec.predicates, schemas[1])
+        keys = _columns_of_condition(spec.predicates, renamed_schema(spec.renames, schemas[1]))
     plan = evolution.plan(schemas, table, spec, keys)
     if spec.strategy in (MERGE, DELETE_INSERT):
         plan = require_not_refused(plan.refusing(refused_keys(plan.write)))
