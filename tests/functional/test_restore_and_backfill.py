@@ -232,6 +232,8 @@ class TestBackfill:
         shown = operate("backfill_columns", "--vars", "{amount: '1.2367'}", **arguments)
         assert "LOSSY_VALUE" in shown
         assert "1.2367" in shown
+        assert "leave this row out with the argument where" in shown
+        assert "on_lossy_write" not in shown
         assert grown.version == version
 
     @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from dbt.adapters.deltawiden.operations.arguments import (
     column_names,
     condition,
     file_name,
+    merge_condition,
     whole_hours,
 )
 
@@ -29,6 +30,14 @@ def test_a_condition_is_a_text_that_is_not_empty():
     for given in ("", " ", 1, ["a"]):
         with pytest.raises(CompilationError, match=r"optimize: where: got .*; accepted: a cond"):
             condition("optimize", "where", given)
+
+
+@pytest.mark.parametrize("text", ["", "id < 5", "n = 'it\\'s (select 1)'", "`(select` > 1"])
+def test_the_condition_of_a_merge_has_no_subquery(text: str):
+    assert merge_condition("restore_values", "where", text or None) == text
+    for given in ("id in (select 1)", "day > (\n  WITH a as (select 1) select * from a)"):
+        with pytest.raises(CompilationError, match="accepted: a condition without a subquery"):
+            merge_condition("restore_values", "where", given)
 
 
 def test_hours_are_a_whole_number():

@@ -1,5 +1,6 @@
 """Check the arguments of an operation. Each function raises a CompilationError if one is wrong."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from inspect import Signature
 from typing import Any
@@ -10,6 +11,9 @@ from dbt.adapters.deltawiden.config.policy import problem
 
 SELECTING = ("models", "relations", "schema")
 """The arguments that select tables."""
+
+_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`", re.DOTALL)
+_SUBQUERY = re.compile(r"\(\s*(?:select|with)\b", re.IGNORECASE)
 
 
 def check_arguments(
@@ -51,6 +55,18 @@ def column_names(operation: str, argument: str, given: Any) -> Sequence[str]:
 def condition(operation: str, argument: str, given: Any) -> str | None:
     """Return the SQL condition that an argument has; None if it was not given."""
     return _text(operation, argument, given, "a condition, such as \"day = '2024-01-01'\"")
+
+
+def merge_condition(operation: str, argument: str, given: Any) -> str:
+    """Return the condition for a MERGE that an argument has. Empty if it was not given.
+
+    Source:
+        DELTA_UNSUPPORTED_SUBQUERY
+    """
+    found = condition(operation, argument, given) or ""
+    if _SUBQUERY.search(_QUOTED.sub("", found)):
+        raise _wrong(operation, argument, given, "a condition without a subquery, as in a MERGE")
+    return found
 
 
 def file_name(operation: str, argument: str, given: Any) -> str | None:

@@ -17,6 +17,7 @@ from dbt.adapters.deltawiden.operations.arguments import (
     column_names,
     condition,
     file_name,
+    merge_condition,
     whole_hours,
 )
 from dbt.adapters.deltawiden.operations.audit.audit_lossy_writes import Audit
@@ -253,8 +254,8 @@ class Operations:
         self, rows: RowsReader, choose: Choose, columns: Names, where: str | None, dry_run: bool
     ) -> Repairer:
         name = rows.selection.operation
-        names, only = column_names(name, "columns", columns), condition(name, "where", where)
-        chosen = partial(choose, names, only or "")
+        names, only = column_names(name, "columns", columns), merge_condition(name, "where", where)
+        chosen = partial(choose, names, only)
         services = self.backend, self.evolution, self.views
         return Repairer(name, *services, rows, chosen, dry_run, self.context["graph"])
 

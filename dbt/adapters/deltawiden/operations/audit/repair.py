@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-from dbt_common.exceptions import DbtRuntimeError
+from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 from dbt_common.invocation import get_invocation_id
 from pyspark.sql.types import CharType, StructType
 
@@ -38,6 +38,7 @@ from dbt.adapters.deltawiden.operations.result import (
 )
 from dbt.adapters.deltawiden.operations.selection import Names, Node, full_name
 from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
+from dbt.adapters.deltawiden.sql.raised_errors import LOSSY_VALUE, REMEDIES
 from dbt.adapters.deltawiden.sql.types import contains
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.writes.attempts import Attempts, retry_with_new_plan
@@ -49,6 +50,11 @@ from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 _PADDING = "spark.sql.readSideCharPadding"
 """Delta can't use a char column that is padded when it is read in the condition of a MERGE
 (DELTA_MERGE_RESOLVED_ATTRIBUTE_MISSING_FROM_INPUT). Delta stores such values padded."""
+
+_REMEDY = (
+    "Widen the column, with a run under on_schema_change: append_new_columns or with the operation "
+    "widen_columns, cast it in the model, or leave this row out with the argument where."
+)
 
 
 @dataclass(frozen=True)
@@ -187,8 +193,13 @@ class Repairer:
         """Run the statement. Return the number of changed rows, if the table's format says it."""
         has_char = any(contains(f.dataType, CharType) for f in with_char_types(rows.schema).fields)
         setting = self.backend.with_setting(_PADDING, "false") if has_char else nullcontext()
-        with self.backend.tagged_commits(self.operation), setting:
-            found = self.backend.fetch_rows(statement)
+        try:
+            with self.backend.tagged_commits(self.operation), setting:
+                found = self.backend.fetch_rows(statement)
+        except DbtDatabaseError as error:
+            # No configuration of the model lets this statement lose a value.
+            error.msg = str(error.msg).replace(REMEDIES[LOSSY_VALUE], _REMEDY)
+            raise
         return int(found[0]["num_updated_rows"]) if found else None
 
     def _version(self, rows: ModelRows) -> int | None:
