@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from dbt.adapters.deltawiden.operations.project.adapter_names import find_adapter_names
+from dbt.adapters.deltawiden.operations.project.finding import Place
 
 
 class _Files:
@@ -16,15 +17,15 @@ class _Files:
     def each(self) -> list[Path]:
         return sorted(self._folder.iterdir())
 
-    def shown(self, file: Path) -> str:
-        return file.name
+    def place(self, file: Path, line: int) -> Place:
+        return Place(file.name, line)
 
 
 def found(folder: Path, name: str, text: str, target_type: str = "deltawiden") -> list[int]:
     """Return the lines that are found in a file with a text."""
     (folder / name).write_text(text)
     findings = find_adapter_names(_Files(folder), "deltawiden", target_type)
-    return [finding.line for finding in findings]
+    return [finding.place.line for finding in findings]
 
 
 @pytest.mark.parametrize(
@@ -34,7 +35,15 @@ def found(folder: Path, name: str, text: str, target_type: str = "deltawiden") -
         ("{% if target['type'] in ['spark'] %} x {% endif %}", [1]),
         ("{% set own = adapter.type() %}", [1]),
         ("{% macro a() %}\n{% if adapter.type() == 'spark' %} x {% endif %}{% endmacro %}", [2]),
-        ("{% if target.type == 'hive' %}\n{% elif target.type == 'spark' %} x {% endif %}", [1, 2]),
+        ("{% if target.type == 'hive' %}\n{% elif target.type == 'spark' %} x {% endif %}", [2]),
+        (
+            "{% if target.type not in ('hive', 'presto') and target.type != 'trino' %}{% endif %}",
+            [],
+        ),
+        ("{% if target.type == var('other') %}{% endif %}", [1]),
+        ("{% if target.type == 'hive' or var('spark') %}{% endif %}", []),
+        ("{{ exceptions.warn('not on ' ~ target.type) }}{{ log(target.type) }}", []),
+        ("{{ exceptions.warn('no') if target.type == 'spark' }}", [1]),
         ("{% materialization a, default %}\n{{ target.type }}{% endmaterialization %}", [2]),
         ("{% if target.type in ['spark', 'deltawiden'] %} x {% endif %}", []),
         ("{% if target.type == 'spark' or target.type == 'deltawiden' %} x {% endif %}", []),

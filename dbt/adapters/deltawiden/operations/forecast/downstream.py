@@ -89,6 +89,7 @@ class Reader:
         relation: returns the relation of a node where the change is deployed, or None.
         taken_over: returns the table in a folder that the run of a node will take over, and the
             statements that do so, or None.
+        schemas: the schema of each query that was analysed last, by the unique id of its node.
     """
 
     backend: SqlBackend
@@ -98,6 +99,7 @@ class Reader:
     query: Callable[[Node, BaseRelation | None], str]
     relation: Callable[[Node], BaseRelation | None]
     taken_over: Callable[[Node], TakenOver | None] = lambda _: None
+    schemas: dict[str, StructType] = field(default_factory=dict)
 
     def table(self, node: Node) -> BaseRelation | None:
         """Return the relation of a node that its next run will find, or None."""
@@ -124,7 +126,9 @@ class Reader:
             own = relation_path(table)
             types.set(own, renamed_schema(renames, self.backend.table_schema(table)))
             reads.append(own)
-        return types.analyse(query, reads)
+        found = types.analyse(query, reads)
+        self.schemas[str(node["unique_id"])] = found[1]
+        return found
 
 
 @dataclass

@@ -2,15 +2,20 @@
 
 import re
 from collections.abc import Iterator
+from copy import deepcopy
 
 import jinja2
 from dbt_common.clients.jinja import get_environment
 from jinja2 import nodes
+from jinja2.visitor import NodeTransformer
 
 from dbt.adapters.deltawiden.operations.project.files import ProjectFiles
-from dbt.adapters.deltawiden.operations.project.finding import Effect, Finding
+from dbt.adapters.deltawiden.operations.project.finding import Effect, Finding, Place
 
 _NAMES = ("target", "adapter")
+_DBT_SPARK = "spark"
+_CONDITIONS = (nodes.Compare, nodes.And, nodes.Or)
+_MESSAGES = ("exceptions", "log", "print")
 _COMMENT = re.compile(r"^\s*#.*", re.MULTILINE)
 
 
@@ -35,21 +40,23 @@ def find_adapter_names(files: ProjectFiles, own: str, target_type: str) -> Itera
         for line, name in dict.fromkeys(_reads(parsed, own)):
             if name == "target.type" and target_type != own:
                 continue
-            yield _finding(files.shown(file), line, name, own, target_type)
+            yield _finding(files.place(file, line), name, own, target_type)
 
 
-def _finding(file: str, line: int, name: str, own: str, target_type: str) -> Finding:
+def _finding(place: Place, name: str, own: str, target_type: str) -> Finding:
     if name == "target.type":
         text = f"{name} is {target_type!r}, and was 'spark'"
         do = f"set target_type: spark in the profile, or let this line also know {own!r}"
     else:
         text = f"{name} is {own!r}, and was 'spark'"
         do = f"let this line also know {own!r}, or use adapter.dispatch, which finds spark__ macros"
-    return Finding("Jinja that reads the adapter's name", Effect.CHANGES, file, line, text, do)
+    return Finding("Jinja that reads the adapter's name", Effect.CHANGES, place, text, do)
 
 
 def _reads(node: nodes.Node, own: str) -> Iterator[tuple[int, str]]:
-    if isinstance(node, (nodes.Compare, nodes.Or)) and _knows(node, own):
+    if isinstance(node, _CONDITIONS) and (_knows(node, own) or _is_same(node, own)):
+        return
+    if isinstance(node, nodes.Call) and _root(node.node) in _MESSAGES:
         return
     name = _adapter_name(node)
     if name:
@@ -58,9 +65,43 @@ def _reads(node: nodes.Node, own: str) -> Iterator[tuple[int, str]]:
         yield from _reads(child, own)
 
 
-def _knows(node: nodes.Node, own: str) -> bool:
+def _root(node: nodes.Node) -> str:
+    """Return the first name of what is called: ``exceptions`` in ``exceptions.warn()``."""
+    called = node.node if isinstance(node, nodes.Getattr) else node
+    return called.name if isinstance(called, nodes.Name) else ""
+
+
+def _knows(node: nodes.Expr, own: str) -> bool:
     """Return whether a condition names this adapter."""
     return any(const.value == own for const in node.find_all(nodes.Const))
+
+
+def _is_same(node: nodes.Expr, own: str) -> bool:
+    """Return whether a condition is as true with this name as with that of dbt-spark.
+
+    So it is if the name is compared with other adapters' names alone.
+    """
+    try:
+        values = {_Named(name).visit(_copied(node)).as_const() for name in (own, _DBT_SPARK)}
+    except nodes.Impossible:
+        return False  # It also depends on something else.
+    return len(values) == 1
+
+
+def _copied(node: nodes.Node) -> nodes.Node:
+    return deepcopy(node, {id(node.environment): node.environment})
+
+
+class _Named(NodeTransformer):
+    """Replaces what reads the adapter's name by a name."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def generic_visit(self, node: nodes.Node) -> nodes.Node:
+        if _adapter_name(node):
+            return nodes.Const(self._name, lineno=node.lineno, environment=node.environment)
+        return super().generic_visit(node)
 
 
 def _adapter_name(node: nodes.Node) -> str:

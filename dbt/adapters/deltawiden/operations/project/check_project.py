@@ -10,7 +10,12 @@ from dbt.adapters.deltawiden.operations.forecast.downstream import Reader
 from dbt.adapters.deltawiden.operations.project.adapter_names import find_adapter_names
 from dbt.adapters.deltawiden.operations.project.configuration import find_macros, find_problems
 from dbt.adapters.deltawiden.operations.project.files import ProjectFiles
-from dbt.adapters.deltawiden.operations.project.finding import Effect, Finding, ProjectResults
+from dbt.adapters.deltawiden.operations.project.finding import (
+    NOWHERE,
+    Effect,
+    Finding,
+    ProjectResults,
+)
 from dbt.adapters.deltawiden.operations.project.settings import find_settings
 from dbt.adapters.deltawiden.operations.project.tables import TableChecks
 from dbt.adapters.deltawiden.operations.selection import Selection
@@ -45,7 +50,7 @@ def check_project(
         reader.backend.spark_version()
     except DbtBaseException as error:
         do = "run check_project again afterwards: no table, view, seed or plan was checked"
-        found.append(Finding("Spark can't be used", Effect.STOPS, "", 0, str(error), do))
+        found.append(Finding("Spark can't be used", Effect.STOPS, NOWHERE, str(error), do))
     else:
         found += checks.find(lambda node: str(node["unique_id"]) in wrong)
     return ProjectResults(found)

@@ -17,7 +17,7 @@ from dbt.adapters.deltawiden.config.validation import (
     unchecked_text,
 )
 from dbt.adapters.deltawiden.operations.project.files import ProjectFiles
-from dbt.adapters.deltawiden.operations.project.finding import Effect, Finding
+from dbt.adapters.deltawiden.operations.project.finding import Effect, Finding, Place
 from dbt.adapters.deltawiden.operations.selection import Node, full_name
 
 _NOT_CALLED = (
@@ -41,14 +41,14 @@ def find_problems(
         key, _, _ = problem.partition(":")
         place = files.of_node(node, key)
         text, do = f"{full_name(node)}: {problem}", "correct the value, or remove it"
-        yield Finding("a configuration that is not accepted", Effect.STOPS, *place, text, do)
+        yield Finding("a configuration that is not accepted", Effect.STOPS, place, text, do)
     materialized = str(config.get("materialized"))
     writer = writer_of_project(*macros, adapter.type(), materialized)
     if writer and not accepts_unchecked(config):
         text, _, do = unchecked_text(writer).partition(". Cast")
         place = files.of_node(node, materialized)
         kind, text = "a write that is not checked", f"{full_name(node)}: {text}"
-        yield Finding(kind, Effect.UNCHECKED, *place, text, f"cast{do}")
+        yield Finding(kind, Effect.UNCHECKED, place, text, f"cast{do}")
 
 
 def find_macros(
@@ -72,5 +72,5 @@ def find_macros(
             yield _replaces(files.of_macro(own), Effect.CHANGES, text, do)
 
 
-def _replaces(place: tuple[str, int], effect: Effect, text: str, do: str) -> Finding:
-    return Finding("a macro that replaces another", effect, *place, text, do)
+def _replaces(place: Place, effect: Effect, text: str, do: str) -> Finding:
+    return Finding("a macro that replaces another", effect, place, text, do)

@@ -6,12 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from dbt.adapters.deltawiden.config.project_macros import BUILT_IN
+from dbt.adapters.deltawiden.operations.project.finding import Place
 from dbt.adapters.deltawiden.operations.selection import Node
 
 _SUFFIXES = (".sql", ".yml", ".yaml")
-
-Place = tuple[str, int]
-"""A file, from the project's folder, and a line in it, from 1."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +34,14 @@ class ProjectFiles:
                     if file.suffix in _SUFFIXES and file.is_file():
                         yield file
 
-    def shown(self, file: Path) -> str:
-        """Return the path of a file for people."""
-        root = Path(self.config.project_root).resolve()
-        return str(file.resolve().relative_to(root) if root in file.resolve().parents else file)
+    def place(self, file: Path, line: int) -> Place:
+        """Return where a line of a file is, for people."""
+        root = Path(self.config.project_root)
+        packages = ((name, Path(each.project_root)) for name, each in self._projects().items())
+        package = next(
+            (name for name, each in packages if each in file.parents and each != root), ""
+        )
+        return Place(str(file.relative_to(root) if root in file.parents else file), line, package)
 
     def node_file(self, node: Node) -> Path:
         """Return the file of a node."""
@@ -56,13 +58,13 @@ class ProjectFiles:
         for file in [*files, root / "dbt_project.yml"]:
             line = line_with(file, *words)
             if line:
-                return self.shown(file), line
-        return self.shown(files[0]), 1
+                return self.place(file, line)
+        return self.place(files[0], 1)
 
     def of_macro(self, macro: Any) -> Place:
         """Return where a macro is defined."""
         file = Path(self._projects()[macro.package_name].project_root, macro.original_file_path)
-        return self.shown(file), line_with(file, f"macro {macro.name}(") or 1
+        return self.place(file, line_with(file, f"macro {macro.name}(") or 1)
 
     def _root(self, node: Node) -> Path:
         return Path(self._projects()[str(node["package_name"])].project_root)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from dbt.adapters.deltawiden.operations.forecast.markdown import escaped, markdown_table
 
@@ -16,35 +16,50 @@ class Effect(Enum):
     UNCHECKED = "is not checked"
 
 
+class Place(NamedTuple):
+    """A line of a file.
+
+    Attributes:
+        file: its path from the project's folder, if it is in there.
+        line: from 1.
+        package: the name of its package; empty in the project itself.
+    """
+
+    file: str
+    line: int
+    package: str = ""
+
+    @property
+    def text(self) -> str:
+        """The place for people."""
+        return f"{self.file}:{self.line}" if self.file else "in Spark"
+
+
+NOWHERE = Place("", 0)
+"""The place of what is only in Spark."""
+
+
 @dataclass(frozen=True)
 class Finding:
     """A difference from dbt-spark in a project.
 
     Attributes:
         kind: the kind of difference, the same text for each of its kind.
-        file: the path of the file, from the project's folder. Empty for what is only in Spark.
-        line: the number of the line, from 1; 0 without a file.
         text: what was found.
         do: what to do about it.
     """
 
     kind: str
     effect: Effect
-    file: str
-    line: int
+    place: Place
     text: str
     do: str
 
     @property
-    def place(self) -> str:
-        """The file and the line."""
-        return f"{self.file}:{self.line}" if self.file else "in Spark"
-
-    @property
     def value(self) -> dict[str, Any]:
         """The finding as a value for JSON."""
-        named = ("kind", "file", "line", "text", "do")
-        return {**{name: getattr(self, name) for name in named}, "effect": self.effect.value}
+        own = {"kind": self.kind, "effect": self.effect.value, "text": self.text, "do": self.do}
+        return {**own, **self.place._asdict()}
 
 
 @dataclass(frozen=True)
@@ -66,9 +81,9 @@ class ProjectResults:
     def text(self) -> str:
         """The results for people."""
         blocks = (
-            f"{each.place}: {each.kind} ({each.effect.value})\n"
+            f"{where}: {each.kind} ({each.effect.value})\n"
             + "\n".join(f"    {line}" for line in [*each.text.splitlines(), f"Do: {each.do}"])
-            for each in self.findings
+            for where, each in self._shown()
         )
         return "\n\n".join(blocks) or _NOTHING
 
@@ -78,11 +93,23 @@ class ProjectResults:
         if not self.findings:
             return f"## {self.operation}\n\n{_NOTHING}"
         rows = [
-            [*map(escaped, (each.place, each.kind, each.effect.value, each.text, each.do))]
-            for each in self.findings
+            [*map(escaped, (where, each.kind, each.effect.value, each.text, each.do))]
+            for where, each in self._shown()
         ]
         headings = ("where", "what", "the next run", "details", "do")
         return f"## {self.operation}\n\n{markdown_table(headings, rows)}"
+
+    def _shown(self) -> list[tuple[str, Finding]]:
+        """Return the findings for people, with their places. A package has one for all its lines.
+
+        What stops the next run is shown for each line.
+        """
+        alike: dict[tuple[object, ...], list[Finding]] = {}
+        for number, each in enumerate(self.findings):
+            is_one = not each.place.package or each.effect is Effect.STOPS
+            key = (number,) if is_one else (each.place.package, each.kind, each.do)
+            alike.setdefault(key, []).append(each)
+        return [(_where(group), group[0]) for group in alike.values()]
 
     @property
     def failed(self) -> list[Finding]:
@@ -96,6 +123,13 @@ class ProjectResults:
             f"{self.operation}: {len(self.failed)} of {len(self.findings)} findings stop or change "
             "the next run"
         )
+
+
+def _where(alike: Sequence[Finding]) -> str:
+    place = alike[0].place
+    if len(alike) == 1:
+        return place.text
+    return f"{len(alike)} lines of {place.package}, such as {place.text}"
 
 
 _NOTHING = "Nothing in this project differs from dbt-spark."

@@ -8,7 +8,7 @@ from dbt.flags import get_flags
 
 from dbt.adapters.deltawiden.credentials import ANSI
 from dbt.adapters.deltawiden.operations.project.files import line_with
-from dbt.adapters.deltawiden.operations.project.finding import Effect, Finding
+from dbt.adapters.deltawiden.operations.project.finding import NOWHERE, Effect, Finding, Place
 from dbt.adapters.deltawiden.spark.unsafe_settings import (
     refused_settings,
     unsafe_settings,
@@ -47,5 +47,5 @@ def _finding(name: str, effect: Effect, text: str, do: str) -> Finding:
     profiles = Path(get_flags().PROFILES_DIR, "profiles.yml")
     line = line_with(profiles, name)
     # It can also be in PYSPARK_SUBMIT_ARGS or spark-defaults.conf.
-    file = str(profiles) if line else ""
-    return Finding("a setting of Spark", effect, file, line, text, do)
+    place = Place(str(profiles), line) if line else NOWHERE
+    return Finding("a setting of Spark", effect, place, text, do)

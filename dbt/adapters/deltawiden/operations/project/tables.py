@@ -2,25 +2,22 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.clients.agate_helper import from_csv
 from dbt_common.exceptions import DbtBaseException, DbtRuntimeError
-from pyspark.sql.types import CharType, DataType, NumericType, StringType, VarcharType
+from pyspark.sql.types import CharType, DataType, NumericType, StringType, StructType, VarcharType
 
 from dbt.adapters.deltawiden.config.strategies import DELETE_INSERT, MERGE, strategy_of
 from dbt.adapters.deltawiden.config.validation import columns_named, names_listed
 from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
 from dbt.adapters.deltawiden.operations.forecast.downstream import QUERY_NOT_KNOWN, Reader
-from dbt.adapters.deltawiden.operations.forecast.node_graph import NodeGraph, materialization
+from dbt.adapters.deltawiden.operations.forecast.node_graph import materialization
 from dbt.adapters.deltawiden.operations.forecast.plan import plan
-from dbt.adapters.deltawiden.operations.forecast.would_be_types import WouldBeTypes
 from dbt.adapters.deltawiden.operations.project.files import ProjectFiles
-from dbt.adapters.deltawiden.operations.project.finding import Effect, Finding
+from dbt.adapters.deltawiden.operations.project.finding import NOWHERE, Effect, Finding
 from dbt.adapters.deltawiden.operations.selection import Node, Selection, full_name
 from dbt.adapters.deltawiden.spark.errors import condition
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, path_text
@@ -51,6 +48,7 @@ class TableChecks:
         Args:
             is_wrong: returns whether the configuration of a node is not accepted.
         """
+        planned = plan(self.reader, self.selection, None).failed
         stopping: set[str] = set()
         paths: list[Path] = []
         for node in sorted(self.selection.nodes(), key=full_name):
@@ -60,14 +58,10 @@ class TableChecks:
                 yield finding
         yield from self._views(paths)
         by_name = {full_name(node): node for node in self.selection.nodes()}
-        for result in plan(self.reader, self.selection, None).failed:
+        for result in planned:
             node = by_name.get(result.table, {})
             if result.table not in stopping and not (node and is_wrong(node)):
                 yield self._refused(result.table, node, result.error)
-
-    @cached_property
-    def _graph(self) -> NodeGraph:
-        return NodeGraph(self.selection.graph)
 
     def _of_node(self, node: Node, paths: list[Path]) -> Iterator[Finding]:
         if node["resource_type"] == "seed":
@@ -79,7 +73,7 @@ class TableChecks:
         except DbtBaseException as error:
             place = self.files.of_node(node, "location_root")
             do = "set include_full_name_in_path: true, or another location_root or alias"
-            yield Finding("the folder of a table", Effect.STOPS, *place, _text(error), do)
+            yield Finding("the folder of a table", Effect.STOPS, place, _text(error), do)
             return
         table = self.selection.node_relation(node)
         yield from self._file_format(node, table)
@@ -90,7 +84,7 @@ class TableChecks:
             do = "drop the table feature with the program that has set it, or use a newer Delta"
             place = self.files.of_node(node)
             kind = "a table that this Delta can't write"
-            yield Finding(kind, Effect.STOPS, *place, f"{table}: {unsupported}", do)
+            yield Finding(kind, Effect.STOPS, place, f"{table}: {unsupported}", do)
             return
         paths.append(relation_path(table))
         yield from self._keys(node, table)
@@ -105,9 +99,9 @@ class TableChecks:
             check_seed(node, rows, types, self.reader.backend.fetch_rows)
         except (DbtBaseException, ValueError) as error:
             found = _LINE.search(_text(error))
-            place = self.files.shown(file), int(found[1]) if found else 1
+            place = self.files.place(file, int(found[1]) if found else 1)
             do = "correct the file, or set column_types or on_lossy_write for the seed"
-            yield Finding("a seed that stops", Effect.STOPS, *place, _text(error), do)
+            yield Finding("a seed that stops", Effect.STOPS, place, _text(error), do)
 
     def _file_format(self, node: Node, table: Any) -> Iterator[Finding]:
         is_delta = isinstance(table, SparkRelation) and table.is_delta
@@ -118,7 +112,7 @@ class TableChecks:
         text = f"{text} dbt-deltawiden a Delta table" + (f". {table} is not Delta" if table else "")
         do = "set +file_format: parquet in dbt_project.yml to keep it, or delta"
         place = self.files.of_node(node, "materialized")
-        yield Finding("the default file format", Effect.CHANGES, *place, text, do)
+        yield Finding("the default file format", Effect.CHANGES, place, text, do)
 
     def _unsupported(self, table: SparkRelation) -> str:
         """Return Delta's error if it can't write a table. No file and no commit is written."""
@@ -134,12 +128,10 @@ class TableChecks:
         is_merged = strategy_of(node["config"]) in (MERGE, DELETE_INSERT)
         if not keys or not is_merged or materialization(node) != "incremental":
             return
-        analysed = None
-        with suppress(DbtRuntimeError):
-            analysed = self.reader.analyse(self._graph, node, WouldBeTypes(self.reader.backend))
-        columns = self.reader.backend.table_schema(table).fields if analysed else ()
+        schema = self.reader.schemas.get(str(node["unique_id"]), StructType())
+        columns = self.reader.backend.table_schema(table).fields if schema else ()
         stored = {field.name.lower(): field.dataType for field in columns}
-        for field in analysed[1].fields if analysed else ():
+        for field in schema:
             own, other = field.dataType, stored.get(field.name.lower())
             if other is None or field.name.lower() not in keys or _kind(own) == _kind(other):
                 continue
@@ -150,28 +142,28 @@ class TableChecks:
             )
             do = f"cast {field.name} to {type_text(other)} in the model, as the table has it"
             place = self.files.of_node(node, "unique_key")
-            yield Finding("a unique_key of another type", Effect.CHANGES, *place, text, do)
+            yield Finding("a unique_key of another type", Effect.CHANGES, place, text, do)
 
     def _views(self, tables: list[Path]) -> Iterator[Finding]:
         finder = self.reader.finder
         models = view_models(self.selection.nodes())
         for view in finder.over(*tables) if tables else ():
             name = models.get(folded(view.shown))
-            place = self.files.of_node(self.selection.node(name)) if name else ("", 0)
+            place = self.files.of_node(self.selection.node(name)) if name else NOWHERE
             casts = [cast.text for cast in view.casts] or ["it has the types from before"]
             text = f"{path_text(view.shown)}: {'; '.join(casts)}"
             do = " or: ".join(update_commands(view, models, finder.can_follow))
-            yield Finding("a view that casts back", Effect.CHANGES, *place, text, do)
+            yield Finding("a view that casts back", Effect.CHANGES, place, text, do)
 
     def _refused(self, name: str, node: Node, error: str) -> Finding:
-        place = self.files.of_node(node) if node else ("", 0)
+        place = self.files.of_node(node) if node else NOWHERE
         if error == QUERY_NOT_KNOWN or condition(error) == _NOT_BUILT:
             kind, effect = "a model that could not be planned", Effect.UNCHECKED
             do = "run dbt compile, then check_project with compiled: true"
         else:
             kind, effect = "a model that is refused", Effect.STOPS
             do = "do what the text says; dbt run-operation plan shows the plan of each model"
-        return Finding(kind, effect, *place, f"{name}: {error}", do)
+        return Finding(kind, effect, place, f"{name}: {error}", do)
 
 
 def _kind(of: DataType) -> str:
