@@ -102,6 +102,10 @@ class TestTwoCatalogs:
         assert [row.parent_id for row in made] == [None, made[0].snapshot_id]
         assert lake("in_lake").rows() == [(1, "1")]
 
+    def test_a_seed_keeps_its_table_and_has_one_commit_for_each_run(self, second, lake, spark):
+        commits = spark.sql(f"select operation from {lake('codes').name}.snapshots").count()
+        assert (commits, lake("codes").rows()) == (2, [(1, "one")])
+
     def test_a_snapshot_in_the_lake_keeps_its_versions(self, second, lake):
         assert lake("versions").rows("name", "dbt_valid_to is null") == [
             ("one", False),

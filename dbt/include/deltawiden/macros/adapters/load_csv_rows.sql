@@ -4,7 +4,8 @@
 -#}
 {% macro deltawiden__reset_csv_table(model, full_refresh, old_relation, agate_table) %}
   {%- set features = adapter.seeds().check(model, agate_table, _deltawiden_seed_types(model, agate_table)) -%}
-  {%- if not (old_relation.is_delta and config.get('file_format') == 'delta') -%}
+  {%- set format = config.get('file_format') -%}
+  {%- if not (old_relation.is_delta and format == 'delta' or old_relation.is_iceberg and format == 'iceberg') -%}
     {%- do adapter.drop_relation(old_relation) -%}
   {%- endif -%}
   {% do return(_deltawiden_create_seed(model, agate_table, features)) %}
