@@ -19,8 +19,17 @@ def literal(value: Any) -> str:
         return f"{value:f}" if isinstance(value, Decimal) else str(value)
     if isinstance(value, float):
         return f"double('{value!r}')"
-    if isinstance(value, (datetime, date)):
-        return f"'{value.isoformat(' ') if isinstance(value, datetime) else value.isoformat()}'"
+    if isinstance(value, date):
+        return f"'{castable_text(value)}'"
     escaped = str(value).replace("\\", "\\\\").replace("'", "\\'")
     # Spark replaces ${...} with the value of a setting, even inside a literal.
     return "'" + escaped.replace("${", "\\u0024{") + "'"
+
+
+def castable_text(value: Any) -> str | None:
+    """Return the text of a value that a cast to its type reads."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, datetime):
+        return value.isoformat(" ")
+    return value.isoformat() if isinstance(value, date) else str(value).lower()

@@ -7,7 +7,6 @@ between them leaves a table without rows, or with some of them.
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import date, datetime
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -18,7 +17,7 @@ from dbt.adapters.deltawiden.config.project_macros import is_replaced
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.spark.temporary_views import seed_view
 from dbt.adapters.deltawiden.sql.identifiers import quote
-from dbt.adapters.deltawiden.sql.literals import literal
+from dbt.adapters.deltawiden.sql.literals import castable_text, literal
 from dbt.adapters.deltawiden.widening.rules import feature_properties
 from dbt.adapters.deltawiden.writing.seeds import check_seed, seed_values
 
@@ -98,7 +97,7 @@ class Seeds:
             The statement.
         """
         casts = (f"cast(c{n} as {type_}) as {name}" for n, (name, type_) in enumerate(columns))
-        rows = [[_text(value) for value in row] for row in self.values(seed, table)]
+        rows = [[castable_text(value) for value in row] for row in self.values(seed, table)]
         # Without the hint, each core writes a file.
         files = len(rows) // _ROWS_OF_A_FILE + 1
         with self._source(seed, relation, rows, batch_size) as source:
@@ -138,12 +137,3 @@ class Seeds:
 def _values(names: Sequence[str], rows: Sequence[Sequence[str | None]]) -> str:
     listed = ", ".join(f"({', '.join(map(literal, row))})" for row in rows)
     return f"values {listed} as v({', '.join(names)})"
-
-
-def _text(value: Any) -> str | None:
-    """Return the text of a value that a cast to its type reads."""
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, datetime):
-        return value.isoformat(" ")
-    return value.isoformat() if isinstance(value, date) else str(value).lower()
