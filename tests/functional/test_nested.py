@@ -1,5 +1,8 @@
 """Structs, arrays and maps are widened by leaf and written by name at every depth."""
 
+import json
+from functools import reduce
+
 import pytest
 
 from tests.functional.cells import (
@@ -13,7 +16,8 @@ from tests.functional.cells import (
     every_cell,
     every_strategy,
 )
-from tests.functional.support import needs_delta_4
+from tests.functional.operate import document
+from tests.functional.support import dbt, needs_delta_4
 
 
 def struct(**fields: str) -> str:
@@ -240,3 +244,50 @@ class TestWideStruct(DecisionTable):
         assert (len(fields), wide) == (1000, ["f998"])
         ((s,),) = table(name).spark.table(table(name).name).where("id = 2").select("s").collect()
         assert s.asDict() == {**dict.fromkeys(self.names, 2), "f998": 5000000000}
+
+
+DEPTH = 20
+
+
+def deep(leaf: str) -> str:
+    """A struct of many levels, with an array at every third one."""
+    return reduce(
+        lambda inner, n: f"array({struct(**{f'l{n}': inner})})"
+        if n % 3 == 0
+        else struct(**{f"l{n}": inner}),
+        range(DEPTH),
+        leaf,
+    )
+
+
+@pytest.mark.slow
+@needs_delta_4
+class TestTwentyLevels:
+    @pytest.fixture(scope="class")
+    def models(self):
+        config = "materialized='incremental', on_schema_change='append_new_columns'"
+        wider = f"select 2 as id, {deep('5000000000')} as s"
+        return {
+            f"by_{strategy}.sql": f"""
+{{{{ config({config}, type_widening=true, incremental_strategy='{strategy}', unique_key='id') }}}}
+{{% if var('wider', false) %}} {wider} {{% else %}} select 1 as id, {deep("1")} as s {{% endif %}}
+"""
+            for strategy in ("merge", "append")
+        }
+
+    def test_the_leaf_is_planned_widened_and_reported(self, project, table):
+        dbt("run")
+        planned = document("plan", "--vars", json.dumps({"wider": True}))["tables"]
+        run = dbt("run", wider=True)
+        reported = document("report_type_widening", relations=["by_merge", "by_append"])["tables"]
+        for name in ("by_merge", "by_append"):
+            assert run.status(name) == "success", run.message(name)
+            (change,) = run.response(name)["type_changes"]
+            for tables in (planned, reported):
+                (found,) = [each for each in tables if name in each["table"]]
+                assert [each["path"] for each in found["type_changes"]] == [change["path"]]
+            # One word for each level, one for each array, and the column.
+            assert len(change["path"]) == 1 + DEPTH + len(range(0, DEPTH, 3))
+            assert (change["from"], change["to"]) == ("int", "bigint")
+            stored = [text for _, text in texts(table(name), "s")]
+            assert ["5000000000" in text for text in stored] == [False, True]
