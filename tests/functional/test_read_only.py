@@ -66,3 +66,16 @@ def test_a_log_of_spark_that_belongs_to_another_user(project: Path):
     assert f"Spark's output can't be written to {log}: Permission denied" in run.stdout
     assert "--log-path" in run.stdout
     assert "Traceback" not in run.stdout
+
+
+def test_the_embedded_metastore(project: Path):
+    run = ("run", "--vars", "type: int")
+    assert dbt(project, *run).returncode == 0
+    metastore = project / "metastore_db"
+    with contextlib.ExitStack() as stack:
+        for path in [metastore, *metastore.rglob("*")]:
+            stack.enter_context(read_only(path))
+        refused = dbt(project, *run).stdout
+    assert "in the folder metastore_db may only be read by the user that Spark runs as" in refused
+    assert "Traceback" not in refused
+    assert dbt(project, *run).returncode == 0

@@ -141,7 +141,7 @@ def test_an_option_that_an_archive_depends_on_is_part_of_it(machine: Machine, op
 def test_a_large_memory_has_another_archive(machine: Machine, memory: str):
     found = machine.archive(memory=memory)
     assert found.file != machine.archive().file
-    assert (found.memory, machine.archive().memory) == ("32g", "1g")
+    assert (found.memory, machine.archive().memory) == ("32g", "256m")
 
 
 @pytest.mark.parametrize("memory", ["31g", "512m", "none", "1.5g"])

@@ -26,6 +26,7 @@ from dbt.adapters.events.logging import AdapterLogger
 
 from dbt.adapters.deltawiden.__version__ import version
 from dbt.adapters.deltawiden.spark.jar_cache import cache_folder, jar_path, without_other_versions
+from dbt.adapters.deltawiden.spark.machine import memory_bytes
 from dbt.adapters.deltawiden.spark.settings import bundled_jars_dir
 from dbt.adapters.deltawiden.spark.start import SparkStart
 
@@ -36,6 +37,8 @@ MEMORY = "spark.driver.memory"
 
 _KEPT = 2
 _NEEDED_BYTES = 2**30
+# In Java 17, the tables for an archive of 36,000 classes take 800 MB beside the classes themselves.
+_NEEDED_MEMORY = 4 * 2**30
 _SECONDS_UNTIL_NEXT_TRY = 24 * 60 * 60
 _MOST_SECONDS = 600
 """How long a process may make an archive."""
@@ -133,7 +136,8 @@ class ClassArchive:
     def _is_missing(self) -> bool:
         # A build server ends or throws away what a job leaves running.
         is_wanted = not (os.environ.get("CI") or self.exists() or self.has_failed())
-        return is_wanted and _has_room(Path(self.file).parent)
+        has_memory = (memory_bytes() or 0) >= _NEEDED_MEMORY
+        return is_wanted and has_memory and _has_room(Path(self.file).parent)
 
     def _start_making(self) -> None:
         module = "dbt.adapters.deltawiden.spark.class_archive_training"
@@ -194,7 +198,7 @@ def find_archive(start: SparkStart) -> ClassArchive | None:
     entries = [*given_jars, f"{own}/*", *jars]
     decisive = tuple(sorted(option for option in options if _DECISIVE.match(option)))
     # From 32 GB on, references have another size. An archive only fits a JVM with the same size.
-    memory = "32g" if _is_large(settings.get(MEMORY, "1g")) else "1g"
+    memory = "32g" if _is_large(settings.get(MEMORY, "1g")) else "256m"
     content = {
         "java": [str(java.home), java.release, _stamps([java.home / "lib" / "modules"])],
         "versions": [version, pyspark.__version__],

@@ -156,13 +156,15 @@ def _train(archive: ClassArchive, made: Path, work: Path) -> None:
     for name in _NOT_INHERITED:
         os.environ.pop(name, None)
     os.environ["SPARK_CONF_DIR"] = str(configuration)
-    options = [*archive.options, f"-XX:ArchiveClassesAtExit={made}"]
+    # Without the second compiler, it takes less time and memory.
+    options = [*archive.options, "-XX:TieredStopAtLevel=1", f"-XX:ArchiveClassesAtExit={made}"]
     # Spark splits this variable into words as a shell does.
     os.environ["SPARK_SUBMIT_OPTS"] = shlex.join(options)
     database = f"jdbc:derby:;databaseName={work / 'metastore_db'};create=true"
     own = {
         **archive.settings,
         MEMORY: archive.memory,
+        "spark.testing.reservedMemory": "0",  # Otherwise, Spark needs 450 MB.
         "spark.master": "local[2]",
         # A hive-site.xml or core-site.xml that Spark finds all the same has no effect on these.
         "spark.hadoop.fs.defaultFS": "file:///",

@@ -139,6 +139,10 @@ _METASTORE_DATABASE = {
     "Version information not found in metastore": (
         "The database has no tables of a Hive metastore. Hive's schematool creates them."
     ),
+    "read-only mode on a connection": (
+        "A file in the folder metastore_db may only be read by the user that Spark runs as: "
+        "correct the permissions, or choose another folder with spark_dir in the profile."
+    ),
 }
 _METASTORE_ADDRESS = (
     "Where it is, spark.hadoop.hive.metastore.uris in the server_side_parameters says, or "
