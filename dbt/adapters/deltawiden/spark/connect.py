@@ -2,7 +2,7 @@
 
 import contextlib
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -87,8 +87,13 @@ def open_connect(
     return ConnectConnection(create_session(builder, parameters))
 
 
-def create_session(builder: Any, parameters: Mapping[str, str]) -> SparkSession:
+def create_session(
+    builder: Any, parameters: Mapping[str, str], prepare: Callable[[Any], None] = lambda _: None
+) -> SparkSession:
     """Create a session on a server, with those parameters of a profile that can be set on it.
+
+    Args:
+        prepare: is called with the session before its first statement.
 
     Raises:
         DbtConfigError: the session has a setting with which values would be lost.
@@ -100,6 +105,7 @@ def create_session(builder: Any, parameters: Mapping[str, str]) -> SparkSession:
     with errors_as_dbt_errors():
         session: SparkSession = builder.create()
         _leave_open(session)
+        prepare(session)
         # Creating the session sends no request to the server. This is the first one.
         given_to_session = {row[0]: row[1] for row in session.sql("set").collect()}
         refuse_settings(given_to_session.get)

@@ -131,9 +131,8 @@ def _attached(asked: _Asked) -> Attached:
 def _open(attached: Attached) -> ConnectConnection:
     spark = attached.spark
     # Spark was started with the parameters, so that each session has them.
-    session = create_session(local_builder(spark.port, spark.token), {})
-    limit_retries(session)
-    return ConnectConnection(session)
+    builder = local_builder(spark.port, spark.token)
+    return ConnectConnection(create_session(builder, {}, limit_retries))
 
 
 def _forget_earlier_runs(session: SparkSession) -> None:
