@@ -252,9 +252,9 @@ DEPTH = 20
 def deep(leaf: str) -> str:
     """A struct of many levels, with an array at every third one."""
     return reduce(
-        lambda inner, n: f"array({struct(**{f'l{n}': inner})})"
-        if n % 3 == 0
-        else struct(**{f"l{n}": inner}),
+        lambda inner, n: (
+            f"array({struct(**{f'l{n}': inner})})" if n % 3 == 0 else struct(**{f"l{n}": inner})
+        ),
         range(DEPTH),
         leaf,
     )
