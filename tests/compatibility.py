@@ -42,6 +42,19 @@ Beside dbt Core 2 or dbt-spark, dbt-deltawiden can be a step of its own before t
 with `apply: true`](maintenance.md#apply) widens the tables with dbt Core 1 and writes no row. The
 other program then writes into tables that are wide enough. The tests do this with dbt-spark. What
 it writes is not checked.
+
+## New in dbt Core 1.12
+
+Tried with dbt-core 1.12.6, in November 2026:
+
+- `latest_version_pointer`, a view with the name of a model that has versions, works. After a
+  widening of the model's table, the view has the new type and its values. In a YAML
+  file, it needs a mapping with `enabled`. With `true` alone, dbt stops.
+- `dbt run-operation --sql` works. The statement is your own: the values that it writes are not
+  checked.
+- `catalogs.yml` is not supported. Each command of dbt stops with `Catalog type is not supported`.
+  Use [catalogs of Spark](catalogs.md). A model with the configuration `catalog_name` is refused,
+  also without that file.
 """
 VERSIONS = ("python", "dbt-core", "dbt-spark", "pyspark", "delta-spark")
 OUTCOMES = ("passed", "failed", "skipped")

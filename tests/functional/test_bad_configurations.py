@@ -59,6 +59,7 @@ BAD_MODELS: list[tuple[str, Any, str]] = [
     ("predicates", 1, CONDITIONS),
     ("incremental_predicates", {"a": 1}, CONDITIONS),
     ("incremental_predicates", [1], CONDITIONS),
+    ("catalog_name", "lake", "nothing. dbt's catalogs.yml is not supported."),
 ]
 REFUSED_BY_DBT: list[tuple[str, Any]] = [
     ("on_schema_change", True),

@@ -84,6 +84,10 @@ _BOOLEAN: Check = (lambda value: isinstance(value, bool), "true, false")
 _PROPERTIES: Check = (_is_scalars, "values (a text, a number, true or false) by name")
 
 CHECKS: Mapping[str, Check] = {
+    "catalog_name": (
+        lambda _: False,
+        "nothing. dbt's catalogs.yml is not supported. Set catalog to the name of Spark's catalog",
+    ),
     "file_format": (
         lambda value: isinstance(value, str) and bool(_DATA_SOURCE.fullmatch(value)),
         "the name of a data source, such as delta",
