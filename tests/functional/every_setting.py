@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
+from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
 from dbt.adapters.deltawiden.spark.unsafe_settings import REFUSED_SETTINGS
 
 DELTA = "spark.databricks.delta."
@@ -137,6 +138,16 @@ def _values(probe: SparkSession, name: str, default: str) -> list[str]:
             return [value for value in choice[1].split(", ") if value.upper() != default.upper()]
         if "'boolean' value" in text:
             return ["true", "false"]
-        return ["1"] if _NUMBER.search(text) and default != "1" else []
+        is_other_number = _NUMBER.search(text) and default != "1"
+        return ["1"] if is_other_number and _accepts(probe, name, "1") else []
     probe.conf.unset(name)
     return []
+
+
+def _accepts(probe: SparkSession, name: str, value: str) -> bool:
+    try:
+        probe.conf.set(name, value)
+    except SPARK_ERRORS:
+        return False
+    probe.conf.unset(name)
+    return True
