@@ -14,8 +14,9 @@ demo: $(INSTALLED)  ## Real flights in a table that is widened, and the same wit
 	$(BIN)/python examples/flights/demo.py
 
 # Two processes, each with a Spark and a metastore of its own: the tests of one leave a core idle. The
-# second one's output is printed when both have ended.
-TEST := $(BIN)/pytest -m 'not slow and not promise'
+# second one's output is printed when both have ended. The lanes, test-slow and the demo have the usual
+# settings of Spark.
+TEST := $(BIN)/pytest -m 'not slow and not promise' --small-tables
 FIRST_TESTS := tests/conformance tests/unit tests/walk $(wildcard tests/functional/test_[a-k]*.py)
 SECOND_TESTS := tests/readers $(filter-out $(FIRST_TESTS),$(wildcard tests/functional/test_*.py))
 SECOND_LOG := .pytest_second.log

@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 from dbt.adapters.deltawiden.delta.engine import Engine, read_engine
 from dbt.adapters.deltawiden.spark.session import get_session
 from dbt.adapters.deltawiden.spark.start import SparkStart
+from tests.small import SMALL
 
 pytest_plugins = ["dbt.tests.fixtures.project"]
 
@@ -41,7 +42,9 @@ def _versions(record_testsuite_property: Callable[[str, object], None]) -> None:
 
 
 @pytest.fixture(scope="session")
-def spark_parameters(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def spark_parameters(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("spark")
     return {
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
@@ -60,6 +63,7 @@ def spark_parameters(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]
         "spark.sql.parquet.int96RebaseModeInWrite": "CORRECTED",
         # A zone with daylight saving time, so that there are skipped and repeated hours.
         "spark.sql.session.timeZone": "America/New_York",
+        **(SMALL if request.config.getoption("--small-tables") else {}),
     }
 
 
@@ -84,6 +88,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     parser.addoption(
         "--other-walks", type=int, default=0, help="which walks test the promise; at most 9"
+    )
+    parser.addoption(
+        "--small-tables",
+        action="store_true",
+        help="settings of Spark under which statements on small tables are quicker",
     )
     parser.addoption("--readers-page", help="the page for what other readers can do with a table")
     parser.addoption("--pictures", help="the folder for pictures of pages; needs Chromium")
