@@ -225,6 +225,7 @@ def test_a_forgotten_archive_is_deleted(machine: Machine):
 def at_exit(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     registered: list[object] = []
     monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setattr(class_archive, "memory_bytes", lambda: 4 * 2**30)
     monkeypatch.setattr(atexit, "register", registered.append)
     return registered
 
@@ -263,6 +264,14 @@ def test_nothing_is_made_in_a_folder_that_cannot_be_created(
     machine: Machine, at_exit: list[object]
 ):
     (machine.folder / "cache").write_text("a file")
+    machine.archive().make_at_exit()
+    assert at_exit == []
+
+
+def test_nothing_is_made_with_little_memory(
+    machine: Machine, at_exit: list[object], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(class_archive, "memory_bytes", lambda: 2 * 2**30)
     machine.archive().make_at_exit()
     assert at_exit == []
 
