@@ -1,6 +1,7 @@
 """A dbt connection and cursor over a PySpark session, with Spark's errors as dbt's."""
 
 import contextlib
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -221,7 +222,9 @@ def errors_as_dbt_errors() -> Iterator[None]:
 
 
 def hush_pyspark() -> None:
-    """Prevent PySpark 4 from printing each failed statement as JSON on the terminal."""
+    """Keep what PySpark prints for each failed statement, and for data frames, off the terminal."""
+    # Connect ignores this argument, with which a classic session does not look at each value.
+    warnings.filterwarnings("ignore", message="'verifySchema' is ignored")
     with contextlib.suppress(ImportError):
         from pyspark.logger import PySparkLogger
 
