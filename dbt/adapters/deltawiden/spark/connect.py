@@ -92,8 +92,7 @@ def create_session(
 ) -> SparkSession:
     """Create a session on a server, with those parameters of a profile that can be set on it.
 
-    Args:
-        prepare: is called with the session before its first statement.
+    ``prepare`` has it before its first statement.
 
     Raises:
         DbtConfigError: the session has a setting with which values would be lost.
