@@ -53,7 +53,7 @@ class _DbtSparkProject:
 class TestCheckProject(_DbtSparkProject):
     @pytest.fixture(scope="class")
     def dbt_profile_target(self, dbt_profile_target):
-        given = {**dbt_profile_target["server_side_parameters"], AUTO_MERGE: "true"}
+        given = {**dbt_profile_target.get("server_side_parameters", {}), AUTO_MERGE: "true"}
         return {**dbt_profile_target, "server_side_parameters": given}
 
     @pytest.fixture(scope="class")
