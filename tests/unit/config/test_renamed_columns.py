@@ -69,6 +69,15 @@ def test_a_key_that_still_has_an_old_name_is_named(key, value):
     assert rename_problems({**config, key: "amount"}) == []
 
 
+def test_a_condition_names_the_field_of_an_element_without_the_word_element():
+    config = {"renamed_columns": {"items.element.qty": "quantity"}}
+    texts = ["array_contains(items.quantity, 3)", "items.qty[0] > 1", "quantity > 1"]
+    (found,) = rename_problems({**config, "incremental_predicates": texts})
+    assert (
+        "got 'array_contains(items.quantity, 3)', with the old name of items.element.qty" in found
+    )
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -108,11 +108,13 @@ def _old_names(line: _Line, before: Path, config: Mapping[str, Any]) -> Iterator
                 yield f"{key}: got {name!r}, the old name of {path_text(line.new)}"
     clauses = read_merge_clauses(config)
     aliases = clauses.target.lower(), clauses.source.lower()
+    # In SQL, `items.qty` is the field of each element.
+    names = before, (*(part for part in before[:-1] if part != "element"), before[-1])
     for key in _CONDITION_KEYS:
         for text in _texts(config.get(key)):
             used = parsed_paths(assignments_of(text) or text) or ()
             columns = [path[1:] if path[0] in aliases else path for path in used]
-            if any(column[: len(before)] == before for column in columns):
+            if any(column[: len(name)] == name for column in columns for name in names):
                 yield f"{key}: got {text!r}, with the old name of {path_text(line.new)}"
 
 
