@@ -16,10 +16,9 @@ from dbt.adapters.deltawiden.config.renamed_columns import (
 from dbt.adapters.deltawiden.config.strategies import configured_predicates, strategy_of
 from dbt.adapters.deltawiden.config.validation import (
     invalid_configuration,
-    names_listed,
     read_model_policy,
 )
-from dbt.adapters.deltawiden.sql.identifiers import Path, columns_listed
+from dbt.adapters.deltawiden.sql.identifiers import Path, columns_listed, names_listed
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from dbt.adapters.deltawiden.sql.identifiers import (
     Path,
     columns_listed,
     folded,
+    names_listed,
     path_text,
     read_name,
 )
@@ -111,12 +112,8 @@ def _old_names(line: _Line, before: Path, config: Mapping[str, Any]) -> Iterator
     # In SQL, `items.qty` is the field of each element.
     names = before, (*(part for part in before[:-1] if part != "element"), before[-1])
     for key in _CONDITION_KEYS:
-        for text in _texts(config.get(key)):
+        for text in names_listed(config.get(key)):
             used = parsed_paths(assignments_of(text) or text) or ()
             columns = [path[1:] if path[0] in aliases else path for path in used]
             if any(column[: len(name)] == name for column in columns for name in names):
                 yield f"{key}: got {text!r}, with the old name of {path_text(line.new)}"
-
-
-def _texts(given: Any) -> Sequence[str]:
-    return [given] if isinstance(given, str) else given or ()

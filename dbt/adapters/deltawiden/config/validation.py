@@ -1,7 +1,7 @@
 """Check the configuration that dbt-spark's clauses and strategies read, before anything runs."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from dbt_common.exceptions import DbtConfigError
@@ -143,11 +143,6 @@ def problems(config: Mapping[str, Any]) -> list[str]:
         for key, (is_accepted, accepted) in CHECKS.items()
         if (given := config.get(key)) not in (None, "", [], {}, ()) and not is_accepted(given)
     ]
-
-
-def names_listed(configured: str | Sequence[str] | None) -> list[str]:
-    """Return the names or conditions of a key as a list, also if it has only one."""
-    return [configured] if isinstance(configured, str) else list(configured or ())
 
 
 def columns_named(names: Iterable[str]) -> frozenset[str]:

@@ -9,7 +9,13 @@ from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.deltawiden.delta.relations import relation_path
-from dbt.adapters.deltawiden.sql.identifiers import Path, folded, parse_path, read_name
+from dbt.adapters.deltawiden.sql.identifiers import (
+    Path,
+    folded,
+    names_listed,
+    parse_path,
+    read_name,
+)
 
 Names = str | Sequence[str] | None
 Node = Mapping[str, Any]
@@ -45,8 +51,8 @@ class Selection:
         Raises:
             CompilationError: a table does not exist, or no table is named.
         """
-        found = [self._model_relation(name) for name in as_list(models)]
-        found += [self._named_relation(name) for name in as_list(relations)]
+        found = [self._model_relation(name) for name in names_listed(models)]
+        found += [self._named_relation(name) for name in names_listed(relations)]
         if schema is not None:
             found += self._in_schema(schema)
         if not found:
@@ -93,7 +99,7 @@ class Selection:
             CompilationError: the project has no such node.
         """
         if models is not None:
-            named = [self.node(name) for name in as_list(models)]
+            named = [self.node(name) for name in names_listed(models)]
             return list({full_name(node): node for node in named}.values())
         found = [node for node in self.nodes() if node["config"]["materialized"] == materialized]
         # Sort them, so that two reports can be compared. dbt's own order can change.
@@ -163,8 +169,3 @@ def _listed(nodes: Iterable[Node]) -> str:
 
 def _folded(relation: SparkRelation) -> Path:
     return folded(relation_path(relation))
-
-
-def as_list(names: Names) -> list[str]:
-    """Return names as a list. A single name can be given without a list."""
-    return [names] if isinstance(names, str) else list(names or ())

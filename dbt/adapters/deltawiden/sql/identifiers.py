@@ -112,6 +112,11 @@ def names_sql(given: str | Sequence[str]) -> str:
     return ", ".join(name if _COLUMN.fullmatch(name) else quote(name) for name in names)
 
 
+def names_listed(configured: str | Sequence[str] | None) -> list[str]:
+    """Return the names or conditions of a key as a list, also if it has only one."""
+    return [configured] if isinstance(configured, str) else list(configured or ())
+
+
 def columns_listed(given: str | Sequence[str]) -> Sequence[str]:
     """Return the columns or transforms that a configuration lists, as its author wrote them."""
     if isinstance(given, str):

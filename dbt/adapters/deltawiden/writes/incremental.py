@@ -23,9 +23,9 @@ from dbt.adapters.deltawiden.config.strategies import (
     STRATEGIES,
     strategy_macro,
 )
-from dbt.adapters.deltawiden.config.validation import names_listed
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_path
+from dbt.adapters.deltawiden.sql.identifiers import names_listed
 from dbt.adapters.deltawiden.sql.relation_names import with_types
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan

@@ -11,7 +11,6 @@ from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql.types import StructType
 
-from dbt.adapters.deltawiden.config.validation import names_listed
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import provider, relation_sql
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
@@ -29,7 +28,7 @@ from dbt.adapters.deltawiden.operations.audit.query import (
 from dbt.adapters.deltawiden.operations.audit.value_comparison import EarlierTypes
 from dbt.adapters.deltawiden.operations.selection import Names, Node, Selection
 from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
-from dbt.adapters.deltawiden.sql.identifiers import folded, path_text
+from dbt.adapters.deltawiden.sql.identifiers import folded, names_listed, path_text
 from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName
 from dbt.adapters.deltawiden.sql.types import type_text
 

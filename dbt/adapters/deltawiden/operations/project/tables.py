@@ -11,7 +11,7 @@ from dbt_common.exceptions import DbtBaseException, DbtRuntimeError
 from pyspark.sql.types import CharType, DataType, NumericType, StringType, StructType, VarcharType
 
 from dbt.adapters.deltawiden.config.strategies import DELETE_INSERT, MERGE, strategy_of
-from dbt.adapters.deltawiden.config.validation import columns_named, names_listed
+from dbt.adapters.deltawiden.config.validation import columns_named
 from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
 from dbt.adapters.deltawiden.operations.forecast.downstream import QUERY_NOT_KNOWN, Reader
 from dbt.adapters.deltawiden.operations.forecast.node_graph import materialization
@@ -20,7 +20,7 @@ from dbt.adapters.deltawiden.operations.project.files import ProjectFiles
 from dbt.adapters.deltawiden.operations.project.finding import NOWHERE, Effect, Finding
 from dbt.adapters.deltawiden.operations.selection import Node, Selection, full_name
 from dbt.adapters.deltawiden.spark.errors import condition
-from dbt.adapters.deltawiden.sql.identifiers import Path, folded, path_text
+from dbt.adapters.deltawiden.sql.identifiers import Path, folded, names_listed, path_text
 from dbt.adapters.deltawiden.sql.types import type_text
 from dbt.adapters.deltawiden.views.finder import view_models
 from dbt.adapters.deltawiden.views.stale_views import update_commands
