@@ -1,15 +1,13 @@
 """The tutorial, from its page: each file is written, each command run, and each line printed."""
 
-import os
 import re
 import shlex
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.functional.test_keep_alive import kept as kept
-from tests.functional.test_start import DBT, ended
+from tests.functional.test_start import dbt, ended
 from tests.functional.test_start import project as project
 
 PAGE = Path(__file__).parents[2] / "docs" / "tutorial.md"
@@ -24,14 +22,7 @@ def printed(folder: Path, commands: str, **environment: str) -> str:
         if program == "pip":
             continue
         assert program == "dbt"
-        ran = subprocess.run(
-            [DBT, "--no-use-colors", *words],
-            cwd=folder,
-            env={**os.environ, **environment},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        ran = dbt(folder, *words, **environment)
         output += ran.stdout + ran.stderr
     return output
 
