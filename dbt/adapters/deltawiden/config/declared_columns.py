@@ -60,6 +60,26 @@ def read_declarations(columns: Columns) -> list[Declaration]:
     ]
 
 
+def has_contract(config: Mapping[str, Any]) -> bool:
+    """Return whether a contract is enforced."""
+    contract = config.get("contract")
+    # In a run it is an object of dbt's, and in the manifest a mapping.
+    if isinstance(contract, Mapping):
+        return bool(contract.get("enforced"))
+    return bool(getattr(contract, "enforced", False))
+
+
+def declared_defaults(config: Mapping[str, Any], columns: Columns) -> dict[str, str]:
+    """Return the default values that an enforced contract declares, by column in lower case."""
+    if not has_contract(config):
+        return {}
+    return {
+        found.column.lower(): found.expression
+        for found in read_declarations(columns)
+        if found.key == CURRENT_DEFAULT
+    }
+
+
 def _read(column: str, text: str) -> Iterator[Declaration]:
     text = text.strip()
     if _IDENTITY.fullmatch(text):

@@ -17,6 +17,7 @@ class DeltaWidenConfig(SparkConfig):
     store_assignment_policy: str | None = None
     liquid_clustered_by: str | list[str] | None = None
     renamed_columns: dict[str, str] | None = None
+    backfill_new_columns: bool | None = None
     include_full_name_in_path: bool | None = None
     owns_location: bool | None = None
     # The clauses of a MERGE, with the names of dbt-databricks.

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from dbt.adapters.deltawiden.config.backfill import BACKFILL
 from dbt.adapters.deltawiden.config.clustering import read_clustering
+from dbt.adapters.deltawiden.config.declared_columns import declared_defaults
 from dbt.adapters.deltawiden.config.merge_clauses import MergeClauses, read_merge_clauses
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy
 from dbt.adapters.deltawiden.config.renamed_columns import (
@@ -33,6 +35,8 @@ class ModelSpec:
         predicates: the conditions of ``predicates`` or ``incremental_predicates``.
         merge_update_columns, merge_exclude_columns: the names as the author wrote them.
         clustering: as ``read_clustering`` returns it.
+        backfills: whether the rows that exist get values for new columns.
+        defaults: the default values that an enforced contract declares, by column in lower case.
     """
 
     name: str
@@ -49,6 +53,8 @@ class ModelSpec:
     tblproperties: Mapping[str, Any] = field(default_factory=dict)
     clustering: tuple[Path, ...] | None = None
     renames: Renames = field(default_factory=dict)
+    backfills: bool = False
+    defaults: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def checks_values(self) -> bool:
@@ -87,4 +93,6 @@ def read_model_spec(
         tblproperties=config.get("tblproperties") or {},
         clustering=read_clustering(config),
         renames=read_renames(config, columns or {}),
+        backfills=bool(config.get(BACKFILL)),
+        defaults=declared_defaults(config, columns or {}),
     )

@@ -7,6 +7,7 @@ from typing import Any
 from dbt_common.exceptions import DbtConfigError
 
 from dbt.adapters.deltawiden.config.after_run import AFTER_RUN, OPTIMIZE_KEYS, optimize_problems
+from dbt.adapters.deltawiden.config.backfill import BACKFILL, backfill_problems
 from dbt.adapters.deltawiden.config.clustering import clustering_problems, warn_without_effect
 from dbt.adapters.deltawiden.config.location import LOCATION_KEYS, is_absolute
 from dbt.adapters.deltawiden.config.merge_clauses import is_action, is_flag
@@ -117,6 +118,7 @@ CHECKS: Mapping[str, Check] = {
     "not_matched_by_source_condition": _CONDITION,
     "merge_with_schema_evolution": _FLAG,
     "store_assignment_policy": (lambda value: value == STRICT, STRICT),
+    BACKFILL: _BOOLEAN,
     "column_types": (_is_types, "Spark types by column"),
     "optimize": (lambda value: value == AFTER_RUN, AFTER_RUN),
     "zorder": _NAMES,
@@ -188,6 +190,7 @@ def configuration_problems(config: Mapping[str, Any], is_own: Callable[[str], bo
     return found or [
         *clustering_problems(config),
         *rename_problems(config),
+        *backfill_problems(config),
         *strategy_problems({key: config.get(key) for key in STRATEGY_KEYS}, is_own),
     ]
 

@@ -225,3 +225,8 @@ def type_in(data_type: DataType | None, name: str) -> DataType | None:
     """Return the type of one of a type's ``fields_in``, in any case. None if there is none."""
     inside = fields_in(data_type) if data_type else ()
     return next((f.dataType for f in inside if f.name.lower() == name.lower()), None)
+
+
+def limited(schema: StructType, names: Sequence[str]) -> StructType:
+    """Return the columns of a schema that have one of the names, in lower case; without any all."""
+    return StructType([f for f in schema.fields if not names or f.name.lower() in names])

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pyspark.sql.types import StructField
 
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.widening.backfill import BackfillColumns
 from dbt.adapters.deltawiden.widening.refusals import Refusal
 from dbt.adapters.deltawiden.widening.schema_diff import (
     FieldDifference,
@@ -86,6 +87,12 @@ class Plan:
         return tuple(
             field for step in self.after if isinstance(step, DropColumns) for field in step.fields
         )
+
+    @property
+    def backfilled(self) -> tuple[str, ...]:
+        """The columns for which the rows that exist get the model's values."""
+        steps = (step for step in self.after if isinstance(step, BackfillColumns))
+        return tuple(name for step in steps for name in step.names)
 
     @property
     def rewrites_rows(self) -> bool:

@@ -7,7 +7,7 @@ from functools import cache, partial
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.relation import SparkRelation
-from dbt_common.exceptions import CompilationError, DbtRuntimeError
+from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql.types import StructField, StructType
 
 from dbt.adapters.deltawiden.config.clustering import changed_clustering
@@ -20,7 +20,6 @@ from dbt.adapters.deltawiden.delta.conflicts import is_conflict, retry_same_comm
 from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
 from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
 from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName
-from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.clustering import plan_clustering
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import plan_changes, plan_no_change
@@ -34,31 +33,12 @@ from dbt.adapters.deltawiden.widening.self_reference import (
 )
 from dbt.adapters.deltawiden.widening.steps import ClusterBy, Step
 from dbt.adapters.deltawiden.writes.attempts import SchemaChangeFailed
+from dbt.adapters.deltawiden.writes.backfill import Backfill, FullQuery
+from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused, require_not_refused
 from dbt.adapters.deltawiden.writing.partition_values import has_moments, shifts_moments
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 
 logger = AdapterLogger("DeltaWiden")
-
-
-class SchemaChangeRefused(CompilationError):
-    """The table can't take the model's output, or the requested types. Nothing was changed.
-
-    It is a compilation error, as dbt's own refusal under ``on_schema_change: fail`` is.
-    """
-
-
-def require_not_refused(plan: Plan, wanted: str = "take the model's output") -> Plan:
-    """Return a plan that is not refused.
-
-    Args:
-        wanted: what the table can't do if the plan is refused, for the message.
-
-    Raises:
-        SchemaChangeRefused: the plan is refused. All refusals are in the message.
-    """
-    if plan.refusals:
-        raise SchemaChangeRefused(report.refusals_text(plan, wanted))
-    return plan
 
 
 class TableEvolution:
@@ -73,12 +53,14 @@ class TableEvolution:
         table: SparkRelation,
         spec: ModelSpec,
         keys: Container[str] = (),
+        full_query: FullQuery | None = None,
     ) -> Plan:
         """Decide what a table needs before a model's output is written to it.
 
         Args:
             schemas: the schema of the model's output, and the table's.
             keys: the columns, in lower case, by which the write finds rows.
+            full_query: the query for ``backfill_new_columns``. None if it is not known.
 
         Returns:
             A plan that is not refused. Its statements have not run.
@@ -125,6 +107,9 @@ class TableEvolution:
             # Delta's WriteIntoDelta: an overwrite of the whole table replaces its clustering
             # columns by those of the statement, and INSERT OVERWRITE can't have any.
             plan = replace(plan, after=(ClusterBy(plan.table, spec.clustering), *plan.after))
+        if spec.backfills:
+            backfill = Backfill(plan, snapshot, spec, self._backend.query_schema, check)
+            plan = backfill.planned(full_query)
         return require_not_refused(renames.before(plan))
 
     def value_check(

@@ -31,6 +31,7 @@ from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.renames import renamed_schema
 from dbt.adapters.deltawiden.writes.attempts import Attempts, Turns, retry_with_new_plan
+from dbt.adapters.deltawiden.writes.backfill import render_full_query
 from dbt.adapters.deltawiden.writes.batches import batch_of_model, refuse_shared_partitions
 from dbt.adapters.deltawiden.writes.duplicate_keys import duplicate_keys_named
 from dbt.adapters.deltawiden.writes.evolution import TableEvolution
@@ -178,8 +179,8 @@ class IncrementalWrites:
         table: SparkRelation,
     ) -> None:
         """Rewrite older files after a widening, and store the response of the write."""
-        changes = attempts.changes
-        if not (changes or attempts.renamed):
+        changes, backfilled = attempts.changes, attempts.plan.backfilled
+        if not (changes or attempts.renamed or backfilled):
             return
         limit = spec.policy.rewrite_widened_files
         with self._turns[table.render()].turn():
@@ -206,7 +207,9 @@ class IncrementalWrites:
         source, query = context["_deltawiden_create_source_view"](checked_query)
         self._views.check(context, query)
         schemas = self._backend.schema(source), table_schema()
-        plan = plan_incremental(self._evolution, schemas, existing, spec, query)
+        plan = plan_incremental(
+            self._evolution, schemas, existing, spec, query, partial(render_full_query, context)
+        )
         attempts.record_plan(plan)
         write = ModelWrite(
             spec=spec,
@@ -368,6 +371,7 @@ def _store_response(context: Context, attempts: Attempts, rewritten: Rewritten) 
         **written["response"].to_dict(),
         type_changes=[change.value for change in attempts.changes],
         renamed_columns=[step.value for step in attempts.renamed],
+        backfilled_columns=list(attempts.plan.backfilled),
         rewritten_files=rewritten.files,
         rewritten_bytes=rewritten.bytes,
     )
@@ -381,10 +385,12 @@ class DeltaWidenResponse(AdapterResponse):
     Attributes:
         type_changes: the type changes made before the write, each with ``path``, ``from``, ``to``.
         renamed_columns: the renames made before it, each with ``path`` and the old path, ``from``.
+        backfilled_columns: the columns for which the rows that existed got values after it.
         rewritten_files, rewritten_bytes: the files from before them that were rewritten after it.
     """
 
     type_changes: list[dict[str, Any]] = field(default_factory=list)
     renamed_columns: list[dict[str, Any]] = field(default_factory=list)
+    backfilled_columns: list[str] = field(default_factory=list)
     rewritten_files: int = 0
     rewritten_bytes: int = 0

@@ -13,7 +13,9 @@ from dbt.adapters.deltawiden.config.validation import columns_named
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import refused_keys
 from dbt.adapters.deltawiden.widening.renames import renamed_schema
-from dbt.adapters.deltawiden.writes.evolution import TableEvolution, require_not_refused
+from dbt.adapters.deltawiden.writes.backfill import FullQuery
+from dbt.adapters.deltawiden.writes.evolution import TableEvolution
+from dbt.adapters.deltawiden.writes.refused import require_not_refused
 
 
 def plan_incremental(
@@ -22,6 +24,7 @@ def plan_incremental(
     table: SparkRelation,
     spec: ModelSpec,
     query: str,
+    full_query: FullQuery | None = None,
 ) -> Plan:
     """Decide what an existing table needs before an incremental model is written to it.
 
@@ -30,6 +33,7 @@ def plan_incremental(
         schemas: the schema of the model's output, and the table's.
         query: the model's query. Empty if it is not known: then it is not checked whether the model
             widens its own input.
+        full_query: as for ``TableEvolution.plan``.
 
     Returns:
         A plan that is not refused. Its statements have not run.
@@ -41,7 +45,7 @@ def plan_incremental(
     keys = columns_named(spec.unique_key)
     if spec.strategy == REPLACE_WHERE:
         keys = _columns_of_condition(spec.predicates, renamed_schema(spec.renames, schemas[1]))
-    plan = evolution.plan(schemas, table, spec, keys)
+    plan = evolution.plan(schemas, table, spec, keys, full_query)
     if spec.strategy in (MERGE, DELETE_INSERT):
         plan = require_not_refused(plan.refusing(refused_keys(plan.write)))
         _check_unique_key(plan, spec.unique_key)

@@ -12,7 +12,7 @@ from dbt.adapters.deltawiden.sql.identifiers import parse_path, path_text
 from dbt.adapters.deltawiden.views.finder import ViewFinder, view_models
 from dbt.adapters.deltawiden.views.stale_views import changed_values_text, widened_text
 from dbt.adapters.deltawiden.widening.plan import Plan
-from dbt.adapters.deltawiden.writes.evolution import SchemaChangeRefused
+from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
 
 logger = AdapterLogger("DeltaWiden")
 

@@ -24,8 +24,9 @@ from dbt.adapters.deltawiden.sql.identifiers import quote, read_name
 from dbt.adapters.deltawiden.sql.queries import select_from
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
-from dbt.adapters.deltawiden.writes.evolution import SchemaChangeRefused, TableEvolution
+from dbt.adapters.deltawiden.writes.evolution import TableEvolution
 from dbt.adapters.deltawiden.writes.model_write import source_sql
+from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
 from dbt.adapters.deltawiden.writing.columns import WrittenColumn, match_columns
 
 _STAGING_MACROS = ("snapshot_staging_table", "snapshot_get_time")

@@ -13,7 +13,7 @@ from dbt.adapters.deltawiden.operations.audit.model_rows import (
     RowsReader,
     column_rows,
 )
-from dbt.adapters.deltawiden.operations.audit.query import COUNTS, Compared, NotCompared
+from dbt.adapters.deltawiden.operations.audit.query import COUNTS, Compared
 from dbt.adapters.deltawiden.operations.audit.restore_values import restore_command
 from dbt.adapters.deltawiden.operations.progress import log_progress
 from dbt.adapters.deltawiden.operations.result import (
@@ -23,6 +23,7 @@ from dbt.adapters.deltawiden.operations.result import (
     text_table,
 )
 from dbt.adapters.deltawiden.operations.selection import Names, Node, full_name
+from dbt.adapters.deltawiden.widening.matched_rows import NotCompared
 
 _NAME = "audit_lossy_writes"
 

@@ -6,14 +6,15 @@ from dataclasses import replace
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql.types import StructType
 
-from dbt.adapters.deltawiden.operations.audit.model_rows import ModelRows, limited
+from dbt.adapters.deltawiden.operations.audit.model_rows import ModelRows
 from dbt.adapters.deltawiden.operations.audit.query import Repair
 from dbt.adapters.deltawiden.operations.audit.repair import Choice, Repairer
 from dbt.adapters.deltawiden.sql.identifiers import path_text, read_name
+from dbt.adapters.deltawiden.sql.types import limited
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import plan_no_change
 from dbt.adapters.deltawiden.widening.schema_diff import compare
-from dbt.adapters.deltawiden.writes.evolution import require_not_refused
+from dbt.adapters.deltawiden.writes.refused import require_not_refused
 
 
 def choose_backfill(names: Sequence[str], where: str, rows: ModelRows, by: Repairer) -> Choice:

@@ -19,18 +19,17 @@ from dbt.adapters.deltawiden.operations.audit.query import (
     EVERYTHING,
     Column,
     Compared,
-    NotCompared,
     Repair,
     audit_sql,
     compared_columns,
-    key_columns,
 )
 from dbt.adapters.deltawiden.operations.audit.value_comparison import EarlierTypes
 from dbt.adapters.deltawiden.operations.selection import Names, Node, Selection
 from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
 from dbt.adapters.deltawiden.sql.identifiers import folded, names_listed, path_text
 from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName
-from dbt.adapters.deltawiden.sql.types import type_text
+from dbt.adapters.deltawiden.sql.types import limited, type_text
+from dbt.adapters.deltawiden.widening.matched_rows import NotCompared, key_columns
 
 FullQuery = Callable[[Node, BaseRelation], str]
 """Renders a model's query for a table as in a full refresh; empty if it can't."""
@@ -134,11 +133,6 @@ class ModelRows:
         """Return the names of the columns that ``differing`` returns, each once."""
         found = self.differing(document, only_casts)
         return list(dict.fromkeys(column["path"][0] for column in found))
-
-
-def limited(schema: StructType, names: Sequence[str]) -> StructType:
-    """Return the columns of a schema that have one of the names, in lower case; without any all."""
-    return StructType([f for f in schema.fields if not names or f.name.lower() in names])
 
 
 @dataclass(frozen=True)

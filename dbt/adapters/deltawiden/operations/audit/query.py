@@ -12,19 +12,14 @@ from dbt.adapters.deltawiden.operations.audit.value_comparison import (
     is_comparable,
     same_sql,
 )
-from dbt.adapters.deltawiden.sql.identifiers import Path, path_sql, path_text, quote, read_name
+from dbt.adapters.deltawiden.sql.identifiers import Path, path_sql, path_text, quote
 from dbt.adapters.deltawiden.sql.queries import in_lines
 from dbt.adapters.deltawiden.sql.side_by_side import by_name
-from dbt.adapters.deltawiden.sql.types import type_in, type_sql, type_text
-from dbt.adapters.deltawiden.widening.common_type import common_type
+from dbt.adapters.deltawiden.sql.types import type_text
+from dbt.adapters.deltawiden.widening.matched_rows import KeyColumn
 from dbt.adapters.deltawiden.writing.columns import WrittenColumn
 from dbt.adapters.deltawiden.writing.merge import in_brackets
-from dbt.adapters.deltawiden.writing.store_assignment import kind_of, store_assignment
 from dbt.adapters.deltawiden.writing.value_check import shown_sql
-
-
-class NotCompared(ValueError):
-    """A model can't be compared with its table. The message is the reason."""
 
 
 @dataclass(frozen=True)
@@ -52,15 +47,6 @@ class Compared:
     columns: Sequence[Column]
     not_stored: Sequence[Path]
     not_comparable: Sequence[str]
-
-
-@dataclass(frozen=True)
-class KeyColumn:
-    """A column by which the rows are found: its value on each side, as the type that holds both."""
-
-    name: str
-    produced: str
-    stored: str
 
 
 @dataclass(frozen=True)
@@ -137,57 +123,6 @@ def compared_columns(produced: StructType, stored: StructType) -> Compared:
 
     add(produced, stored, (), ())
     return Compared(columns, not_stored, not_comparable)
-
-
-def key_columns(names: Sequence[str], produced: StructType, stored: StructType) -> list[KeyColumn]:
-    """Find the columns of a key in the model's output and in the table.
-
-    Raises:
-        NotCompared: a name is no column of both, or no type holds both values exactly.
-    """
-    return [_key_column(name, produced, stored) for name in names]
-
-
-def _key_column(name: str, produced: StructType, stored: StructType) -> KeyColumn:
-    path = read_name(name)
-    for schema, owner in ((produced, "the model's query"), (stored, "the table")):
-        if _type_at(schema, path) is None:
-            raise NotCompared(
-                f"unique_key: {owner} has no column {name}; it has {', '.join(schema.names)}"
-            )
-    source, column = _type_at(produced, path), _type_at(stored, path)
-    assert source is not None
-    assert column is not None
-    key_type = _key_type(source, column)
-    if key_type is None:
-        raise NotCompared(
-            f"unique_key: {name} is {type_text(source)} in the model and {type_text(column)} in "
-            "the table; no type holds the values of both, so that rows could be found by it"
-        )
-    values = [_key_value(f"t.{path_sql(path)}", key_type) for _ in (source, column)]
-    return KeyColumn(name, *values)
-
-
-def _type_at(schema: DataType, path: Path) -> DataType | None:
-    found: DataType | None = schema
-    for part in path:
-        found = type_in(found, part) if isinstance(found, StructType) else None
-    return found
-
-
-def _key_type(source: DataType, column: DataType) -> DataType | None:
-    if {kind_of(source), kind_of(column)} & {None, "variant"}:
-        return None
-    for data_type, other in ((column, source), (source, column)):
-        if store_assignment(other, data_type).fits:
-            return data_type
-    return common_type(source, column)
-
-
-def _key_value(value: str, key_type: DataType) -> str:
-    # The cast to string removes a collation, and does not pad a char.
-    is_text = kind_of(key_type) == "string"
-    return f"cast({value} as {'string' if is_text else type_sql(key_type)})"
 
 
 def audit_sql(

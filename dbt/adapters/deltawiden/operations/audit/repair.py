@@ -1,14 +1,13 @@
 """Give columns of existing rows the values of their model: the steps of two operations."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 from dbt_common.invocation import get_invocation_id
-from pyspark.sql.types import CharType, StructType
+from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec, read_model_spec
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
@@ -24,9 +23,7 @@ from dbt.adapters.deltawiden.operations.audit.model_rows import (
 )
 from dbt.adapters.deltawiden.operations.audit.query import (
     COUNTS,
-    NotCompared,
     Repair,
-    key_columns,
     update_sql,
 )
 from dbt.adapters.deltawiden.operations.progress import log_progress
@@ -39,17 +36,17 @@ from dbt.adapters.deltawiden.operations.result import (
 from dbt.adapters.deltawiden.operations.selection import Names, Node, full_name
 from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
 from dbt.adapters.deltawiden.sql.raised_errors import LOSSY_VALUE, REMEDIES
-from dbt.adapters.deltawiden.sql.types import contains
+from dbt.adapters.deltawiden.widening.matched_rows import (
+    NotCompared,
+    key_columns,
+    not_padded,
+)
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.writes.attempts import Attempts, retry_with_new_plan
 from dbt.adapters.deltawiden.writes.evolution import TableEvolution
 from dbt.adapters.deltawiden.writes.model_views import ModelViews
 from dbt.adapters.deltawiden.writes.older_files import rewrite_older_files
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
-
-_PADDING = "spark.sql.readSideCharPadding"
-"""Delta can't use a char column that is padded when it is read in the condition of a MERGE
-(DELTA_MERGE_RESOLVED_ATTRIBUTE_MISSING_FROM_INPUT). Delta stores such values padded."""
 
 _REMEDY = (
     "Widen the column, with a run under on_schema_change: append_new_columns or with the operation "
@@ -191,10 +188,9 @@ class Repairer:
 
     def _merge(self, rows: ModelRows, statement: str) -> int | None:
         """Run the statement. Return the number of changed rows, if the table's format says it."""
-        has_char = any(contains(f.dataType, CharType) for f in with_char_types(rows.schema).fields)
-        setting = self.backend.with_setting(_PADDING, "false") if has_char else nullcontext()
+        unpadded = not_padded(self.backend, rows.schema)
         try:
-            with self.backend.tagged_commits(self.operation), setting:
+            with self.backend.tagged_commits(self.operation), unpadded:
                 found = self.backend.fetch_rows(statement)
         except DbtDatabaseError as error:
             # No configuration of the model lets this statement lose a value.

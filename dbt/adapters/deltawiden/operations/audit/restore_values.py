@@ -11,17 +11,17 @@ from pyspark.sql.types import CharType, StructType
 from dbt.adapters.deltawiden.config.policy import OnSchemaChange
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.operations.audit.backfill_columns import require_columns
-from dbt.adapters.deltawiden.operations.audit.model_rows import ModelRows, RowsReader, limited
+from dbt.adapters.deltawiden.operations.audit.model_rows import ModelRows, RowsReader
 from dbt.adapters.deltawiden.operations.audit.query import Repair
 from dbt.adapters.deltawiden.operations.audit.repair import Choice, Repairer
 from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
 from dbt.adapters.deltawiden.sql.identifiers import path_text
-from dbt.adapters.deltawiden.sql.types import contains
+from dbt.adapters.deltawiden.sql.types import contains, limited
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import plan_changes
 from dbt.adapters.deltawiden.widening.report import refusals_text, widen_command
 from dbt.adapters.deltawiden.widening.schema_diff import SchemaDifference, compare
-from dbt.adapters.deltawiden.writes.evolution import require_not_refused
+from dbt.adapters.deltawiden.writes.refused import require_not_refused
 from dbt.adapters.deltawiden.writing.columns import Write
 
 

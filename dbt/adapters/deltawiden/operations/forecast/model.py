@@ -145,6 +145,7 @@ def _result(model: str, plan: Plan, policy: Policy) -> OperationResult:
             **({"renamed": [step.value for step in plan.renamed]} if plan.renamed else {}),
             "new": [list(column.path) for column in plan.new],
             "dropped": [list(column.path) for column in plan.dropped],
+            **({"backfilled": list(plan.backfilled)} if plan.backfilled else {}),
             "not_stored_exactly": [list(leaf.path) for leaf in plan.lossy],
         },
     )

@@ -15,12 +15,9 @@ from dbt.adapters.deltawiden.widening.planner import plan_by_hand
 from dbt.adapters.deltawiden.widening.report import misread_text
 from dbt.adapters.deltawiden.widening.request import InvalidRequest, read_request
 from dbt.adapters.deltawiden.writes.attempts import Attempts, retry_with_new_plan
-from dbt.adapters.deltawiden.writes.evolution import (
-    SchemaChangeRefused,
-    TableEvolution,
-    require_not_refused,
-)
+from dbt.adapters.deltawiden.writes.evolution import TableEvolution
 from dbt.adapters.deltawiden.writes.older_files import left_after_run
+from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused, require_not_refused
 
 _NAME = "widen_columns"
 

@@ -1,0 +1,122 @@
+"""The steps that give the rows that exist values for new columns."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.events.format import pluralize
+from pyspark.sql.types import StructType
+
+from dbt.adapters.deltawiden.config.merge_clauses import SOURCE_ALIAS
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.sql.identifiers import quote
+from dbt.adapters.deltawiden.sql.queries import in_lines
+from dbt.adapters.deltawiden.widening.matched_rows import KeyColumn, not_padded
+from dbt.adapters.deltawiden.widening.steps import Step
+from dbt.adapters.deltawiden.writing.columns import WrittenColumn
+
+logger = AdapterLogger("DeltaWiden")
+
+BACKFILL_PROPERTY = "dbt_deltawiden.backfill"
+"""The table property that has, as JSON, the names of the columns that still get values. So a run
+does what the one before it, which added the columns, has not done."""
+
+
+@dataclass(frozen=True)
+class BackfillColumns(Step):
+    """Gives the rows that exist the values of the model's full query, where a column is null.
+
+    Attributes:
+        names: the columns.
+        keys: the columns by which the rows are found.
+        merge: the statement. Empty if the full query is not known.
+        schema: the table's schema at the write.
+    """
+
+    verb: ClassVar[str] = "backfilled"
+
+    names: tuple[str, ...]
+    keys: tuple[str, ...]
+    merge: str = ""
+    schema: StructType | None = None
+
+    def _sql(self) -> str:
+        keys = ", ".join(self.keys)
+        return (
+            f"merge into {self.table} using (the model's full query) on {keys} "
+            f"when matched and null then update set {', '.join(map(quote, self.names))}"
+        )
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """The columns."""
+        return self.names
+
+    def run(self, backend: SqlBackend) -> None:
+        """Run the MERGE, and log how many rows it has changed."""
+        with not_padded(backend, self.schema or StructType()):
+            found = backend.fetch_rows(self.merge)
+        rows = int(found[0]["num_updated_rows"])
+        logger.info(
+            f"{self.table}: {self.verb} {', '.join(self.names)} in {pluralize(rows, 'row')}"
+        )
+
+
+@dataclass(frozen=True)
+class FillColumns(Step):
+    """Gives all rows a value in new columns, in which they have none yet.
+
+    Attributes:
+        values: the columns, each with an expression.
+    """
+
+    verb: ClassVar[str] = "filled"
+
+    values: tuple[tuple[str, str], ...]
+
+    def _sql(self) -> str:
+        columns = [(quote(name), value) for name, value in self.values]
+        assigned = ", ".join(f"{name} = coalesce({name}, {value})" for name, value in columns)
+        return f"update {self.table} set {assigned}"
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """The columns."""
+        return tuple(name for name, _ in self.values)
+
+
+def backfill_sql(
+    query: str,
+    table: str,
+    keys: Sequence[KeyColumn],
+    columns: Sequence[WrittenColumn],
+    unchanged: str,
+) -> str:
+    """Render the MERGE that gives columns the values of a query in the rows where they are null.
+
+    Args:
+        columns: each with its column of the query.
+        unchanged: a condition that stops the statement if the table has changed since the plan.
+    """
+    found_by = [f"DBT_INTERNAL_K{number}" for number in range(len(keys))]
+    values = [f"DBT_INTERNAL_V{number}" for number in range(len(columns))]
+    selected = [f"{key.produced} as {name}" for key, name in zip(keys, found_by, strict=True)]
+    selected += [
+        f"{column.value_sql(f't.{quote(column.source.name)}')} as {name}"
+        for column, name in zip(columns, values, strict=True)
+        if column.source
+    ]
+    pairs = [(f"t.{c.quoted}", f"{SOURCE_ALIAS}.{v}") for c, v in zip(columns, values, strict=True)]
+    matches = [
+        *(f"{SOURCE_ALIAS}.{n} <=> {k.stored}" for n, k in zip(found_by, keys, strict=True)),
+        f"({' or '.join(f'({old} is null and {new} is not null)' for old, new in pairs)})",
+    ]
+    assigned = ", ".join(f"{old} = coalesce({old}, {new})" for old, new in pairs)
+    return (
+        f"merge into {table} as t\n"
+        f"using (select {', '.join(selected)} from ({in_lines(query)}) t where {unchanged}) "
+        f"as {SOURCE_ALIAS}\n"
+        f"on {' and '.join(matches)}\n"
+        f"when matched then update set {assigned}"
+    )

@@ -1,0 +1,90 @@
+"""Find the rows of a table that a model's query returns, by the columns of a key."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+
+from pyspark.sql.types import CharType, DataType, StructType
+
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
+from dbt.adapters.deltawiden.sql.identifiers import Path, path_sql, read_name
+from dbt.adapters.deltawiden.sql.types import contains, type_in, type_sql, type_text
+from dbt.adapters.deltawiden.widening.common_type import common_type
+from dbt.adapters.deltawiden.writing.store_assignment import kind_of, store_assignment
+
+_PADDING = "spark.sql.readSideCharPadding"
+
+
+class NotCompared(ValueError):
+    """A model can't be compared with its table. The message is the reason."""
+
+
+@dataclass(frozen=True)
+class KeyColumn:
+    """A column by which the rows are found: its value on each side, as the type that holds both."""
+
+    name: str
+    produced: str
+    stored: str
+
+
+def key_columns(names: Sequence[str], produced: StructType, stored: StructType) -> list[KeyColumn]:
+    """Find the columns of a key in the model's output and in the table.
+
+    Raises:
+        NotCompared: a name is no column of both, or no type holds both values exactly.
+    """
+    return [_key_column(name, produced, stored) for name in names]
+
+
+def _key_column(name: str, produced: StructType, stored: StructType) -> KeyColumn:
+    path = read_name(name)
+    for schema, owner in ((produced, "the model's query"), (stored, "the table")):
+        if _type_at(schema, path) is None:
+            raise NotCompared(
+                f"unique_key: {owner} has no column {name}; it has {', '.join(schema.names)}"
+            )
+    source, column = _type_at(produced, path), _type_at(stored, path)
+    assert source is not None
+    assert column is not None
+    key_type = _key_type(source, column)
+    if key_type is None:
+        raise NotCompared(
+            f"unique_key: {name} is {type_text(source)} in the model and {type_text(column)} in "
+            "the table; no type holds the values of both, so that rows could be found by it"
+        )
+    values = [_key_value(f"t.{path_sql(path)}", key_type) for _ in (source, column)]
+    return KeyColumn(name, *values)
+
+
+def _type_at(schema: DataType, path: Path) -> DataType | None:
+    found: DataType | None = schema
+    for part in path:
+        found = type_in(found, part) if isinstance(found, StructType) else None
+    return found
+
+
+def _key_type(source: DataType, column: DataType) -> DataType | None:
+    if {kind_of(source), kind_of(column)} & {None, "variant"}:
+        return None
+    for data_type, other in ((column, source), (source, column)):
+        if store_assignment(other, data_type).fits:
+            return data_type
+    return common_type(source, column)
+
+
+def _key_value(value: str, key_type: DataType) -> str:
+    # The cast to string removes a collation, and does not pad a char.
+    is_text = kind_of(key_type) == "string"
+    return f"cast({value} as {'string' if is_text else type_sql(key_type)})"
+
+
+def not_padded(backend: SqlBackend, schema: StructType) -> AbstractContextManager[None]:
+    """Return the context for a MERGE whose condition uses columns of a table with this schema.
+
+    Delta can't use a char column there that is padded when it is read
+    (DELTA_MERGE_RESOLVED_ATTRIBUTE_MISSING_FROM_INPUT). Delta stores such values padded.
+    """
+    has_char = any(contains(f.dataType, CharType) for f in with_char_types(schema).fields)
+    return backend.with_setting(_PADDING, "false") if has_char else nullcontext()

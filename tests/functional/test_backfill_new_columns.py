@@ -1,0 +1,221 @@
+"""`backfill_new_columns`: the rows that exist get values for the columns that a run adds."""
+
+from decimal import Decimal
+
+import pytest
+
+from dbt.adapters.deltawiden.widening.backfill import BACKFILL_PROPERTY
+from tests.functional.operate import document
+from tests.functional.support import Table, dbt, needs_delta_4
+
+CONFIG = """materialized='incremental', unique_key='id', on_schema_change='append_new_columns',
+  type_widening=true, backfill_new_columns=true"""
+MACROS = """
+{% macro only_new(column) %}{% if is_incremental() %}where {{ column }} > 2{% endif %}{% endmacro %}
+{% macro price(column) %}cast({{ column }} * 1.25 as decimal(10,2)){% endmacro %}
+"""
+# The first run writes 0 to 3. Then the source no longer has 0, and has 4 and 5.
+SOURCE = """
+{{ config(materialized='ephemeral') }}
+select id from range({{ 0 if var('step') == 1 else 1 }}, {{ 4 if var('step') == 1 else 6 }})
+"""
+GROWN = f"""
+{{{{ config({CONFIG}, incremental_strategy='STRATEGY',
+           tblproperties={{'delta.columnMapping.mode': 'name'}}) }}}}
+select id, cast(id as {{{{ 'int' if var('step') == 1 else 'bigint' }}}}) as n
+  {{% if var('step') > 1 %}}
+  , if(id = 1, null, {{{{ price('id') }}}}) as `a price`
+  , named_struct('x', id, 'Y', array(id)) as st
+  , if({{{{ var('fails', 'false') }}}}, raise_error('not today'), 'v' || id) as note
+  {{% endif %}}
+from {{{{ ref('numbers') }}}} {{{{ only_new('id') }}}} -- the new rows
+"""
+OTHERS = {
+    "broken": f"""
+{{{{ config({CONFIG}) }}}}
+select id {{% if var('step') > 1 %}}, 1 as more {{% endif %}} from range(2)
+{{% if not is_incremental() and var('step') > 1 %}} where no_such_column = 1 {{% endif %}}
+""",
+    "narrower": f"""
+{{{{ config({CONFIG}) }}}}
+select id {{% if var('step') > 1 and is_incremental() %}}, 1 as more {{% endif %}}
+{{% if var('step') > 1 and not is_incremental() %}}, array(id) as more {{% endif %}} from range(2)
+""",
+    "lacking": f"""
+{{{{ config({CONFIG}) }}}}
+select id {{% if var('step') > 1 and is_incremental() %}}, 1 as more {{% endif %}} from range(2)
+""",
+    "declared": f"""
+{{{{ config({CONFIG}) }}}} select id, 1 as more, cast(null as int) as other from range(2)
+""",
+    "nested": f"""
+{{{{ config({CONFIG}) }}}}
+select id, named_struct('a', id {{% if var('step') > 1 %}}, 'b', id {{% endif %}}) as st
+from range(2)
+""",
+}
+CONTRACT = """
+models:
+  - name: declared
+    config: {contract: {enforced: true}}
+    columns:
+      - {name: id, data_type: bigint}
+      - {name: more, data_type: int}
+      - name: other
+        data_type: int
+        constraints: [{type: custom, expression: "default {{ var('default', '7') }}"}]
+"""
+PYTHON = """
+def model(dbt, session):
+    dbt.config(materialized='incremental', unique_key='id', backfill_new_columns=True,
+               on_schema_change='append_new_columns')
+    rows = session.range(2)
+    return rows if str(dbt.config.get('step')) == '1' else rows.selectExpr('id', '1 as more')
+"""
+STEP = """
+models:
+  - name: in_python
+    config: {step: "{{ var('step') }}"}
+"""
+
+
+class Models:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "numbers.sql": SOURCE,
+            "merged.sql": GROWN.replace("STRATEGY", "merge"),
+            "appended.sql": GROWN.replace("STRATEGY", "append"),
+            **{f"{name}.sql": text for name, text in OTHERS.items()},
+            "contracts.yml": CONTRACT,
+        }
+
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"mine.sql": MACROS}
+
+    @pytest.fixture
+    def merged(self, project, spark) -> Table:
+        return Table(spark, f"{project.test_schema}.merged")
+
+    @pytest.fixture
+    def declared(self, project, spark) -> Table:
+        table = Table(spark, f"{project.test_schema}.declared")
+        spark.sql(f"create table {table.name} using delta as select id from range(2)")
+        return table
+
+
+@needs_delta_4
+class TestNewColumns(Models):
+    def test_the_rows_that_exist_get_the_values_of_the_full_query(self, merged):
+        dbt("run", "--select", "merged", "--full-refresh", step=1)
+        run = dbt("run", "--select", "merged", step=2)
+        assert run.status("merged") == "success", run.output
+        assert "backfilled a price, st, note in 2 rows" in run.output
+        assert run.response("merged")["backfilled_columns"] == ["a price", "st", "note"]
+        expected = [(0, 0, None, None, None), (1, 1, None, (1, [1]), "v1")]
+        expected += [(n, n, Decimal(n) * Decimal("1.25"), (n, [n]), f"v{n}") for n in (2, 3, 4, 5)]
+        assert merged.rows() == expected
+        assert BACKFILL_PROPERTY not in merged.properties
+        assert merged.user_metadata("UNSET TBLPROPERTIES")["changed_by"].endswith(".merged")
+
+        last = merged.version
+        again = dbt("run", "--select", "merged", step=2)
+        assert "backfilled" not in again.output
+        assert merged.operations(last) == ["MERGE"]
+        assert merged.rows() == expected
+
+    def test_a_run_does_what_the_one_before_has_not_done(self, merged):
+        dbt("run", "--select", "merged", "--full-refresh", step=1)
+        failed = dbt("run", "--select", "merged", step=2, fails="id = 5")
+        assert "not today" in failed.message("merged")
+        # The columns are there, and the rows have no values.
+        assert merged.types["note"] == "string"
+        assert merged.rows("note") == [(None,)] * 4
+        run = dbt("run", "--select", "merged", step=2)
+        assert "backfilled a price, st, note in 2 rows" in run.output
+        assert merged.rows("note") == [*((f"v{n}",) for n in range(1, 6)), (None,)]
+        assert BACKFILL_PROPERTY not in merged.properties
+
+    @pytest.mark.slow
+    def test_a_strategy_that_adds_rows_writes_each_once(self, project, spark):
+        table = Table(spark, f"{project.test_schema}.appended")
+        dbt("run", "--select", "appended", "--full-refresh", step=1)
+        run = dbt("run", "--select", "appended", step=2)
+        # The second run appends 3, 4 and 5. So the key 3 has two rows.
+        assert "in 3 rows" in run.output
+        expected = [(0, None), *((n, f"v{n}") for n in (1, 2, 3, 3, 4, 5))]
+        assert table.rows("id", "note") == expected
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize(
+        ("model", "words"),
+        [
+            ("broken", "no_such_column"),
+            ("narrower", "array<bigint>"),
+            ("lacking", "the model's full query has no more; it has id"),
+        ],
+    )
+    def test_a_full_query_that_has_no_such_values_stops_the_run_first(
+        self, project, spark, model, words
+    ):
+        table = Table(spark, f"{project.test_schema}.{model}")
+        dbt("run", "--select", model, step=1)
+        before = table.version
+        run = dbt("run", "--select", model, step=2)
+        assert words in run.message(model)
+        assert table.version == before
+
+    @pytest.mark.slow
+    def test_a_default_of_the_contract_is_for_the_rows_that_exist(self, declared):
+        options = "plan", "--vars", '{"step": 2}'
+        before = declared.version
+        (shown,) = document(*options, models=["declared"])["tables"]
+        assert shown["backfilled"] == ["more"]
+        assert declared.version == before
+        failed = dbt("run", "--select", "declared", step=2, default="7.5")
+        assert failed.status("declared") == "error"
+        assert declared.rows("id") == [(0,), (1,)]
+        (applied,) = document(*options, models=["declared"], apply=True)["tables"]
+        assert any(text.startswith("merge into") for text in applied["not_run"])
+        assert declared.rows("id", "more", "other") == [(0, None, 7), (1, None, 7)]
+
+        # The model itself writes null where the contract has a default.
+        dbt("run", "--select", "declared", step=2)
+        rows = declared.rows("id", "more", "other")
+        assert rows == [(0, 1, 7), (0, 1, None), (1, 1, 7), (1, 1, None)]
+        assert BACKFILL_PROPERTY not in declared.properties
+
+    @pytest.mark.slow
+    def test_a_new_field_of_a_struct_is_not_backfilled(self, project, spark):
+        table = Table(spark, f"{project.test_schema}.nested")
+        dbt("run", "--select", "nested", step=1)
+        run = dbt("run", "--select", "nested", step=2)
+        assert run.status("nested") == "success"
+        assert "backfilled" not in run.output
+        assert table.rows("st.b") == [(0,), (1,), (None,), (None,)]
+
+
+@needs_delta_4
+@pytest.mark.slow
+class TestBySqlAlone(Models):
+    def test_the_same_is_done(self, by_sql_alone, merged):
+        dbt("run", "--select", "merged", step=1)
+        run = dbt("run", "--select", "merged", step=2)
+        assert "backfilled a price, st, note in 2 rows" in run.output
+        assert merged.rows("note") == [*((f"v{n}",) for n in range(1, 6)), (None,)]
+
+
+@needs_delta_4
+@pytest.mark.slow
+class TestPython:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"in_python.py": PYTHON, "step.yml": STEP}
+
+    def test_a_python_model_is_refused_before_its_table_changes(self, project, spark):
+        table = Table(spark, f"{project.test_schema}.in_python")
+        dbt("run", step=1)
+        before = table.version
+        assert "full query of a Python model" in dbt("run", step=2).message("in_python")
+        assert table.version == before
