@@ -211,3 +211,24 @@ class TestDeployment:
         assert found["statements"][-1].endswith("alter column `amount` type int")
         assert deployed.version == before
         spark.sql(f"drop schema {project.test_schema}prod cascade")
+
+
+@needs_delta_4
+@pytest.mark.slow
+class TestPerhapsRenamed:
+    @pytest.fixture(scope="class")
+    def models(self):
+        config = "materialized='incremental', on_schema_change='append_new_columns'"
+        query = "select 1 as id, 'x' as {{ var('name') }}"
+        return {"kept.sql": f"{{{{ config({config}) }}}} {query}"}
+
+    def test_a_warning_has_the_line_to_write_before_anything_is_changed(self, project, table):
+        dbt("run", name="old")
+        kept = table("kept")
+        before = kept.version
+        stopped = dbt("--warn-error", "run", name="new")
+        assert "set renamed_columns in the model before this run: {new: old}" in stopped.output
+        assert kept.version == before
+        assert dbt("run", name="new").status("kept") == "success"
+        assert kept.rows("id", "old", "new") == [(1, "x", None), (1, None, "x")]
+        assert "set renamed_columns" not in dbt("run", name="new").output

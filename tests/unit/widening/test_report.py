@@ -20,6 +20,7 @@ from dbt.adapters.deltawiden.widening.report import (
     changes_text,
     dates_text,
     lossy_text,
+    perhaps_renamed_text,
     refusals_text,
 )
 from dbt.adapters.deltawiden.widening.schema_diff import compare
@@ -179,3 +180,21 @@ def test_the_command_for_a_snapshot_with_dates_reads_any_name():
         "relations": ["`my schema`.`it's`"],
         "columns": {"`valid to`": "timestamp_ntz", "`x.y`": "timestamp_ntz"},
     }
+
+
+@pytest.mark.parametrize(
+    ("mode", "model", "words"),
+    [
+        ("append_new_columns", {"id": "int", "b": "date"}, "a is kept, and null in new rows"),
+        ("sync_all_columns", {"id": "int", "b": "date"}, "a is dropped, with its values"),
+        ("sync_all_columns", {"id": "int", "b": "int"}, ""),
+        ("sync_all_columns", {"id": "int", "b": "date", "c": "date"}, ""),
+        ("append_new_columns", {"id": "int", "a": "date", "b": "date"}, ""),
+        ("append_new_columns", {"id": "int"}, ""),
+    ],
+)
+def test_a_new_column_that_can_be_the_missing_one_is_a_warning(mode, model, words):
+    plan = make_plan({"id": "int", "a": "date"}, model, policy(mode), table_snapshot(MAPPED))
+    text = perhaps_renamed_text(plan)
+    assert words in text
+    assert ("renamed_columns in the model before this run: {b: a}" in text) == bool(words)

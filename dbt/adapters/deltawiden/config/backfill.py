@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dbt.adapters.deltawiden.config.declared_columns import has_contract
+from dbt.adapters.deltawiden.config.declared_columns import is_contract_enforced
 from dbt.adapters.deltawiden.config.policy import problem
 from dbt.adapters.deltawiden.config.strategies import MICROBATCH, strategy_of
 
@@ -22,7 +22,7 @@ def backfill_problems(config: Mapping[str, Any]) -> Iterator[str]:
     if kind == "snapshot":
         yield problem(BACKFILL, True, "false for a snapshot: no query returns its old versions")
         return
-    if not config.get("unique_key") and not has_contract(config):
+    if not config.get("unique_key") and not is_contract_enforced(config):
         # A contract can have defaults, which need no key.
         yield problem(BACKFILL, True, "true for a model with a unique_key, by which rows are found")
     if strategy_of(config) == MICROBATCH:

@@ -60,7 +60,7 @@ def read_declarations(columns: Columns) -> list[Declaration]:
     ]
 
 
-def has_contract(config: Mapping[str, Any]) -> bool:
+def is_contract_enforced(config: Mapping[str, Any]) -> bool:
     """Return whether a contract is enforced."""
     contract = config.get("contract")
     # In a run it is an object of dbt's, and in the manifest a mapping.
@@ -71,7 +71,7 @@ def has_contract(config: Mapping[str, Any]) -> bool:
 
 def declared_defaults(config: Mapping[str, Any], columns: Columns) -> dict[str, str]:
     """Return the default values that an enforced contract declares, by column in lower case."""
-    if not has_contract(config):
+    if not is_contract_enforced(config):
         return {}
     return {
         found.column.lower(): found.expression

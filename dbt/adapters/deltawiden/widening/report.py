@@ -153,6 +153,26 @@ def ignored_columns_text(plan: Plan) -> str:
     )
 
 
+def perhaps_renamed_text(plan: Plan) -> str:
+    """Render the warning that the one new column can be the one that the model no longer has.
+
+    Returns:
+        The warning. Empty unless both have one type: only a person can say that they are the same.
+    """
+    missing = {c.name: c.type for c in plan.write.columns if not c.in_source}
+    missing |= {c.path[0]: c.field.dataType for c in plan.dropped if len(c.path) == 1}
+    new = [column for column in plan.new if len(column.path) == 1]
+    if not len(missing) == len(new) == 1 or new[0].field.dataType not in missing.values():
+        return ""
+    old, name = path_text(tuple(missing)), path_text(new[0].path)
+    fate = "dropped, with its values" if plan.dropped else "kept, and null in new rows"
+    return (
+        f"{plan.table}: {name} is new, and the model no longer has {old}, which has the same type. "
+        f"{old} is {fate}. If they are one column, set renamed_columns in the model before this "
+        f"run: {{{name}: {old}}}"
+    )
+
+
 def dates_text(table: str, hard_deletes: str, dates: Sequence[str]) -> str:
     """Render the error that a snapshot's table can't store the time at which a row was deleted.
 

@@ -313,7 +313,7 @@ class IncrementalWrites:
 
     def _warnings(self, plan: Plan, policy: Policy) -> list[str]:
         """Return what to warn of; each text once a run, however many batches a model has."""
-        texts = []
+        texts = [text] if (text := report.perhaps_renamed_text(plan)) else []
         if plan.ignored_columns:
             texts.append(report.ignored_columns_text(plan))
         if plan.lossy and policy.on_lossy_write is OnLossyWrite.WARN:

@@ -1,12 +1,11 @@
 """Compare the types that enforced contracts declare with the types of models' queries."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql.types import DataType, StructType
 
+from dbt.adapters.deltawiden.config.declared_columns import is_contract_enforced
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.operations.selection import Node
 from dbt.adapters.deltawiden.sql.identifiers import path_text, quote
@@ -31,8 +30,7 @@ class ContractDifference:
 
 def has_contract(node: Node) -> bool:
     """Return whether a node's contract is enforced."""
-    contract: Mapping[str, Any] = (node.get("config") or {}).get("contract") or {}
-    return bool(contract.get("enforced"))
+    return is_contract_enforced(node.get("config") or {})
 
 
 def contract_command(model: str) -> str:
