@@ -35,9 +35,16 @@ class TestPlanApply:
         return MODELS
 
     @pytest.fixture(scope="class")
-    def dbt_profile_data(self, dbt_profile_data, unique_schema, spark_parameters):
-        old = {"type": "spark", "method": "session", "host": "localhost", "schema": unique_schema}
-        old["server_side_parameters"] = spark_parameters
+    def dbt_spark_target(self, spark_parameters):
+        return {
+            "method": "session",
+            "host": "localhost",
+            "server_side_parameters": spark_parameters,
+        }
+
+    @pytest.fixture(scope="class")
+    def dbt_profile_data(self, dbt_profile_data, unique_schema, dbt_spark_target):
+        old = {**dbt_spark_target, "type": "spark", "schema": unique_schema}
         dbt_profile_data["test"]["outputs"]["dev"] = old
         return dbt_profile_data
 
