@@ -45,6 +45,11 @@ select id {{% if var('step') > 1 and is_incremental() %}}, 1 as more {{% endif %
 {{{{ config({CONFIG}) }}}}
 select id {{% if var('step') > 1 and is_incremental() %}}, 1 as more {{% endif %}} from range(2)
 """,
+    "doubled": f"""
+{{{{ config({CONFIG}, incremental_strategy='merge') }}}}
+select id {{% if var('step') > 1 %}}, 1 as more {{% endif %}} from range(3)
+{{% if var('step') > 1 and not is_incremental() %}} union all select 1, 2 {{% endif %}}
+""",
     "declared": f"""
 {{{{ config({CONFIG}) }}}} select id, 1 as more, cast(null as int) as other from range(2)
 """,
@@ -154,15 +159,18 @@ class TestNewColumns(Models):
             ("broken", "no_such_column"),
             ("narrower", "array<bigint>"),
             ("lacking", "the model's full query has no more; it has id"),
+            ("doubled", "several rows in the model's full query: id = 1 (2 rows)"),
+            ("narrower --empty", "under --empty and --sample, no query has all rows"),
         ],
     )
     def test_a_full_query_that_has_no_such_values_stops_the_run_first(
         self, project, spark, model, words
     ):
+        model, *option = model.split()
         table = Table(spark, f"{project.test_schema}.{model}")
-        dbt("run", "--select", model, step=1)
+        dbt("run", "--select", model, "--full-refresh", step=1)
         before = table.version
-        run = dbt("run", "--select", model, step=2)
+        run = dbt("run", "--select", model, *option, step=2)
         assert words in run.message(model)
         assert table.version == before
 

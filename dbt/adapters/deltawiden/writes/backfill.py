@@ -10,6 +10,7 @@ from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.config.backfill import BACKFILL
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
 from dbt.adapters.deltawiden.sql.identifiers import quote
@@ -27,11 +28,12 @@ from dbt.adapters.deltawiden.widening.planner import plan_no_change
 from dbt.adapters.deltawiden.widening.schema_after import schema_at_write
 from dbt.adapters.deltawiden.widening.schema_diff import compare
 from dbt.adapters.deltawiden.widening.steps import SetProperties, Step, UnsetProperties
+from dbt.adapters.deltawiden.writes.duplicate_keys import duplicate_keys
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 
 FullQuery = Callable[[], str]
-"""Renders the model's query as in a full refresh. Empty if it is not known."""
+"""Renders the model's query as in a full refresh, or raises NotCompared."""
 
 
 def render_full_query(context: Any) -> str:
@@ -40,12 +42,14 @@ def render_full_query(context: Any) -> str:
     Args:
         context: dbt's context of the model's materialization, in which macros find each other.
 
-    Returns:
-        The query. Empty for a Python model.
+    Raises:
+        NotCompared: dbt does not render this query. The message is the reason.
     """
-    model = context["model"]
+    model, flags = context["model"], context["flags"]
     if model["language"] != "sql":
-        return ""
+        raise NotCompared("the full query of a Python model is not known")
+    if getattr(flags, "EMPTY", False) or getattr(flags, "SAMPLE", None):
+        raise NotCompared("under --empty and --sample, no query has all rows")
     own = context["is_incremental"]
     context["is_incremental"] = lambda: False
     try:
@@ -62,14 +66,13 @@ class Backfill:
 
     Attributes:
         plan: the plan without them.
-        read_schema: returns the schema of a query.
         check: the check of the values that the model writes.
     """
 
     plan: Plan
     snapshot: TableSnapshot
     spec: ModelSpec
-    read_schema: Callable[[str], StructType]
+    backend: SqlBackend
     check: ValueCheck | None
 
     def planned(self, full_query: FullQuery | None) -> Plan:
@@ -110,7 +113,7 @@ class Backfill:
             return plan
         expressions = {name: self.spec.defaults[name.lower()] for name in names}
         selected = ", ".join(f"{text} as {quote(name)}" for name, text in expressions.items())
-        values = self._values(self.read_schema(f"select {selected}"), names)
+        values = self._values(self.backend.query_schema(f"select {selected}"), names)
         filled = {c.name: c.value_sql(f"({expressions[c.name]})") for c in values.write.columns}
         steps: tuple[Step, ...] = (FillColumns(plan.table, tuple(filled.items())),)
         if left:
@@ -125,7 +128,7 @@ class Backfill:
             step = BackfillColumns(plan.table, tuple(names), self.spec.unique_key)
             if full_query is not None:
                 query = full_query()
-                produced = _schema_of(query, self.read_schema, names)
+                produced = _having(names, self.backend.query_schema(query))
                 values = self._values(produced, names)
                 plan = plan.refusing(values.refusals)
                 merge = self._merge(query, produced, values)
@@ -147,11 +150,17 @@ class Backfill:
         )
 
     def _merge(self, query: str, produced: StructType, values: Plan) -> str:
-        if not self.spec.unique_key:
+        names, table = self.spec.unique_key, self.plan.table
+        if not names:
             raise NotCompared("the model has no unique_key, by which rows are found")
-        keys = key_columns(self.spec.unique_key, produced, with_char_types(self._stored))
+        keys = key_columns(names, produced, with_char_types(self._stored))
+        twice = duplicate_keys(self.backend, f"({in_lines(query)})", table, names)
+        if twice:
+            raise NotCompared(
+                f"keys have several rows in the model's full query: {'; '.join(twice)}"
+            )
         unchanged = self.plan.types_unchanged_sql()
-        return backfill_sql(query, self.plan.table, keys, values.write.columns, unchanged)
+        return backfill_sql(query, table, keys, values.write.columns, unchanged)
 
 
 def _left(snapshot: TableSnapshot) -> list[str]:
@@ -160,13 +169,8 @@ def _left(snapshot: TableSnapshot) -> list[str]:
     return names
 
 
-def _schema_of(
-    query: str, read_schema: Callable[[str], StructType], wanted: Iterable[str]
-) -> StructType:
-    if not query:
-        raise NotCompared("the full query of a Python model is not known")
-    produced = read_schema(query)
-    missing = [name for name in wanted if name.lower() not in map(str.lower, produced.names)]
+def _having(names: Iterable[str], produced: StructType) -> StructType:
+    missing = [name for name in names if name.lower() not in map(str.lower, produced.names)]
     if missing:
         lacks, has = ", ".join(missing), ", ".join(produced.names)
         raise NotCompared(f"the model's full query has no {lacks}; it has {has}")

@@ -34,7 +34,7 @@ def duplicate_keys_named(
         keys = spec.unique_key
         if main_condition(error) != _CONDITION or not keys:
             raise
-        found = _duplicates(backend, source, target, keys)
+        found = duplicate_keys(backend, source.render(), target.render(), keys)
         shown = "; ".join(found) or "another run of the query returns no such key"
         raise DbtDatabaseError(
             f"[{_CONDITION}] The model {spec.name} has several rows for one row of "
@@ -44,9 +44,12 @@ def duplicate_keys_named(
         ) from error
 
 
-def _duplicates(
-    backend: SqlBackend, source: SparkRelation, target: SparkRelation, keys: Sequence[str]
-) -> list[str]:
+def duplicate_keys(backend: SqlBackend, source: str, target: str, keys: Sequence[str]) -> list[str]:
+    """Find keys of the table that several rows of the source have, at most five, each as a text.
+
+    Args:
+        source: a relation, or a query in brackets.
+    """
     names = [quote_once(key) for key in keys]
     matches = " and ".join(f"s.{name} = t.{name}" for name in names)
     values = ", ".join(f"s.{name}" for name in names)

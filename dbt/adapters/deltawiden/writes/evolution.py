@@ -108,7 +108,7 @@ class TableEvolution:
             # columns by those of the statement, and INSERT OVERWRITE can't have any.
             plan = replace(plan, after=(ClusterBy(plan.table, spec.clustering), *plan.after))
         if spec.backfills:
-            backfill = Backfill(plan, snapshot, spec, self._backend.query_schema, check)
+            backfill = Backfill(plan, snapshot, spec, self._backend, check)
             plan = backfill.planned(full_query)
         return require_not_refused(renames.before(plan))
 
