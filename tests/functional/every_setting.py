@@ -69,9 +69,17 @@ OTHERS = {
     f"{DELTA}properties.defaults.enableRowTracking": ("true",),
     f"{DELTA}properties.defaults.dataSkippingNumIndexedCols": ("0", "1"),
     "spark.sql.sources.default": ("delta", "json"),
+    # With 1, each byte of a file is a task.
+    "spark.sql.files.maxPartitionBytes": ("1000",),
     "spark.sql.sources.useV1SourceList": ("avro",),
 }
-"""Settings whose values Spark does not check, or that are not registered."""
+"""Settings whose values Spark does not check, or that are not registered, or that need another."""
+
+ALONE = (
+    f"{DELTA}properties.defaults.minReaderVersion",
+    f"{DELTA}properties.defaults.minWriterVersion",
+)
+"""Settings with which no run succeeds. They are not tried together with others."""
 
 _NUMBER = re.compile(r"a/an '(?:int|long|double|bytes in|time in)[^']*' value")
 _CHOICE = re.compile(r"should be one of '([^']*)'")
@@ -93,6 +101,8 @@ def trials(session: SparkSession) -> list[Trial]:
 
 def groups(tried: list[Trial], size: int) -> Iterator[list[Trial]]:
     """Yield groups of trials with different names, which are set together."""
+    yield from ([trial] for trial in tried if trial.name in ALONE)
+    tried = [trial for trial in tried if trial.name not in ALONE]
     while tried:
         group: dict[str, Trial] = {}
         for trial in tried:
@@ -120,7 +130,7 @@ def _all_trials(session: SparkSession) -> Iterator[Trial]:
     while entries.hasNext():
         entry = entries.next()
         name, default = str(entry.key()), str(entry.defaultValueString())
-        if probe.conf.isModifiable(name):
+        if probe.conf.isModifiable(name) and name not in OTHERS:
             yield from (Trial(name, value) for value in _values(probe, name, default))
     for name, values in OTHERS.items():
         yield from (Trial(name, value) for value in values)

@@ -170,6 +170,7 @@ class Runs:
         if len(group) > 1:
             half = len(group) // 2
             return [*self.wrong(group[:half]), *self.wrong(group[half:])]
+        print(f"stops: {group}")
         return [] if all(self._is_right(*item, succeeded) for item in contents.items()) else group
 
     def _is_right(self, name: str, contents: Contents | None, succeeded: set[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Render the statements that change a table and that are no step of a plan alone."""
+"""Render the statements that both a step of a plan and an operation run."""
 
 from collections.abc import Iterable, Mapping
 
