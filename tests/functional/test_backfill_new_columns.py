@@ -36,7 +36,7 @@ OTHERS = {
 select id {{% if var('step') > 1 %}}, 1 as more {{% endif %}} from range(2)
 {{% if not is_incremental() and var('step') > 1 %}} where no_such_column = 1 {{% endif %}}
 """,
-    "narrower": f"""
+    "other_type": f"""
 {{{{ config({CONFIG}) }}}}
 select id {{% if var('step') > 1 and is_incremental() %}}, 1 as more {{% endif %}}
 {{% if var('step') > 1 and not is_incremental() %}}, array(id) as more {{% endif %}} from range(2)
@@ -45,10 +45,24 @@ select id {{% if var('step') > 1 and is_incremental() %}}, 1 as more {{% endif %
 {{{{ config({CONFIG}) }}}}
 select id {{% if var('step') > 1 and is_incremental() %}}, 1 as more {{% endif %}} from range(2)
 """,
+    "wider_type": f"""
+{{{{ config({CONFIG}) }}}}
+select id {{% if var('step') > 1 %}},
+  cast(1.2367 as decimal({{{{ '8,2' if is_incremental() else '10,4' }}}})) as more {{% endif %}}
+from range(2)
+""",
     "doubled": f"""
 {{{{ config({CONFIG}, incremental_strategy='merge') }}}}
-select id {{% if var('step') > 1 %}}, 1 as more {{% endif %}} from range(3)
-{{% if var('step') > 1 and not is_incremental() %}} union all select 1, 2 {{% endif %}}
+select if(id = 1, null, id) as id {{% if var('step') > 1 %}}, 1 as more {{% endif %}} from range(3)
+{{% if var('step') > 1 and not is_incremental() %}} union all select null, 2 {{% endif %}}
+""",
+    "new_key": f"""
+{{{{ config({CONFIG.replace("'id'", "['id', 'region']")}) }}}}
+select id {{% if var('step') > 1 %}}, 'x' as region, 1 as more {{% endif %}} from range(2)
+""",
+    "defaulted": f"""
+{{{{ config({CONFIG}) }}}} select id, if({{{{ var('fails', 'false') }}}},
+  cast(raise_error('not today') as int), null) as other from range(2)
 """,
     "declared": f"""
 {{{{ config({CONFIG}) }}}} select id, 1 as more, cast(null as int) as other from range(2)
@@ -68,7 +82,14 @@ models:
       - {name: more, data_type: int}
       - name: other
         data_type: int
-        constraints: [{type: custom, expression: "default {{ var('default', '7') }}"}]
+        constraints: [{type: custom, expression: "default {{ var('default', '7') }} -- a number"}]
+  - name: defaulted
+    config: {contract: {enforced: true}}
+    columns:
+      - {name: id, data_type: bigint}
+      - name: other
+        data_type: int
+        constraints: [{type: custom, expression: "default 7"}]
 """
 PYTHON = """
 def model(dbt, session):
@@ -157,20 +178,20 @@ class TestNewColumns(Models):
         ("model", "words"),
         [
             ("broken", "no_such_column"),
-            ("narrower", "array<bigint>"),
+            ("other_type", "more is array<bigint> in the model's full query, and int in the table"),
+            ("wider_type", "more is decimal(10,4) in the model's full query, and decimal(8,2) in"),
+            ("new_key", "unique_key: the table has no column region"),
             ("lacking", "the model's full query has no more; it has id"),
-            ("doubled", "several rows in the model's full query: id = 1 (2 rows)"),
-            ("narrower --empty", "under --empty and --sample, no query has all rows"),
+            ("doubled", "several rows in the model's full query: id = None (2 rows)"),
         ],
     )
     def test_a_full_query_that_has_no_such_values_stops_the_run_first(
         self, project, spark, model, words
     ):
-        model, *option = model.split()
         table = Table(spark, f"{project.test_schema}.{model}")
         dbt("run", "--select", model, "--full-refresh", step=1)
         before = table.version
-        run = dbt("run", "--select", model, *option, step=2)
+        run = dbt("run", "--select", model, step=2)
         assert words in run.message(model)
         assert table.version == before
 
@@ -185,6 +206,7 @@ class TestNewColumns(Models):
         assert failed.status("declared") == "error"
         assert declared.rows("id") == [(0,), (1,)]
         (applied,) = document(*options, models=["declared"], apply=True)["tables"]
+        assert "error" not in applied
         assert any(text.startswith("merge into") for text in applied["not_run"])
         assert declared.rows("id", "more", "other") == [(0, None, 7), (1, None, 7)]
 
@@ -193,6 +215,26 @@ class TestNewColumns(Models):
         rows = declared.rows("id", "more", "other")
         assert rows == [(0, 1, 7), (0, 1, None), (1, 1, 7), (1, 1, None)]
         assert BACKFILL_PROPERTY not in declared.properties
+
+    @pytest.mark.slow
+    def test_a_run_of_no_rows_is_refused(self, merged):
+        dbt("run", "--select", "merged", "--full-refresh", step=1)
+        before = merged.version
+        run = dbt("run", "--select", "merged", "--empty", step=2)
+        assert "under --empty and --sample, no query has all rows" in run.message("merged")
+        assert merged.version == before
+
+    @pytest.mark.slow
+    def test_a_default_is_never_for_the_nulls_of_the_model(self, project, spark):
+        table = Table(spark, f"{project.test_schema}.defaulted")
+        spark.sql(f"create table {table.name} using delta as select id from range(2)")
+        failed = dbt("run", "--select", "defaulted", step=2, fails="id = 1")
+        assert "not today" in failed.message("defaulted")
+        assert table.rows() == [(0, 7), (1, 7)]
+        for _ in range(2):
+            dbt("run", "--select", "defaulted", step=2)
+        assert table.rows("other").count((None,)) == 4
+        assert table.rows("other").count((7,)) == 2
 
     @pytest.mark.slow
     def test_a_new_field_of_a_struct_is_not_backfilled(self, project, spark):

@@ -71,3 +71,13 @@ def test_the_settings_in_the_arguments_of_spark_submit_are_read():
         "spark.a": "b=c",
         "spark.jars.packages": "x:y:1",
     }
+
+
+def test_the_value_of_an_option_can_look_like_an_option():
+    options = "--add-opens=java.base/java.lang=ALL-UNNAMED"
+    for given in (f"--driver-java-options '{options}'", f"'--driver-java-options={options}'"):
+        arguments = f"{given} --conf a=b pyspark-shell"
+        assert submitted_settings({"PYSPARK_SUBMIT_ARGS": arguments}) == {
+            "spark.driver.extraJavaOptions": options,
+            "a": "b",
+        }

@@ -284,3 +284,15 @@ def test_a_write_that_fails_for_another_reason_names_no_column():
     with pytest.raises(DbtDatabaseError) as raised:
         retry_with_new_plan(Writer((replace(UNCHANGED, lossy=(lossy,)), error)))
     assert raised.value is error
+
+
+def test_a_query_that_is_wrong_each_time_is_tried_twice_before_there_is_a_plan():
+    tried = []
+
+    def write(attempts: Attempts) -> None:
+        tried.append(attempts)
+        raise DbtDatabaseError("[UNRESOLVED_COLUMN.WITH_SUGGESTION] no_such_column")
+
+    with pytest.raises(DbtDatabaseError, match="no_such_column"):
+        retry_with_new_plan(write)
+    assert len(tried) == 2

@@ -5,12 +5,11 @@ name, which only this process and the JVM have.
 """
 
 import contextlib
-import itertools
 import re
 import shlex
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,23 +32,20 @@ _PLAIN = re.compile(r"[^\w./,-]+", re.ASCII)
 
 def submitted_settings(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the settings in PYSPARK_SUBMIT_ARGS."""
-    words = _with_equals_split(shlex.split(environment.get(_ARGUMENTS, "")))
+    words = iter(shlex.split(environment.get(_ARGUMENTS, "")))
     settings: dict[str, str] = {}
-    for option, value in itertools.pairwise(words):
+    for word in words:
+        option, equals, value = word.partition("=")
+        if option not in _OPTIONS and option not in _CONF:
+            continue
+        # The value can look like an option, as in --driver-java-options --add-opens=...
+        value = value if equals else next(words, "")
         if option in _OPTIONS:
             settings[_OPTIONS[option]] = value
-        elif option in _CONF and "=" in value:
+        elif "=" in value:
             key, _, setting = value.partition("=")
             settings[key] = setting
     return settings
-
-
-def _with_equals_split(words: Iterable[str]) -> list[str]:
-    split: list[str] = []
-    for word in words:
-        option, equals, value = word.partition("=")
-        split += [option, value] if equals and option.startswith("--") else [word]
-    return split
 
 
 @dataclass(frozen=True)

@@ -34,8 +34,6 @@ class BackfillColumns(Step):
         schema: the table's schema at the write.
     """
 
-    verb: ClassVar[str] = "backfilled"
-
     names: tuple[str, ...]
     keys: tuple[str, ...]
     merge: str = ""
@@ -58,14 +56,12 @@ class BackfillColumns(Step):
         with not_padded(backend, self.schema or StructType()):
             found = backend.fetch_rows(self.merge)
         rows = int(found[0]["num_updated_rows"])
-        logger.info(
-            f"{self.table}: {self.verb} {', '.join(self.names)} in {pluralize(rows, 'row')}"
-        )
+        logger.info(f"{self.table}: backfilled {', '.join(self.names)} in {pluralize(rows, 'row')}")
 
 
 @dataclass(frozen=True)
 class FillColumns(Step):
-    """Gives all rows a value in new columns, in which they have none yet.
+    """Sets new columns to a default where they are null.
 
     Attributes:
         values: the columns, each with an expression.
@@ -77,7 +73,8 @@ class FillColumns(Step):
 
     def _sql(self) -> str:
         columns = [(quote(name), value) for name, value in self.values]
-        assigned = ", ".join(f"{name} = coalesce({name}, {value})" for name, value in columns)
+        # A value can end with a comment.
+        assigned = ", ".join(f"{name} = coalesce({name}, {value}\n)" for name, value in columns)
         return f"update {self.table} set {assigned}"
 
     @property
@@ -101,15 +98,13 @@ def backfill_sql(
     """
     found_by = [f"DBT_INTERNAL_K{number}" for number in range(len(keys))]
     values = [f"DBT_INTERNAL_V{number}" for number in range(len(columns))]
-    selected = [f"{key.produced} as {name}" for key, name in zip(keys, found_by, strict=True)]
+    selected = [f"{key.value} as {name}" for key, name in zip(keys, found_by, strict=True)]
     selected += [
-        f"{column.value_sql(f't.{quote(column.source.name)}')} as {name}"
-        for column, name in zip(columns, values, strict=True)
-        if column.source
+        f"{_value(column)} as {name}" for column, name in zip(columns, values, strict=True)
     ]
     pairs = [(f"t.{c.quoted}", f"{SOURCE_ALIAS}.{v}") for c, v in zip(columns, values, strict=True)]
     matches = [
-        *(f"{SOURCE_ALIAS}.{n} <=> {k.stored}" for n, k in zip(found_by, keys, strict=True)),
+        *(f"{SOURCE_ALIAS}.{n} <=> {k.value}" for n, k in zip(found_by, keys, strict=True)),
         f"({' or '.join(f'({old} is null and {new} is not null)' for old, new in pairs)})",
     ]
     assigned = ", ".join(f"{old} = coalesce({old}, {new})" for old, new in pairs)
@@ -119,4 +114,20 @@ def backfill_sql(
         f"as {SOURCE_ALIAS}\n"
         f"on {' and '.join(matches)}\n"
         f"when matched then update set {assigned}"
+    )
+
+
+def _value(column: WrittenColumn) -> str:
+    assert column.source is not None
+    return column.value_sql(f"t.{quote(column.source.name)}")
+
+
+def repeated_keys_sql(query: str, keys: Sequence[KeyColumn]) -> str:
+    """Render the query for keys that several rows of a query have, and how many, at most five."""
+    found_by = [f"DBT_INTERNAL_K{number}" for number in range(len(keys))]
+    selected = [f"{key.value} as {name}" for key, name in zip(keys, found_by, strict=True)]
+    grouped = ", ".join(found_by)
+    return (
+        f"select {grouped}, count(*) from (select {', '.join(selected)} "
+        f"from ({in_lines(query)}) t) group by {grouped} having count(*) > 1 limit 5"
     )

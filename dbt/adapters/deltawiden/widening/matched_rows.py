@@ -22,11 +22,14 @@ class NotCompared(ValueError):
 
 @dataclass(frozen=True)
 class KeyColumn:
-    """A column by which the rows are found: its value on each side, as the type that holds both."""
+    """A column by which the rows are found.
+
+    Attributes:
+        value: its value in a row ``t`` of either side, as the type that holds both.
+    """
 
     name: str
-    produced: str
-    stored: str
+    value: str
 
 
 def key_columns(names: Sequence[str], produced: StructType, stored: StructType) -> list[KeyColumn]:
@@ -54,8 +57,7 @@ def _key_column(name: str, produced: StructType, stored: StructType) -> KeyColum
             f"unique_key: {name} is {type_text(source)} in the model and {type_text(column)} in "
             "the table; no type holds the values of both, so that rows could be found by it"
         )
-    values = [_key_value(f"t.{path_sql(path)}", key_type) for _ in (source, column)]
-    return KeyColumn(name, *values)
+    return KeyColumn(name, _key_value(f"t.{path_sql(path)}", key_type))
 
 
 def _type_at(schema: DataType, path: Path) -> DataType | None:

@@ -120,6 +120,7 @@ class Attempts:
         self.renamed: tuple[RenameColumn, ...] = ()
         self._stopped_by: BaseException | None = None
         self._is_retry_forbidden = False
+        self._without_plan = 0
 
     @property
     def plan(self) -> Plan:
@@ -133,7 +134,11 @@ class Attempts:
 
     def may_follow(self, error: BaseException) -> bool:
         """Return whether another attempt may follow one that has ended with an error."""
-        return _is_worth_replanning(error) and not self._is_retry_forbidden
+        # A query that is wrong, and not only older than its tables, fails again before the plan.
+        is_hopeless = self._is_retry_forbidden or (
+            self._without_plan > 1 and not is_conflict(error)
+        )
+        return _is_worth_replanning(error) and not is_hopeless
 
     def record_plan(self, plan: Plan) -> None:
         """Record the plan of an attempt.
@@ -145,6 +150,7 @@ class Attempts:
             WidensItsOwnInput: the plan widens a column again that an earlier attempt has widened.
         """
         previous, error = self._plan, self._stopped_by
+        self._without_plan = -1
         if previous is not None and error is not None:
             left = _left(previous, _done(previous, error))
             if not is_conflict(error) and left == _left(plan):
@@ -164,6 +170,7 @@ class Attempts:
     def stop(self, error: BaseException) -> None:
         """Record the error that has ended an attempt."""
         self._stopped_by = error
+        self._without_plan += 1
 
     def final_error(self, error: DbtDatabaseError) -> DbtDatabaseError:
         """Return the error for users after the last attempt.

@@ -10,17 +10,19 @@ from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.config.backfill import BACKFILL
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec
+from dbt.adapters.deltawiden.config.policy import OnLossyWrite
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
-from dbt.adapters.deltawiden.sql.identifiers import quote
+from dbt.adapters.deltawiden.sql.identifiers import Path, quote
 from dbt.adapters.deltawiden.sql.queries import in_lines
-from dbt.adapters.deltawiden.sql.types import limited
+from dbt.adapters.deltawiden.sql.types import limited, type_text
 from dbt.adapters.deltawiden.widening.backfill import (
     BACKFILL_PROPERTY,
     BackfillColumns,
     FillColumns,
     backfill_sql,
+    repeated_keys_sql,
 )
 from dbt.adapters.deltawiden.widening.matched_rows import NotCompared, key_columns
 from dbt.adapters.deltawiden.widening.plan import Plan
@@ -28,19 +30,21 @@ from dbt.adapters.deltawiden.widening.planner import plan_no_change
 from dbt.adapters.deltawiden.widening.schema_after import schema_at_write
 from dbt.adapters.deltawiden.widening.schema_diff import compare
 from dbt.adapters.deltawiden.widening.steps import SetProperties, Step, UnsetProperties
-from dbt.adapters.deltawiden.writes.duplicate_keys import duplicate_keys
+from dbt.adapters.deltawiden.writes.duplicate_keys import key_text
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
+from dbt.adapters.deltawiden.writing.columns import WrittenColumn, assigned_sql
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 
 FullQuery = Callable[[], str]
 """Renders the model's query as in a full refresh, or raises NotCompared."""
 
 
-def render_full_query(context: Any) -> str:
+def render_full_query(context: Any, check_views: Callable[[Any, str], None]) -> str:
     """Render a model's query as in a full refresh: ``is_incremental()`` is false, in macros too.
 
     Args:
         context: dbt's context of the model's materialization, in which macros find each other.
+        check_views: refuses a query that reads a view which would change values.
 
     Raises:
         NotCompared: dbt does not render this query. The message is the reason.
@@ -57,19 +61,32 @@ def render_full_query(context: Any) -> str:
     finally:
         context["is_incremental"] = own
     ephemeral = [str(cte["sql"]) for cte in model.get("extra_ctes") or () if cte["sql"]]
-    return f"with {', '.join(ephemeral)}\nselect * from ({in_lines(query)})" if ephemeral else query
+    if ephemeral:
+        query = f"with {', '.join(ephemeral)}\nselect * from ({in_lines(query)})"
+    check_views(context, query)
+    return query
+
+
+def refuse_new_columns(plan: Plan) -> None:
+    """Refuse new columns in a run that has to rename columns before it knows its full query."""
+    if plan.new:
+        raise SchemaChangeRefused(
+            f"{plan.table}: the model reads its own table under new names, and adds columns with "
+            f"{BACKFILL}. Nothing was changed or written. Rename in one run, and add the columns "
+            "in the next."
+        )
 
 
 @dataclass(frozen=True)
 class Backfill:
-    """Plans the values that the rows that exist get for new columns.
+    """Plans the values that existing rows get for new columns.
 
     Attributes:
-        plan: the plan without them.
+        bare: the plan without them.
         check: the check of the values that the model writes.
     """
 
-    plan: Plan
+    bare: Plan
     snapshot: TableSnapshot
     spec: ModelSpec
     backend: SqlBackend
@@ -81,97 +98,133 @@ class Backfill:
         Args:
             full_query: None if the query is not known: then the plan can be shown, but not run.
 
-        Returns:
-            The plan. It is refused if the table can't take the values.
-
         Raises:
-            SchemaChangeRefused: there is no full query, or its rows can't be found by the key.
+            SchemaChangeRefused: the values can't be found or stored.
         """
-        plan = self.plan
-        new = [field.path[0] for field in plan.new if len(field.path) == 1]
-        names = dict.fromkeys(map(str.lower, [*_left(self.snapshot), *new]))
-        if not names or plan.refusals:
-            return plan
-        written = [c.name for c in plan.write.columns if c.name.lower() in names and c.in_source]
-        with_default = [name for name in written if name.lower() in self.spec.defaults]
-        others = [name for name in written if name not in with_default]
+        new = [field.path[0] for field in self.bare.new if len(field.path) == 1]
+        pending = dict.fromkeys(map(str.lower, [*self._pending(), *new]))
+        if not pending or self.bare.refusals:
+            return self.bare
+        columns = [c.name for c in self.bare.write.columns if c.in_source]
+        columns = [name for name in columns if name.lower() in pending]
+        defaults = [name for name in columns if name.lower() in self.spec.defaults]
+        others = [name for name in columns if name not in defaults]
         try:
-            plan = self._with_defaults(plan, with_default, others)
-            plan = self._with_query(plan, others, full_query)
+            before = self._with_defaults(defaults, others) if defaults else ()
+            after = self._with_query(others, full_query) if others else ()
         except NotCompared as error:
-            text = f"{BACKFILL} of {plan.table}: {error}. Nothing was changed or written."
-            raise SchemaChangeRefused(text) from error
-        return plan.with_properties({BACKFILL_PROPERTY: json.dumps(list(names))})
+            raise SchemaChangeRefused(
+                f"{BACKFILL}: existing rows of {self.bare.table} can't get values for "
+                f"{', '.join(columns)}: {error}. Nothing was changed or written. Correct it, or "
+                f"set {BACKFILL}: false to leave them null."
+            ) from error
+        if not columns:  # The model or the table no longer has them.
+            after = (self._left(()),)
+        before, after = (*self.bare.before, *before), (*after, *self.bare.after)
+        plan = replace(self.bare, before=before, after=after)
+        value = {BACKFILL_PROPERTY: json.dumps(list(pending))}
+        is_set = self.snapshot.properties.get(BACKFILL_PROPERTY) == value[BACKFILL_PROPERTY]
+        return plan if is_set else plan.with_properties(value)
 
-    def _with_defaults(self, plan: Plan, names: Sequence[str], left: Sequence[str]) -> Plan:
-        """Fill columns with the defaults of the contract, before the write adds nulls to them.
+    def _pending(self) -> list[str]:
+        """Return the columns that an earlier run has added, and that still wait for values."""
+        names = json.loads(self.snapshot.properties.get(BACKFILL_PROPERTY, "[]"))
+        renamed = {old.lower(): path[0] for path, old in self.spec.renames.items() if not path[1:]}
+        return [str(renamed.get(name, name)) for name in names]
+
+    def _with_defaults(self, names: Sequence[str], others: Sequence[str]) -> tuple[Step, ...]:
+        """Return the steps that set columns to defaults, before the write adds nulls to them.
 
         Args:
-            left: the columns that get other values, after the write.
+            others: the columns that get other values, after the write.
         """
-        if not names:
-            return plan
-        expressions = {name: self.spec.defaults[name.lower()] for name in names}
-        selected = ", ".join(f"{text} as {quote(name)}" for name, text in expressions.items())
-        values = self._values(self.backend.query_schema(f"select {selected}"), names)
-        filled = {c.name: c.value_sql(f"({expressions[c.name]})") for c in values.write.columns}
-        steps: tuple[Step, ...] = (FillColumns(plan.table, tuple(filled.items())),)
-        if left:
-            now = {BACKFILL_PROPERTY: json.dumps([name.lower() for name in left])}
-            steps = (*steps, SetProperties(plan.table, tuple(now.items())))
-        return replace(plan, before=(*plan.before, *steps)).refusing(values.refusals)
+        texts = {name: self.spec.defaults[name.lower()] for name in names}
+        selected = ", ".join(f"({text}\n) as {quote(name)}" for name, text in texts.items())
+        produced = self.backend.query_schema(f"select {selected}")
+        values = self._values(produced, names)
+        refused = [each.path for each in values.refusals]
+        _require_stored(refused, produced, self._stored, "the default")
+        filled = tuple((c.name, self._assigned(c, texts[c.name])) for c in values.write.columns)
+        # So a later run does not take the nulls of this write for those of older rows.
+        return FillColumns(self.bare.table, filled), self._left(others)
 
-    def _with_query(self, plan: Plan, names: Sequence[str], full_query: FullQuery | None) -> Plan:
-        """Give columns the values of the full query, after the write."""
-        steps: tuple[Step, ...] = (UnsetProperties(plan.table, (BACKFILL_PROPERTY,)),)
-        if names:
-            step = BackfillColumns(plan.table, tuple(names), self.spec.unique_key)
-            if full_query is not None:
-                query = full_query()
-                produced = _having(names, self.backend.query_schema(query))
-                values = self._values(produced, names)
-                plan = plan.refusing(values.refusals)
-                merge = self._merge(query, produced, values)
-                step = replace(step, merge=merge, schema=self._stored)
-            steps = (step, *steps)
-        return replace(plan, after=(*steps, *plan.after))
+    def _with_query(self, names: Sequence[str], full_query: FullQuery | None) -> tuple[Step, ...]:
+        """Return the steps that give columns the values of the full query, after the write."""
+        keys = self.spec.unique_key
+        if not keys:
+            raise NotCompared("the model has no unique_key, by which rows are found")
+        step = BackfillColumns(self.bare.table, tuple(names), keys)
+        if full_query is not None:
+            step = replace(step, merge=self._merge(full_query(), names), schema=self._stored)
+        return step, self._left(())
+
+    def _left(self, names: Sequence[str]) -> Step:
+        """Return the step that says which columns still wait for values."""
+        table = self.bare.table
+        if not names:
+            return UnsetProperties(table, (BACKFILL_PROPERTY,))
+        return SetProperties(
+            table, ((BACKFILL_PROPERTY, json.dumps([name.lower() for name in names])),)
+        )
+
+    def _merge(self, query: str, names: Sequence[str]) -> str:
+        produced, keys = self.backend.query_schema(query), self.spec.unique_key
+        _require_columns(names, produced)
+        before = with_char_types(self.snapshot.schema)
+        by_key = key_columns(keys, produced, before)
+        values = self._values(produced, names)
+        # The write is committed before these values are, so no value may stop them.
+        is_exact = self.spec.policy.on_lossy_write is not OnLossyWrite.IGNORE
+        wrong = [refusal.path for refusal in values.refusals]
+        wrong += [leaf.path for leaf in values.lossy if is_exact]
+        _require_stored(wrong, produced, self._stored, "the model's full query")
+        repeated = self.backend.fetch_rows(repeated_keys_sql(query, by_key))
+        if repeated:
+            shown = "; ".join(key_text(keys, row) for row in repeated)
+            raise NotCompared(f"keys have several rows in the model's full query: {shown}")
+        unchanged = self.bare.types_unchanged_sql()
+        return backfill_sql(query, self.bare.table, by_key, values.write.columns, unchanged)
+
+    def _assigned(self, column: WrittenColumn, text: str) -> str:
+        if self.check is None or column.source is None:
+            return text
+        path = (column.name,)
+        return assigned_sql(text, path, column.source.dataType, column.type, self.check)
 
     @cached_property
     def _stored(self) -> StructType:
         """The table's schema at the write."""
-        return schema_at_write(self.snapshot.schema, self.plan.changes, self.plan.new)
+        return schema_at_write(self.snapshot.schema, self.bare.changes, self.bare.new)
 
     def _values(self, produced: StructType, names: Collection[str]) -> Plan:
         """Plan a write of some columns alone. It says what the table's types can't store."""
         folded = [name.lower() for name in names]
         given, stored = limited(produced, folded), limited(self._stored, folded)
         return plan_no_change(
-            compare(given, stored), given, stored, self.plan.table, check=self.check
+            compare(given, stored), given, stored, self.bare.table, check=self.check
         )
 
-    def _merge(self, query: str, produced: StructType, values: Plan) -> str:
-        names, table = self.spec.unique_key, self.plan.table
-        if not names:
-            raise NotCompared("the model has no unique_key, by which rows are found")
-        keys = key_columns(names, produced, with_char_types(self._stored))
-        twice = duplicate_keys(self.backend, f"({in_lines(query)})", table, names)
-        if twice:
-            raise NotCompared(
-                f"keys have several rows in the model's full query: {'; '.join(twice)}"
-            )
-        unchanged = self.plan.types_unchanged_sql()
-        return backfill_sql(query, table, keys, values.write.columns, unchanged)
 
-
-def _left(snapshot: TableSnapshot) -> list[str]:
-    """Return the columns that an earlier run has added, and that have no values yet."""
-    names: list[str] = json.loads(snapshot.properties.get(BACKFILL_PROPERTY, "[]"))
-    return names
-
-
-def _having(names: Iterable[str], produced: StructType) -> StructType:
+def _require_columns(names: Iterable[str], produced: StructType) -> None:
     missing = [name for name in names if name.lower() not in map(str.lower, produced.names)]
     if missing:
         lacks, has = ", ".join(missing), ", ".join(produced.names)
         raise NotCompared(f"the model's full query has no {lacks}; it has {has}")
-    return produced
+
+
+def _require_stored(
+    wrong: Iterable[Path],
+    produced: StructType,
+    stored: StructType,
+    source: str,
+) -> None:
+    names = {path[0].lower() for path in wrong}
+    types = {field.name.lower(): type_text(field.dataType) for field in produced}
+    found = [
+        f"{field.name} is {types[field.name.lower()]} in {source}, and {type_text(field.dataType)} "
+        "in the table"
+        for field in stored
+        if field.name.lower() in names
+    ]
+    if found:
+        raise NotCompared("; ".join(found))

@@ -34,7 +34,7 @@ def duplicate_keys_named(
         keys = spec.unique_key
         if main_condition(error) != _CONDITION or not keys:
             raise
-        found = duplicate_keys(backend, source.render(), target.render(), keys)
+        found = _duplicates(backend, source, target, keys)
         shown = "; ".join(found) or "another run of the query returns no such key"
         raise DbtDatabaseError(
             f"[{_CONDITION}] The model {spec.name} has several rows for one row of "
@@ -44,12 +44,9 @@ def duplicate_keys_named(
         ) from error
 
 
-def duplicate_keys(backend: SqlBackend, source: str, target: str, keys: Sequence[str]) -> list[str]:
-    """Find keys of the table that several rows of the source have, at most five, each as a text.
-
-    Args:
-        source: a relation, or a query in brackets.
-    """
+def _duplicates(
+    backend: SqlBackend, source: SparkRelation, target: SparkRelation, keys: Sequence[str]
+) -> list[str]:
     names = [quote_once(key) for key in keys]
     matches = " and ".join(f"s.{name} = t.{name}" for name in names)
     values = ", ".join(f"s.{name}" for name in names)
@@ -63,9 +60,10 @@ def duplicate_keys(backend: SqlBackend, source: str, target: str, keys: Sequence
         rows = backend.fetch_rows(query)
     except DbtRuntimeError:
         return []  # The error of the MERGE is more important.
-    return [_key_text(keys, tuple(row)) for row in rows]
+    return [key_text(keys, row) for row in rows]
 
 
-def _key_text(keys: Sequence[str], row: tuple[Any, ...]) -> str:
-    values = ", ".join(f"{key} = {value}" for key, value in zip(keys, row[:-1], strict=True))
+def key_text(keys: Sequence[str], row: Sequence[Any]) -> str:
+    """Render a key and the number of its rows, which a row of a query has in this order."""
+    values = ", ".join(f"{key} = {value}" for key, value in zip(keys, tuple(row)[:-1], strict=True))
     return f"{values} ({row[-1]} rows)"

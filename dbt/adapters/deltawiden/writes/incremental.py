@@ -31,7 +31,7 @@ from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.renames import renamed_schema
 from dbt.adapters.deltawiden.writes.attempts import Attempts, Turns, retry_with_new_plan
-from dbt.adapters.deltawiden.writes.backfill import render_full_query
+from dbt.adapters.deltawiden.writes.backfill import refuse_new_columns, render_full_query
 from dbt.adapters.deltawiden.writes.batches import batch_of_model, refuse_shared_partitions
 from dbt.adapters.deltawiden.writes.duplicate_keys import duplicate_keys_named
 from dbt.adapters.deltawiden.writes.evolution import TableEvolution
@@ -110,8 +110,10 @@ class IncrementalWrites:
                 _run(write, run_write)
 
         attempts = retry_with_new_plan(write_once, self._turns[target.render()])
-        self._evolution.run_after_write(attempts.plan, _unique_id(context))
-        self._finish(context, spec, attempts, target)
+        try:
+            self._evolution.run_after_write(attempts.plan, _unique_id(context))
+        finally:
+            self._finish(context, spec, attempts, target)
 
     def write_snapshot(
         self,
@@ -207,9 +209,8 @@ class IncrementalWrites:
         source, query = context["_deltawiden_create_source_view"](checked_query)
         self._views.check(context, query)
         schemas = self._backend.schema(source), table_schema()
-        plan = plan_incremental(
-            self._evolution, schemas, existing, spec, query, partial(render_full_query, context)
-        )
+        full_query = partial(render_full_query, context, self._views.check)
+        plan = plan_incremental(self._evolution, schemas, existing, spec, query, full_query)
         attempts.record_plan(plan)
         write = ModelWrite(
             spec=spec,
@@ -253,6 +254,8 @@ class IncrementalWrites:
         types = {relation_path(table): ("dbt_deltawiden_renamed", renamed)}
         schemas = self._backend.query_schema(with_types(query, types)), schema
         plan = plan_incremental(self._evolution, schemas, table, spec, query)
+        if spec.backfills:
+            refuse_new_columns(plan)
         attempts.record_plan(plan)
         self._change_table(context, spec, plan, table)
         return True

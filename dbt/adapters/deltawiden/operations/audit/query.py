@@ -149,8 +149,8 @@ def audit_sql(
     file = "t._metadata.file_path" if has_files else "cast(null as string)"
     # A query of a model may end with a comment.
     sides = (
-        ("produced", f"({in_lines(query)}) t", [k.produced for k in keys], "cast(null as string)"),
-        ("stored", f"{table} t{_where(repair.where)}", [k.stored for k in keys], file),
+        ("produced", f"({in_lines(query)}) t", [k.value for k in keys], "cast(null as string)"),
+        ("stored", f"{table} t{_where(repair.where)}", [k.value for k in keys], file),
     )
     rows = "\nunion all\n".join(_side(*side, columns) for side in sides)
     grouped = ", ".join(names)
@@ -215,8 +215,8 @@ def update_sql(
     columns = compared.columns
     conditions = [row_conditions(c, produced, "t", earlier) for c in columns]
     names = [f"DBT_INTERNAL_K{number}" for number in range(len(keys))]
-    selected = [f"{key.produced} as {name}" for key, name in zip(keys, names, strict=True)]
-    matches = [f"{SOURCE_ALIAS}.{n} <=> {k.stored}" for n, k in zip(names, keys, strict=True)]
+    selected = [f"{key.value} as {name}" for key, name in zip(keys, names, strict=True)]
+    matches = [f"{SOURCE_ALIAS}.{n} <=> {k.value}" for n, k in zip(names, keys, strict=True)]
     matches += in_brackets([repair.where] if repair.where else [])
     matches += [f"({repair.differs_sql(columns, conditions)})", repair.explained_sql(conditions)]
     assigned = ", ".join(
