@@ -22,8 +22,8 @@ def document(name: str, *options: str, **arguments: object) -> dict[str, Any]:
     return found
 
 
-def succeeds(name: str, **arguments: object) -> bool:
-    """Run an operation; whether dbt's exit code says success."""
-    command = ["run-operation", name, "--args", json.dumps(arguments)]
+def succeeds(name: str, *options: str, **arguments: object) -> bool:
+    """Run an operation with options of dbt; whether dbt's exit code says success."""
+    command = ["run-operation", name, *options, "--args", json.dumps(arguments)]
     results, _ = run_dbt_and_capture(command, expect_pass=None)
     return all(str(result.status) == "success" for result in results)

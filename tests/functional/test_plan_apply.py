@@ -1,10 +1,12 @@
 """`plan` with `apply: true` runs what comes before the write; then dbt-spark can write the rows."""
 
+from datetime import datetime
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
-from tests.functional.operate import document
+from tests.functional.operate import document, succeeds
 from tests.functional.support import dbt, needs_delta_4
 
 WIDENS = "materialized='incremental', file_format='delta', on_schema_change='append_new_columns'"
@@ -95,3 +97,63 @@ class TestPlanApply:
 @pytest.mark.usefixtures("by_sql_alone")
 class TestPlanApplyBySql(TestPlanApply):
     """On a Thrift server."""
+
+
+FAILS = {
+    "alone.sql": f"{{{{ config({WIDENS}, type_widening=true) }}}}\n"
+    "select {{ var('id', '1Y') }} as id",
+    "moments.sql": f"{{{{ config({WIDENS}, type_widening=var('widening', none),\n"
+    "renamed_columns=var('renamed', {}), tblproperties={'delta.columnMapping.mode': 'name',\n"
+    "'delta.enableDeletionVectors': true, 'delta.checkpointInterval': var('interval', 10)}) }}\n"
+    "select explode(array(1, 2)) as id, {{ var('day', \"date'2024-01-01' as old\") }}",
+}
+WIDENED = {
+    "id": "300",
+    "day": "timestamp_ntz'2024-01-02 03:00:00' as new",
+    "renamed": {"new": "old"},
+    "interval": 20,
+    "widening": True,
+}
+
+
+@pytest.mark.slow
+@needs_delta_4
+class TestAStatementFailsAfterOthers:
+    """Before a date becomes a timestamp_ntz, a file is rewritten. Here, it is not there."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return FAILS
+
+    def test_what_must_not_stay_is_undone_and_a_second_call_finishes(self, project, table, spark):
+        dbt("run")
+        moments = table("moments")
+        spark.sql(f"delete from {moments.name} where id = 2")
+        (uri,) = spark.table(moments.name).inputFiles()
+        file = Path(uri.removeprefix("file:"))
+        kept = file.rename(file.with_suffix(".kept"))
+        variables = ["--vars", str(WIDENED)]
+        found = document("plan", *variables, apply=True)
+        by_name = {result["model"]: result for result in found["tables"]}
+        assert found["failed"] == 1
+        assert by_name["alone"]["applied"]
+        assert table("alone").types == {"id": "int"}
+        assert file.name in by_name["moments"]["error"]
+        # The model's own property stays. The rename and the property for type widening do not.
+        tried = ["SET TBLPROPERTIES", "RENAME COLUMN"]
+        undone = ["RENAME COLUMN", "UNSET TBLPROPERTIES"]
+        assert moments.operations(since=1)[-4:] == [*tried, *undone]
+        assert moments.types == {"id": "int", "old": "date"}
+        assert moments.properties["delta.checkpointInterval"] == "20"
+        assert "delta.enableTypeWidening" not in moments.properties
+        assert not succeeds("plan", *variables, apply=True)
+        kept.rename(file)
+        again = document("plan", *variables, apply=True)
+        applied = {result["model"]: len(result["applied"]) for result in again["tables"]}
+        assert again["failed"] == 0
+        assert applied == {"alone": 0, "moments": 4}
+        assert moments.types == {"id": "int", "new": "timestamp_ntz"}
+        assert moments.rows() == [(1, datetime(2024, 1, 1))]
+        dbt("run", **WIDENED)
+        written = datetime(2024, 1, 2, 3)
+        assert moments.rows() == [(1, datetime(2024, 1, 1)), (1, written), (2, written)]
