@@ -55,8 +55,6 @@ NOT_TRIED = {
 OTHERS = {
     f"{DELTA}merge.materializeSource": ("none", "all"),
     f"{DELTA}insertReplaceOnOrUsing.materializeSource": ("none", "all"),
-    f"{DELTA}checkConstraints.validation.enabled": ("FAIL",),
-    f"{DELTA}generatedColumn.validateOnWrite.enabled": ("FAIL",),
     f"{DELTA}table.parquetV2.timestampOutputType": ("TIMESTAMP_MILLIS", "INT96"),
     f"{DELTA}v2.enableMode": ("STRICT", "NONE"),
     f"{DELTA}autoCompact.enabled": ("true",),
@@ -69,15 +67,19 @@ OTHERS = {
     f"{DELTA}properties.defaults.enableRowTracking": ("true",),
     f"{DELTA}properties.defaults.dataSkippingNumIndexedCols": ("0", "1"),
     "spark.sql.sources.default": ("delta", "json"),
-    # With 1, each byte of a file is a task.
-    "spark.sql.files.maxPartitionBytes": ("1000",),
     "spark.sql.sources.useV1SourceList": ("avro",),
 }
-"""Settings whose values Spark does not check, or that are not registered, or that need another."""
+"""Settings whose values Spark does not check, or that are not registered."""
+
+# With 1, each byte of a file is a task.
+LEAST = {"spark.sql.files.maxPartitionBytes": "1000"}
+"""The numbers that are tried in place of 1."""
 
 ALONE = (
     f"{DELTA}properties.defaults.minReaderVersion",
     f"{DELTA}properties.defaults.minWriterVersion",
+    f"{DELTA}write.txnVersion",
+    "spark.sql.maxBroadcastTableSize",
 )
 """Settings with which no run succeeds. They are not tried together with others."""
 
@@ -130,9 +132,10 @@ def _all_trials(session: SparkSession) -> Iterator[Trial]:
     while entries.hasNext():
         entry = entries.next()
         name, default = str(entry.key()), str(entry.defaultValueString())
-        if probe.conf.isModifiable(name) and name not in OTHERS:
+        if probe.conf.isModifiable(name):
             yield from (Trial(name, value) for value in _values(probe, name, default))
     for name, values in OTHERS.items():
+        assert all(_accepts(probe, name, value) for value in values), name
         yield from (Trial(name, value) for value in values)
 
 
@@ -149,7 +152,8 @@ def _values(probe: SparkSession, name: str, default: str) -> list[str]:
         if "'boolean' value" in text:
             return ["true", "false"]
         is_other_number = _NUMBER.search(text) and default != "1"
-        return ["1"] if is_other_number and _accepts(probe, name, "1") else []
+        least = LEAST.get(name, "1")
+        return [least] if is_other_number and _accepts(probe, name, least) else []
     probe.conf.unset(name)
     return []
 
