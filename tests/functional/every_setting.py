@@ -80,6 +80,7 @@ ALONE = (
     f"{DELTA}properties.defaults.minWriterVersion",
     f"{DELTA}write.txnVersion",
     "spark.sql.maxBroadcastTableSize",
+    "spark.sql.parquet.compression.codec",
 )
 """Settings with which no run succeeds. They are not tried together with others."""
 

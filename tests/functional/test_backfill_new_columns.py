@@ -151,6 +151,7 @@ class TestNewColumns(Models):
         assert merged.operations(last) == ["MERGE"]
         assert merged.rows() == expected
 
+    @pytest.mark.slow
     def test_a_run_does_what_the_one_before_has_not_done(self, merged):
         dbt("run", "--select", "merged", "--full-refresh", step=1)
         failed = dbt("run", "--select", "merged", step=2, fails="id = 5")

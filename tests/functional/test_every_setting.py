@@ -120,7 +120,9 @@ class TestEverySetting:
 
     @pytest.fixture(scope="class")
     def project_config_update(self):
-        types = {"number": "decimal(20,10)", "day": "date", "at": "timestamp", "large": "bigint"}
+        # Spark reads the name timestamp as another type if spark.sql.timestampType says so.
+        types = {"number": "decimal(20,10)", "day": "date", "at": "timestamp_ltz"}
+        types |= {"large": "bigint"}
         return {"seeds": {"+column_types": types}}
 
     @pytest.fixture(scope="class")
