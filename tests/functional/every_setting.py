@@ -76,13 +76,15 @@ LEAST = {"spark.sql.files.maxPartitionBytes": "1000"}
 """The numbers that are tried in place of 1."""
 
 ALONE = (
+    f"{DELTA}dynamicPartitionOverwrite.enabled",
     f"{DELTA}properties.defaults.minReaderVersion",
     f"{DELTA}properties.defaults.minWriterVersion",
+    f"{DELTA}v2.enableMode",
     f"{DELTA}write.txnVersion",
     "spark.sql.maxBroadcastTableSize",
     "spark.sql.parquet.compression.codec",
 )
-"""Settings with which no run succeeds. They are not tried together with others."""
+"""Settings that stop a run. They are not tried together with others."""
 
 _NUMBER = re.compile(r"a/an '(?:int|long|double|bytes in|time in)[^']*' value")
 _CHOICE = re.compile(r"should be one of '([^']*)'")

@@ -189,7 +189,7 @@ class Runs:
         ):
             return False
         return all(
-            repr(value) in (repr(each.rows.get(number, {}).get(name)) for each in (first, second))
+            any(_is_same(value, each.rows.get(number, {}).get(name)) for each in (first, second))
             for number, row in contents.rows.items()
             for name, value in row.items()
         )
@@ -213,3 +213,8 @@ class Runs:
     def _table(self, name: str) -> Contents | None:
         is_there = self._reader.catalog.tableExists(name)
         return read_contents(self._reader, name) if is_there else None
+
+
+def _is_same(value: object, known: object) -> bool:
+    """Return whether a value is a known one, in a type that can be wider."""
+    return value == known or str(value) == f"{known} 00:00:00"
