@@ -163,7 +163,7 @@ bench: $(INSTALLED)  ## This adapter compared with other programs; writes docs/b
 	$(BIN)/python -m benchmarks $(ONLY)
 
 # To grow is a decision: it raises these numbers.
-PYTHON_LINES := 27964
+PYTHON_LINES := 27982
 SQL_LINES := 1065
 MODULE_LINES := 400
 

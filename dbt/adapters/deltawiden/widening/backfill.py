@@ -12,7 +12,13 @@ from dbt.adapters.deltawiden.config.merge_clauses import SOURCE_ALIAS
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.sql.identifiers import quote
 from dbt.adapters.deltawiden.sql.queries import in_lines
-from dbt.adapters.deltawiden.widening.matched_rows import KeyColumn, not_padded
+from dbt.adapters.deltawiden.widening.matched_rows import (
+    KeyColumn,
+    key_names,
+    not_padded,
+    same_keys,
+    selected_keys,
+)
 from dbt.adapters.deltawiden.widening.steps import Step
 from dbt.adapters.deltawiden.writing.columns import WrittenColumn
 
@@ -96,15 +102,14 @@ def backfill_sql(
         columns: each with its column of the query.
         unchanged: a condition that stops the statement if the table has changed since the plan.
     """
-    found_by = [f"DBT_INTERNAL_K{number}" for number in range(len(keys))]
     values = [f"DBT_INTERNAL_V{number}" for number in range(len(columns))]
-    selected = [f"{key.value} as {name}" for key, name in zip(keys, found_by, strict=True)]
-    selected += [
-        f"{_value(column)} as {name}" for column, name in zip(columns, values, strict=True)
+    selected = [
+        *selected_keys(keys),
+        *(f"{_value(column)} as {name}" for column, name in zip(columns, values, strict=True)),
     ]
     pairs = [(f"t.{c.quoted}", f"{SOURCE_ALIAS}.{v}") for c, v in zip(columns, values, strict=True)]
     matches = [
-        *(f"{SOURCE_ALIAS}.{n} <=> {k.value}" for n, k in zip(found_by, keys, strict=True)),
+        *same_keys(keys),
         f"({' or '.join(f'({old} is null and {new} is not null)' for old, new in pairs)})",
     ]
     assigned = ", ".join(f"{old} = coalesce({old}, {new})" for old, new in pairs)
@@ -124,10 +129,8 @@ def _value(column: WrittenColumn) -> str:
 
 def repeated_keys_sql(query: str, keys: Sequence[KeyColumn]) -> str:
     """Render the query for keys that several rows of a query have, and how many, at most five."""
-    found_by = [f"DBT_INTERNAL_K{number}" for number in range(len(keys))]
-    selected = [f"{key.value} as {name}" for key, name in zip(keys, found_by, strict=True)]
-    grouped = ", ".join(found_by)
+    grouped = ", ".join(key_names(keys))
     return (
-        f"select {grouped}, count(*) from (select {', '.join(selected)} "
+        f"select {grouped}, count(*) from (select {', '.join(selected_keys(keys))} "
         f"from ({in_lines(query)}) t) group by {grouped} having count(*) > 1 limit 5"
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from pyspark.sql.types import CharType, DataType, StructType
 
+from dbt.adapters.deltawiden.config.merge_clauses import SOURCE_ALIAS
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_sql, read_name
@@ -80,6 +81,22 @@ def _key_value(value: str, key_type: DataType) -> str:
     # The cast to string removes a collation, and does not pad a char.
     is_text = kind_of(key_type) == "string"
     return f"cast({value} as {'string' if is_text else type_sql(key_type)})"
+
+
+def key_names(keys: Sequence[KeyColumn]) -> list[str]:
+    """Return the names that ``selected_keys`` gives the values of a key."""
+    return [f"DBT_INTERNAL_K{number}" for number in range(len(keys))]
+
+
+def selected_keys(keys: Sequence[KeyColumn]) -> list[str]:
+    """Render the values of a key in a row ``t``, each with a name of its own."""
+    return [f"{key.value} as {name}" for key, name in zip(keys, key_names(keys), strict=True)]
+
+
+def same_keys(keys: Sequence[KeyColumn]) -> list[str]:
+    """Render the conditions by which a MERGE into ``t`` finds a row of ``selected_keys``."""
+    named = zip(keys, key_names(keys), strict=True)
+    return [f"{SOURCE_ALIAS}.{name} <=> {key.value}" for key, name in named]
 
 
 def not_padded(backend: SqlBackend, schema: StructType) -> AbstractContextManager[None]:

@@ -10,6 +10,7 @@ from dbt.adapters.deltawiden.config.clustering import bucket_problems, read_clus
 from dbt.adapters.deltawiden.config.declared_columns import (
     DEFAULTS_PROPERTY,
     declaration_problems,
+    is_contract_enforced,
     metadata,
     read_declarations,
 )
@@ -118,8 +119,7 @@ class NewTables:
 
     def _check_declarations(self, model: Mapping[str, Any], config: Any) -> None:
         declarations = read_declarations(model.get("columns") or {})
-        contract = config.get("contract")
-        if not declarations or not contract or not contract.enforced:
+        if not declarations or not is_contract_enforced(config):
             return
         file_format = str(config.get("file_format"))
         problems = declaration_problems(declarations, file_format, self._backend.has_session)

@@ -16,7 +16,7 @@ from dbt.adapters.deltawiden.sql.identifiers import Path, path_sql, path_text, q
 from dbt.adapters.deltawiden.sql.queries import in_lines
 from dbt.adapters.deltawiden.sql.side_by_side import by_name
 from dbt.adapters.deltawiden.sql.types import type_text
-from dbt.adapters.deltawiden.widening.matched_rows import KeyColumn
+from dbt.adapters.deltawiden.widening.matched_rows import KeyColumn, same_keys, selected_keys
 from dbt.adapters.deltawiden.writing.columns import WrittenColumn
 from dbt.adapters.deltawiden.writing.merge import in_brackets
 from dbt.adapters.deltawiden.writing.value_check import shown_sql
@@ -214,9 +214,7 @@ def update_sql(
     produced = f"{SOURCE_ALIAS}.{_VALUES}"
     columns = compared.columns
     conditions = [row_conditions(c, produced, "t", earlier) for c in columns]
-    names = [f"DBT_INTERNAL_K{number}" for number in range(len(keys))]
-    selected = [f"{key.value} as {name}" for key, name in zip(keys, names, strict=True)]
-    matches = [f"{SOURCE_ALIAS}.{n} <=> {k.value}" for n, k in zip(names, keys, strict=True)]
+    matches = same_keys(keys)
     matches += in_brackets([repair.where] if repair.where else [])
     matches += [f"({repair.differs_sql(columns, conditions)})", repair.explained_sql(conditions)]
     assigned = ", ".join(
@@ -226,7 +224,7 @@ def update_sql(
     )
     return (
         f"merge into {table} as t\n"
-        f"using (select {', '.join([*selected, _struct(columns, True)])} as {_VALUES} "
+        f"using (select {', '.join([*selected_keys(keys), _struct(columns, True)])} as {_VALUES} "
         f"from ({in_lines(query)}) t where {unchanged}) as {SOURCE_ALIAS}\n"
         f"on {' and '.join(matches)}\n"
         f"when matched then update set {assigned}"
