@@ -1,7 +1,5 @@
 """What a plan does so that a table is clustered as its model wants it."""
 
-from dataclasses import replace
-
 import pytest
 
 from dbt.adapters.deltawiden.sql.identifiers import Path
@@ -9,7 +7,7 @@ from dbt.adapters.deltawiden.widening.clustering import plan_clustering
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.refusals import Reason
 from dbt.adapters.deltawiden.widening.report import refusals_text
-from dbt.adapters.deltawiden.widening.steps import ClusterBy
+from dbt.adapters.deltawiden.widening.steps import ClusterBy, Stage
 from tests.unit.schemas import MAPPED, make_plan, policy, reasons, schema, table_snapshot
 
 BEFORE = {"id": "int", "s": {"x": "int"}, "Name": "string"}
@@ -53,8 +51,12 @@ def test_a_write_that_removes_the_clustering_is_followed_by_it_and_then_by_drops
     """Before the write too, if it is a change: the engine may refuse it."""
     gone = {"id": "int", "s": {"x": "int"}}
     changed = clustered(("id",), source=gone, mode="sync_all_columns")
-    restored = replace(changed, after=(ClusterBy("`s`.`t`", (("id",),)), *changed.after))
-    assert verbs(restored) == ["cluster by (`id`)", "cluster by (`id`)", "drop columns (`Name`)"]
+    again = ClusterBy("`s`.`t`", (("id",),), Stage.CLUSTERING_AGAIN)
+    assert verbs(changed.adding(again)) == [
+        "cluster by (`id`)",
+        "cluster by (`id`)",
+        "drop columns (`Name`)",
+    ]
 
 
 def test_a_name_that_the_table_does_not_have_is_refused_with_those_that_it_has():

@@ -28,7 +28,7 @@ def test_the_columns_of_the_write_are_the_columns_of_the_changed_table(sides, mo
     table, source = sides
     plan = make_plan(table, source, model, snapshot)
     if not plan.refusals:
-        after = schema_after(replace(plan, after=()), table)
+        after = schema_after(replace(plan, steps=plan.before), table)
         assert [(column.name, type_text(column.type)) for column in plan.write.columns] == [
             (field.name, type_text(field.dataType)) for field in after.fields
         ]

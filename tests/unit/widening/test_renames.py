@@ -121,7 +121,7 @@ def test_the_rest_of_the_plan_sees_the_new_names():
 def test_a_rename_comes_after_properties_and_before_the_widening_of_the_same_column():
     found = planned({"a": "int"}, {"b": "bigint"}, {("b",): "a"}, table_snapshot(MAPPED))
     wider = make_plan({"b": "int"}, {"b": "bigint"}, policy(type_widening=True), found.snapshot)
-    plan = found.before(wider)
+    plan = found.added_to(wider)
     assert [type(step).__name__ for step in plan.before] == [
         "SetProperties",
         "RenameColumn",
@@ -132,7 +132,7 @@ def test_a_rename_comes_after_properties_and_before_the_widening_of_the_same_col
 
 def test_a_refused_plan_names_the_columns_as_the_table_has_them():
     found = planned({"a": "int"}, {"b": "double"}, {("b",): "a"})
-    refused = found.before(make_plan({"b": "int"}, {"b": "double"}, policy(), found.snapshot))
+    refused = found.added_to(make_plan({"b": "int"}, {"b": "double"}, policy(), found.snapshot))
     assert [(refusal.path, refusal.reason) for refusal in refused.refusals] == [
         (("a",), Reason.MANUAL)
     ]

@@ -21,6 +21,7 @@ from dbt.adapters.deltawiden.widening.steps import (
     DropColumns,
     RewriteRows,
     SetStatistics,
+    Stage,
     Step,
 )
 from dbt.adapters.deltawiden.writes.attempts import (
@@ -130,33 +131,26 @@ def test_the_rest_of_a_plan_with_several_statements_is_not_a_changed_schema():
 
 
 CLUSTERS = ClusterBy(TABLE, (("n",),))
+CLUSTERS_AGAIN = replace(CLUSTERS, stage=Stage.CLUSTERING_AGAIN)
 DROPS = DropColumns(TABLE, ())
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "left"),
+    ("steps", "left"),
     [
         # Clustering that the write removes is not restored because it was changed before.
-        ((CLUSTERS,), (CLUSTERS, DROPS), ((), (CLUSTERS, DROPS))),
-        ((CLUSTERS, *WIDENS.before), (), ((), ())),
+        ((CLUSTERS, CLUSTERS_AGAIN, DROPS), (CLUSTERS_AGAIN, DROPS)),
+        ((CLUSTERS, *WIDENS.steps), ()),
         # Such a step is planned again each time.
-        ((SetStatistics(TABLE, ()), RewriteRows(TABLE, "n")), (), ((RewriteRows(TABLE, "n"),), ())),
+        ((SetStatistics(TABLE, ()), RewriteRows(TABLE, "n")), (RewriteRows(TABLE, "n"),)),
     ],
 )
-def test_what_an_attempt_has_done_is_not_left(
-    before: tuple[Step, ...],
-    after: tuple[Step, ...],
-    left: tuple[tuple[Step, ...], tuple[Step, ...]],
-):
-    write = Writer(
-        (Plan(TABLE, before, after=after), ARITY), (Plan(TABLE, left[0], after=left[1]), None)
-    )
+def test_what_an_attempt_has_done_is_not_left(steps: tuple[Step, ...], left: tuple[Step, ...]):
+    write = Writer((Plan(TABLE, steps), ARITY), (Plan(TABLE, left), None))
     with pytest.raises(DbtDatabaseError) as raised:
         retry_with_new_plan(write)
     assert raised.value is ARITY
-    write = Writer(
-        (Plan(TABLE, before, after=after), ARITY), (Plan(TABLE, (CLUSTERS,), after=(DROPS,)), None)
-    )
+    write = Writer((Plan(TABLE, steps), ARITY), (Plan(TABLE, (CLUSTERS, DROPS)), None))
     retry_with_new_plan(write)
     assert len(write.plans) == 2
 

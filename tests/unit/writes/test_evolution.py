@@ -17,6 +17,7 @@ from dbt.adapters.deltawiden.widening.steps import (
     RewriteRows,
     SetProperties,
     SetStatistics,
+    Stage,
     Step,
     UnsetProperties,
     UnsetStatistics,
@@ -70,7 +71,7 @@ class Engine:
 
 def test_all_steps_run_in_their_order():
     engine = Engine()
-    plan = Plan(TABLE, (ENABLES, WIDENS), after=(ClusterBy(TABLE, ()),))
+    plan = Plan(TABLE, (ENABLES, WIDENS, ClusterBy(TABLE, (), Stage.CLUSTERING_AGAIN)))
     engine.evolution.run_before_write(plan, "model.x.t")
     assert engine.ran == plan.statements[:2]
     engine.evolution.run_after_write(plan, "model.x.t")
@@ -140,8 +141,8 @@ def test_what_could_not_be_taken_back_does_not_hide_the_first_error():
 
 
 def test_the_error_of_a_step_after_the_write_says_that_the_rows_are_written():
-    clusters = ClusterBy(TABLE, (("n",),))
+    clusters = ClusterBy(TABLE, (("n",),), Stage.CLUSTERING_AGAIN)
     with pytest.raises(SchemaChangeFailed) as failed:
-        Engine(clusters).evolution.run_after_write(Plan(TABLE, after=(clusters,)), "model.x.t")
+        Engine(clusters).evolution.run_after_write(Plan(TABLE, (clusters,)), "model.x.t")
     assert f"The rows were written to {TABLE}" in failed.value.msg
     assert f"{clusters.statement}\n{FIRST.msg}" in failed.value.msg

@@ -1,6 +1,7 @@
 """The steps that give the rows that exist values for new columns."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,6 +13,7 @@ from dbt.adapters.deltawiden.config.merge_clauses import SOURCE_ALIAS
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.sql.identifiers import quote
 from dbt.adapters.deltawiden.sql.queries import in_lines
+from dbt.adapters.deltawiden.sql.statements import set_properties, unset_properties
 from dbt.adapters.deltawiden.widening.matched_rows import (
     KeyColumn,
     key_names,
@@ -19,7 +21,7 @@ from dbt.adapters.deltawiden.widening.matched_rows import (
     same_keys,
     selected_keys,
 )
-from dbt.adapters.deltawiden.widening.steps import Step
+from dbt.adapters.deltawiden.widening.steps import Stage, Step
 from dbt.adapters.deltawiden.writing.columns import WrittenColumn
 
 logger = AdapterLogger("DeltaWiden")
@@ -39,6 +41,8 @@ class BackfillColumns(Step):
         merge: the statement. Empty if the full query is not known.
         schema: the table's schema at the write.
     """
+
+    stage = Stage.BACKFILL
 
     names: tuple[str, ...]
     keys: tuple[str, ...]
@@ -73,6 +77,7 @@ class FillColumns(Step):
         values: the columns, each with an expression.
     """
 
+    stage = Stage.DEFAULTS
     verb: ClassVar[str] = "filled"
 
     values: tuple[tuple[str, str], ...]
@@ -87,6 +92,28 @@ class FillColumns(Step):
     def subjects(self) -> tuple[str, ...]:
         """The columns."""
         return tuple(name for name, _ in self.values)
+
+
+@dataclass(frozen=True)
+class StillWaiting(Step):
+    """Records which columns still wait for values.
+
+    Attributes:
+        names: the columns, in lower case.
+    """
+
+    names: tuple[str, ...] = ()
+    stage: Stage = Stage.BACKFILL
+
+    def _sql(self) -> str:
+        if self.names:
+            return set_properties(self.table, backfill_property(self.names))
+        return unset_properties(self.table, (BACKFILL_PROPERTY,))
+
+
+def backfill_property(names: Iterable[str]) -> dict[str, str]:
+    """Return the table property for the columns that wait for values."""
+    return {BACKFILL_PROPERTY: json.dumps(list(names))}
 
 
 def backfill_sql(

@@ -1,7 +1,6 @@
 """Plan a change of the columns that a table is clustered by."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from pyspark.sql.types import StructType
 
@@ -11,7 +10,7 @@ from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.refusals import Reason, Refusal
 from dbt.adapters.deltawiden.widening.request import find_leaf
 from dbt.adapters.deltawiden.widening.schema_after import schema_at_write
-from dbt.adapters.deltawiden.widening.steps import ClusterBy
+from dbt.adapters.deltawiden.widening.steps import ClusterBy, Stage
 
 
 def plan_clustering(plan: Plan, wanted: tuple[Path, ...], snapshot: TableSnapshot) -> Plan:
@@ -34,11 +33,8 @@ def plan_clustering(plan: Plan, wanted: tuple[Path, ...], snapshot: TableSnapsho
         refusals += [
             Refusal(Reason.CLUSTERED_AND_PARTITIONED, path, detail=columns) for path in paths
         ]
-    # Before the other changes, if possible: the engine alone knows which types it can cluster by.
-    first = 1 if plan.properties else 0
-    last = len(plan.before) if _has_new(paths, plan) else first
-    before = (*plan.before[:last], ClusterBy(plan.table, paths), *plan.before[last:])
-    return replace(plan, before=before).refusing(refusals)
+    stage = Stage.NEW_CLUSTERING if _has_new(paths, plan) else Stage.CLUSTERING
+    return plan.adding(ClusterBy(plan.table, paths, stage)).refusing(refusals)
 
 
 def _has_new(columns: Iterable[Path], plan: Plan) -> bool:

@@ -18,6 +18,7 @@ from dbt.adapters.deltawiden.widening.steps import (
     RenameColumn,
     RewriteRows,
     SetProperties,
+    Stage,
     Step,
     type_changes,
 )
@@ -31,9 +32,8 @@ class Plan:
 
     Attributes:
         table: the table's name, quoted for a statement.
-        before: the steps that prepare the table for the write, in the order in which they run.
+        steps: the changes of the table, in any order. They run in that of their stages.
         write: the values to write to each column.
-        after: the steps after the write has succeeded.
         refusals: the reasons to refuse the plan. If there is one, no step of the plan runs.
         lossy: under ``on_schema_change: ignore``, the leaves that do not store every value exactly.
         ignored_columns: under ``on_schema_change: ignore``, the columns of the model that are not
@@ -41,63 +41,70 @@ class Plan:
     """
 
     table: str
-    before: tuple[Step, ...] = ()
+    steps: tuple[Step, ...] = ()
     write: Write = field(default_factory=Write)
-    after: tuple[Step, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     lossy: tuple[TypeDifference, ...] = ()
     ignored_columns: tuple[FieldDifference, ...] = ()
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "steps", tuple(sorted(self.steps, key=_stage)))
+
     @property
-    def steps(self) -> tuple[Step, ...]:
-        """All steps, in the order in which they run. Empty if the plan is refused."""
-        return () if self.refusals else (*self.before, *self.after)
+    def before(self) -> tuple[Step, ...]:
+        """The steps that prepare the table for the write, in the order in which they run."""
+        return tuple(step for step in self.steps if step.stage < Stage.WRITE)
+
+    @property
+    def after(self) -> tuple[Step, ...]:
+        """The steps after the write has succeeded, in the order in which they run."""
+        return tuple(step for step in self.steps if step.stage > Stage.WRITE)
 
     @property
     def statements(self) -> list[str]:
-        """The statements of the steps, for people."""
-        return [step.statement for step in self.steps]
+        """The statements of the steps, for people. Empty if the plan is refused."""
+        return [] if self.refusals else [step.statement for step in self.steps]
 
     @property
     def properties(self) -> Mapping[str, str]:
-        """The table properties that the first step sets."""
-        first = self.before[0] if self.before else None
-        return dict(first.properties) if type(first) is SetProperties else {}
+        """The table properties that the plan sets before all else, and that stay."""
+        setting = (step for step in self.steps if type(step) is SetProperties)
+        return {name: value for step in setting for name, value in step.properties}
 
     @property
     def changes(self) -> tuple[TypeChange, ...]:
         """The type changes."""
-        return type_changes(self.before)
+        return type_changes(self.steps)
 
     @property
     def renamed(self) -> tuple[RenameColumn, ...]:
         """The renames."""
-        return tuple(step for step in self.before if isinstance(step, RenameColumn))
+        return tuple(step for step in self.steps if isinstance(step, RenameColumn))
 
     @property
     def new(self) -> tuple[FieldDifference, ...]:
         """The columns and nested fields to add."""
         return tuple(
-            field for step in self.before if isinstance(step, AddColumns) for field in step.fields
+            field for step in self.steps if isinstance(step, AddColumns) for field in step.fields
         )
 
     @property
     def dropped(self) -> tuple[FieldDifference, ...]:
         """The columns and nested fields to drop."""
         return tuple(
-            field for step in self.after if isinstance(step, DropColumns) for field in step.fields
+            field for step in self.steps if isinstance(step, DropColumns) for field in step.fields
         )
 
     @property
     def backfilled(self) -> tuple[str, ...]:
         """The columns for which the rows that exist get the model's values."""
-        steps = (step for step in self.after if isinstance(step, BackfillColumns))
+        steps = (step for step in self.steps if isinstance(step, BackfillColumns))
         return tuple(name for step in steps for name in step.names)
 
     @property
     def rewrites_rows(self) -> bool:
         """Whether a step rewrites every row."""
-        return any(isinstance(step, RewriteRows) for step in self.before)
+        return any(isinstance(step, RewriteRows) for step in self.steps)
 
     def types_unchanged_sql(self, by_position: bool = False) -> str:
         """Render a condition that stops the write if the table no longer has this plan's types.
@@ -109,13 +116,21 @@ class Plan:
         return types_unchanged_sql(self.table, columns, by_position)
 
     def with_properties(self, properties: Mapping[str, str]) -> "Plan":
-        """Return a plan that also sets these properties, before all other steps."""
+        """Return a plan that also sets these properties, in the same statement as its own."""
         if not properties:
             return self
-        others = self.before[1:] if self.properties else self.before
-        first = SetProperties(self.table, tuple({**properties, **self.properties}.items()))
-        return replace(self, before=(first, *others))
+        setting = SetProperties(self.table, tuple({**properties, **self.properties}.items()))
+        others = (step for step in self.steps if type(step) is not SetProperties)
+        return replace(self, steps=(setting, *others))
+
+    def adding(self, *steps: Step) -> "Plan":
+        """Return a plan with additional steps."""
+        return replace(self, steps=(*self.steps, *steps))
 
     def refusing(self, refusals: Iterable[Refusal]) -> "Plan":
         """Return a plan with additional refusals."""
         return replace(self, refusals=(*self.refusals, *refusals))
+
+
+def _stage(step: Step) -> Stage:
+    return step.stage

@@ -83,9 +83,10 @@ def plan_changes(
     refusals += _refused_fields(difference, policy, snapshot)
     new = difference.new if policy.adds else ()
     dropped = difference.missing_in_source if policy.drops else ()
+    drops = (DropColumns(snapshot.name, dropped),) if dropped else ()
     return Plan(
         snapshot.name,
-        before=_steps_before_write(changes, new, snapshot),
+        (*_change_steps(changes, new, snapshot), *drops),
         write=match_columns(
             source,
             schema_at_write(snapshot.schema, changes, new),
@@ -93,7 +94,6 @@ def plan_changes(
             check=check,
             keys=keys,
         ),
-        after=(DropColumns(snapshot.name, dropped),) if dropped else (),
         refusals=tuple(refusals),
     )
 
@@ -188,16 +188,16 @@ def plan_by_hand(requested: Iterable[TypeChange], snapshot: TableSnapshot) -> Pl
         item for change in requested for item in _permit(change, policy, snapshot, by_hand=True)
     ]
     changes = tuple(item for item in decided if isinstance(item, TypeChange))
-    before = _steps_before_write(changes, (), snapshot)
+    steps = _change_steps(changes, (), snapshot)
     saved = snapshot.properties.get(SAVED_SETTINGS_PROPERTY)
-    if saved and not any(isinstance(step, SetStatistics) for step in before):
+    if saved and not any(isinstance(step, SetStatistics) for step in steps):
         # An earlier widening ended before it had restored the settings.
-        before += restore_statistics(snapshot.name, saved)
+        steps += restore_statistics(snapshot.name, saved)
     refusals = tuple(item for item in decided if isinstance(item, Refusal))
-    return Plan(snapshot.name, before, refusals=refusals)
+    return Plan(snapshot.name, steps, refusals=refusals)
 
 
-def _steps_before_write(
+def _change_steps(
     changes: tuple[TypeChange, ...], new: tuple[FieldDifference, ...], snapshot: TableSnapshot
 ) -> tuple[Step, ...]:
     table = snapshot.name

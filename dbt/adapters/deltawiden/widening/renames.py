@@ -29,15 +29,13 @@ class PlannedRenames:
     steps: tuple[RenameColumn, ...] = ()
     refusals: tuple[Refusal, ...] = ()
 
-    def before(self, plan: Plan) -> Plan:
-        """Put the renames before the steps of a plan for the renamed table.
+    def added_to(self, plan: Plan) -> Plan:
+        """Add the renames to a plan for the renamed table.
 
         A refused plan renames nothing, so its refusals have the names that the table has.
         """
-        first = 1 if plan.properties else 0
-        steps = (*plan.before[:first], *self.steps, *plan.before[first:])
         refusals = (replace(each, path=self._now(each.path)) for each in plan.refusals)
-        return replace(plan, before=steps, refusals=(*self.refusals, *refusals))
+        return replace(plan, refusals=(*self.refusals, *refusals)).adding(*self.steps)
 
     def _now(self, path: Path) -> Path:
         for step in reversed(self.steps):

@@ -1,7 +1,8 @@
-"""The steps of a plan: each is one statement that changes a table."""
+"""The steps of a plan: each is one statement that changes a table, and knows when it runs."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import IntEnum, auto
 from typing import Any, ClassVar
 
 from dbt.adapters.events.logging import AdapterLogger
@@ -18,6 +19,31 @@ from dbt.adapters.deltawiden.widening.schema_diff import FieldDifference
 logger = AdapterLogger("DeltaWiden")
 
 
+class Stage(IntEnum):
+    """When a step runs. The order of the members is the order of the steps of every plan.
+
+    What the engine alone can refuse comes first, so that a refusal leaves nothing behind.
+    """
+
+    PROPERTIES = auto()
+    RENAMES = auto()
+    """All later steps have the new names."""
+    CLUSTERING = auto()
+    """The engine alone knows which types it can cluster by."""
+    TYPES = auto()
+    NEW_COLUMNS = auto()
+    NEW_CLUSTERING = auto()
+    """By columns that are new."""
+    DEFAULTS = auto()
+    """Before the write, whose own nulls are none of older rows."""
+    WRITE = auto()
+    """No step: the statement that writes the rows."""
+    BACKFILL = auto()
+    CLUSTERING_AGAIN = auto()
+    """Which the write has removed."""
+    DROPS = auto()
+
+
 @dataclass(frozen=True)
 class Step:
     """One statement that changes a table.
@@ -32,6 +58,11 @@ class Step:
     is_goal: ClassVar[bool] = True
 
     table: str
+
+    @property
+    def stage(self) -> Stage:
+        """When the step runs."""
+        raise NotImplementedError
 
     @property
     def statement(self) -> str:
@@ -63,6 +94,8 @@ class Step:
 class SetProperties(Step):
     """Sets table properties: of the model, for type widening, and to support table features."""
 
+    stage = Stage.PROPERTIES
+
     properties: tuple[tuple[str, str], ...]
 
     def _sql(self) -> str:
@@ -79,6 +112,8 @@ class SetProperties(Step):
 class UnsetProperties(Step):
     """Removes table properties."""
 
+    stage = Stage.PROPERTIES
+
     keys: tuple[str, ...]
 
     def _sql(self) -> str:
@@ -93,6 +128,7 @@ class SetStatistics(SetProperties):
         restored_by: the steps that restore the settings.
     """
 
+    stage = Stage.TYPES
     is_goal: ClassVar[bool] = False
 
     restored_by: tuple[Step, ...] = ()
@@ -105,6 +141,7 @@ class SetStatistics(SetProperties):
 class UnsetStatistics(UnsetProperties):
     """Removes settings for the columns that have statistics."""
 
+    stage = Stage.TYPES
     is_goal: ClassVar[bool] = False
 
 
@@ -116,6 +153,7 @@ class RewriteRows(Step):
         column: any column. It is set to itself.
     """
 
+    stage = Stage.TYPES
     is_goal: ClassVar[bool] = False
 
     column: str
@@ -127,6 +165,7 @@ class RewriteRows(Step):
 class PurgeDeletedRows(Step):
     """Rewrites the files that still have rows which a deletion vector marks as deleted."""
 
+    stage = Stage.TYPES
     is_goal: ClassVar[bool] = False
 
     def _sql(self) -> str:
@@ -137,6 +176,7 @@ class PurgeDeletedRows(Step):
 class AlterTypes(Step):
     """Changes the types of columns and nested fields in one commit. A widening stays."""
 
+    stage = Stage.TYPES
     verb: ClassVar[str] = "widened"
 
     changes: tuple[TypeChange, ...]
@@ -160,6 +200,7 @@ class RenameColumn(Step):
         name: the new name.
     """
 
+    stage = Stage.RENAMES
     verb: ClassVar[str] = "renamed"
 
     path: Path
@@ -205,6 +246,7 @@ class ClusterBy(Step):
     """Changes the columns that the table is clustered by. Without any, it removes them."""
 
     columns: tuple[Path, ...]
+    stage: Stage = Stage.CLUSTERING
 
     def _sql(self) -> str:
         columns = f"({', '.join(map(path_sql, self.columns))})" if self.columns else "none"
@@ -224,6 +266,7 @@ class _FieldsStep(Step):
 class AddColumns(_FieldsStep):
     """Adds columns and nested fields."""
 
+    stage = Stage.NEW_COLUMNS
     verb: ClassVar[str] = "added"
 
     def _sql(self) -> str:
@@ -234,6 +277,7 @@ class AddColumns(_FieldsStep):
 class DropColumns(_FieldsStep):
     """Drops columns and nested fields."""
 
+    stage = Stage.DROPS
     verb: ClassVar[str] = "dropped"
 
     def _sql(self) -> str:

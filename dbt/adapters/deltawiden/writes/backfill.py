@@ -21,6 +21,8 @@ from dbt.adapters.deltawiden.widening.backfill import (
     BACKFILL_PROPERTY,
     BackfillColumns,
     FillColumns,
+    StillWaiting,
+    backfill_property,
     backfill_sql,
     repeated_keys_sql,
 )
@@ -29,7 +31,7 @@ from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import plan_no_change
 from dbt.adapters.deltawiden.widening.schema_after import schema_at_write
 from dbt.adapters.deltawiden.widening.schema_diff import compare
-from dbt.adapters.deltawiden.widening.steps import SetProperties, Step, UnsetProperties
+from dbt.adapters.deltawiden.widening.steps import Stage, Step
 from dbt.adapters.deltawiden.writes.duplicate_keys import key_text
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
 from dbt.adapters.deltawiden.writing.columns import WrittenColumn, assigned_sql
@@ -110,20 +112,19 @@ class Backfill:
         defaults = [name for name in columns if name.lower() in self.spec.defaults]
         others = [name for name in columns if name not in defaults]
         try:
-            before = self._with_defaults(defaults, others) if defaults else ()
-            after = self._with_query(others, full_query) if others else ()
+            filled = self._with_defaults(defaults, others) if defaults else ()
+            merged = self._with_query(others, full_query) if others else ()
         except NotCompared as error:
             raise SchemaChangeRefused(
                 f"{BACKFILL}: existing rows of {self.bare.table} can't get values for "
                 f"{', '.join(columns)}: {error}. Nothing was changed or written. Correct it, or "
                 f"set {BACKFILL}: false to leave them null."
             ) from error
-        if not columns:  # The model or the table no longer has them.
-            after = (self._left(()),)
-        before, after = (*self.bare.before, *before), (*after, *self.bare.after)
-        plan = replace(self.bare, before=before, after=after)
-        value = {BACKFILL_PROPERTY: json.dumps(list(pending))}
-        is_set = self.snapshot.properties.get(BACKFILL_PROPERTY) == value[BACKFILL_PROPERTY]
+        # Without columns, the model or the table no longer has those that still wait.
+        last = () if filled or merged else (StillWaiting(self.bare.table),)
+        plan = self.bare.adding(*filled, *merged, *last)
+        value = backfill_property(pending)
+        is_set = value.items() <= self.snapshot.properties.items()
         return plan if is_set else plan.with_properties(value)
 
     def _pending(self) -> list[str]:
@@ -146,7 +147,8 @@ class Backfill:
         _require_stored(refused, produced, self._stored, "the default")
         filled = tuple((c.name, self._assigned(c, texts[c.name])) for c in values.write.columns)
         # So a later run does not take the nulls of this write for those of older rows.
-        return FillColumns(self.bare.table, filled), self._left(others)
+        table, waiting = self.bare.table, tuple(name.lower() for name in others)
+        return FillColumns(table, filled), StillWaiting(table, waiting, Stage.DEFAULTS)
 
     def _with_query(self, names: Sequence[str], full_query: FullQuery | None) -> tuple[Step, ...]:
         """Return the steps that give columns the values of the full query, after the write."""
@@ -156,16 +158,7 @@ class Backfill:
         step = BackfillColumns(self.bare.table, tuple(names), keys)
         if full_query is not None:
             step = replace(step, merge=self._merge(full_query(), names), schema=self._stored)
-        return step, self._left(())
-
-    def _left(self, names: Sequence[str]) -> Step:
-        """Return the step that says which columns still wait for values."""
-        table = self.bare.table
-        if not names:
-            return UnsetProperties(table, (BACKFILL_PROPERTY,))
-        return SetProperties(
-            table, ((BACKFILL_PROPERTY, json.dumps([name.lower() for name in names])),)
-        )
+        return step, StillWaiting(self.bare.table)
 
     def _merge(self, query: str, names: Sequence[str]) -> str:
         produced, keys = self.backend.query_schema(query), self.spec.unique_key

@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Container, Sequence
-from dataclasses import replace
 from functools import cache, partial
 
 from dbt.adapters.events.logging import AdapterLogger
@@ -31,7 +30,7 @@ from dbt.adapters.deltawiden.widening.self_reference import (
     self_reference_text,
     widened_queries,
 )
-from dbt.adapters.deltawiden.widening.steps import ClusterBy, Step
+from dbt.adapters.deltawiden.widening.steps import ClusterBy, Stage, Step
 from dbt.adapters.deltawiden.writes.attempts import SchemaChangeFailed
 from dbt.adapters.deltawiden.writes.backfill import Backfill, FullQuery
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused, require_not_refused
@@ -106,11 +105,12 @@ class TableEvolution:
         if spec.strategy == INSERT_OVERWRITE and table.is_delta and spec.clustering:
             # Delta's WriteIntoDelta: an overwrite of the whole table replaces its clustering
             # columns by those of the statement, and INSERT OVERWRITE can't have any.
-            plan = replace(plan, after=(ClusterBy(plan.table, spec.clustering), *plan.after))
+            again = ClusterBy(plan.table, spec.clustering, Stage.CLUSTERING_AGAIN)
+            plan = plan.adding(again)
         if spec.backfills:
             backfill = Backfill(plan, snapshot, spec, self._backend, check)
             plan = backfill.planned(full_query)
-        return require_not_refused(renames.before(plan))
+        return require_not_refused(renames.added_to(plan))
 
     def value_check(
         self,
