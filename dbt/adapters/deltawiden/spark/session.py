@@ -1,5 +1,6 @@
 """Open the one PySpark session of a run, with the settings of its target."""
 
+import contextlib
 import contextvars
 import threading
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.spark.embedded import start_spark
+from dbt.adapters.deltawiden.spark.failed_start import FailedStart
 from dbt.adapters.deltawiden.spark.session_connection import hush_pyspark
 from dbt.adapters.deltawiden.spark.settings import (
     CATALOG,
@@ -24,7 +26,7 @@ from dbt.adapters.deltawiden.spark.unsafe_settings import refuse_settings
 
 _lock = threading.Lock()
 _current: "_Current | None" = None
-_failed_early: tuple[Exception, Mapping[str, str]] | None = None
+_failed = FailedStart()
 
 
 @dataclass
@@ -59,11 +61,7 @@ def get_session(start: SparkStart) -> SparkSession:
         DbtConfigError: the process's Spark was started with settings that this target can't use, or
             it has a setting with which values would be lost.
     """
-    global _failed_early
-    with _lock:
-        failed, _failed_early = _failed_early, None
-        if failed is not None and failed[1] == start.profile:
-            raise failed[0]
+    with _lock, _failed.raised_again(start):
         return _get_session(start)
 
 
@@ -107,13 +105,9 @@ def prestart_session(start: SparkStart) -> None:
 
 def _prestart(start: SparkStart) -> None:
     # The metastore is not started here: if dbt ended early, its database would stay incomplete.
-    global _failed_early
-    with _lock:
-        try:
-            _get_session(start)
-        except Exception as error:
-            # Keep it for the thread that asks for the session, which can report it to the user.
-            _failed_early = error, start.profile
+    # A thread that asks for the session has the error, and can report it to the user.
+    with contextlib.suppress(Exception):
+        get_session(start)
 
 
 def _get_session(start: SparkStart) -> SparkSession:

@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.spark.connect import ConnectConnection, create_session
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
+from dbt.adapters.deltawiden.spark.failed_start import FailedStart
 from dbt.adapters.deltawiden.spark.keep_alive.channel import limit_retries, local_builder
 from dbt.adapters.deltawiden.spark.keep_alive.client import Attached, attach
 from dbt.adapters.deltawiden.spark.redaction import hide
@@ -23,7 +24,7 @@ _Asked = tuple[SparkStart, str, int]  # start, working folder, keep_alive
 _lock = threading.Lock()
 _release_lock = threading.Lock()
 _current: tuple[_Asked, Attached] | None = None
-_failed_early: tuple[_Asked, Exception] | None = None
+_failed = FailedStart()
 _released = 0  # how many times
 
 
@@ -40,12 +41,8 @@ def open_kept(start: SparkStart, keep_alive: int) -> ConnectConnection:
         DbtConfigError: the Spark of this profile can't be kept alive.
         DbtRuntimeError: Spark could not be started, or a Spark with other settings is in use.
     """
-    global _failed_early
     asked = _asked(start, keep_alive)
-    with _lock:
-        failed, _failed_early = _failed_early, None
-        if failed is not None and failed[0] == asked:
-            raise failed[1]
+    with _lock, _failed.raised_again(asked):
         attached = _attached(asked)
         attached.use.note_sessions()
         if not attached.is_new and attached.use.is_alone:
@@ -97,13 +94,11 @@ def _asked(start: SparkStart, keep_alive: int) -> _Asked:
 
 
 def _prestart(asked: _Asked, released: int) -> None:
-    global _failed_early
     _lock.acquire()
     try:
-        _attached(asked)
-    except Exception as error:
-        # Keep it for the thread that asks for the session, which can report it to the user.
-        _failed_early = asked, error
+        # A thread that asks for the session has the error, and can report it to the user.
+        with contextlib.suppress(Exception), _failed.raised_again(asked):
+            _attached(asked)
     finally:
         with _release_lock:
             if released != _released:
