@@ -1,5 +1,6 @@
 """The tests that every connection has to pass, with one class for each feature."""
 
+from tests.functional.test_backfill_new_columns import TestNewColumns
 from tests.functional.test_char import TestCharColumns, TestSnapshotsOfCharSources
 from tests.functional.test_check_type_widening import TestCheck
 from tests.functional.test_contracts import TestContracts
@@ -36,12 +37,14 @@ from tests.functional.test_optimize_after_run import TestOptimizeAfterRun
 from tests.functional.test_partition_columns import TestPartitionColumns
 from tests.functional.test_persist_docs import TestComments
 from tests.functional.test_plan import TestPlan
+from tests.functional.test_renamed_columns import TestRename
 from tests.functional.test_replace_where import (
     TestConditionsThatSparkCanNotTranslate,
     TestDeleteInsert,
     TestReplaceWhere,
 )
 from tests.functional.test_report_type_widening import TestReport
+from tests.functional.test_restore_and_backfill import TestBackfill, TestRestore
 from tests.functional.test_seeds import TestSeeds
 from tests.functional.test_self_reference import TestAModelThatReadsItsOwnTable
 from tests.functional.test_snapshots import TestGrowth, TestTimesWithoutZone
@@ -64,6 +67,7 @@ class TestClusteringOfExistingTables(TestExistingTables):
 
 __all__ = [
     "TestAModelThatReadsItsOwnTable",
+    "TestBackfill",
     "TestBatches",
     "TestCharColumns",
     "TestCheck",
@@ -87,6 +91,7 @@ __all__ = [
     "TestKeysOfAnotherType",
     "TestKeysThatWidenInTheSameRun",
     "TestNames",
+    "TestNewColumns",
     "TestNonDeterministicModels",
     "TestOddNames",
     "TestOneRefusalStopsAllChanges",
@@ -95,9 +100,11 @@ __all__ = [
     "TestOurViewsFollow",
     "TestPartitionColumns",
     "TestPlan",
+    "TestRename",
     "TestReorderedFieldsThatWiden",
     "TestReplaceWhere",
     "TestReport",
+    "TestRestore",
     "TestSeeds",
     "TestSnapshotsOfCharSources",
     "TestSourceFreshness",
