@@ -77,8 +77,10 @@ LEAST = {"spark.sql.files.maxPartitionBytes": "1000"}
 
 ALONE = (
     f"{DELTA}dynamicPartitionOverwrite.enabled",
+    f"{DELTA}properties.defaults.columnMapping.mode",
     f"{DELTA}properties.defaults.minReaderVersion",
     f"{DELTA}properties.defaults.minWriterVersion",
+    f"{DELTA}replaceWhere.dataColumns.enabled",
     f"{DELTA}v2.enableMode",
     f"{DELTA}write.txnVersion",
     "spark.sql.maxBroadcastTableSize",
