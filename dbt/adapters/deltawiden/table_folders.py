@@ -131,9 +131,7 @@ class TableFolders:
         found = self._found(node) if _continues(node) else None
         if found is None or not found.is_continued:
             return None
-        table: Any = self._adapter.Relation.create(schema="delta", identifier=found.folder)
-        table = table.incorporate(type="table").replace(is_delta=True)
-        return table, found.statements
+        return self._in(found.folder), found.statements
 
     def check(self, unique_id: str) -> None:
         """Check the folder of a node's table, as its next run will.
@@ -201,15 +199,20 @@ class TableFolders:
         )
         return {unique_id: folder for unique_id, folder in found if folder}
 
-    def _properties(self, folder: str) -> dict[str, str] | None:
+    def _in(self, folder: str) -> SparkRelation:
+        """Return the Delta table in a folder, named by the folder."""
+        table: Any = self._adapter.Relation.create(schema="delta", identifier=folder)
+        found: SparkRelation = table.incorporate(type="table").replace(is_delta=True)
+        return found
+
+    def _properties(self, folder: str) -> Mapping[str, str] | None:
         """Return the properties of the Delta table in a folder, or None if there is none."""
         try:
-            rows = self._backend.fetch_rows(f"show tblproperties delta.{quote(folder)}")
+            return self._backend.snapshot(self._in(folder)).all_properties
         except DbtRuntimeError as error:
             if condition(str(error.msg)) in _NO_TABLE:
                 return None
             raise
-        return {str(row[0]): str(row[1]) for row in rows}
 
     def _check_has_no_files(self, node: Any, folder: str) -> None:
         """Refuse a folder with other files: VACUUM deletes those that a table's log lacks."""

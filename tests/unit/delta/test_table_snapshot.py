@@ -5,7 +5,11 @@ from typing import Any
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot, may_have_computed_columns
+from dbt.adapters.deltawiden.delta.table_snapshot import (
+    REDACTED,
+    TableSnapshot,
+    may_have_computed_columns,
+)
 from tests.unit.delta.answers import COMMITS, Rows, answering, column, commit, schema_string
 from tests.unit.schemas import DELTA_4_4, table_snapshot
 
@@ -38,6 +42,23 @@ def test_the_log_of_a_table_that_its_catalog_manages_is_not_read(feature: str):
     assert table.widening_features == ["typeWidening"]
     assert table.defaults == frozenset()
     assert queries == [PROPERTIES]
+
+
+def test_values_that_spark_hides_are_read_from_the_detail():
+    hidden = [
+        ("clusteringColumns", REDACTED),
+        ("delta.constraints.c", REDACTED),
+        ("delta.feature.clustering", "supported"),
+    ]
+    shown = detail(
+        properties='{"delta.constraints.c": "token <> \'\'"}',
+        clusteringColumns='["`a.b_url`", "s.`x``url`"]',
+    )
+    table, queries = snapshot(hidden, shown)
+    assert table.constraints == {"c": "token <> ''"}
+    assert table.clustering_columns == (("a.b_url",), ("s", "x`url"))
+    assert table.features == {"clustering"}
+    assert queries == [PROPERTIES, DETAIL]
 
 
 def test_one_query_is_enough_for_a_table_without_computed_columns():

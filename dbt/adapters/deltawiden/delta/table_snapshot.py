@@ -22,8 +22,11 @@ from dbt.adapters.deltawiden.delta.protocol import (
 )
 from dbt.adapters.deltawiden.delta.transaction_log import FetchRows, newest_schema
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
-from dbt.adapters.deltawiden.sql.identifiers import Path, quote
+from dbt.adapters.deltawiden.sql.identifiers import Path, quote, read_name
 from dbt.adapters.deltawiden.sql.types import type_sql
+
+REDACTED = "*********(redacted)"
+"""What Spark shows in place of a value with a word that looks like a secret."""
 
 _CONSTRAINT = "delta.constraints."
 _CLUSTERING = "clusteringColumns"
@@ -130,7 +133,22 @@ class TableSnapshot:
         if not self.is_delta:
             return {}
         rows = self._fetch_rows(f"show tblproperties {self.name}")
-        return {str(row[0]): str(row[1]) for row in rows}
+        shown = {str(row[0]): str(row[1]) for row in rows}
+        return {**shown, **self._hidden} if REDACTED in shown.values() else shown
+
+    @property
+    def _hidden(self) -> Mapping[str, str]:
+        """The properties that can have values which Spark hides, because a word looks secret.
+
+        The words, such as url and token, can be in the name of a column. DESCRIBE DETAIL hides
+        nothing.
+
+        Source:
+            ``spark.sql.redaction.options.regex`` and ``spark.redaction.regex``
+        """
+        clustered = map(read_name, _names(self._detail, "clusteringColumns"))
+        clustering = {_CLUSTERING: json.dumps(list(clustered))}
+        return {**_parsed(self._detail["properties"]), **clustering}
 
     @cached_property
     def _detail(self) -> Mapping[str, Any]:
@@ -337,6 +355,9 @@ def may_have_computed_columns(features: Set[str], properties: Mapping[str, str])
 
 
 def _names(detail: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    # dbt shows a list in a result as JSON text.
-    found = detail.get(key) or "[]"
-    return tuple(json.loads(found) if isinstance(found, str) else found)
+    return tuple(_parsed(detail.get(key) or []))
+
+
+def _parsed(value: Any) -> Any:
+    # dbt shows a list or map in a result as JSON text.
+    return json.loads(value) if isinstance(value, str) else value

@@ -34,8 +34,8 @@ from dbt.adapters.deltawiden.operations.contracts.sync_contracts import (
     sync_contracts,
 )
 from dbt.adapters.deltawiden.operations.forecast.check_type_widening import check_type_widening
+from dbt.adapters.deltawiden.operations.forecast.compiled_query import compiled_query
 from dbt.adapters.deltawiden.operations.forecast.deployed_query import (
-    compiled_query,
     deployed_query,
     node_query,
 )

@@ -22,7 +22,7 @@ from dbt.adapters.deltawiden.delta.partition_columns import (
 )
 from dbt.adapters.deltawiden.delta.query_views import CHAR_PADDING, AnalysedQuery
 from dbt.adapters.deltawiden.delta.relations import provider, relation_sql
-from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
+from dbt.adapters.deltawiden.delta.table_snapshot import REDACTED, TableSnapshot
 from dbt.adapters.deltawiden.delta.transaction_log import newest_schema
 from dbt.adapters.deltawiden.sql.describe_parser import (
     CHAR_VARCHAR_KEY,
@@ -105,7 +105,8 @@ class SqlBackend:
             yield
         finally:
             # With quotes, the value may have any characters.
-            restore = f"reset {key}" if before is None else f"set {quote(key)}={quote(before)}"
+            unknown = before is None or before == REDACTED
+            restore = f"reset {key}" if unknown else f"set {quote(key)}={quote(str(before))}"
             self.execute(restore)
 
     def _read_setting(self, key: str) -> str | None:

@@ -1,7 +1,6 @@
 """Render a model's query as its next run in a deployment will, for a check that runs no model."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import jinja2
@@ -9,13 +8,14 @@ from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.deltawiden.operations.forecast.compiled_query import compiled_query
 from dbt.adapters.deltawiden.operations.selection import Node, full_name
 
 logger = AdapterLogger("DeltaWiden")
 
-_NAMES = ("ref", "source", "var", "env_var", "target", "modules", "run_started_at", "invocation_id")
-"""What a rendered query can use of dbt's context. None of it can run a statement: a model can call
-``run_query``, and a check changes nothing."""
+_NAMES = ("env_var", "target", "modules", "run_started_at", "invocation_id")
+"""What a rendered query can use of dbt's context, beside references and variables. None of it can
+run a statement: a model can call ``run_query``, and a check changes nothing."""
 
 
 def deployed_query(
@@ -31,6 +31,7 @@ def deployed_query(
     if node.get("language", "sql") != "sql":
         return ""
     known = {name: context[name] for name in _NAMES if name in context}
+    known |= _of_package(context, node)
     known |= {
         "this": table,
         "is_incremental": lambda: is_incremental,
@@ -46,33 +47,6 @@ def deployed_query(
     except Exception as error:  # A template can raise any exception.
         logger.debug(f"The query of {full_name(node)} can't be rendered by itself: {error}")
         return ""
-
-
-def compiled_query(
-    context: Mapping[str, Any],
-    node: Node,
-    table: BaseRelation | None,
-    command: str = "dbt compile --full-refresh",
-) -> str:
-    """Read the query of a model, macros included, that ``dbt compile`` wrote. Empty for Python.
-
-    Args:
-        command: the command that writes the query, for the errors. Without ``--full-refresh``, the
-            query is the incremental one if the table exists.
-
-    Raises:
-        DbtRuntimeError: there is no such file, or the model's file is newer.
-    """
-    if node.get("language", "sql") != "sql":
-        return ""
-    config, file = context["adapter"].config, str(node["original_file_path"])
-    compiled = Path(config.project_target_path, "compiled", str(node["package_name"]), file)
-    source = Path(config.project_root, file)
-    if not compiled.is_file():
-        raise DbtRuntimeError(f"There is no {compiled}: run {command}.")
-    if source.is_file() and source.stat().st_mtime > compiled.stat().st_mtime:
-        raise DbtRuntimeError(f"{source} is newer than {compiled}: run {command} again.")
-    return compiled.read_text(encoding="utf-8")
 
 
 def node_query(
@@ -100,6 +74,20 @@ def node_query(
     except DbtRuntimeError as error:
         logger.debug(f"The query of {full_name(node)} is not compiled: {error.msg}")
         return ""
+
+
+def _of_package(context: Mapping[str, Any], node: Node) -> dict[str, Any]:
+    """Return what finds references and variables for a node: in its own package first.
+
+    Those of an operation's context look in the package of the operation's macro.
+    """
+    own, variables = context["ref"], context["var"]
+    model = own.manifest.nodes[node["unique_id"]]
+    found = {
+        name: type(context[name])(own.db_wrapper, model, own.config, own.manifest)
+        for name in ("ref", "source")
+    }
+    return {**found, "var": type(variables)(variables._context, variables._config, model)}
 
 
 class _Config:

@@ -1,0 +1,125 @@
+"""The query that dbt has compiled is used only if it is the one that is meant."""
+
+import json
+import os
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.deltawiden.operations.forecast.compiled_query import compiled_query
+from dbt.adapters.deltawiden.relation import DeltaWidenRelation
+
+TABLE = DeltaWidenRelation.create(schema="prod", identifier="orders")
+NODE = {
+    "unique_id": "model.shop.orders",
+    "name": "orders",
+    "package_name": "shop",
+    "original_file_path": "models/orders.sql",
+    "depends_on": {"nodes": ["model.shop.staged", "source.shop.raw", "model.shop.ephemeral"]},
+}
+GRAPH = {
+    "nodes": {
+        "model.shop.staged": {"relation_name": "prod.staged"},
+        "model.shop.ephemeral": {"relation_name": None},
+    },
+    "sources": {"source.shop.raw": {"relation_name": "`raw`.`lines`"}},
+}
+QUERY = "select * from prod.staged join `raw`.`lines`"
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> dict[str, Any]:
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "orders.sql").write_text("select {{ cents() }}", encoding="utf-8")
+    config = SimpleNamespace(
+        project_root=str(tmp_path), project_target_path=str(tmp_path / "target")
+    )
+    adapter = SimpleNamespace(config=config)
+    return {"adapter": adapter, "graph": GRAPH, "invocation_args_dict": {"vars": {"n": 1}}}
+
+
+@pytest.fixture
+def compiled(tmp_path: Path) -> Path:
+    file = tmp_path / "target" / "compiled" / "shop" / "models" / "orders.sql"
+    file.parent.mkdir(parents=True)
+    file.write_text(QUERY, encoding="utf-8")
+    return file
+
+
+def write_results(target: Path, nodes: list[str], **arguments: Any) -> None:
+    found = {"args": arguments, "results": [{"unique_id": node} for node in nodes]}
+    (target / "run_results.json").write_text(json.dumps(found), encoding="utf-8")
+
+
+def test_it_is_what_dbt_compile_wrote(context: dict[str, Any], compiled: Path):
+    assert compiled_query(context, NODE, TABLE) == QUERY
+    assert compiled_query(context, {**NODE, "language": "python"}, TABLE) == ""
+
+
+def test_it_is_an_error_if_the_model_is_not_compiled(context: dict[str, Any]):
+    with pytest.raises(DbtRuntimeError, match="run dbt compile --full-refresh"):
+        compiled_query(context, NODE, TABLE)
+
+
+def test_it_is_an_error_if_the_model_has_changed_since(context: dict[str, Any], compiled: Path):
+    os.utime(compiled, (1, 1))
+    with pytest.raises(DbtRuntimeError, match="is newer than"):
+        compiled_query(context, NODE, TABLE)
+
+
+@pytest.mark.parametrize("query", ["select 1 from dev_prod.staged", "select 1 from prod.staged_2"])
+def test_a_query_for_another_target_is_refused(context, compiled: Path, query: str):
+    compiled.write_text(query, encoding="utf-8")
+    for command in ("dbt compile", "dbt compile --full-refresh"):
+        with pytest.raises(DbtRuntimeError, match="does not read prod"):
+            compiled_query(context, NODE, TABLE, command)
+    alone = {**NODE, "depends_on": {"nodes": ["model.shop.ephemeral"]}}
+    assert compiled_query(context, alone, TABLE) == query
+
+
+def test_an_incremental_query_is_no_full_query(context: dict[str, Any], compiled: Path):
+    compiled.write_text(f"{QUERY} where n > (select max(n) from {TABLE})", encoding="utf-8")
+    with pytest.raises(DbtRuntimeError, match="reads the model's own table"):
+        compiled_query(context, NODE, TABLE)
+    assert compiled_query(context, NODE, TABLE, "dbt compile").startswith(QUERY)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "arguments", "words"),
+    [
+        (["model.shop.orders"], {"which": "run", "vars": {"n": 1}}, "dbt run without --full-re"),
+        (["model.shop.orders"], {"which": "compile", "full_refresh": True}, "with other --vars"),
+        (["model.shop.other"], {"which": "run"}, ""),
+        (["model.shop.orders"], {"which": "run-operation"}, ""),
+        (
+            ["model.shop.orders"],
+            {"which": "compile", "full_refresh": True, "vars": {"n": 1}},
+            "",
+        ),
+        (
+            ["model.shop.orders"],
+            {"which": "compile", "full_refresh": True, "vars": {"key": "*****"}},
+            "",
+        ),
+    ],
+)
+def test_the_last_command_that_wrote_it_had_the_same_arguments(
+    context: dict[str, Any],
+    compiled: Path,
+    tmp_path: Path,
+    nodes: list[str],
+    arguments: dict[str, Any],
+    words: str,
+):
+    write_results(tmp_path / "target", nodes, **arguments)
+    if not words:
+        assert compiled_query(context, NODE, TABLE) == QUERY
+        return
+    with pytest.raises(DbtRuntimeError, match=words):
+        compiled_query(context, NODE, TABLE)
+    # An older command does not tell who wrote it.
+    os.utime(tmp_path / "target" / "run_results.json", (1, 1))
+    assert compiled_query(context, NODE, TABLE) == QUERY
