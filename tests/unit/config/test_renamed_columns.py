@@ -51,6 +51,8 @@ def test_what_is_not_accepted_is_named(given, words):
         ("merge_exclude_columns", "amt"),
         ("partition_by", ["amt"]),
         ("liquid_clustered_by", "id, amt.x"),
+        ("zorder", "id, amt"),
+        ("zorder_by", ["amt"]),
         ("check_cols", ["`amt`"]),
         ("updated_at", "amt"),
         ("event_time", "amt"),
@@ -67,6 +69,13 @@ def test_a_key_that_still_has_an_old_name_is_named(key, value):
     assert found.startswith(f"{key}: got ")
     assert found.endswith("the old name of amount")
     assert rename_problems({**config, key: "amount"}) == []
+
+
+def test_a_table_property_that_still_has_an_old_name_is_named():
+    config = {"renamed_columns": {"amount": "amt"}}
+    properties = {"delta.dataSkippingStatsColumns": "id,Amt.x"}
+    (found,) = rename_problems({**config, "tblproperties": properties})
+    assert found.startswith("tblproperties: delta.dataSkippingStatsColumns: got 'Amt.x'")
 
 
 def test_a_condition_names_the_field_of_an_element_without_the_word_element():

@@ -19,8 +19,9 @@ from dbt.adapters.deltawiden.sql.references import parsed_paths
 _META_KEY = "renamed_from"
 _NAMING_KEYS = (
     *("unique_key", "merge_update_columns", "merge_exclude_columns", "partition_by"),
-    *("liquid_clustered_by", "updated_at", "check_cols", "event_time"),
+    *("liquid_clustered_by", "zorder", "zorder_by", "updated_at", "check_cols", "event_time"),
 )
+_STATISTICS = "delta.dataSkippingStatsColumns"
 _CONDITION_KEYS = (
     *("predicates", "incremental_predicates", "matched_condition", "not_matched_condition"),
     *("not_matched_by_source_action", "not_matched_by_source_condition"),
@@ -103,8 +104,10 @@ def _problems(lines: Sequence[_Line], config: Mapping[str, Any]) -> Iterator[str
 
 
 def _old_names(line: _Line, before: Path, config: Mapping[str, Any]) -> Iterator[str]:
-    for key in _NAMING_KEYS:
-        for name in columns_listed(config.get(key) or ()):
+    named = {key: config.get(key) for key in _NAMING_KEYS}
+    named[f"tblproperties: {_STATISTICS}"] = (config.get("tblproperties") or {}).get(_STATISTICS)
+    for key, names in named.items():
+        for name in columns_listed(names or ()):
             if folded(read_name(name))[: len(before)] == before:
                 yield f"{key}: got {name!r}, the old name of {path_text(line.new)}"
     clauses = read_merge_clauses(config)

@@ -25,7 +25,7 @@ from dbt.adapters.deltawiden.operations.audit.backfill_columns import (
     choose_backfill,
     folded_columns,
 )
-from dbt.adapters.deltawiden.operations.audit.model_rows import RowsReader
+from dbt.adapters.deltawiden.operations.audit.model_rows import RowsReader, full_query
 from dbt.adapters.deltawiden.operations.audit.repair import Choose, Repairer, RepairResults
 from dbt.adapters.deltawiden.operations.audit.restore_values import choose_restore
 from dbt.adapters.deltawiden.operations.contracts.sync_contracts import (
@@ -35,10 +35,7 @@ from dbt.adapters.deltawiden.operations.contracts.sync_contracts import (
 )
 from dbt.adapters.deltawiden.operations.forecast.check_type_widening import check_type_widening
 from dbt.adapters.deltawiden.operations.forecast.compiled_query import compiled_query
-from dbt.adapters.deltawiden.operations.forecast.deployed_query import (
-    deployed_query,
-    node_query,
-)
+from dbt.adapters.deltawiden.operations.forecast.deployed_query import node_query
 from dbt.adapters.deltawiden.operations.forecast.downstream import Forecast, Reader, TakenOver
 from dbt.adapters.deltawiden.operations.forecast.node_graph import NodeGraph
 from dbt.adapters.deltawiden.operations.forecast.plan import plan
@@ -220,7 +217,8 @@ class Operations:
         self, models: Names, unique_key: Names, compiled: bool
     ) -> OperationResults:
         """Find stored values that are not those of the models. The arguments are a user's."""
-        return Audit(self._rows_reader("audit_lossy_writes", unique_key, compiled)).run(models)
+        rows = self._rows_reader("audit_lossy_writes", unique_key, compiled)
+        return Audit(rows, self.views).run(models)
 
     def backfill_columns(
         self,
@@ -262,7 +260,7 @@ class Operations:
     def _rows_reader(
         self, name: str, unique_key: Names, compiled: bool, columns: Names = None
     ) -> RowsReader:
-        read = compiled_query if compiled else partial(deployed_query, is_incremental=False)
+        read = compiled_query if compiled else full_query
         key, query = column_names(name, "unique_key", unique_key), partial(read, self.context)
         only = folded_columns(column_names(name, "columns", columns))
         return RowsReader(self.backend, self._selection(name), query, key, compiled, only)

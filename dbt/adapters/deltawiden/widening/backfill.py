@@ -11,6 +11,8 @@ from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.config.merge_clauses import SOURCE_ALIAS
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.history import read_history
+from dbt.adapters.deltawiden.delta.transaction_log import FetchRows
 from dbt.adapters.deltawiden.sql.identifiers import quote
 from dbt.adapters.deltawiden.sql.queries import in_lines
 from dbt.adapters.deltawiden.sql.statements import set_properties, unset_properties
@@ -29,6 +31,10 @@ logger = AdapterLogger("DeltaWiden")
 BACKFILL_PROPERTY = "dbt_deltawiden.backfill"
 """The table property that has, as JSON, the names of the columns that still get values. So a run
 does what the one before it, which added the columns, has not done."""
+
+
+_COMMITS = 50
+"""How many commits are looked at. Without the property in them, rows may have been written."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +120,17 @@ class StillWaiting(Step):
 def backfill_property(names: Iterable[str]) -> dict[str, str]:
     """Return the table property for the columns that wait for values."""
     return {BACKFILL_PROPERTY: json.dumps(list(names))}
+
+
+def has_new_rows(table: str, fetch_rows: FetchRows) -> bool:
+    """Return whether rows may have been written since columns of a table wait for values."""
+    for commit in read_history(table, fetch_rows, _COMMITS):
+        if commit.operation == "SET TBLPROPERTIES" and BACKFILL_PROPERTY in commit.parameters:
+            return False
+        is_fill = commit.operation == "UPDATE" and bool(commit.tag)
+        if commit.changes_data and not is_fill:
+            return True
+    return True
 
 
 def backfill_sql(

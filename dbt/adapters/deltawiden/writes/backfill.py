@@ -1,11 +1,11 @@
 """Plan the values that the rows that exist get for the columns that a run adds."""
 
 import json
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
+from dbt.adapters.events.logging import AdapterLogger
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.config.backfill import BACKFILL
@@ -15,7 +15,6 @@ from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
 from dbt.adapters.deltawiden.sql.identifiers import Path, quote
-from dbt.adapters.deltawiden.sql.queries import in_lines
 from dbt.adapters.deltawiden.sql.types import limited, type_text
 from dbt.adapters.deltawiden.widening.backfill import (
     BACKFILL_PROPERTY,
@@ -24,6 +23,7 @@ from dbt.adapters.deltawiden.widening.backfill import (
     StillWaiting,
     backfill_property,
     backfill_sql,
+    has_new_rows,
     repeated_keys_sql,
 )
 from dbt.adapters.deltawiden.widening.matched_rows import NotCompared, key_columns
@@ -33,45 +33,19 @@ from dbt.adapters.deltawiden.widening.schema_after import schema_at_write
 from dbt.adapters.deltawiden.widening.schema_diff import compare
 from dbt.adapters.deltawiden.widening.steps import Stage, Step
 from dbt.adapters.deltawiden.writes.duplicate_keys import key_text
+from dbt.adapters.deltawiden.writes.full_query import FullQuery
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
 from dbt.adapters.deltawiden.writing.columns import WrittenColumn, assigned_sql
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 
-FullQuery = Callable[[], str]
-"""Renders the model's query as in a full refresh, or raises NotCompared."""
+logger = AdapterLogger("DeltaWiden")
+
+_APPEND_ONLY = "delta.appendOnly"
 
 
-def render_full_query(context: Any, check_views: Callable[[Any, str], None]) -> str:
-    """Render a model's query as in a full refresh: ``is_incremental()`` is false, in macros too.
-
-    Args:
-        context: dbt's context of the model's materialization, in which macros find each other.
-        check_views: refuses a query that reads a view which would change values.
-
-    Raises:
-        NotCompared: dbt does not render this query. The message is the reason.
-    """
-    model, flags = context["model"], context["flags"]
-    if model["language"] != "sql":
-        raise NotCompared("the full query of a Python model is not known")
-    if getattr(flags, "EMPTY", False) or getattr(flags, "SAMPLE", None):
-        raise NotCompared("under --empty and --sample, no query has all rows")
-    own = context["is_incremental"]
-    context["is_incremental"] = lambda: False
-    try:
-        query = str(context["render"](model["raw_code"]))
-    finally:
-        context["is_incremental"] = own
-    ephemeral = [str(cte["sql"]) for cte in model.get("extra_ctes") or () if cte["sql"]]
-    if ephemeral:
-        query = f"with {', '.join(ephemeral)}\nselect * from ({in_lines(query)})"
-    check_views(context, query)
-    return query
-
-
-def refuse_new_columns(plan: Plan) -> None:
+def refuse_new_columns(plan: Plan, spec: ModelSpec) -> None:
     """Refuse new columns in a run that has to rename columns before it knows its full query."""
-    if plan.new:
+    if any(name.lower() not in spec.defaults for name in _new_columns(plan)):
         raise SchemaChangeRefused(
             f"{plan.table}: the model reads its own table under new names, and adds columns with "
             f"{BACKFILL}. Nothing was changed or written. Rename in one run, and add the columns "
@@ -103,41 +77,60 @@ class Backfill:
         Raises:
             SchemaChangeRefused: the values can't be found or stored.
         """
-        new = [field.path[0] for field in self.bare.new if len(field.path) == 1]
-        pending = dict.fromkeys(map(str.lower, [*self._pending(), *new]))
-        if not pending or self.bare.refusals:
+        pending = self._pending()
+        waiting = list(dict.fromkeys([*pending, *map(str.lower, _new_columns(self.bare))]))
+        if not waiting or self.bare.refusals:
             return self.bare
         columns = [c.name for c in self.bare.write.columns if c.in_source]
-        columns = [name for name in columns if name.lower() in pending]
+        columns = [name for name in columns if name.lower() in waiting]
         defaults = [name for name in columns if name.lower() in self.spec.defaults]
         others = [name for name in columns if name not in defaults]
+        # The table keeps a column that this model lacks, and another release may have it again.
+        kept = [name for name in waiting if name not in map(str.lower, columns)]
+        left = tuple(name for name in kept if name in map(str.lower, self._stored.names))
         try:
-            filled = self._with_defaults(defaults, others) if defaults else ()
-            merged = self._with_query(others, full_query) if others else ()
+            if columns and self.snapshot.has(_APPEND_ONLY):
+                raise NotCompared(f"the table has {_APPEND_ONLY}, so no row of it can be changed")
+            defaults = self._safe(defaults, pending)
+            rest = (*left, *map(str.lower, others))
+            filled = self._with_defaults(defaults, rest) if defaults else ()
+            merged = self._with_query(others, full_query, left) if others else ()
         except NotCompared as error:
             raise SchemaChangeRefused(
                 f"{BACKFILL}: existing rows of {self.bare.table} can't get values for "
                 f"{', '.join(columns)}: {error}. Nothing was changed or written. Correct it, or "
                 f"set {BACKFILL}: false to leave them null."
             ) from error
-        # Without columns, the model or the table no longer has those that still wait.
-        last = () if filled or merged else (StillWaiting(self.bare.table),)
+        last = () if filled or merged else (StillWaiting(self.bare.table, left),)
         plan = self.bare.adding(*filled, *merged, *last)
-        value = backfill_property(pending)
+        value = backfill_property(waiting)
         is_set = value.items() <= self.snapshot.properties.items()
         return plan if is_set else plan.with_properties(value)
 
     def _pending(self) -> list[str]:
-        """Return the columns that an earlier run has added, and that still wait for values."""
+        """Return the columns, in lower case, that an earlier run has added and given no values."""
         names = json.loads(self.snapshot.properties.get(BACKFILL_PROPERTY, "[]"))
+        there = set(map(str.lower, self.snapshot.schema.names))
         renamed = {old.lower(): path[0] for path, old in self.spec.renames.items() if not path[1:]}
-        return [str(renamed.get(name, name)) for name in names]
+        return [name if name in there else renamed.get(name, name).lower() for name in names]
 
-    def _with_defaults(self, names: Sequence[str], others: Sequence[str]) -> tuple[Step, ...]:
+    def _safe(self, defaults: Sequence[str], pending: Collection[str]) -> list[str]:
+        """Leave out the defaults of columns in which a null can be a value of the model by now."""
+        late = [name for name in defaults if name.lower() in pending]
+        if not late or not has_new_rows(self.bare.table, self.backend.fetch_rows):
+            return list(defaults)
+        logger.warning(
+            f"{self.bare.table}: rows were written since {', '.join(late)} were added, so a null "
+            "in them can be a value of the model. The default of the contract was not given to "
+            "any row."
+        )
+        return [name for name in defaults if name not in late]
+
+    def _with_defaults(self, names: Sequence[str], left: tuple[str, ...]) -> tuple[Step, ...]:
         """Return the steps that set columns to defaults, before the write adds nulls to them.
 
         Args:
-            others: the columns that get other values, after the write.
+            left: the columns, in lower case, that still wait for values then.
         """
         texts = {name: self.spec.defaults[name.lower()] for name in names}
         selected = ", ".join(f"({text}\n) as {quote(name)}" for name, text in texts.items())
@@ -147,10 +140,12 @@ class Backfill:
         _require_stored(refused, produced, self._stored, "the default")
         filled = tuple((c.name, self._assigned(c, texts[c.name])) for c in values.write.columns)
         # So a later run does not take the nulls of this write for those of older rows.
-        table, waiting = self.bare.table, tuple(name.lower() for name in others)
-        return FillColumns(table, filled), StillWaiting(table, waiting, Stage.DEFAULTS)
+        table = self.bare.table
+        return FillColumns(table, filled), StillWaiting(table, left, Stage.DEFAULTS)
 
-    def _with_query(self, names: Sequence[str], full_query: FullQuery | None) -> tuple[Step, ...]:
+    def _with_query(
+        self, names: Sequence[str], full_query: FullQuery | None, left: tuple[str, ...]
+    ) -> tuple[Step, ...]:
         """Return the steps that give columns the values of the full query, after the write."""
         keys = self.spec.unique_key
         if not keys:
@@ -158,7 +153,7 @@ class Backfill:
         step = BackfillColumns(self.bare.table, tuple(names), keys)
         if full_query is not None:
             step = replace(step, merge=self._merge(full_query(), names), schema=self._stored)
-        return step, StillWaiting(self.bare.table)
+        return step, StillWaiting(self.bare.table, left)
 
     def _merge(self, query: str, names: Sequence[str]) -> str:
         produced, keys = self.backend.query_schema(query), self.spec.unique_key
@@ -196,6 +191,10 @@ class Backfill:
         return plan_no_change(
             compare(given, stored), given, stored, self.bare.table, check=self.check
         )
+
+
+def _new_columns(plan: Plan) -> list[str]:
+    return [field.path[0] for field in plan.new if len(field.path) == 1]
 
 
 def _require_columns(names: Iterable[str], produced: StructType) -> None:

@@ -3,11 +3,10 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtDatabaseError
 from dbt_common.invocation import get_invocation_id
@@ -31,16 +30,18 @@ from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.renames import renamed_schema
 from dbt.adapters.deltawiden.writes.attempts import Attempts, Turns, retry_with_new_plan
-from dbt.adapters.deltawiden.writes.backfill import refuse_new_columns, render_full_query
+from dbt.adapters.deltawiden.writes.backfill import refuse_new_columns
 from dbt.adapters.deltawiden.writes.batches import batch_of_model, refuse_shared_partitions
 from dbt.adapters.deltawiden.writes.duplicate_keys import duplicate_keys_named
 from dbt.adapters.deltawiden.writes.evolution import TableEvolution
 from dbt.adapters.deltawiden.writes.file_formats import checked_format_query
+from dbt.adapters.deltawiden.writes.full_query import full_query_of_run
 from dbt.adapters.deltawiden.writes.incremental_plan import plan_incremental
 from dbt.adapters.deltawiden.writes.merge_actions import MergeActions
 from dbt.adapters.deltawiden.writes.model_views import ModelViews, old_names_text
 from dbt.adapters.deltawiden.writes.model_write import ModelWrite
-from dbt.adapters.deltawiden.writes.older_files import Rewritten, rewrite_older_files
+from dbt.adapters.deltawiden.writes.older_files import rewrite_older_files
+from dbt.adapters.deltawiden.writes.response import store_response
 from dbt.adapters.deltawiden.writes.snapshots import SnapshotEvolution
 from dbt.adapters.deltawiden.writing.batch import Batch
 from dbt.adapters.deltawiden.writing.merge import equal_keys, merge_conditions, merge_sql
@@ -191,7 +192,7 @@ class IncrementalWrites:
             )
         if rewritten.text:
             context["log"](rewritten.text, info=True)
-        _store_response(context, attempts, rewritten)
+        store_response(context, attempts, rewritten)
 
     def _prepare(
         self,
@@ -209,7 +210,7 @@ class IncrementalWrites:
         source, query = context["_deltawiden_create_source_view"](checked_query)
         self._views.check(context, query)
         schemas = self._backend.schema(source), table_schema()
-        full_query = partial(render_full_query, context, self._views.check)
+        full_query = partial(full_query_of_run, context, self._views.check)
         plan = plan_incremental(self._evolution, schemas, existing, spec, query, full_query)
         attempts.record_plan(plan)
         write = ModelWrite(
@@ -252,10 +253,12 @@ class IncrementalWrites:
         if renamed is schema or not self._evolution.reads(query, table):
             return False
         types = {relation_path(table): ("dbt_deltawiden_renamed", renamed)}
-        schemas = self._backend.query_schema(with_types(query, types)), schema
+        renamed_query = with_types(query, types)
+        self._views.check(context, renamed_query)
+        schemas = self._backend.query_schema(renamed_query), schema
         plan = plan_incremental(self._evolution, schemas, table, spec, query)
         if spec.backfills:
-            refuse_new_columns(plan)
+            refuse_new_columns(plan, spec)
         attempts.record_plan(plan)
         self._change_table(context, spec, plan, table)
         return True
@@ -365,35 +368,3 @@ def _is_custom(strategy: str, context: Context) -> bool:
 
 def _unique_id(context: Context) -> str:
     return str(context["model"]["unique_id"])
-
-
-def _store_response(context: Context, attempts: Attempts, rewritten: Rewritten) -> None:
-    """Add what was changed to the response of the write, which dbt keeps in run_results.json."""
-    written = context["load_result"]("main")
-    response = DeltaWidenResponse(
-        **written["response"].to_dict(),
-        type_changes=[change.value for change in attempts.changes],
-        renamed_columns=[step.value for step in attempts.renamed],
-        backfilled_columns=list(attempts.plan.backfilled),
-        rewritten_files=rewritten.files,
-        rewritten_bytes=rewritten.bytes,
-    )
-    context["store_result"]("main", response=response, agate_table=written["table"])
-
-
-@dataclass
-class DeltaWidenResponse(AdapterResponse):
-    """The response of a model's write, which dbt stores in run_results.json.
-
-    Attributes:
-        type_changes: the type changes made before the write, each with ``path``, ``from``, ``to``.
-        renamed_columns: the renames made before it, each with ``path`` and the old path, ``from``.
-        backfilled_columns: the columns for which the rows that existed got values after it.
-        rewritten_files, rewritten_bytes: the files from before them that were rewritten after it.
-    """
-
-    type_changes: list[dict[str, Any]] = field(default_factory=list)
-    renamed_columns: list[dict[str, Any]] = field(default_factory=list)
-    backfilled_columns: list[str] = field(default_factory=list)
-    rewritten_files: int = 0
-    rewritten_bytes: int = 0

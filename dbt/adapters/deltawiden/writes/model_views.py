@@ -49,6 +49,10 @@ class ModelViews:
         if config.get("on_lossy_write") in (None, OnLossyWrite.ERROR.value):
             self._text(query, OnLossyWrite.ERROR.value, {})
 
+    def changing(self, query: str) -> str:
+        """Return the names of the views that a query reads through and that change values."""
+        return ", ".join(path_text(view.shown) for view in self._finder.read_by(query))
+
     def _text(self, query: str, on_lossy_write: str | None, graph: Mapping[str, Any]) -> str:
         if on_lossy_write == OnLossyWrite.IGNORE.value:
             return ""

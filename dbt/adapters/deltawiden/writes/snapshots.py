@@ -24,6 +24,7 @@ from dbt.adapters.deltawiden.sql.identifiers import quote, read_name
 from dbt.adapters.deltawiden.sql.queries import select_from
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.widening.renames import renamed_schema
 from dbt.adapters.deltawiden.writes.evolution import TableEvolution
 from dbt.adapters.deltawiden.writes.model_write import source_sql
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
@@ -101,7 +102,8 @@ class SnapshotEvolution:
             SchemaChangeRefused: as for ``plan``.
         """
         # A snapshot compares each of its columns with the table's, as the table stores it.
-        keys = frozenset(column.lower() for column in schemas[1].names)
+        stored = renamed_schema(spec.renames, schemas[1])
+        keys = frozenset(column.lower() for column in stored.names)
         policy = replace(spec.policy, on_schema_change=OnSchemaChange.APPEND_NEW_COLUMNS)
         plan = self._evolution.plan(schemas, table, replace(spec, policy=policy), keys)
         dates = _times(_written(plan), columns, DateType)

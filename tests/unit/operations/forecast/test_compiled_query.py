@@ -27,15 +27,21 @@ GRAPH = {
     },
     "sources": {"source.shop.raw": {"relation_name": "`raw`.`lines`"}},
 }
+WRITTEN = 10**9
+COMPILED = {"which": "compile", "full_refresh": True, "vars": {"n": 1}}
 QUERY = "select * from prod.staged join `raw`.`lines`"
 
 
 @pytest.fixture
 def context(tmp_path: Path) -> dict[str, Any]:
     (tmp_path / "models").mkdir()
-    (tmp_path / "models" / "orders.sql").write_text("select {{ cents() }}", encoding="utf-8")
+    source = tmp_path / "models" / "orders.sql"
+    source.write_text("select {{ cents() }}", encoding="utf-8")
+    os.utime(source, (WRITTEN - 1, WRITTEN - 1))
     config = SimpleNamespace(
-        project_root=str(tmp_path), project_target_path=str(tmp_path / "target")
+        project_root=str(tmp_path),
+        project_target_path=str(tmp_path / "target"),
+        project_name="shop",
     )
     adapter = SimpleNamespace(config=config)
     return {"adapter": adapter, "graph": GRAPH, "invocation_args_dict": {"vars": {"n": 1}}}
@@ -46,6 +52,8 @@ def compiled(tmp_path: Path) -> Path:
     file = tmp_path / "target" / "compiled" / "shop" / "models" / "orders.sql"
     file.parent.mkdir(parents=True)
     file.write_text(QUERY, encoding="utf-8")
+    os.utime(file, (WRITTEN, WRITTEN))
+    write_results(tmp_path / "target", ["model.shop.orders"], **COMPILED)
     return file
 
 
@@ -65,7 +73,7 @@ def test_it_is_an_error_if_the_model_is_not_compiled(context: dict[str, Any]):
 
 
 def test_it_is_an_error_if_the_model_has_changed_since(context: dict[str, Any], compiled: Path):
-    os.utime(compiled, (1, 1))
+    os.utime(compiled, (WRITTEN - 2, WRITTEN - 2))
     with pytest.raises(DbtRuntimeError, match="is newer than"):
         compiled_query(context, NODE, TABLE)
 
@@ -73,6 +81,7 @@ def test_it_is_an_error_if_the_model_has_changed_since(context: dict[str, Any], 
 @pytest.mark.parametrize("query", ["select 1 from dev_prod.staged", "select 1 from prod.staged_2"])
 def test_a_query_for_another_target_is_refused(context, compiled: Path, query: str):
     compiled.write_text(query, encoding="utf-8")
+    os.utime(compiled, (WRITTEN, WRITTEN))
     for command in ("dbt compile", "dbt compile --full-refresh"):
         with pytest.raises(DbtRuntimeError, match="does not read prod"):
             compiled_query(context, NODE, TABLE, command)
@@ -82,6 +91,7 @@ def test_a_query_for_another_target_is_refused(context, compiled: Path, query: s
 
 def test_an_incremental_query_is_no_full_query(context: dict[str, Any], compiled: Path):
     compiled.write_text(f"{QUERY} where n > (select max(n) from {TABLE})", encoding="utf-8")
+    os.utime(compiled, (WRITTEN, WRITTEN))
     with pytest.raises(DbtRuntimeError, match="reads the model's own table"):
         compiled_query(context, NODE, TABLE)
     assert compiled_query(context, NODE, TABLE, "dbt compile").startswith(QUERY)
@@ -90,20 +100,13 @@ def test_an_incremental_query_is_no_full_query(context: dict[str, Any], compiled
 @pytest.mark.parametrize(
     ("nodes", "arguments", "words"),
     [
+        (["model.shop.orders"], COMPILED, ""),
+        (["model.shop.orders"], {**COMPILED, "vars": {"key": "*****"}}, ""),
         (["model.shop.orders"], {"which": "run", "vars": {"n": 1}}, "dbt run without --full-re"),
-        (["model.shop.orders"], {"which": "compile", "full_refresh": True}, "with other --vars"),
-        (["model.shop.other"], {"which": "run"}, ""),
-        (["model.shop.orders"], {"which": "run-operation"}, ""),
-        (
-            ["model.shop.orders"],
-            {"which": "compile", "full_refresh": True, "vars": {"n": 1}},
-            "",
-        ),
-        (
-            ["model.shop.orders"],
-            {"which": "compile", "full_refresh": True, "vars": {"key": "*****"}},
-            "",
-        ),
+        (["model.shop.orders"], {**COMPILED, "vars": {}}, "with other --vars"),
+        (["model.shop.orders"], {**COMPILED, "empty": True}, "with --empty or --sample"),
+        (["model.shop.other"], COMPILED, "another dbt command has run since"),
+        (["model.shop.orders"], {"which": "run-operation"}, "another dbt command has run since"),
     ],
 )
 def test_the_last_command_that_wrote_it_had_the_same_arguments(
@@ -120,6 +123,3 @@ def test_the_last_command_that_wrote_it_had_the_same_arguments(
         return
     with pytest.raises(DbtRuntimeError, match=words):
         compiled_query(context, NODE, TABLE)
-    # An older command does not tell who wrote it.
-    os.utime(tmp_path / "target" / "run_results.json", (1, 1))
-    assert compiled_query(context, NODE, TABLE) == QUERY

@@ -78,8 +78,3 @@ def test_the_query_is_rendered_as_far_as_it_runs_nothing(raw_code: str, query: s
 
 def test_the_code_of_a_python_model_is_no_query():
     assert rendered("def model(dbt, session): ...", language="python") == ""
-
-
-def test_the_query_of_a_full_refresh_leaves_out_what_is_incremental():
-    node = {"unique_id": "model.shop.orders", "raw_code": INCREMENTAL, "config": {}}
-    assert deployed_query(CONTEXT, node, TABLE, is_incremental=False).split() == ["select", "1"]

@@ -24,6 +24,7 @@ from dbt.adapters.deltawiden.operations.result import (
 )
 from dbt.adapters.deltawiden.operations.selection import Names, Node, full_name
 from dbt.adapters.deltawiden.widening.matched_rows import NotCompared
+from dbt.adapters.deltawiden.writes.model_views import ModelViews
 
 _NAME = "audit_lossy_writes"
 
@@ -64,9 +65,14 @@ class AuditResults(OperationResults):
 
 @dataclass(frozen=True)
 class Audit:
-    """Audits one model after the other."""
+    """Audits one model after the other.
+
+    Attributes:
+        views: knows the views that models read.
+    """
 
     reader: RowsReader
+    views: ModelViews
 
     def run(self, models: Names) -> AuditResults:
         """Compare what models produce now with what their tables store. It changes nothing.
@@ -92,6 +98,12 @@ class Audit:
         shown_as = relation_sql(table) if isinstance(table, SparkRelation) else full_name(node)
         try:
             rows = self.reader.read(node)
+            changing = self.views.changing(rows.query)
+            if changing:
+                raise NotCompared(
+                    f"it reads {changing}, views which cast columns to the types from before a "
+                    "widening; plan shows how to change them"
+                )
             if number_of_models > 1:
                 log_progress(f"{_NAME}: reading {shown_as}")
             return _result(rows, rows.compare())

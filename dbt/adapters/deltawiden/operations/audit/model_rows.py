@@ -30,19 +30,27 @@ from dbt.adapters.deltawiden.sql.identifiers import folded, names_listed, path_t
 from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName
 from dbt.adapters.deltawiden.sql.types import limited, type_text
 from dbt.adapters.deltawiden.widening.matched_rows import NotCompared, key_columns
+from dbt.adapters.deltawiden.writes.full_query import compile_full_query
 
 FullQuery = Callable[[Node, BaseRelation], str]
-"""Renders a model's query for a table as in a full refresh; empty if it can't."""
+"""Returns a model's query for a table as in a full refresh. Empty if it is in Python."""
 
 _NO_KEY = (
     "the model has no unique_key, so no stored row can be matched with a produced one; name "
     "columns that are unique with the argument unique_key"
 )
-_NO_QUERY = (
-    "its query is not known: it is in Python, or it uses macros or ephemeral models, which this "
-    "operation does not run. For SQL, run dbt compile --full-refresh, then the operation with the "
-    "argument compiled: true"
-)
+
+
+def full_query(context: Mapping[str, Any], node: Node, table: BaseRelation) -> str:
+    """Compile a model's query as in a full refresh, macros and ephemeral models included.
+
+    Raises:
+        NotCompared: there is no such query. The message is the reason.
+    """
+    try:
+        return compile_full_query(context, str(node["unique_id"]))
+    except DbtRuntimeError as error:
+        raise NotCompared(f"dbt can't compile its full query: {error.msg}") from error
 
 
 @dataclass(frozen=True)
@@ -175,7 +183,7 @@ class RowsReader:
             raise NotCompared(_NO_KEY)
         query = self.full_query(node, table)
         if not query:
-            raise NotCompared(_NO_QUERY)
+            raise NotCompared("it is in Python, so its full query is not known")
         produced = self.backend.query_schema(query)
         return ModelRows(self.backend, node, table, query, key, produced, self.only)
 

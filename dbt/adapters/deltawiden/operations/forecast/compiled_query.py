@@ -32,9 +32,12 @@ def compiled_query(
     """
     if node.get("language", "sql") != "sql":
         return ""
-    config, file = context["adapter"].config, str(node["original_file_path"])
-    compiled = Path(config.project_target_path, "compiled", str(node["package_name"]), file)
-    source = Path(config.project_root, file)
+    config, package = context["adapter"].config, str(node["package_name"])
+    file = str(node["original_file_path"])
+    compiled = Path(config.project_target_path, "compiled", package, file)
+    is_own = package == config.project_name
+    root = config if is_own else config.load_dependencies()[package]
+    source = Path(root.project_root, file)
     if not compiled.is_file():
         raise DbtRuntimeError(f"There is no {compiled}: run {command}.")
     written = compiled.stat().st_mtime
@@ -79,10 +82,19 @@ def _differing(
         yield f"does not read {' or '.join(read)}, as the model does for this target"
     if table is not None and _names(query, table.render()):
         yield f"reads the model's own table {table.render()}, so it is not the full query"
-    if last and table is not None and not last.get("full_refresh"):
-        yield f"is what dbt {last['which']} without --full-refresh wrote"
+    if table is not None:
+        yield from _not_full(last)
     if last and not _has_vars(last, context["invocation_args_dict"]):
         yield f"was written by dbt {last['which']} with other --vars"
+
+
+def _not_full(last: Mapping[str, Any]) -> Iterator[str]:
+    if not last:
+        yield f"is not known to be what {FULL} wrote, because another dbt command has run since"
+    elif not last.get("full_refresh"):
+        yield f"is what dbt {last['which']} without --full-refresh wrote"
+    elif last.get("empty") or last.get("sample"):
+        yield f"is what dbt {last['which']} with --empty or --sample wrote"
 
 
 def _has_vars(last: Mapping[str, Any], now: Mapping[str, Any]) -> bool:

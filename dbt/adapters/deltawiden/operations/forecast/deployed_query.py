@@ -18,15 +18,10 @@ _NAMES = ("env_var", "target", "modules", "run_started_at", "invocation_id")
 run a statement: a model can call ``run_query``, and a check changes nothing."""
 
 
-def deployed_query(
-    context: Mapping[str, Any], node: Node, table: BaseRelation | None, is_incremental: bool = True
-) -> str:
+def deployed_query(context: Mapping[str, Any], node: Node, table: BaseRelation | None) -> str:
     """Render the query of an incremental model for a table that exists already: ``this``.
 
     It is empty if the model is in Python or uses macros.
-
-    Args:
-        is_incremental: what ``is_incremental()`` returns. False gives the query of a full refresh.
     """
     if node.get("language", "sql") != "sql":
         return ""
@@ -34,7 +29,7 @@ def deployed_query(
     known |= _of_package(context, node)
     known |= {
         "this": table,
-        "is_incremental": lambda: is_incremental,
+        "is_incremental": lambda: True,
         "execute": True,
         "model": node,
     }
