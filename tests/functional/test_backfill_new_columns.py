@@ -11,7 +11,7 @@ from tests.functional.support import Table, dbt, needs_delta_4
 CONFIG = """materialized='incremental', unique_key='id', on_schema_change='append_new_columns',
   type_widening=true, backfill_new_columns=true"""
 MACROS = """
-{% macro only_new(column) %}{% if is_incremental() %}where {{ column }} > 2{% endif %}{% endmacro %}
+{% macro only_new(column) %}{% if dbt.is_incremental() %}where {{ column }} > 2{% endif %}{% endmacro %}
 {% macro price(column) %}cast({{ column }} * 1.25 as decimal(10,2)){% endmacro %}
 """
 # The first run writes 0 to 3. Then the source no longer has 0, and has 4 and 5.
@@ -66,6 +66,20 @@ select id {{% if var('step') > 1 %}}, 'x' as region, 1 as more {{% endif %}} fro
 """,
     "declared": f"""
 {{{{ config({CONFIG}) }}}} select id, 1 as more, cast(null as int) as other from range(2)
+""",
+    # Spark hides a value with the word url, and this name is in the value of a table property.
+    "linked": f"""
+{{{{ config({CONFIG}, incremental_strategy='merge') }}}}
+select id {{% if var('step') > 1 %}}, 'v' || id as page_url {{% endif %}}
+from range({{{{ var('step') }}}}, {{{{ var('step') }}}} + 2)
+where if({{{{ var('fails', 'false') }}}}, raise_error('not today'), true)
+{{% if not is_incremental() %}} or true {{% endif %}}
+""",
+    "guarded": f"""
+{{{{ config({CONFIG}) }}}}
+{{% set found = run_query('select 1') %}}
+{{% if not is_incremental() %}}{{% do run_query('-- all' ~ '\n' ~ 'drop table if exists x') %}}{{% endif %}}
+select id {{% if var('step') > 1 %}}, 1 as more {{% endif %}} from range(2)
 """,
     "nested": f"""
 {{{{ config({CONFIG}) }}}}
@@ -165,6 +179,31 @@ class TestNewColumns(Models):
         assert BACKFILL_PROPERTY not in merged.properties
 
     @pytest.mark.slow
+    def test_columns_that_an_earlier_release_lacks_still_wait(self, project, spark):
+        table = Table(spark, f"{project.test_schema}.linked")
+        dbt("run", "--select", "linked", "--full-refresh", step=1)
+        failed = dbt("run", "--select", "linked", step=2, fails="id = 3")
+        assert "not today" in failed.message("linked")
+        assert table.types["page_url"] == "string"
+        earlier = dbt("run", "--select", "linked", step=1)
+        assert earlier.status("linked") == "success", earlier.output
+        run = dbt("run", "--select", "linked", step=2)
+        assert "backfilled page_url in" in run.output
+        assert table.rows() == [(1, None), (2, "v2"), (3, "v3")]
+        assert BACKFILL_PROPERTY not in table.properties
+
+    @pytest.mark.slow
+    def test_a_table_whose_rows_can_not_change_is_refused(self, project, spark):
+        table = Table(spark, f"{project.test_schema}.linked")
+        dbt("run", "--select", "linked", "--full-refresh", step=1)
+        spark.sql(f"alter table {table.name} set tblproperties ('delta.appendOnly' = 'true')")
+        before = table.version
+        run = dbt("run", "--select", "linked", step=2)
+        assert "the table has delta.appendOnly" in run.message("linked")
+        assert table.version == before
+        spark.sql(f"alter table {table.name} unset tblproperties ('delta.appendOnly')")
+
+    @pytest.mark.slow
     def test_a_strategy_that_adds_rows_writes_each_once(self, project, spark):
         table = Table(spark, f"{project.test_schema}.appended")
         dbt("run", "--select", "appended", "--full-refresh", step=1)
@@ -183,6 +222,7 @@ class TestNewColumns(Models):
             ("wider_type", "more is decimal(10,4) in the model's full query, and decimal(8,2) in"),
             ("new_key", "unique_key: the table has no column region"),
             ("lacking", "the model's full query has no more; it has id"),
+            ("guarded", "runs a statement that a full refresh alone may run: -- all drop table"),
             ("doubled", "several rows in the model's full query: id = None (2 rows)"),
         ],
     )
@@ -216,6 +256,15 @@ class TestNewColumns(Models):
         rows = declared.rows("id", "more", "other")
         assert rows == [(0, 1, 7), (0, 1, None), (1, 1, 7), (1, 1, None)]
         assert BACKFILL_PROPERTY not in declared.properties
+
+    @pytest.mark.slow
+    def test_a_default_is_not_for_rows_that_were_written_before_it(self, declared, spark):
+        failed = dbt("run", "--select", "declared", step=2, default="7.5")
+        assert failed.status("declared") == "error"
+        spark.sql(f"insert into {declared.name} (id, other) values (5, null)")
+        run = dbt("run", "--select", "declared", step=2)
+        assert "The default of the contract was not given to any row" in run.output
+        assert declared.rows("other") == [(None,)] * 5
 
     @pytest.mark.slow
     def test_a_run_of_no_rows_is_refused(self, merged):

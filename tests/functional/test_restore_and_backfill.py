@@ -262,3 +262,37 @@ class TestBackfill:
             operate("backfill_columns", models="slow", columns="n")
         assert slow.rows("id", "n", "note") == [(0, 2, "a"), (1, 2, "b"), (2, 2, "a")]
         assert slow.operations(0).count("MERGE") == 1
+
+
+class TestFullQuery:
+    """The query is that of a full refresh, as dbt itself compiles it."""
+
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        return {"vars": {"test": {"rate": 3}}}
+
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"rated.sql": "{% macro rated(n) %}{{ n }} * {{ var('rate', 1) }}{% endmacro %}"}
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "numbers.sql": "{{ config(materialized='ephemeral') }} select id from range(3)",
+            "rates.sql": """
+{{ config(materialized='incremental', unique_key='id', incremental_strategy='merge') }}
+select id, {{ rated('id') }} as rated, {{ var('rate', 1) }} as rate from {{ ref('numbers') }}
+{% if dbt.is_incremental() %} where id > 1 {% endif %}
+""",
+        }
+
+    def test_it_has_macros_ephemeral_models_and_the_variables_of_the_project(self, project, spark):
+        table = Table(spark, f"{project.test_schema}.rates")
+        spark.sql(f"create table {table.name} (id bigint, rated bigint, rate int) using delta")
+        spark.sql(f"insert into {table.name} (id) values (0), (1), (2)")
+        arguments = {"models": "rates", "columns": ["rated", "rate"]}
+        (done,) = document("backfill_columns", **arguments)["tables"]
+        assert done["updated"] == 3
+        assert table.rows() == [(0, 0, 3), (1, 3, 3), (2, 6, 3)]
+        (audited,) = document("audit_lossy_writes", models="rates")["tables"]
+        assert (audited["state"], audited["columns"]) == ("compared", [])

@@ -19,6 +19,7 @@ from dbt_common.exceptions import DbtDatabaseError
 from dbt.adapters.deltawiden import docs_catalog
 from dbt.adapters.deltawiden.capabilities import CAPABILITIES
 from dbt.adapters.deltawiden.column import DeltaWidenColumn
+from dbt.adapters.deltawiden.config.file_format import file_format_of
 from dbt.adapters.deltawiden.config.model import DeltaWidenConfig
 from dbt.adapters.deltawiden.config.project_macros import writer_of_project
 from dbt.adapters.deltawiden.config.strategies import STRATEGIES, has_own_macro
@@ -107,8 +108,7 @@ class DeltaWidenAdapter(ListingAdapter):
         check_configuration(config, config.model.unique_id, partial(has_own_macro, *macros))
         writer = writer_of_project(*macros, self.type(), config.get("materialized"))
         warn_unchecked(config, config.model.unique_id, writer)
-        if config.get("file_format") is None:
-            config.model.config["file_format"] = DeltaWidenConfig.file_format
+        config.model.config["file_format"] = file_format_of(config)
         is_table = config.get("materialized") in ("table", "incremental", "snapshot", "seed")
         if is_table and config.get("file_format") == DeltaWidenConfig.file_format:
             check_has_delta()

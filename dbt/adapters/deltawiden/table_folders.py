@@ -17,6 +17,7 @@ from dbt.adapters.spark.relation import SparkRelation
 from dbt.flags import get_flags
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
+from dbt.adapters.deltawiden.config.file_format import DELTA, file_format_of
 from dbt.adapters.deltawiden.config.location import Place, has_table, overlaps, table_folder
 from dbt.adapters.deltawiden.config.validation import check_location_keys
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
@@ -153,7 +154,7 @@ class TableFolders:
         self._check_is_alone(node, folder)
         connections: Any = self._adapter.connections
         connections.check_location(folder)
-        if node.config.get("file_format") not in (None, "delta"):
+        if file_format_of(node.config) != DELTA:
             return None
         existing: Any = self._adapter.get_relation(node.database, node.schema, node.alias)
         if isinstance(existing, SparkRelation) and existing.is_table:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dbt.adapters.deltawiden.config.file_format import DELTA, file_format_of
 from dbt.adapters.deltawiden.config.policy import problem
 
 AFTER_RUN = "after_run"
@@ -77,9 +78,9 @@ def optimize_problems(config: Mapping[str, Any]) -> list[str]:
                 key, zorder_columns(config), f"leave it out: liquid_clustered_by is {clustered!r}"
             )
         )
-    file_format = config.get("file_format") or "delta"
+    file_format = file_format_of(config)
     asks = [key for key in ("optimize", "zorder", "zorder_by") if config.get(key)]
-    if asks and file_format != "delta":
+    if asks and file_format != DELTA:
         found.append(
             problem(asks[0], config[asks[0]], f"file_format: delta (this model has {file_format})")
         )

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dbt.adapters.deltawiden.config.declared_columns import is_contract_enforced
+from dbt.adapters.deltawiden.config.file_format import DELTA, file_format_of
 from dbt.adapters.deltawiden.config.policy import problem
 from dbt.adapters.deltawiden.config.strategies import MICROBATCH, strategy_of
 
@@ -27,8 +28,8 @@ def backfill_problems(config: Mapping[str, Any]) -> Iterator[str]:
         yield problem(BACKFILL, True, "true for a model with a unique_key, by which rows are found")
     if strategy_of(config) == MICROBATCH:
         yield problem(BACKFILL, True, "false for a microbatch, whose query has one batch")
-    file_format = config.get("file_format") or "delta"
-    if file_format != "delta":
+    file_format = file_format_of(config)
+    if file_format != DELTA:
         yield problem(
             BACKFILL,
             True,

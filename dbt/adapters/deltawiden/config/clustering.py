@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dbt.adapters.deltawiden.config.file_format import DELTA, file_format_of
 from dbt.adapters.deltawiden.config.policy import problem
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, read_names
@@ -111,4 +112,4 @@ def warn_without_effect(config: Mapping[str, Any], name: str) -> None:
 
 
 def _is_delta(config: Mapping[str, Any]) -> bool:
-    return (config.get("file_format") or "delta") == "delta"
+    return file_format_of(config) == DELTA

@@ -7,6 +7,7 @@ from typing import Any
 from dbt.adapters.deltawiden.config.backfill import BACKFILL
 from dbt.adapters.deltawiden.config.clustering import read_clustering
 from dbt.adapters.deltawiden.config.declared_columns import declared_defaults
+from dbt.adapters.deltawiden.config.file_format import file_format_of
 from dbt.adapters.deltawiden.config.merge_clauses import MergeClauses, read_merge_clauses
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy
 from dbt.adapters.deltawiden.config.renamed_columns import (
@@ -81,7 +82,7 @@ def read_model_spec(
     return ModelSpec(
         name=name,
         policy=read_model_policy(config, name),
-        file_format=config.get("file_format") or "delta",
+        file_format=file_format_of(config),
         strategy=strategy_of(config) if config.get("materialized") == "incremental" else "",
         unique_key=tuple(filter(None, names_listed(unique_key))),
         has_one_key=isinstance(unique_key, str),

@@ -5,6 +5,7 @@ from typing import Any
 
 from dbt.adapters.contracts.macros import MacroResolverProtocol
 
+from dbt.adapters.deltawiden.config.file_format import DELTA, file_format_of
 from dbt.adapters.deltawiden.config.merge_clauses import (
     CLAUSE_KEYS,
     MergeClauses,
@@ -128,8 +129,8 @@ def configured_predicates(config: Mapping[str, Any]) -> str | Sequence[str] | No
 
 
 def _replacement_problems(config: Mapping[str, Any], strategy: str) -> Iterator[str]:
-    file_format = config.get("file_format") or "delta"
-    if file_format != "delta":
+    file_format = file_format_of(config)
+    if file_format != DELTA:
         yield (
             f"incremental_strategy: {strategy} replaces rows in one commit of a Delta table; got "
             f"file_format {file_format!r}. Set file_format: delta, or use insert_overwrite."

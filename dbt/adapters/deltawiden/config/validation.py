@@ -9,6 +9,7 @@ from dbt_common.exceptions import DbtConfigError
 from dbt.adapters.deltawiden.config.after_run import AFTER_RUN, OPTIMIZE_KEYS, optimize_problems
 from dbt.adapters.deltawiden.config.backfill import BACKFILL, backfill_problems
 from dbt.adapters.deltawiden.config.clustering import clustering_problems, warn_without_effect
+from dbt.adapters.deltawiden.config.file_format import DELTA, file_format_of
 from dbt.adapters.deltawiden.config.location import LOCATION_KEYS, is_absolute
 from dbt.adapters.deltawiden.config.merge_clauses import is_action, is_flag
 from dbt.adapters.deltawiden.config.policy import (
@@ -29,7 +30,7 @@ STRICT = "strict"
 
 Check = tuple[Callable[[Any], bool], str]
 
-_DATA_SOURCE = re.compile(r"[A-Za-z_]\w*(\.\w+)*")
+_DATA_SOURCE = re.compile(r"(?!org\.apache\.spark\.)[A-Za-z_]\w*(\.\w+)*")
 _ALIAS = re.compile(r"[A-Za-z_]\w*")
 _TYPE_CHARACTERS = re.compile(r"[\w\s(),<>:.'-]*")
 
@@ -91,7 +92,7 @@ CHECKS: Mapping[str, Check] = {
     ),
     "file_format": (
         lambda value: isinstance(value, str) and bool(_DATA_SOURCE.fullmatch(value)),
-        "the name of a data source, such as delta",
+        "the short name of a data source, such as delta",
     ),
     "location_root": (_is_text, "a folder's path or URI"),
     "include_full_name_in_path": _BOOLEAN,
@@ -203,7 +204,7 @@ def check_location_keys(config: Any, name: str) -> None:
     """
     given = {key: config.get(key) for key in LOCATION_KEYS}
     found = problems(given)
-    root, is_delta = given["location_root"], config.get("file_format") in (None, "delta")
+    root, is_delta = given["location_root"], file_format_of(config) == DELTA
     if root and not found and is_delta and not is_absolute(root):
         accepted = (
             "an absolute path or a URI: Delta takes a relative path from the working folder, and "

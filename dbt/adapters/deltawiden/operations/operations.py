@@ -10,6 +10,11 @@ from typing import Any
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.spark.relation import SparkRelation
 
+from dbt.adapters.deltawiden.config.strategies import has_own_macro
+from dbt.adapters.deltawiden.config.validation import (
+    configuration_problems,
+    invalid_configuration,
+)
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.operations.arguments import (
     SELECTING,
@@ -62,7 +67,7 @@ from dbt.adapters.deltawiden.operations.report.report_type_widening import (
     report_type_widening,
 )
 from dbt.adapters.deltawiden.operations.result import OperationResults
-from dbt.adapters.deltawiden.operations.selection import Names, Selection, full_name
+from dbt.adapters.deltawiden.operations.selection import Names, Node, Selection, full_name
 from dbt.adapters.deltawiden.operations.stop_spark import StoppedSparks
 from dbt.adapters.deltawiden.spark.keep_alive.status import stop_kept
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
@@ -181,7 +186,21 @@ class Operations:
         return replace(
             self._reader(selection, compiled),
             taken_over=lambda node: self.taken_over(str(node["unique_id"])),
+            check=self._check_node,
         )
+
+    def _check_node(self, node: Node) -> None:
+        """Check what the run of a node checks before it reads a table.
+
+        Raises:
+            DbtConfigError: a value of the configuration is not accepted.
+            FolderRefused: the node's table can't be in its folder.
+        """
+        is_own = partial(has_own_macro, self.manifest, self.context["adapter"].config.project_name)
+        found = configuration_problems(node["config"], is_own)
+        if found:
+            raise invalid_configuration(full_name(node), found)
+        self.check_folder(str(node["unique_id"]))
 
     def sync_contracts(self, models: Names, compiled: bool, write: bool) -> SyncResults:
         """Show, and write, the types in contracts that a widening has made stale."""

@@ -158,13 +158,19 @@ def as_spark_frame(returned: Any, spark: SparkSession) -> DataFrame:
     Source:
         https://docs.getdbt.com/docs/build/python-models, "Return type"
     """
-    if isinstance(returned, DataFrame):
-        return returned
     if hasattr(returned, "to_spark"):
-        frame: DataFrame = returned.to_spark()
+        returned = returned.to_spark()
+    # In PySpark 3.5, the data frame of Spark Connect is another class.
+    if isinstance(returned, DataFrame) or _is_of_connect(returned):
+        frame: DataFrame = returned
         return frame
     if type(returned).__module__.partition(".")[0] == "pandas":
         return spark_frame(returned, spark)
     raise PythonModelFailed(
         f"model() must return a data frame of Spark or pandas; it returned {type(returned)!r}"
     )
+
+
+def _is_of_connect(returned: Any) -> bool:
+    kind = type(returned)
+    return (kind.__module__, kind.__name__) == ("pyspark.sql.connect.dataframe", "DataFrame")

@@ -16,6 +16,7 @@ from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy
 from dbt.adapters.deltawiden.config.project_macros import MERGE_MACROS, is_replaced
 from dbt.adapters.deltawiden.config.strategies import (
     DELETE_INSERT,
+    INSERT_OVERWRITE,
     MERGE,
     MICROBATCH,
     REPLACE_WHERE,
@@ -106,7 +107,7 @@ class IncrementalWrites:
             with (
                 duplicate_keys_named(self._backend, write.source, target, spec),
                 self._overwriting(target, write.overwrite_mode),
-                self._without_evolution(write.plan, spec),
+                self._without_evolution(write),
             ):
                 _run(write, run_write)
 
@@ -220,6 +221,7 @@ class IncrementalWrites:
             existing=existing,
             target=target,
             is_custom=_is_custom(spec.strategy, context),
+            is_empty=getattr(context["flags"], "EMPTY", False) and _removes_rows(spec),
             is_merge_replaced=spec.strategy == MERGE
             and any(is_replaced(context, name) for name in MERGE_MACROS),
         )
@@ -305,13 +307,12 @@ class IncrementalWrites:
             self._backend.execute(f"refresh table {table}")
 
     @contextmanager
-    def _without_evolution(self, plan: Plan, spec: ModelSpec) -> Iterator[None]:
-        """Keep Delta from widening the table, if the statement in the block casts no value itself.
+    def _without_evolution(self, write: ModelWrite) -> Iterator[None]:
+        """Keep Delta from widening the table, if the statement in the block leaves casts to it.
 
-        If lossy writes are accepted, Spark casts the values, unless the session lets Delta change
-        the table's types instead.
+        The session can let Delta change the table's types instead of casting the values.
         """
-        if not plan.lossy or spec.checks_values:
+        if not write.leaves_casts:
             yield
             return
         with self._backend.with_setting(_AUTO_MERGE, "false"):
@@ -350,6 +351,12 @@ def _run(write: ModelWrite, run_write: Callable[[ModelWrite], Any]) -> None:
 def _spec(context: Context) -> ModelSpec:
     config = context["config"]
     return read_model_spec(config, config.model.name, context["model"]["columns"])
+
+
+def _removes_rows(spec: ModelSpec) -> bool:
+    """Return whether a write without rows would remove rows of the table."""
+    replaces = spec.strategy in (INSERT_OVERWRITE, MICROBATCH, REPLACE_WHERE)
+    return replaces or bool(spec.merge_clauses.not_matched_by_source_action)
 
 
 def _match_keys(context: Context, spec: ModelSpec) -> Callable[[str, str], str]:

@@ -14,6 +14,7 @@ from dbt.adapters.deltawiden.config.model_spec import ModelSpec
 from dbt.adapters.deltawiden.config.strategies import (
     DELETE_INSERT,
     INSERT_OVERWRITE,
+    MERGE,
     MICROBATCH,
     REPLACE_WHERE,
 )
@@ -49,6 +50,7 @@ class ModelWrite:
         can_replace_where: whether ``insert into ... replace where`` can write it.
         is_merge_replaced: whether a macro of the project renders the MERGE. It is not known which
             values it writes, so all values of its source are checked.
+        is_empty: whether no row is written (``--empty``), so that none may be removed either.
         merge_clauses: the clauses of the MERGE, with checked values.
         match_keys: as for ``merge_conditions``.
     """
@@ -61,6 +63,7 @@ class ModelWrite:
     replaced: Batch | ReplaceWhere | None = None
     is_custom: bool = False
     can_replace_where: bool = True
+    is_empty: bool = False
     is_merge_replaced: bool = False
     merge_clauses: MergeClauses = field(default_factory=MergeClauses)
     match_keys: Callable[[str, str], str] = equal_keys
@@ -70,7 +73,9 @@ class ModelWrite:
         """The statement, unless a macro of the project renders it."""
         strategy = self.spec.strategy
         if strategy == "append":
-            return f"insert into table {self.target} {self._column_list}\n{self._rows()}"
+            return self._append()
+        if self.is_empty:
+            return f"{self._append()} limit 0"
         if strategy == DELETE_INSERT:
             return self._delete_and_insert()
         replaces = strategy == REPLACE_WHERE or (strategy == MICROBATCH and self.existing.is_delta)
@@ -83,6 +88,8 @@ class ModelWrite:
     @property
     def overwrite_mode(self) -> str:
         """The mode of overwriting for the statement. Empty if the session's setting decides."""
+        if self.is_empty:
+            return ""
         if self.spec.strategy == INSERT_OVERWRITE:
             return "dynamic" if self.spec.partition_by else ""
         if self.spec.strategy == MICROBATCH and not self.existing.is_delta:
@@ -90,6 +97,15 @@ class ModelWrite:
         # If a condition is always true, Spark drops it, and Delta would replace only some
         # partitions.
         return "static" if self.replaced is not None and self.can_replace_where else ""
+
+    @property
+    def leaves_casts(self) -> bool:
+        """Whether values are cast to the table's types by Delta, and not by the source."""
+        checks = self.spec.checks_values
+        if checks and self.spec.strategy == MERGE:
+            # The source does not cast the columns that the MERGE does not update.
+            checks = self._merging() == self.plan.write
+        return bool(self.plan.lossy) and not checks
 
     # What the macros of a project are given
 
@@ -117,6 +133,9 @@ class ModelWrite:
         return f"select {selected} from {self.source}{self._types_unchanged()}"
 
     # The statements
+
+    def _append(self) -> str:
+        return f"insert into table {self.target} {self._column_list}\n{self._rows()}"
 
     def _merge(self) -> str:
         write = self._merging()

@@ -8,11 +8,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
+from uuid import uuid4
 from weakref import WeakKeyDictionary, WeakSet
 
 import agate
 from dbt.adapters.base.relation import BaseRelation
 
+from dbt.adapters.deltawiden.config.file_format import file_format_of
 from dbt.adapters.deltawiden.config.project_macros import is_replaced
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.spark.temporary_views import seed_view
@@ -122,10 +124,13 @@ class Seeds:
         elif len(rows) <= batch_size:
             yield _values(names, rows)
         else:
-            staging = relation.incorporate(path={"identifier": f"{relation.identifier}__dbt_seed"})
+            # No other name: another run may load the same seed.
+            name = f"{relation.identifier}__dbt_seed_{uuid4().hex[:8]}"
+            staging = relation.incorporate(path={"identifier": name})
+            file_format = file_format_of(seed["config"])
             try:
                 declared = ", ".join(f"{name} string" for name in names)
-                self._run(f"create or replace table {staging} ({declared}) using delta")
+                self._run(f"create table {staging} ({declared}) using {file_format}")
                 for start in range(0, len(rows), batch_size):
                     batch = _values(names, rows[start : start + batch_size])
                     self._run(f"insert into {staging} select * from {batch}")

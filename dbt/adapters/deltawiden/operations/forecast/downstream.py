@@ -89,6 +89,7 @@ class Reader:
         relation: returns the relation of a node where the change is deployed, or None.
         taken_over: returns the table in a folder that the run of a node will take over, and the
             statements that do so, or None.
+        check: refuses a node whose run would be refused before it reads a table.
         schemas: the schema of each query that was analysed last, by the unique id of its node.
     """
 
@@ -99,6 +100,7 @@ class Reader:
     query: Callable[[Node, BaseRelation | None], str]
     relation: Callable[[Node], BaseRelation | None]
     taken_over: Callable[[Node], TakenOver | None] = lambda _: None
+    check: Callable[[Node], None] = lambda _: None
     schemas: dict[str, StructType] = field(default_factory=dict)
 
     def table(self, node: Node) -> BaseRelation | None:

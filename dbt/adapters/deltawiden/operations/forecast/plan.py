@@ -59,6 +59,7 @@ def plan(reader: Reader, selection: Selection, models: Names, apply: bool = Fals
 
 def _plan_node(reader: Reader, graph: NodeGraph, node: Node, types: WouldBeTypes) -> Planned:
     name = full_name(node)
+    reader.check(node)
     table = reader.table(node)
     if not isinstance(table, SparkRelation):
         analysed = None

@@ -97,7 +97,7 @@ class TableChecks:
             rows.original_abspath = str(file)
             types = self.context["_deltawiden_seed_types"](node, rows)
             check_seed(node, rows, types, self.reader.backend.fetch_rows)
-        except (DbtBaseException, ValueError) as error:
+        except Exception as error:  # An empty file ends agate with StopIteration.
             found = _LINE.search(_text(error))
             place = self.files.place(file, int(found[1]) if found else 1)
             do = "correct the file, or set column_types or on_lossy_write for the seed"

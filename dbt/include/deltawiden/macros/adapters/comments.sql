@@ -14,8 +14,12 @@
 
 
 {% macro _deltawiden_commented_columns(names) %}
+  {%- set described = {} -%}
+  {%- for name, column in model.columns.items() -%}
+    {%- do described.update({name | lower: column.get('description')}) -%}
+  {%- endfor -%}
   {%- for name in names -%}
-    {%- set description = model.columns.get(name, {}).get('description') -%}
+    {%- set description = described.get(name | lower) -%}
     {{ adapter.quote(name) }}{{ ' comment ' ~ adapter.literal_sql(description) if description }}{{ ', ' if not loop.last }}
   {%- endfor -%}
 {% endmacro %}

@@ -64,10 +64,13 @@
 
 
 {% macro _deltawiden_seed_types(model, agate_table) %}
-  {%- set configured = model['config'].get('column_types', {}) -%}
+  {%- set configured = {} -%}
+  {%- for name, type in (model['config'].get('column_types') or {}).items() -%}
+    {%- do configured.update({name | lower: type}) -%}
+  {%- endfor -%}
   {%- set types = {} -%}
   {%- for name in agate_table.column_names -%}
-    {%- do types.update({name: configured.get(name, adapter.convert_type(agate_table, loop.index0))}) -%}
+    {%- do types.update({name: configured.get(name | lower, adapter.convert_type(agate_table, loop.index0))}) -%}
   {%- endfor -%}
   {% do return(types) %}
 {% endmacro %}

@@ -10,6 +10,12 @@
     {{ return({'relations': []}) }}
   {%- endif -%}
 
+  {#- First: a table must not be replaced by a view of itself. -#}
+  {%- if this.render() == defer_relation.render() -%}
+    {% do log('Target relation and defer relation are the same, skipping clone for relation: ' ~ this) %}
+    {{ return({'relations': [this]}) }}
+  {%- endif -%}
+
   {%- set existing = load_cached_relation(this) -%}
   {%- if existing and not flags.FULL_REFRESH -%}
     {% do log('Relation ' ~ existing ~ ' already exists', info=True) %}
@@ -22,16 +28,12 @@
   {%- endif -%}
 
   {%- set target_relation = this.incorporate(type='table') -%}
-  {%- if target_relation.render() == other.render() -%}
-    {% do log('Target relation and defer relation are the same, skipping clone for relation: ' ~ target_relation) %}
-    {{ return({'relations': [target_relation]}) }}
-  {%- endif -%}
-
   {%- if existing is not none -%}
     {% do adapter.drop_relation(existing) %}
   {%- endif -%}
   {%- call statement('main') -%}
     {{ create_or_replace_clone(target_relation, other) }}
+    {{ _deltawiden_clone_location() }}
   {%- endcall -%}
 
   {% do apply_grants(target_relation, config.get('grants'), should_revoke=should_revoke(existing, full_refresh_mode=True)) %}
@@ -39,3 +41,12 @@
 
   {{ return({'relations': [target_relation]}) }}
 {% endmaterialization %}
+
+
+{#- The folder of the node's own table, and whose it is: a clone has the properties of the other table. -#}
+{% macro _deltawiden_clone_location() %}
+  {%- if adapter.folders().of(config, this) -%}
+    tblproperties ({{ adapter.properties_sql(adapter.folders().owner(this)) }})
+    {{ location_clause() }}
+  {%- endif -%}
+{% endmacro %}
