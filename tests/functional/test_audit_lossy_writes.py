@@ -3,7 +3,7 @@
 import pytest
 
 from tests.functional.operate import document, operate
-from tests.functional.support import Table, dbt
+from tests.functional.support import Table, dbt, needs_delta_4
 
 # What the models produce, and what dbt-spark has stored of it: a cast to the table's types.
 CELLS = {
@@ -59,6 +59,10 @@ MODELS = {
     # Rows 1 to 3 are compared. Only the model has 4, only the table has 5. The key 6 has two rows.
     "wide.sql": f"{{{{ config({CONFIG}, unique_key='id') }}}} {produced('1, 2, 3, 4, 6')} -- ok",
     "keyless.sql": "{{ config(materialized='incremental') }} select 1 as id, 1.26 as amount",
+    "guarded.sql": f"""
+{{{{ config({CONFIG}, unique_key='id') }}}} {{% do run_query('drop table if exists no_such') %}}
+select 1 as id, 1.26 as amount
+""",
     "macros.sql": f"{{{{ config({CONFIG}, unique_key='id') }}}} select 1 as id, {{{{ cents() }}}}",
     "keys.sql": f"""
 {{{{ config({CONFIG}, unique_key=['a b.c', 'k']) }}}}
@@ -82,6 +86,7 @@ def made(spark, schema: str) -> dict[str, Table]:
     ddl = {
         "wide": f"id int, {columns}",
         "keyless": "id int, amount decimal(8,1)",
+        "guarded": "id int, amount decimal(8,1)",
         "macros": "id int, amount decimal(8,1)",
         "keys": "`a b.c` bigint, k string, amount decimal(8,1)",
         "changed": "id int, amount decimal(8,1)",
@@ -96,7 +101,8 @@ def made(spark, schema: str) -> dict[str, Table]:
         )
     spark.sql(f"insert into {schema}.wide {stored('1, 2, 3, 5, 6, 6')}")
     spark.sql(f"insert into {schema}.keyless values (1, 1.3)")
-    spark.sql(f"insert into {schema}.macros values (1, 1.3)")
+    for name in ("guarded", "macros"):
+        spark.sql(f"insert into {schema}.{name} values (1, 1.3)")
     spark.sql(f"insert into {schema}.keys values (1, null, 1.3), (null, 'x', 2.3), (7, '7', 3.3)")
     spark.sql(f"insert into {schema}.changed values (1, 1.5)")
     spark.sql(f"insert into {schema}.widened values (1, 1.3)")
@@ -177,7 +183,7 @@ class TestAudit:
         ("model", "reason"),
         [
             ("keyless", "the model has no unique_key"),
-            ("macros", "run dbt compile --full-refresh"),
+            ("guarded", "may run: drop table if exists no_such"),
             ("new", "it has no table yet"),
             ("odd_key", "at is timestamp_ntz in the model and timestamp in the table"),
             ("no_key", "unique_key: the model's query has no column ids; it has id"),
@@ -206,8 +212,33 @@ class TestAudit:
         assert [column["path"] for column in table["columns"]] == [["amount"]]
         assert "name it, as `models: [name]`" in operate("audit_lossy_writes", unique_key="id")
 
-    def test_the_compiled_query_of_a_model_with_macros_is_used(self, audited):
-        assert "There is no" in operate("audit_lossy_writes", models="macros", compiled=True)
-        dbt("compile", "--full-refresh", "--select", "macros")
-        (table,) = document("audit_lossy_writes", models="macros", compiled=True)["tables"]
+    def test_the_query_of_a_model_with_macros_is_compiled(self, audited):
+        assert [column["path"] for column in audited[0]["macros"]["columns"]] == [["amount"]]
+
+    def test_the_query_of_a_model_that_runs_statements_is_what_dbt_has_compiled(self, audited):
+        assert "There is no" in operate("audit_lossy_writes", models="guarded", compiled=True)
+        dbt("compile", "--full-refresh", "--select", "guarded")
+        (table,) = document("audit_lossy_writes", models="guarded", compiled=True)["tables"]
         assert [column["path"] for column in table["columns"]] == [["amount"]]
+        again = operate("audit_lossy_writes", models="guarded", compiled=True)
+        assert "another dbt command has run since" in again
+
+
+@needs_delta_4
+class TestViews:
+    @pytest.fixture(scope="class")
+    def models(self):
+        query = "select id, amount from {{ target.schema }}.staged"
+        return {"orders.sql": f"{{{{ config({CONFIG}, unique_key='id') }}}} {query}"}
+
+    def test_a_model_that_reads_a_view_which_changes_values_is_not_compared(self, project, spark):
+        schema, raw = project.test_schema, f"{project.test_schema}.raw"
+        property = "tblproperties ('delta.enableTypeWidening' = 'true')"
+        spark.sql(f"create table {raw} (id int, amount decimal(8,2)) using delta {property}")
+        spark.sql(f"create view {schema}.staged as select * from {raw}")
+        spark.sql(f"alter table {raw} alter column amount type decimal(10,4)")
+        spark.sql(f"insert into {raw} values (1, 1.2367)")
+        spark.sql(f"create table {schema}.orders using delta as select * from {schema}.staged")
+        (found,) = document("audit_lossy_writes")["tables"]
+        assert found["state"] == "not_compared"
+        assert f"it reads {schema}.staged, views which cast columns" in found["reason"]

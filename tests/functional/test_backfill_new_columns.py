@@ -11,7 +11,9 @@ from tests.functional.support import Table, dbt, needs_delta_4
 CONFIG = """materialized='incremental', unique_key='id', on_schema_change='append_new_columns',
   type_widening=true, backfill_new_columns=true"""
 MACROS = """
-{% macro only_new(column) %}{% if dbt.is_incremental() %}where {{ column }} > 2{% endif %}{% endmacro %}
+{% macro only_new(column) %}
+  {% if dbt.is_incremental() %}where {{ column }} > 2{% endif %}
+{% endmacro %}
 {% macro price(column) %}cast({{ column }} * 1.25 as decimal(10,2)){% endmacro %}
 """
 # The first run writes 0 to 3. Then the source no longer has 0, and has 4 and 5.
@@ -78,7 +80,9 @@ where if({{{{ var('fails', 'false') }}}}, raise_error('not today'), true)
     "guarded": f"""
 {{{{ config({CONFIG}) }}}}
 {{% set found = run_query('select 1') %}}
-{{% if not is_incremental() %}}{{% do run_query('-- all' ~ '\n' ~ 'drop table if exists x') %}}{{% endif %}}
+{{% if not is_incremental() %}}
+  {{% do run_query('-- all' ~ '\n' ~ 'drop table if exists x') %}}
+{{% endif %}}
 select id {{% if var('step') > 1 %}}, 1 as more {{% endif %}} from range(2)
 """,
     "nested": f"""
@@ -141,7 +145,7 @@ class Models:
     @pytest.fixture
     def declared(self, project, spark) -> Table:
         table = Table(spark, f"{project.test_schema}.declared")
-        spark.sql(f"create table {table.name} using delta as select id from range(2)")
+        spark.sql(f"create or replace table {table.name} using delta as select id from range(2)")
         return table
 
 

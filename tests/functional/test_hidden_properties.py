@@ -1,4 +1,4 @@
-"""Spark hides the values of table properties in which a word looks like a secret: url, token, ..."""
+"""Spark hides the values of table properties with a word such as url or token."""
 
 import pytest
 
@@ -30,7 +30,7 @@ class TestHiddenProperties:
         assert run.status("clustered") == "success", run.output
         assert table("clustered").rows() == [(1, "x"), (2, "x")]
         # Nothing is set again: the clustering is as the configuration says.
-        assert table("clustered").operations(0) == ["SET TBLPROPERTIES", "CHANGE COLUMN", "MERGE"]
+        assert "CLUSTER BY" not in table("clustered").operations(0)
 
     def test_a_constraint_with_such_a_word_is_seen(self, project, table, spark):
         dbt("run", "--select", "checked", step=1)

@@ -22,7 +22,8 @@ select {{ 1.25 if var('step') == 1 else 1.2367 }} as amount
 PARTLY = """
 {{ config(materialized='incremental', incremental_strategy='merge', unique_key='id',
           merge_update_columns=['n'], type_widening=true) }}
-select {{ var('step') }} as id, 1 as n, cast(7 as {{ 'int' if var('step') == 1 else 'bigint' }}) as m
+select {{ var('step') }} as id, 1 as n,
+  cast(7 as {{ 'int' if var('step') == 1 else 'bigint' }}) as m
 """
 AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"
 
