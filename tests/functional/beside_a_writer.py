@@ -91,6 +91,5 @@ def race(writer: Writer, command: Callable[[int], Done]) -> None:
             assert own, operations
             # The writer's commits between the first reading of the command and its last commit.
             seen["between"] += len(own) < own[-1] + 1
-    print(dict(seen), len(writer.written), flush=True)
     assert seen["conflicts"] + seen["between"] >= ROUNDS / 4, seen
     assert len(writer.own_ids) >= ROUNDS / 4
