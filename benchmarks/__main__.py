@@ -20,6 +20,7 @@ from benchmarks import (
     merges,
     newcomer,
     planning,
+    restoring,
     store,
     widening,
 )
@@ -44,6 +45,7 @@ BENCHMARKS: dict[str, Benchmark] = {
         many_tables,
         dropping,
         checking,
+        restoring,
         filtered_scan,
     )
 }

@@ -16,7 +16,11 @@ def operate(name: str, *options: str, **arguments: object) -> str:
 def document(name: str, *options: str, **arguments: object) -> dict[str, Any]:
     """Run an operation with options of dbt; its JSON document."""
     given = json.dumps({**arguments, "output": "json"})
-    printed = dbt("--quiet", "run-operation", name, *options, "--args", given).output
+    return read_document(dbt("--quiet", "run-operation", name, *options, "--args", given).output)
+
+
+def read_document(printed: str) -> dict[str, Any]:
+    """Find the JSON document in what an operation has printed."""
     (line,) = [line for line in printed.splitlines() if line.startswith("{")]
     found: dict[str, Any] = json.loads(line)
     return found

@@ -1,20 +1,18 @@
 """A drop that dies at any commit finishes in a second call and loses nothing."""
 
-import os
 import shutil
 import signal
-import subprocess
-import sys
 from itertools import groupby
 from pathlib import Path
 
 import pytest
 
+from tests.functional.killed import after_commit, killed
 from tests.functional.parquet import stored_types
 from tests.functional.support import Table
 from tests.functional.test_drop_type_widening import COLLECTIONS, FIELDS, create, document, features
 
-SCRIPT = Path(__file__).with_name("killed.py")
+DROP = ("run-operation", "drop_type_widening", "--args", "{relations: [t]}")
 COLUMNS = {"arr": COLLECTIONS["arr"], "keys": COLLECTIONS["keys"], "top": FIELDS["top"]}
 
 # The operations of a drop, in the order of its commits: the property, the rewrite of the files, the
@@ -49,32 +47,25 @@ class TestKilled:
         return [step.version for step in steps]
 
     @pytest.fixture(scope="class")
-    def killed(self, project, spark, original, versions, tmp_path_factory) -> dict[int, Table]:
+    def dead(self, project, spark, original, versions, tmp_path_factory) -> dict[int, Table]:
         """A copy of the table for each commit of a drop, after the process died at that commit."""
         tables = {}
         for version in versions:
             folder, work = tmp_path_factory.mktemp(f"at_{version}"), tmp_path_factory.mktemp("work")
             shutil.copytree(original[1], folder, dirs_exist_ok=True)
-            commit = folder / "_delta_log" / f"{version:020d}.json"
-            process = subprocess.run(
-                [sys.executable, SCRIPT, "drop_type_widening", folder, work, commit],
-                start_new_session=True,
-                capture_output=True,
-                check=False,
-                env={**os.environ, "DBT_SEND_ANONYMOUS_USAGE_STATS": "0"},
-            )
-            assert process.returncode == -signal.SIGKILL, process.stdout.decode()
+            process = killed(folder, work, after_commit(version), *DROP)
+            assert process.returncode == -signal.SIGKILL, process.stdout
             tables[version] = Table(spark, f"{project.test_schema}.at_{version}")
             spark.sql(f"create table {tables[version].name} using delta location '{folder}'")
         return tables
 
-    def test_a_second_call_finishes_and_loses_nothing(self, spark, original, killed):
+    def test_a_second_call_finishes_and_loses_nothing(self, spark, original, dead):
         rows = original[0].rows()
-        for table in killed.values():
+        for table in dead.values():
             # The rows are the same before and after the second call.
             assert table.rows() == rows
-        assert document(relations=[table.name for table in killed.values()])["failed"] == 0
-        for table in killed.values():
+        assert document(relations=[table.name for table in dead.values()])["failed"] == 0
+        for table in dead.values():
             assert table.rows() == rows
             for column in COLUMNS:
                 assert len(stored_types(spark, table.name, column)) == 1, (table.name, column)

@@ -1,10 +1,7 @@
 """`rewrite_widened_files` rewrites files from before a widening, so that filters are right."""
 
 import json
-import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,13 +9,13 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.delta.backends import jvm_files
 from tests.functional.aged import folder_of
+from tests.functional.killed import after_commit, killed
 from tests.functional.operate import document, operate
 from tests.functional.parquet import stored_types
 from tests.functional.plain_spark import count, plain
 from tests.functional.support import Table, needs_delta_4
 
 NAME = "rewrite_widened_files"
-KILLED = Path(__file__).with_name("killed.py")
 pytestmark = needs_delta_4
 
 # Each column, its type before and after, and a value.
@@ -185,15 +182,9 @@ def test_a_call_that_dies_between_two_commits_is_finished_by_the_next_one(
     spark.sql(f"create schema if not exists {project.test_schema}")
     create(spark, t.name, f"partitioned by (p) location '{folder}'")
     rows, version = t.rows(), t.version
-    commit = folder / "_delta_log" / f"{version + 1:020d}.json"
-    process = subprocess.run(
-        [sys.executable, KILLED, NAME, folder, work, commit, "1"],
-        start_new_session=True,
-        capture_output=True,
-        check=False,
-        env={**os.environ, "DBT_SEND_ANONYMOUS_USAGE_STATS": "0"},
-    )
-    assert process.returncode == -signal.SIGKILL, process.stdout.decode()
+    death = after_commit(version + 1, files_in_a_commit=1)
+    process = killed(folder, work, death, "run-operation", NAME, "--args", "{relations: [t]}")
+    assert process.returncode == -signal.SIGKILL, process.stdout
     spark.sql(f"refresh table {t.name}")
     assert t.rows() == rows
     assert found(t) != {"amount": 8, "n": 8, "s": 8}

@@ -1,19 +1,17 @@
 """A run that dies before any statement and runs again has the result of one run."""
 
 import json
-import os
 import shutil
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.functional.killed import Death, killed
 from tests.functional.support import Table, dbt
 
-SCRIPT = Path(__file__).with_name("killed_run.py")
 # New columns, widened columns at two depths, and the property. No row is written twice.
 MODEL = """
 {{ config(materialized='incremental', incremental_strategy=STRATEGY, unique_key='id',
@@ -25,17 +23,6 @@ from values (1, 1), (2, 2), (3, 3) as v(id, n)
 {% if is_incremental() %} where id > (select max(id) from {{ this }}) {% endif %}
 """
 STRATEGIES = ("append", "merge")
-
-
-def run(table: Path, project: Path, statement: int) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, SCRIPT, table, project, str(statement)],
-        start_new_session=True,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "DBT_SEND_ANONYMOUS_USAGE_STATS": "0"},
-    )
 
 
 def state(table: Table) -> dict[str, object]:
@@ -89,6 +76,5 @@ class TestKilledRun:
         table, project = folder / str(statement), folder / f"project_{statement}"
         shutil.copytree(original, table)
         (project / "models").mkdir(parents=True)
-        (project / "dbt_project.yml").write_text("{name: killed, profile: killed}")
         (project / "models" / "t.sql").write_text(MODEL.replace("STRATEGY", repr(strategy)))
-        return run(table, project, statement)
+        return killed(table, project, Death(statement=statement), "run", "--quiet")
