@@ -19,7 +19,7 @@ from tests.functional.support import Run as DbtRun
 from tests.functional.support import dbt
 from tests.literals import literal
 from tests.walk.acts import Act, Walker, draw
-from tests.walk.casts import children, in_order
+from tests.walk.casts import Path, children, in_order
 from tests.walk.exact import same
 from tests.walk.judge import UNCLEAR, Violation
 from tests.walk.model import Row
@@ -87,7 +87,8 @@ class RepairWalk:
         assert {str(result.status) for result in made.results.values()} == {"success"}, made.output
         for walker in self.walkers:
             walker.table = Stored(walker.model.schema, dict(walker.model.rows))
-            assert not list(self._judge_contents(walker.model.name, walker.table))
+            found = read_contents(self.spark, self._table(walker.model.name))
+            assert not list(judge_rows(found, walker.table))
 
     def end(self) -> None:
         for walker in self.walkers:
@@ -102,10 +103,11 @@ class RepairWalk:
             (walker, act, versions, done[act.model.name], Random(rng.random()))
             for (walker, act), versions in zip(drawn, before, strict=True)
         ]
-        for (walker, act, *_), found in zip(
-            ready, self._in_threads(self._judge, ready), strict=True
-        ):
-            if found:
+        judged = list(self._in_threads(self._judge, ready))
+        for (walker, act, *_), (texts, counts) in zip(ready, judged, strict=True):
+            self.findings.counts.update(counts)
+            self.findings.violations += texts
+            if texts:
                 # What the table has is not what the oracle knows, so the model goes no further.
                 self.walkers.remove(walker)
                 self._forget(act.model.name)
@@ -148,32 +150,27 @@ class RepairWalk:
             }
         return done
 
-    def _judge(self, walker: Walker, act: Act, versions: int, done: Done, rng: Random) -> bool:
-        """Check a step, and count what it has done. Return whether something is wrong."""
+    def _judge(
+        self, walker: Walker, act: Act, versions: int, done: Done, rng: Random
+    ) -> tuple[list[str], Counter[str]]:
+        """Check a step. Return what is wrong, as texts, and what the step has done."""
+        name = act.model.name
         outcome = expected(act, walker.table)
-        made = operations(self._log(act.model.name), since=versions)
-        found = [
-            *judge_answer(act, outcome, done, made),
-            *self._judge_contents(act.model.name, outcome.table, rng),
-        ]
-        for violation in found:
-            text = f"{violation.kind}: {violation.column} in {act.model.name}: {violation.details}"
-            text += "\n" + reproduction(act, walker.table, done)
-            print(text)
-            self.findings.violations.append(text)
-        self.findings.counts.update(counted(act, walker.table, outcome, done))
-        walker.goes_on(act, outcome)
-        return bool(found)
-
-    def _judge_contents(
-        self, name: str, wanted: Stored, rng: Random | None = None
-    ) -> Iterator[Violation]:
-        """Compare the whole table with what it must have, and ask it with filters."""
+        made = operations(self._log(name), since=versions)
         found = read_contents(self.spark, self._table(name))
-        yield from judge_rows(found, wanted)
-        if rng is not None:
-            self.findings.counts["filters"] += count_filters(found)
-            yield from judge_filters(self.spark, self._table(name), found, rng)
+        violations = [
+            *judge_answer(act, outcome, done, made),
+            *judge_rows(found, outcome.table),
+            *judge_filters(self.spark, self._table(name), found, rng),
+        ]
+        shown = reproduction(act, walker.table, done)
+        texts = [f"{v.kind}: {v.column} in {name}: {v.details}\n{shown}" for v in violations]
+        for text in texts:
+            print(text)
+        counts = Counter(counted(act, outcome, done))
+        counts["filters"] = count_filters(found)
+        walker.goes_on(act, outcome)
+        return texts, counts
 
     def _write(self, model: Model, run: Run) -> None:
         self._file(model.name, "sql").write_text(model_text(model, run), encoding="utf-8")
@@ -285,10 +282,9 @@ def _judge_run(act: Act, outcome: Outcome, done: Done, made: list[str]) -> Itera
         if said[what] != value:
             yield Violation(f"said of {what}", "", f"{said[what]}, not {value}")
     rows = next(iter(outcome.backfilled.values()), None)
-    text = rf"`{act.model.name}`: backfilled {', '.join(outcome.backfilled)} in (\d+) row"
-    counted_rows = re.findall(text, done.printed) if outcome.backfilled else []
-    if outcome.backfilled and counted_rows != [str(rows)]:
-        yield Violation("said of backfilled rows", "", f"{counted_rows}, not {rows}")
+    printed = re.findall(rf"`{act.model.name}`: backfilled .* in (\d+) row", done.printed)
+    if printed != ([str(rows)] if outcome.backfilled else []):
+        yield Violation("said of backfilled rows", "", f"{printed}, not {rows}")
 
 
 def _defaulted(act: Act) -> Iterable[str]:
@@ -314,33 +310,42 @@ def _judge_operation(outcome: Outcome, done: Done, made: list[str]) -> Iterator[
         yield Violation("said of widened", "", f"{widened}, not {set(outcome.changed)}")
 
 
-def counted(act: Act, before: Stored, outcome: Outcome, done: Done) -> Iterator[str]:
+def counted(act: Act, outcome: Outcome, done: Done) -> Iterator[str]:
     """Yield the names of what a step has done, each as often as it has done it."""
     yield "steps"
-    yield f"steps: {act.kind}"
+    yield f"steps, {act.kind}"
     if outcome.refused is not None:
+        yield "steps refused"
         yield f"refused: {outcome.refused}"
         return
-    yield from ["columns and fields renamed"] * len(outcome.renamed)
-    yield from ["nested fields renamed"] * sum(len(path) > 1 for path in outcome.renamed)
-    yield from ["types widened"] * len(outcome.changed)
-    yield from ["columns and fields added"] * len(outcome.added)
+    if outcome.failure:
+        yield "steps that leave a column to a person"
     if outcome.renamed and outcome.changed:
         yield "runs with renames and widenings"
-    yield from ["renamed and widened in one run"] * len(outcome.changed & outcome.renamed.keys())
-    yield from ["rows backfilled by runs"] * next(iter(outcome.backfilled.values()), 0)
-    yield from ["rows filled with defaults"] * outcome.filled
-    changed = outcome.counts.get("to_change", 0)
+    sizes = {
+        "columns and fields renamed": len(outcome.renamed),
+        "nested fields renamed": sum(len(path) > 1 for path in outcome.renamed),
+        "columns and fields added": len(outcome.added),
+        "types widened": len(outcome.changed),
+        "types widened of what the same run renamed": len(_renamed_and_widened(outcome)),
+        "rows backfilled by runs": next(iter(outcome.backfilled.values()), 0),
+        "rows filled with a default": outcome.filled,
+    }
     if isinstance(act.does, Operation):
-        yield from [f"rows changed by {act.does.name}"] * changed
-        yield from ["rows without a partner"] * outcome.counts.get("only_stored", 0)
-        yield from ["rows left: not only a cast"] * outcome.counts.get("not_explained", 0)
-        yield from ["files rewritten"] * int(
-            done.response.get("stale_files", 0) if done.response.get("state") == "rewritten" else 0
-        )
-        yield from ["files compacted"] * int(done.response.get("files_removed", 0))
-    if outcome.failure:
-        yield "restored but for a column that needs a person"
+        is_rewritten = done.response.get("state") == "rewritten"
+        sizes |= {
+            f"rows changed by {act.does.name}": outcome.counts.get("to_change", 0),
+            "rows without a partner": outcome.counts.get("only_stored", 0),
+            "rows left, because not only a cast": outcome.counts.get("not_explained", 0),
+            "files rewritten": is_rewritten * int(done.response.get("stale_files", 0)),
+            "files compacted": int(done.response.get("files_removed", 0)),
+        }
+    for name, size in sizes.items():
+        yield from [name] * size
+
+
+def _renamed_and_widened(outcome: Outcome) -> set[Path]:
+    return {p for p in outcome.changed if any(p[: len(n)] == n for n in outcome.renamed)}
 
 
 def edit_sql(edit: Edit, table: str, schema: StructType) -> str:
