@@ -235,7 +235,7 @@ def _run(rng: Random, walker: Walker, first: Sequence[tuple[Path, str]] = ()) ->
     backfills, defaults = rng.random() < 0.3, {}
     if added:
         backfills = rng.random() < 0.7
-        if backfills and rng.random() < 0.3:
+        if backfills and rng.random() < 0.6:
             defaults = _defaults(draft, added)
     lines = {**_kept_lines(draft, renamed), **renamed}
     return _act("run", draft, Run(written, lines, backfills, defaults))
@@ -324,12 +324,12 @@ def _additions(draft: Draft) -> list[str]:
 
 def _defaults(draft: Draft, added: Sequence[str]) -> dict[str, Any]:
     types = children(draft.schema)
-    simple = (*map(type, INTEGERS), spark.DecimalType, spark.DateType, spark.DoubleType)
-    return {
-        name: draft.rng.choice(values_of(types[name]))
-        for name in added[:1]
-        if isinstance(types[name], simple) and draft.walker.model.mode != "sync_all_columns"
-    }
+    kinds = (*map(type, INTEGERS), spark.DecimalType, spark.DateType, spark.DoubleType)
+    simple = [name for name in added if isinstance(types[name], kinds)]
+    # dbt wants append_new_columns or fail for an enforced contract.
+    if not simple or draft.walker.model.mode == "sync_all_columns":
+        return {}
+    return {simple[0]: draft.rng.choice(values_of(types[simple[0]]))}
 
 
 def _drift(draft: Draft) -> None:
@@ -515,7 +515,7 @@ def _restore(rng: Random, walker: Walker) -> Act:
         if field.name != PART
         if field.dataType == children(draft.schema).get(field.name) == spark.IntegerType()
     ]
-    if by_hand and both and rng.random() < 0.2:
+    if by_hand and both and rng.random() < 0.35:
         edits.append(_cut_integer(draft, by_hand[0], draft.some(both, 3)))
     columns = draft.some(sorted(used), 2) if used and rng.random() < 0.25 else []
     above = rng.choice(list(table.rows)) if table.rows and rng.random() < 0.2 else None

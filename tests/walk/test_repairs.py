@@ -29,24 +29,25 @@ SETTINGS = (
 )
 LEAST = {
     "steps": WALKS * STEPS * len(SETTINGS),
-    "steps refused": 1,
-    "columns and fields renamed": 1,
-    "nested fields renamed": 1,
-    "columns and fields added": 1,
-    "types widened": 1,
-    "types widened of what the same run renamed": 1,
-    "rows backfilled by runs": 1,
-    "rows filled with a default": 1,
-    "rows changed by backfill_columns": 1,
-    "rows changed by restore_values": 1,
-    "rows left, because not only a cast": 1,
-    "rows without a partner": 1,
-    "steps that leave a column to a person": 1,
-    "files rewritten": 1,
-    "files compacted": 1,
-    "steps, full refresh": 1,
+    "steps refused": 25,
+    "columns and fields renamed": 80,
+    "nested fields renamed": 20,
+    "columns and fields added": 15,
+    "types widened": 100,
+    "types widened of what the same run renamed": 20,
+    "rows backfilled by runs": 40,
+    "rows filled with a default": 12,
+    "rows changed by backfill_columns": 50,
+    "rows changed by restore_values": 60,
+    "rows left, because not only a cast": 15,
+    "rows without a partner": 15,
+    "steps that leave a column to a person": 2,
+    "files rewritten": 3,
+    "files compacted": 10,
+    "steps, full refresh": 6,
 }
-"""How often each thing is done at least. Otherwise the walk shows nothing of it."""
+"""How often each thing is done at least, so that the walk shows something of each. The walk of
+today does it about one and a half times as often. Other walks can have less."""
 
 
 def walkers(seed: str) -> Iterator[Walker]:
@@ -86,4 +87,4 @@ class TestRepairs:
         conformance.repairs_disagreements = [text.split("\n")[0] for text in findings.violations]
         assert findings.violations == [], "\n\n".join(findings.violations)
         too_few = {name: n for name, n in LEAST.items() if findings.counts[name] < n}
-        assert too_few == {}, findings.counts
+        assert other or too_few == {}, findings.counts
