@@ -260,7 +260,7 @@ def _renames(draft: Draft, first: Sequence[tuple[Path, str]]) -> dict[Path, str]
     wanted = list(first)
     if not first and rng.random() < likely:
         # Inner fields first: their paths then still have the outer names.
-        paths = draft.some([p for p, _ in fields_in(draft.schema) if _is_renamed(p, table)], 3)
+        paths = draft.some([p for p, _ in fields_in(draft.schema) if _can_be_renamed(p, table)], 3)
         for path in sorted(paths, key=len, reverse=True):
             siblings = type_at(draft.schema, path[:-1]), type_at(table, path[:-1])
             names = COLUMNS if len(path) == 1 else FIELDS
@@ -278,7 +278,7 @@ def _renames(draft: Draft, first: Sequence[tuple[Path, str]]) -> dict[Path, str]
     return lines
 
 
-def _is_renamed(path: Path, table: StructType) -> bool:
+def _can_be_renamed(path: Path, table: StructType) -> bool:
     return path[0] not in (ID, PART) and type_at(table, path) is not None
 
 
