@@ -74,7 +74,7 @@ test-slow: $(INSTALLED)  ## The tests that take minutes, and the combinations th
 
 WALKS ?= 0
 .PHONY: test-promise
-test-promise: $(INSTALLED)  ## Random models over random schemas, in about an hour: is every value stored exactly? WALKS=1 to 9: others
+test-promise: $(INSTALLED)  ## Random models and repairs over random schemas, in more than an hour: is every value stored exactly? WALKS=1 to 9: others
 	$(BIN)/pytest tests/walk -m promise --other-walks $(WALKS) --conformance-report $(MATRIX)/promise/conformance.json
 
 .PHONY: test-unit

@@ -47,6 +47,14 @@ reason and writes nothing. `make test-promise` tests it with real dbt runs of mo
 changes randomly from step to step. After each step, filters on the table and a view over the table
 must also return the right values. A disagreement is a step after which one of these is not true.
 """
+REPAIRS = """\
+The *repairs* are what a schema change asks of the rows that exist. The same command runs them in
+random order: renames, new columns with and without `backfill_new_columns`, wider types,
+`backfill_columns`, `restore_values` after casts that have cut values, rewrites, `OPTIMIZE` and full
+refreshes, with other changes of the rows between them. An oracle in Python knows what each row must
+have after each step, and which steps must be refused. A disagreement is a step after which a row, a
+column, a filter or a number that dbt shows is another one.
+"""
 
 
 @dataclass
@@ -68,6 +76,8 @@ class Conformance:
         beyond_disagreements: the filters with a disagreement, as text.
         promise: the number of steps of the random walk, by their result.
         promise_disagreements: the steps that broke the promise, as text.
+        repairs: what the walk over repairs has done, and how often.
+        repairs_disagreements: its steps after which something was wrong, as text.
     """
 
     spark: str = ""
@@ -84,6 +94,8 @@ class Conformance:
     beyond_disagreements: list[str] = field(default_factory=list)
     promise: dict[str, int] = field(default_factory=dict)
     promise_disagreements: list[str] = field(default_factory=list)
+    repairs: dict[str, int] = field(default_factory=dict)
+    repairs_disagreements: list[str] = field(default_factory=list)
 
     @classmethod
     def read(cls, file: Path) -> "Conformance":
@@ -113,7 +125,8 @@ def page(engines: list[Conformance]) -> str:
     engines = sorted(engines, key=_spark_version)
     names = [f"Delta {engine.delta}, Spark {engine.spark}" for engine in engines]
     positions = list(engines[0].widening)
-    filtered_rows, promise_rows = _filtered_rows(engines), _promise_rows(engines)
+    filtered_rows = _filtered_rows(engines)
+    promise_rows, repairs_rows = (_walk_rows(walk, engines) for walk in ("promise", "repairs"))
     rows = [
         ["types paired", *(str(engine.types) for engine in engines)],
         *(
@@ -126,6 +139,7 @@ def page(engines: list[Conformance]) -> str:
         *filtered_rows,
         *_beyond_rows(engines),
         *promise_rows,
+        *repairs_rows,
     ]
     lines = [["pairs tried (accepted by the engine)", *names], ["---"] * (len(names) + 1), *rows]
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
@@ -138,6 +152,7 @@ def page(engines: list[Conformance]) -> str:
             *engine.filtered_disagreements,
             *engine.beyond_disagreements,
             *engine.promise_disagreements,
+            *engine.repairs_disagreements,
         )
     ]
     refused = sorted({text.split(":")[0] for engine in engines for text in engine.filtered_refused})
@@ -146,7 +161,8 @@ def page(engines: list[Conformance]) -> str:
         *(f"- {pair}" for pair in refused),
         *(["", "## Disagreements", "", *found] if found else []),
     ]
-    heads = [HEAD, *([FILTERED] if filtered_rows else []), *([PROMISE] if promise_rows else [])]
+    parts = ((FILTERED, filtered_rows), (PROMISE, promise_rows), (REPAIRS, repairs_rows))
+    heads = [HEAD, *(text for text, rows in parts if rows)]
     return "\n".join([*heads, table, *listed, ""])
 
 
@@ -198,17 +214,18 @@ def _rows_by_position(what: str, counts: list[dict[str, tuple[int, int]]]) -> li
     ]
 
 
-def _promise_rows(engines: list[Conformance]) -> list[list[str]]:
-    """Return the rows of the random walk. An engine without these counts has a -."""
-    results = list(dict.fromkeys(result for engine in engines for result in engine.promise))
-    if not results:
+def _walk_rows(walk: str, engines: list[Conformance]) -> list[list[str]]:
+    """Return the rows of a random walk. An engine without these counts has a -."""
+    counted: list[dict[str, int]] = [getattr(engine, walk) for engine in engines]
+    names = list(dict.fromkeys(name for counts in counted for name in counts))
+    if not names:
         return []
     rows = [
-        [f"promise: {result}", *(str(engine.promise.get(result, "-")) for engine in engines)]
-        for result in results
+        [f"{walk}: {name}", *(str(counts.get(name, "-")) for counts in counted)] for name in names
     ]
     wrong = [
-        str(len(engine.promise_disagreements)) if engine.promise else "-" for engine in engines
+        str(len(getattr(engine, f"{walk}_disagreements"))) if counts else "-"
+        for engine, counts in zip(engines, counted, strict=True)
     ]
     return [*rows, _disagreements(wrong)]
 
