@@ -35,6 +35,9 @@ def found(folder: Path, name: str, text: str, target_type: str = "deltawiden") -
         ("{% if target['type'] in ['spark'] %} x {% endif %}", [1]),
         ("{% set own = adapter.type() %}", [1]),
         ("{% macro a() %}\n{% if adapter.type() == 'spark' %} x {% endif %}{% endmacro %}", [2]),
+        ("{% if target.get('type', '') == 'spark' %} x {% endif %}", [1]),
+        ("{% if target.get('name') == 'spark' %} x {% endif %}", []),
+        ("{% set t = target %}\n{% if t.type == 'spark' %} x {% endif %}", [2]),
         ("{% if target.type == 'hive' %}\n{% elif target.type == 'spark' %} x {% endif %}", [2]),
         (
             "{% if target.type not in ('hive', 'presto') and target.type != 'trino' %}{% endif %}",

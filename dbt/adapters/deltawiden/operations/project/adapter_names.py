@@ -37,10 +37,24 @@ def find_adapter_names(files: ProjectFiles, own: str, target_type: str) -> Itera
             parsed = environment.parse(text)
         except jinja2.TemplateSyntaxError:
             continue  # dbt says what is wrong with it.
+        _resolve_names(parsed)
         for line, name in dict.fromkeys(_reads(parsed, own)):
             if name == "target.type" and target_type != own:
                 continue
             yield _finding(files.place(file, line), name, own, target_type)
+
+
+def _resolve_names(parsed: nodes.Template) -> None:
+    """Write ``target`` for each name that is set to it."""
+    same = {
+        assigned.target.name
+        for assigned in parsed.find_all(nodes.Assign)
+        if isinstance(assigned.target, nodes.Name)
+        and isinstance(assigned.node, nodes.Name)
+        and assigned.node.name == "target"
+    }
+    for name in parsed.find_all(nodes.Name):
+        name.name = "target" if name.name in same else name.name
 
 
 def _finding(place: Place, name: str, own: str, target_type: str) -> Finding:
@@ -107,7 +121,16 @@ class _Named(NodeTransformer):
 def _adapter_name(node: nodes.Node) -> str:
     if isinstance(node, nodes.Call) and _is_type_of(node.node, "adapter"):
         return "adapter.type()"
-    return "target.type" if _is_type_of(node, "target") else ""
+    return "target.type" if _is_type_of(node, "target") or _gets_type(node) else ""
+
+
+def _gets_type(node: nodes.Node) -> bool:
+    """Return whether a node is ``target.get('type')``."""
+    if not isinstance(node, nodes.Call) or not isinstance(node.node, nodes.Getattr):
+        return False
+    key = node.args[0] if node.args else None
+    is_type = isinstance(key, nodes.Const) and key.value == "type"
+    return is_type and node.node.attr == "get" and _root(node.node) == "target"
 
 
 def _is_type_of(node: nodes.Node, name: str) -> bool:
