@@ -10,16 +10,16 @@
     {{ return({'relations': []}) }}
   {%- endif -%}
 
-  {#- First: a table must not be replaced by a view of itself. -#}
-  {%- if this.render() == defer_relation.render() -%}
-    {% do log('Target relation and defer relation are the same, skipping clone for relation: ' ~ this) %}
-    {{ return({'relations': [this]}) }}
-  {%- endif -%}
-
   {%- set existing = load_cached_relation(this) -%}
   {%- if existing and not flags.FULL_REFRESH -%}
     {% do log('Relation ' ~ existing ~ ' already exists', info=True) %}
     {{ return({'relations': []}) }}
+  {%- endif -%}
+
+  {#- A table must not be replaced by a view of itself. -#}
+  {%- if existing and existing.render() == defer_relation.render() -%}
+    {% do log('Target relation and defer relation are the same, skipping clone for relation: ' ~ existing) %}
+    {{ return({'relations': [existing]}) }}
   {%- endif -%}
 
   {%- set other = load_cached_relation(defer_relation) -%}
