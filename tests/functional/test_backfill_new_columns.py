@@ -189,8 +189,10 @@ class TestNewColumns(Models):
         failed = dbt("run", "--select", "linked", step=2, fails="id = 3")
         assert "not today" in failed.message("linked")
         assert table.types["page_url"] == "string"
+        before = table.version
         earlier = dbt("run", "--select", "linked", step=1)
         assert earlier.status("linked") == "success", earlier.output
+        assert table.operations(before) == ["MERGE"]
         run = dbt("run", "--select", "linked", step=2)
         assert "backfilled page_url in" in run.output
         assert table.rows() == [(1, None), (2, "v2"), (3, "v3")]

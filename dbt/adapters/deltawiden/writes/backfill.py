@@ -88,6 +88,10 @@ class Backfill:
         # The table keeps a column that this model lacks, and another release may have it again.
         kept = [name for name in waiting if name not in map(str.lower, columns)]
         left = tuple(name for name in kept if name in map(str.lower, self._stored.names))
+        value = backfill_property(waiting)
+        is_set = value.items() <= self.snapshot.properties.items()
+        if is_set and left == tuple(waiting):
+            return self.bare
         try:
             if columns and self.snapshot.has(_APPEND_ONLY):
                 raise NotCompared(f"the table has {_APPEND_ONLY}, so no row of it can be changed")
@@ -103,8 +107,6 @@ class Backfill:
             ) from error
         last = () if filled or merged else (StillWaiting(self.bare.table, left),)
         plan = self.bare.adding(*filled, *merged, *last)
-        value = backfill_property(waiting)
-        is_set = value.items() <= self.snapshot.properties.items()
         return plan if is_set else plan.with_properties(value)
 
     def _pending(self) -> list[str]:
