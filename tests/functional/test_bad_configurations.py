@@ -28,6 +28,7 @@ BAD_MODELS: list[tuple[str, Any, str]] = [
     ("file_format", "delta as select 1 --", DATA_SOURCE),
     ("file_format", ["delta"], DATA_SOURCE),
     ("file_format", 1, DATA_SOURCE),
+    ("file_format", "org.apache.spark.sql.execution.datasources.orc", DATA_SOURCE),
     ("location_root", ["/tmp"], "a folder's path or URI"),
     ("location_root", 7, "a folder's path or URI"),
     ("location_root", " ", "a folder's path or URI"),

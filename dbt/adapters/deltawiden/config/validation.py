@@ -92,7 +92,7 @@ CHECKS: Mapping[str, Check] = {
     ),
     "file_format": (
         lambda value: isinstance(value, str) and bool(_DATA_SOURCE.fullmatch(value)),
-        "the short name of a data source, such as delta",
+        "the name of a data source, such as delta",
     ),
     "location_root": (_is_text, "a folder's path or URI"),
     "include_full_name_in_path": _BOOLEAN,
