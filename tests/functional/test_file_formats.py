@@ -82,10 +82,10 @@ MODELS = {
     "in_text": ("incremental", "text", "'x'"),
     "in_orc": (
         "incremental",
-        "orc",
+        "ORC",
         "date'1582-10-15' - {{ var('unfit', false) | int }} as day, 'x'",
     ),
-    "replaced": ("table", "csv", "'x'"),
+    "replaced": ("table", "Csv", "'x'"),
 }
 
 
