@@ -77,12 +77,14 @@ LEAST = {"spark.sql.files.maxPartitionBytes": "1000"}
 
 ALONE = (
     f"{DELTA}dynamicPartitionOverwrite.enabled",
+    f"{DELTA}hms.schema.forceAlterTableDataSchema",
     f"{DELTA}properties.defaults.columnMapping.mode",
     f"{DELTA}properties.defaults.minReaderVersion",
     f"{DELTA}properties.defaults.minWriterVersion",
     f"{DELTA}replaceWhere.dataColumns.enabled",
     f"{DELTA}v2.enableMode",
     f"{DELTA}write.txnVersion",
+    "spark.sql.analyzer.singlePassResolver.enabled",
     "spark.sql.maxBroadcastTableSize",
     "spark.sql.parquet.compression.codec",
 )
