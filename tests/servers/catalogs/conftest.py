@@ -1,10 +1,12 @@
 """Spark with a second catalog: Iceberg's own, which keeps its tables in a folder."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
+from tests.functional.support import Table
 from tests.servers.own_session import dbt_profile_target, spark, target  # noqa: F401 (fixtures)
 
 # For the Spark that the tests are pinned to.
@@ -36,3 +38,15 @@ def iceberg_parameters(folder: Path, settings: Mapping[str, str]) -> dict[str, s
         f"{catalog}.warehouse": str(folder),
         **{f"{catalog}.{key}": value for key, value in settings.items()},
     }
+
+
+@pytest.fixture(scope="class")
+def lake(project, spark: SparkSession) -> Callable[[str], Table]:  # noqa: F811
+    """Return what finds a table of the project in the catalog ``lake``, as it is now."""
+
+    def find(name: str) -> Table:
+        table = Table(spark, f"lake.{project.test_schema}.{name}")
+        spark.sql(f"refresh table {table.name}")
+        return table
+
+    return find

@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.functional.operate import document, operate
-from tests.functional.support import Table, dbt
+from tests.functional.support import dbt
 
 ICEBERG = "materialized='incremental', file_format='iceberg', catalog='lake', unique_key='id'"
 MODELS = {
@@ -35,15 +35,6 @@ class TestRepairs:
     def models(self):
         return MODELS
 
-    @pytest.fixture(scope="class")
-    def lake(self, project, spark: SparkSession):
-        def find(name: str) -> Table:
-            table = Table(spark, f"lake.{project.test_schema}.{name}")
-            spark.sql(f"refresh table {table.name}")
-            return table
-
-        return find
-
     @pytest.fixture(scope="class", autouse=True)
     def _namespace(self, project, spark: SparkSession) -> None:
         spark.sql(f"create namespace if not exists lake.{project.test_schema}")
@@ -64,11 +55,11 @@ class TestRepairs:
     def test_values_that_a_cast_has_changed_are_restored(self, lake, project, spark: SparkSession):
         name = f"lake.{project.test_schema}.restored"
         spark.sql(
-            f"create table {name} (id bigint, amount decimal(10,4), ratio float, note string) "
+            f"create table {name} (id bigint, amount decimal(12,4), ratio float, note string) "
             "using iceberg"
         )
         spark.sql(
-            f"insert into {name} select id, cast(round(id + 0.2367, 2) as decimal(10,4)), "
+            f"insert into {name} select id, cast(id + 0.2367 as decimal(12,4)), "
             "cast(id + 0.1 as float), 'a' from range(1, 4) union all select 9, 9.5, 0.5, 'z'"
         )
         before = lake("restored").rows()

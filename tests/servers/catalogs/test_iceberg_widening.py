@@ -19,7 +19,7 @@ from dbt.adapters.deltawiden.widening.rules import find_rule
 from tests.conformance.test_widening import accepts
 from tests.conformance.types import POSITIONS
 from tests.functional.operate import document, operate
-from tests.functional.support import Table, dbt
+from tests.functional.support import dbt
 
 TYPES = (
     "boolean",
@@ -204,15 +204,6 @@ class TestModelsThatWiden:
             "select id, n, s from {{ ref('appended') }} where id = {{ var('id', 1) }} "
             "{% endsnapshot %}"
         }
-
-    @pytest.fixture(scope="class")
-    def lake(self, project, spark: SparkSession):
-        def find(name: str) -> Table:
-            table = Table(spark, f"lake.{project.test_schema}.{name}")
-            spark.sql(f"refresh table {table.name}")
-            return table
-
-        return find
 
     @pytest.fixture(scope="class")
     def first(self, project):
