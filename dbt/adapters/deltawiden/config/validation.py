@@ -174,10 +174,19 @@ def check_configuration(
         DbtConfigError: a value is not accepted. The message names all such values.
         EventCompilationError: there is a warning, and ``--warn-error`` makes errors of warnings.
     """
+    require_accepted(config, name, is_own)
+    warn_without_effect(config, name)
+
+
+def require_accepted(config: Mapping[str, Any], name: str, is_own: Callable[[str], bool]) -> None:
+    """Check a node's configuration.
+
+    Raises:
+        DbtConfigError: as for ``check_configuration``.
+    """
     found = configuration_problems(config, is_own)
     if found:
         raise invalid_configuration(name, found)
-    warn_without_effect(config, name)
 
 
 def configuration_problems(config: Mapping[str, Any], is_own: Callable[[str], bool]) -> list[str]:

@@ -11,10 +11,7 @@ from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.spark.relation import SparkRelation
 
 from dbt.adapters.deltawiden.config.strategies import has_own_macro
-from dbt.adapters.deltawiden.config.validation import (
-    configuration_problems,
-    invalid_configuration,
-)
+from dbt.adapters.deltawiden.config.validation import require_accepted
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.operations.arguments import (
     SELECTING,
@@ -197,9 +194,7 @@ class Operations:
             FolderRefused: the node's table can't be in its folder.
         """
         is_own = partial(has_own_macro, self.manifest, self.context["adapter"].config.project_name)
-        found = configuration_problems(node["config"], is_own)
-        if found:
-            raise invalid_configuration(full_name(node), found)
+        require_accepted(node["config"], full_name(node), is_own)
         self.check_folder(str(node["unique_id"]))
 
     def sync_contracts(self, models: Names, compiled: bool, write: bool) -> SyncResults:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 
 from pyspark.sql.types import StructField
 
@@ -48,7 +49,7 @@ class Plan:
     ignored_columns: tuple[FieldDifference, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "steps", tuple(sorted(self.steps, key=_stage)))
+        object.__setattr__(self, "steps", tuple(sorted(self.steps, key=attrgetter("stage"))))
 
     @property
     def before(self) -> tuple[Step, ...]:
@@ -130,7 +131,3 @@ class Plan:
     def refusing(self, refusals: Iterable[Refusal]) -> "Plan":
         """Return a plan with additional refusals."""
         return replace(self, refusals=(*self.refusals, *refusals))
-
-
-def _stage(step: Step) -> Stage:
-    return step.stage

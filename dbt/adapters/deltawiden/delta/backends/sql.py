@@ -105,14 +105,13 @@ class SqlBackend:
             yield
         finally:
             # With quotes, the value may have any characters.
-            unknown = before is None or before == REDACTED
-            restore = f"reset {key}" if unknown else f"set {quote(key)}={quote(str(before))}"
+            restore = f"reset {key}" if before is None else f"set {quote(key)}={quote(before)}"
             self.execute(restore)
 
     def _read_setting(self, key: str) -> str | None:
         ((_, value),) = self.fetch_rows(f"set {key}")
         # dbt reads an empty text in a result as None, and the text `true` as a boolean.
-        return None if value == "<undefined>" else property_text(value or "")
+        return None if value in ("<undefined>", REDACTED) else property_text(value or "")
 
     def schema(self, relation: BaseRelation) -> StructType:
         """Read the schema of a table or view. With SQL alone, every field in it is nullable.
