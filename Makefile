@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/.installed
 
 .PHONY: help
 help:  ## Show the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
 demo: $(INSTALLED)  ## Real flights in a table that is widened, and the same with dbt-spark
@@ -223,6 +223,9 @@ release:  ## Build dist/, check it, run the demo from the wheel alone, and say w
 	$(RELEASE)/tools/bin/python -m build --outdir dist
 	$(RELEASE)/tools/bin/twine check --strict dist/*
 	$(RELEASE)/tools/bin/check-wheel-contents dist/*.whl
+	git ls-files dbt | sort > $(RELEASE)/expected
+	$(PYTHON) -m zipfile --list "$$(echo dist/*.whl)" | awk '$$1 ~ /^dbt\// { print $$1 }' | sort > $(RELEASE)/contained
+	diff $(RELEASE)/expected $(RELEASE)/contained
 	$(PYTHON) -m venv $(RELEASE)/user
 	$(RELEASE)/user/bin/pip install --quiet "$$(echo dist/*.whl)[demo]"
 	cp -r examples/flights $(EXAMPLE) && rm -rf $(EXAMPLE)/.run

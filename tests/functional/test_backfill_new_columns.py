@@ -228,7 +228,7 @@ class TestNewColumns(Models):
             ("wider_type", "more is decimal(10,4) in the model's full query, and decimal(8,2) in"),
             ("new_key", "unique_key: the table has no column region"),
             ("lacking", "the model's full query has no more; it has id"),
-            ("guarded", "runs a statement that a full refresh alone may run: -- all drop table"),
+            ("guarded", "runs a statement that its run alone may run: -- all drop table"),
             ("doubled", "several rows in the model's full query: id = None (2 rows)"),
         ],
     )

@@ -368,8 +368,10 @@ class Received(http.server.BaseHTTPRequestHandler):
 def test_the_comment_on_gitlab_is_the_markdown_without_the_error(tmp_path: Path):
     document = "## check_type_widening: 1 refused\n\n| `größe` & more | 100 % |\n"
     error = "19:00:00  Encountered an error while running operation: Compilation Error\n  refused\n"
-    (tmp_path / "check.log").write_text(document + error, encoding="utf-8")
-    (cut,) = (line for line in DOCUMENT.splitlines() if line.startswith("sed "))
+    # The check fails, as bash -e of a workflow would end at it.
+    (tmp_path / "printed").write_text(document + error, encoding="utf-8")
+    (check,) = (block for block in blocks(DOCUMENT) if "> check.log" in block)
+    check = "dbt() { cat printed; return 1; }\n" + check
     (send,) = (block for block in blocks(DOCUMENT) if "PRIVATE-TOKEN" in block)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Received) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -380,7 +382,7 @@ def test_the_comment_on_gitlab_is_the_markdown_without_the_error(tmp_path: Path)
             "COMMENT_TOKEN": "secret",
             "no_proxy": "127.0.0.1",
         }
-        run = ["bash", "-e", "-c", f"{cut}\n{send}"]
+        run = ["bash", "-e", "-c", f"{check}\n{send}\ntest $result = 1"]
         subprocess.run(run, cwd=tmp_path, env={**os.environ, **variables}, check=True)
         server.shutdown()
     path = "/api/v4/projects/7/merge_requests/12/notes"

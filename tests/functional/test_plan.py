@@ -20,6 +20,17 @@ select 1 as id, cast(1 as {{{{ var('type', 'tinyint') }}}}) as amount
 {{{{ config({CONFIG}) }}}} select cast(1 as {{{{ var('other', 'int') }}}}) as amount""",
     "same.sql": f"{{{{ config({CONFIG}) }}}} select amount from {{{{ ref('refused') }}}}",
     "cents.sql": f"{{{{ config({CONFIG}) }}}} select cast(1 as {{{{ wide() }}}}) as amount",
+    "small.sql": """{{ config(materialized='ephemeral') }}
+select cast(1 as {{ var('type', 'tinyint') }}) as amount""",
+    "of_small.sql": f"{{{{ config({CONFIG}) }}}} select amount from {{{{ ref('small') }}}}",
+    "guarded.sql": f"""{{{{ config({CONFIG}) }}}}
+{{% do run_query('create schema if not exists ' ~ schema) %}}
+select cast(1 as {{{{ var('type', 'tinyint') }}}}) as amount""",
+    "dropping.sql": f"""{{{{ config({CONFIG}) }}}}
+{{% if var('drops', false) %}}
+{{% do adapter.drop_relation(load_relation(ref('seen'))) %}}
+{{% endif %}}
+select 1 as id""",
     "new.sql": f"{{{{ config({CONFIG}, enabled=var('more', false)) }}}} select 1 as id",
     "seen.sql": "{{ config(materialized='view') }} select 1 as id",
 }
@@ -72,16 +83,28 @@ class TestPlan:
         assert planned[0]["same"]["reads_changed"] == ["refused"]
         assert planned[0]["widens"]["reads_changed"] == []
 
-    def test_a_model_with_macros_is_planned_from_its_compiled_query(self, planned, table):
-        assert "run dbt compile" in planned[0]["cents"]["error"]
-        assert planned[1]["cents"]["type_changes"] == [
-            {"path": ["amount"], "from": "tinyint", "to": "int"}
-        ]
+    @pytest.mark.parametrize("model", ["cents", "of_small"])
+    def test_a_model_with_macros_or_an_ephemeral_model_is_planned(self, planned, table, model):
+        for found in planned[:2]:
+            (change,) = found[model]["type_changes"]
+            assert change == {"path": ["amount"], "from": "tinyint", "to": "int"}
         assert planned[1]["widens"] == planned[0]["widens"]
-        assert table("cents").types == {"amount": "int"}
+        assert table(model).types == {"amount": "int"}
+
+    def test_a_model_that_runs_a_statement_is_planned_from_its_compiled_query(self, planned):
+        assert "run dbt compile" in planned[0]["guarded"]["error"]
+        assert planned[1]["guarded"]["type_changes"]
+
+    def test_a_plan_drops_nothing(self, planned, table):
+        assert planned[0]["dropping"]["statements"] == []
+        printed = dbt(
+            "run-operation", "plan", "--vars", '{"drops": true}', "--args", "{models: dropping}"
+        )
+        assert "run dbt compile" in printed.output
+        assert table("seen").rows() == [(1,)]
 
     def test_markdown_has_a_heading_the_statements_and_the_refusal(self, planned):
-        heading = "## plan: 2 refused, 1 to change, 1 new, 1 without change"
+        heading = "## plan: 2 refused, 3 to change, 1 new, 2 without change"
         assert heading in planned[3]
         assert "alter column `amount` type int" in planned[3]
         assert "### refused: the run stops" in planned[3]

@@ -27,6 +27,7 @@ from dbt.adapters.deltawiden.operations.arguments import SELECTING
 from dbt.adapters.deltawiden.operations.operations import Operations
 from dbt.adapters.deltawiden.spark.start import SparkStart
 from dbt.adapters.deltawiden.spark.unsafe_settings import REFUSED_SETTINGS
+from dbt.adapters.deltawiden.sql.raised_errors import REMEDIES
 from dbt.include.deltawiden import PACKAGE_PATH
 from tests.unit.pages import DOCS, ROOT, every_page, in_code, read, table, tables
 
@@ -154,6 +155,21 @@ def test_the_page_names_each_defect_that_is_tested():
     tested = set(re.findall(r"^def (test_\w+)", tests, re.MULTILINE))
     text, _ = read(DOCS / "engine-defects.md")
     assert tested == {name for name in in_code(text) if re.fullmatch(r"test_\w+", name)}
+
+
+def test_the_code_that_the_page_names_for_a_defect_exists():
+    text, _ = read(DOCS / "engine-defects.md")
+    package = ROOT / "dbt/adapters/deltawiden"
+    for place in re.findall(r"Code:(.*?)(?:\n\n|\n- |\Z)", text, re.DOTALL):
+        for name, file in re.findall(r"(?:`(\w[\w.]*)`\s+in\s+)?`([\w/]+(?:\.py|/))`", place):
+            assert (package / file).exists(), file
+            code = (package / file).read_text(encoding="utf-8") if name else ""
+            assert all(part in code for part in name.split(".")), (name, file)
+
+
+def test_the_page_of_errors_has_each_condition():
+    text, _ = read(DOCS / "errors.md")
+    assert REMEDIES.keys() == set(re.findall(r"^> \[(\w+)\]", text, re.MULTILINE))
 
 
 # Operations

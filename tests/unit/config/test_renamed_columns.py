@@ -31,7 +31,7 @@ def test_renames_are_read_from_the_configuration_and_from_the_columns_outer_fiel
         (["a"], "renamed_columns: got ['a']"),
         ({"b": 1}, "renamed_columns: b: got 1"),
         ({"b": ""}, "renamed_columns: b: got ''"),
-        ({"s.b": "s.a"}, "renamed_columns: s.b: got 's.a'; accepted: the old name, alone"),
+        ({"s.b": "s.a"}, "renamed_columns: s.b: got 's.a'; accepted: by the new name"),
         ({"a": "b", "b": "a"}, "renamed_columns: a: got 'b', which is also a new name"),
         ({"b": "a", "c": "B"}, "renamed_columns: c: got 'B', which is also a new name"),
         ({"A": "a"}, "renamed_columns: A: got 'a', which is also a new name"),

@@ -3,7 +3,7 @@
 import pytest
 from dbt_common.exceptions import DbtConfigError
 
-from dbt.adapters.deltawiden.spark.settings import SAFE_READS
+from dbt.adapters.deltawiden.spark.settings import ORC_FILTERS, SAFE_READS, SAFE_SETTINGS
 from dbt.adapters.deltawiden.spark.unsafe_settings import (
     REFUSED_SETTINGS,
     RefusedSetting,
@@ -49,8 +49,15 @@ def test_the_warning_has_the_setting_its_value_and_what_to_do(warned: list[str])
     assert "Remove the setting" in text
 
 
+def test_the_warning_of_orc_tables_speaks_of_no_widening(warned: list[str]):
+    warn_of_filters({ORC_FILTERS: "true"})
+    (text,) = warned
+    assert "a filter with microseconds on an ORC table can miss rows" in text
+    assert f"then uses {ORC_FILTERS}=false" in text
+
+
 def test_the_safe_values_and_other_settings_give_no_warning(warned: list[str]):
-    warn_of_filters({**SAFE_READS, "spark.x": "y"})
+    warn_of_filters({**SAFE_SETTINGS, "spark.x": "y"})
     warn_of_filters({key: value.upper() for key, value in SAFE_READS.items()})
     warn_of_filters({})
     assert warned == []

@@ -89,7 +89,7 @@ def _problems(lines: Sequence[_Line], config: Mapping[str, Any]) -> Iterator[str
     old = [folded(line.old or ()) for line in lines]
     for line, before in zip(lines, old, strict=True):
         if line.old is None:
-            accepted = "the old name, alone, by the new one: a field stays in its struct"
+            accepted = "by the new name (of a field, its path), the old name without a path"
             yield problem(line.key, line.given, accepted)
         elif before in new:
             yield (

@@ -37,9 +37,9 @@ from dbt.adapters.deltawiden.operations.contracts.sync_contracts import (
 )
 from dbt.adapters.deltawiden.operations.forecast.check_type_widening import check_type_widening
 from dbt.adapters.deltawiden.operations.forecast.compiled_query import compiled_query
-from dbt.adapters.deltawiden.operations.forecast.deployed_query import node_query
 from dbt.adapters.deltawiden.operations.forecast.downstream import Forecast, Reader, TakenOver
 from dbt.adapters.deltawiden.operations.forecast.node_graph import NodeGraph
+from dbt.adapters.deltawiden.operations.forecast.node_query import node_query
 from dbt.adapters.deltawiden.operations.forecast.plan import plan
 from dbt.adapters.deltawiden.operations.forecast.results import PlanResults
 from dbt.adapters.deltawiden.operations.forecast.would_be_types import WouldBeTypes

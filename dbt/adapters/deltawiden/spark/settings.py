@@ -20,6 +20,7 @@ AUTOMATIC_WIDENING = "spark.databricks.delta.typeWidening.allowAutomaticWidening
 
 DECIMAL_FILTERS = "spark.sql.parquet.filterPushdown.decimal"
 LISTS_IN_FILTERS = "spark.sql.parquet.pushdown.inFilterThreshold"
+ORC_FILTERS = "spark.sql.orc.filterPushdown"
 
 SAFE_READS = {
     # Spark's Parquet reader converts the value of a filter to the type of an older file, in which
@@ -34,7 +35,7 @@ SAFE_SETTINGS = {
     **SAFE_READS,
     # The statistics of ORC files have the milliseconds of a timestamp, and a filter with
     # microseconds skips its rows.
-    "spark.sql.orc.filterPushdown": "false",
+    ORC_FILTERS: "false",
 }
 """Settings of every session. Only ``server_side_parameters`` take precedence."""
 

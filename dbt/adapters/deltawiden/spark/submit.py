@@ -5,6 +5,7 @@ name, which only this process and the JVM have.
 """
 
 import contextlib
+import os
 import re
 import shlex
 import sys
@@ -134,8 +135,11 @@ def _unnamed(text: str) -> Iterator[tuple[str, tuple[int, ...]]]:
             stream.flush()
             yield f"/proc/self/fd/{stream.fileno()}", (stream.fileno(),)
     else:
-        # mkstemp, which makes it, lets only the user read it.
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8") as stream:
-            stream.write(text)
-            stream.flush()
-            yield stream.name, ()
+        # Only the user can read it. It is closed, because Windows opens a file only once.
+        handle, path = tempfile.mkstemp()
+        try:
+            with open(handle, "w", encoding="utf-8") as stream:
+                stream.write(text)
+            yield path, ()
+        finally:
+            os.unlink(path)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from dbt_common.exceptions import DbtConfigError
 
-from dbt.adapters.deltawiden.spark.settings import SAFE_READS
+from dbt.adapters.deltawiden.spark.settings import ORC_FILTERS, SAFE_READS, SAFE_SETTINGS
 from dbt.adapters.deltawiden.warnings import warn_once
 
 Read = Callable[[str], str | None]
@@ -132,7 +132,7 @@ def refused_settings(read: Read) -> Iterator[tuple[RefusedSetting, str]]:
 
 
 def warn_of_filters(given: Mapping[str, str]) -> None:
-    """Warn once in an invocation if the user sets what ``SAFE_READS`` sets to something else.
+    """Warn once in an invocation if the user sets a setting of filters to another value.
 
     Raises:
         EventCompilationError: ``--warn-error`` makes errors of warnings.
@@ -143,21 +143,23 @@ def warn_of_filters(given: Mapping[str, str]) -> None:
 
 
 def unsafe_settings(given: Mapping[str, str]) -> dict[str, str]:
-    """Return the settings of the user that ``SAFE_READS`` sets to something else."""
+    """Return the settings of filters that the user sets to another value than the safe one."""
     return {
         key: given[key]
-        for key, safe in SAFE_READS.items()
-        if key in given and given[key].strip().lower() != safe
+        for key in (*SAFE_READS, ORC_FILTERS)
+        if key in given and given[key].strip().lower() != SAFE_SETTINGS[key]
     }
 
 
 def unsafe_text(unsafe: Mapping[str, str]) -> str:
     """Say what such settings do, and what to do about them."""
     found = " and ".join(f"{key} is {value}" for key, value in unsafe.items())
+    missed = ["on a column that was widened"] if unsafe.keys() & SAFE_READS.keys() else []
+    missed += ["with microseconds on an ORC table"] if ORC_FILTERS in unsafe else []
     return (
         f"{found}, set in the profile's server_side_parameters, PYSPARK_SUBMIT_ARGS or "
-        "spark-defaults.conf. With this setting, a filter on a column that was widened can miss "
-        "rows without an error: in models, tests, snapshots, and in the statements that delete, "
-        "update or replace rows. Remove the setting. dbt-deltawiden then uses "
-        f"{' and '.join(f'{key}={SAFE_READS[key]}' for key in unsafe)}"
+        f"spark-defaults.conf. With this setting, a filter {' or '.join(missed)} can miss rows "
+        "without an error: in models, tests, snapshots, and in the statements that delete, update "
+        "or replace rows. Remove the setting. dbt-deltawiden then uses "
+        f"{' and '.join(f'{key}={SAFE_SETTINGS[key]}' for key in unsafe)}"
     )

@@ -261,13 +261,14 @@ def _result(
             "unique_key": list(rows.key),
             "rows": counts,
             "columns": [c for c in columns if c["path"][0] in choice.columns],
-            "restore": "",
+            **_NO_CHANGE,
             **done,
         },
         error=choice.refused,
     )
 
 
+_NO_CHANGE = {"updated": 0, "version": None, "restore": "", "type_changes": []}
 _CHANGES = ("to_change", "files", "not_explained")
 
 

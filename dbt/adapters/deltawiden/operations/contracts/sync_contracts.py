@@ -65,8 +65,9 @@ def sync_contracts(
 
 
 _NOT_ANALYSED = (
-    "Its query was not analysed: it uses macros, is in Python, is not valid, or reads a model "
-    "whose run would stop. For a query with macros, run dbt compile first, and give compiled: true."
+    "Its query was not analysed: it is in Python, dbt can't compile it, its text runs a statement "
+    "that does more than read, it is not valid, or it reads a model whose run would stop. For one "
+    "that runs a statement, run dbt compile first, and give compiled: true."
 )
 
 

@@ -64,8 +64,9 @@ from dbt.adapters.deltawiden.writes.evolution import TableEvolution
 from dbt.adapters.deltawiden.writes.snapshots import SnapshotEvolution
 
 QUERY_NOT_KNOWN = (
-    "Its query is not known: the model is in Python, or it uses macros or ephemeral models, which "
-    "a plan does not run. For SQL, run dbt compile, then plan with the argument compiled: true."
+    "Its query is not known: the model is in Python, dbt can't compile it, or its text runs a "
+    "statement that does more than read, which a plan does not run. For SQL, run dbt compile, then "
+    "plan with the argument compiled: true."
 )
 
 READS = "reads models that change"

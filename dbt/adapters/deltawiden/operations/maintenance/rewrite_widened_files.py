@@ -14,6 +14,8 @@ from dbt.adapters.deltawiden.operations.maintenance.table import MaintainedTable
 from dbt.adapters.deltawiden.operations.result import OperationResult
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text
 
+_NOTHING_STALE = {"stale_files": 0, "stale_bytes": 0}
+
 
 def rewrite_files(table: MaintainedTable, dry_run: bool) -> OperationResult:
     """Rewrite the files of a table in which filters of Spark misread a widened column.
@@ -32,7 +34,7 @@ def rewrite_files(table: MaintainedTable, dry_run: bool) -> OperationResult:
         return OperationResult(
             table.name,
             {"result": "nothing to do", "columns": "-", "stale": "-"},
-            {"state": "nothing_to_do", "statements": [], "columns": [], "stale_files": 0},
+            {"state": "nothing_to_do", "statements": [], "columns": [], **_NOTHING_STALE},
         )
     reader = FeatureReader(table)
     before = _misread(reader.read(), columns)
