@@ -279,6 +279,7 @@ class TestMergedColumns:
                 {"excluded": ["gone"], "gone": True}, ((2, 2), 2, 1), marks=pytest.mark.slow
             ),
             ({"excluded": ["n"], "gone": True}, ((2, 2), 1, 1)),
+            ({"excluded": ["id", "s", "n", "gone"]}, ((1, 1), 1, 1)),
             pytest.param({"updated": "n"}, ((1, 1), 2, 1), marks=pytest.mark.slow),
             ({"updated": ["s.x", "gone"]}, ((2, 1), 1, 2)),
         ],

@@ -38,7 +38,7 @@ from dbt.adapters.deltawiden.spark.prestart import needs_spark, prestart
 from dbt.adapters.deltawiden.spark.python_models import SESSION, SessionJob, check_submission
 from dbt.adapters.deltawiden.spark.session import check_has_delta
 from dbt.adapters.deltawiden.sql.identifiers import names_sql, quote, quote_once
-from dbt.adapters.deltawiden.sql.literals import literal
+from dbt.adapters.deltawiden.sql.literals import expression_in, literal
 from dbt.adapters.deltawiden.sql.properties import properties_sql
 from dbt.adapters.deltawiden.table_folders import TableFolders
 from dbt.adapters.deltawiden.views.finder import UP_CAST
@@ -108,7 +108,9 @@ class DeltaWidenAdapter(ListingAdapter):
         check_configuration(config, config.model.unique_id, partial(has_own_macro, *macros))
         writer = writer_of_project(*macros, self.type(), config.get("materialized"))
         warn_unchecked(config, config.model.unique_id, writer)
-        config.model.config["file_format"] = file_format_of(config)
+        # A test can store a column such as count(1), whose name Delta does not accept.
+        if config.get("file_format") or config.model.resource_type != "test":
+            config.model.config["file_format"] = file_format_of(config)
         is_table = config.get("materialized") in ("table", "incremental", "snapshot", "seed")
         if is_table and config.get("file_format") == DeltaWidenConfig.file_format:
             check_has_delta()
@@ -344,6 +346,11 @@ class DeltaWidenAdapter(ListingAdapter):
     def literal_sql(self, value: Any) -> str:
         """Render a value for a statement."""
         return literal(value)
+
+    @available
+    def expression_in(self, literal_sql: str) -> str:
+        """Return the text of what ``literal_sql`` has rendered, for a statement."""
+        return expression_in(literal_sql)
 
     @available
     def operations(self, context: Mapping[str, Any]) -> Any:

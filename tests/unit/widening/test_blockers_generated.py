@@ -95,7 +95,7 @@ def test_computed_columns_that_the_source_lacks_are_not_written(mode):
     assert (plan.statements, plan.refusals, plan.dropped) == ([], (), ())
     assert [column.name for column in plan.write.columns] == ["id", "amount", "s"]
     assert all(column.in_source for column in plan.write.columns)
-    assert plan.write.omits_computed_columns
+    assert plan.write.computed
     assert not plan.write.can_merge_all
 
 
@@ -103,7 +103,7 @@ def test_computed_columns_that_the_source_lacks_are_not_written(mode):
 def test_computed_columns_that_the_source_has_are_written(mode):
     plan = make_plan(MADE_TABLE, MADE_TABLE, policy(mode), MADE)
     assert [column.name for column in plan.write.columns] == list(MADE_TABLE)
-    assert not plan.write.omits_computed_columns
+    assert not plan.write.computed
     assert plan.write.can_merge_all
 
 
@@ -139,4 +139,4 @@ def test_a_plan_without_changes_does_not_write_computed_columns():
     source, table = schema({"id": "int"}), schema({"id": "int", "Tenfold": "int", "gone": "int"})
     plan = plan_no_change(compare(source, table), source, table, "`t`", frozenset({"tenfold"}))
     assert [column.name for column in plan.write.columns] == ["id", "gone"]
-    assert plan.write.omits_computed_columns
+    assert plan.write.computed

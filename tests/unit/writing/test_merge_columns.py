@@ -40,6 +40,12 @@ def test_columns_are_included_or_excluded(included, excluded, expected):
     assert merge_update_columns(included, excluded, COLUMNS) == expected
 
 
+def test_a_column_that_is_not_written_can_be_excluded():
+    assert merge_update_columns(None, ["ID", "Made"], COLUMNS[:2], ["made"]) == ["`Amount`"]
+    assert merge_update_columns(None, "made", COLUMNS[:2], ["made"]) == ["`id`", "`Amount`"]
+    assert merge_update_columns(None, ["id", "amount"], COLUMNS[:2]) == []
+
+
 @pytest.mark.parametrize(
     ("included", "excluded", "message"),
     [

@@ -1,5 +1,6 @@
 """Render values as Spark SQL."""
 
+import re
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
@@ -24,6 +25,14 @@ def literal(value: Any) -> str:
     escaped = str(value).replace("\\", "\\\\").replace("'", "\\'")
     # Spark replaces ${...} with the value of a setting, even inside a literal.
     return "'" + escaped.replace("${", "\\u0024{") + "'"
+
+
+def expression_in(rendered: str) -> str:
+    """Return the text that ``literal`` has rendered, for a statement that it is a part of.
+
+    So ``${`` stays as it is rendered.
+    """
+    return re.sub(r"\\(?!u0024\{)(.)", r"\1", rendered[1:-1], flags=re.DOTALL)
 
 
 def castable_text(value: Any) -> str | None:

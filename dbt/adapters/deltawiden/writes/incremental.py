@@ -236,7 +236,7 @@ class IncrementalWrites:
         if spec.strategy == MERGE and not write.is_merge_replaced:
             clauses = self._merge_actions.clauses(spec, target)
             return replace(write, merge_clauses=clauses, match_keys=_match_keys(context, spec))
-        can_replace_where = not plan.write.omits_computed_columns
+        can_replace_where = not plan.write.computed
         if can_replace_where and write.replaced is not None:
             can_replace_where = self._has_exact_text(write.replaced)
         return replace(write, can_replace_where=can_replace_where)

@@ -152,9 +152,12 @@ class ModelWrite:
 
     @property
     def _updated(self) -> list[str] | None:
-        spec = self.spec
+        spec, write = self.spec, self.plan.write
         return merge_update_columns(
-            spec.merge_update_columns, spec.merge_exclude_columns, self.plan.write.columns
+            spec.merge_update_columns,
+            spec.merge_exclude_columns,
+            write.columns,
+            (*write.unused, *write.computed),
         )
 
     def _merging(self) -> Write:

@@ -144,12 +144,12 @@ class Write:
     Attributes:
         columns: the table's columns that are written, in the table's order.
         unused: the columns of the model's output that the table does not have.
-        omits_computed_columns: whether Delta computes the values of other columns.
+        computed: the columns of the table whose values Delta computes.
     """
 
     columns: tuple[WrittenColumn, ...] = ()
     unused: tuple[str, ...] = ()
-    omits_computed_columns: bool = False
+    computed: tuple[str, ...] = ()
 
     @property
     def can_merge_all(self) -> bool:
@@ -160,7 +160,7 @@ class Write:
         (INVALID_ATTRIBUTE_NAME_SYNTAX), or if the source has a column that the table lacks, which
         ``spark.databricks.delta.schema.autoMerge.enabled`` would add.
         """
-        return not (self.omits_computed_columns or self.unused) and all(
+        return not (self.computed or self.unused) and all(
             column.in_source and "`" not in column.name and not column.is_checked_in_clause
             for column in self.columns
         )
@@ -324,6 +324,6 @@ def match_columns(
     ]
     in_table = by_folded_name(table)
     unused = [field.name for field in source.fields if field.name.lower() not in in_table]
-    return Write(
-        tuple(columns), tuple(unused), omits_computed_columns=len(columns) < len(table.fields)
-    )
+    written = {column.name for column in columns}
+    computed = (field.name for field in table.fields if field.name not in written)
+    return Write(tuple(columns), tuple(unused), tuple(computed))

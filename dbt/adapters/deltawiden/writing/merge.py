@@ -52,7 +52,8 @@ def merge_sql(
         columns: the table's columns, each with ``quoted``, ``in_source`` and ``merged_sql``. None
             to write ``*`` (``Write.can_merge_all``). A column that the source lacks keeps its value
             in an updated row, and is null in an inserted row.
-        updated: the quoted columns to update, or None for all that the source has.
+        updated: the quoted columns to update, or None for all that the source has. Without any,
+            a row that matches is left as it is.
 
     Source:
         https://docs.delta.io/latest/delta-update.html#upsert-into-a-table-using-merge
@@ -70,7 +71,7 @@ def merge_sql(
 def _when(
     clauses: MergeClauses, columns: Sequence[Any] | None, updated: Sequence[str] | None
 ) -> Iterator[str]:
-    if not clauses.skip_matched_step:
+    if not clauses.skip_matched_step and updated != []:
         values = _updated_sql(columns, updated, clauses.source)
         yield f"when matched{_and(clauses.matched_condition)} then update set {values}"
     if not clauses.skip_not_matched_step:

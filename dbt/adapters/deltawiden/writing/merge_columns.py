@@ -11,7 +11,7 @@ Names = str | Sequence[str] | None
 
 
 def merge_update_columns(
-    included: Names, excluded: Names, columns: Sequence[Any]
+    included: Names, excluded: Names, columns: Sequence[Any], others: Iterable[str] = ()
 ) -> list[str] | None:
     """Return the quoted names of the columns that a MERGE updates, or None for all.
 
@@ -21,6 +21,7 @@ def merge_update_columns(
     Args:
         columns: the table's columns, each with ``column`` and ``quoted``. If ``in_source`` is
             false, the column is not in the model's output and can't be updated.
+        others: the names of columns that are not written, which may be excluded all the same.
 
     Raises:
         CompilationError: both are configured, or a column does not exist.
@@ -35,7 +36,10 @@ def merge_update_columns(
     if included:
         return _named("merge_update_columns", included, in_source)
     if excluded:
-        found = _named("merge_exclude_columns", excluded, columns)
+        not_written = {name.lower() for name in others}
+        names = [excluded] if isinstance(excluded, str) else excluded
+        written = [name for name in names if read_name(name)[0].lower() not in not_written]
+        found = _named("merge_exclude_columns", written, columns)
         return [column.quoted for column in in_source if column.quoted not in found]
     return None
 

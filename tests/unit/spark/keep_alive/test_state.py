@@ -153,10 +153,10 @@ def test_one_at_a_time_holds_the_lock(folder: SparkFolder):
         pass
 
 
-def test_many_can_use_a_spark_and_the_first_is_alone(folder: SparkFolder):
+def test_many_can_use_a_spark(folder: SparkFolder):
     assert not folder.is_used
     first, second = folder.use(900), folder.use(60)
-    assert (first.is_alone, second.is_alone, folder.is_used) == (True, False, True)
+    assert folder.is_used
     first.end()
     assert folder.is_used
     second.end()
@@ -172,7 +172,7 @@ from pathlib import Path
 from dbt.adapters.deltawiden.spark.keep_alive.state import SparkFolder
 use = SparkFolder(Path(sys.argv[1])).use(1)
 if sys.argv[2:]:
-    use.note_sessions()
+    use.note_sessions(lambda: None)
 print("uses", flush=True)
 time.sleep(600)
 """
@@ -198,7 +198,7 @@ def test_the_use_of_a_process_ends_with_it_even_if_it_is_killed(folder: SparkFol
 def test_a_killed_process_is_noticed_if_it_had_sessions(folder: SparkFolder, spark: KeptSpark):
     kill_a_user(folder)
     use = folder.use(900)
-    use.note_sessions()
+    use.note_sessions(list)
     assert not folder.was_killed
     kill_a_user(folder, "has sessions")
     assert folder.was_killed
@@ -211,11 +211,22 @@ def test_a_killed_process_is_noticed_if_it_had_sessions(folder: SparkFolder, spa
 
 def test_a_use_that_ended_leaves_nothing(folder: SparkFolder):
     use = folder.use(900)
-    use.note_sessions()
-    use.note_sessions()
+    use.note_sessions(list)
     use.end()
     assert not folder.was_killed
-    assert [file.name for file in folder.path.iterdir()] == ["used"]
+    assert {file.name for file in folder.path.iterdir()} == {"lock", "used"}
+
+
+def test_the_first_with_sessions_is_not_the_first_that_attaches(folder: SparkFolder):
+    attached, other = folder.use(900), folder.use(900)
+    cleaned: list[str] = []
+    other.note_sessions(lambda: cleaned.append("other"))
+    attached.note_sessions(lambda: cleaned.append("attached"))
+    assert cleaned == ["other"]
+    other.end()
+    attached.end()
+    folder.use(900).note_sessions(lambda: cleaned.append("later"))
+    assert cleaned == ["other", "later"]
 
 
 # Processes

@@ -268,7 +268,7 @@ def _result(
     )
 
 
-_NO_CHANGE = {"updated": 0, "version": None, "restore": "", "type_changes": []}
+_NO_CHANGE: Mapping[str, Any] = {"updated": 0, "version": None, "restore": "", "type_changes": []}
 _CHANGES = ("to_change", "files", "not_explained")
 
 

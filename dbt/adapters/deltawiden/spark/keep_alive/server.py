@@ -135,7 +135,9 @@ def _wait(
                 # Another one has been started, or the folder was deleted.
                 if folder.read() != spark:
                     return
-                if not spark.jvm.is_running:
+                # A project that was moved can't use it, and the JVM has its metastore locked.
+                is_lost = not spark.has_its_folders and not folder.is_used
+                if is_lost or not spark.jvm.is_running:
                     folder.forget()
                     return
                 # The first statement creates the metastore.

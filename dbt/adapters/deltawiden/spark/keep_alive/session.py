@@ -4,6 +4,7 @@ import contextlib
 import contextvars
 import os
 import threading
+from functools import partial
 
 from dbt.adapters.events.logging import AdapterLogger
 from pyspark.sql import SparkSession
@@ -44,11 +45,10 @@ def open_kept(start: SparkStart, keep_alive: int) -> ConnectConnection:
     asked = _asked(start, keep_alive)
     with _lock, _failed.raised_again(asked):
         attached = _attached(asked)
-        attached.use.note_sessions()
-        if not attached.is_new and attached.use.is_alone:
+        if not attached.use.has_sessions:
             connection = _open(attached)
-            _forget_earlier_runs(connection.session)
-            attached.use.is_alone = False
+            forget = partial(_forget_earlier_runs, connection.session)
+            attached.use.note_sessions((lambda: None) if attached.is_new else forget)
             return connection
     return _open(attached)
 

@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -174,11 +174,10 @@ class SparkFolder:
             keep_alive: how many seconds Spark must live after its last use.
         """
         handle = open_lock(self.path / "used")
-        is_alone = try_lock(handle)
         share_lock(handle)
         os.ftruncate(handle, 0)
         os.pwrite(handle, str(keep_alive).encode(), 0)
-        return Use(self.path, handle, is_alone)
+        return Use(self.path, handle)
 
     @property
     def was_killed(self) -> bool:
@@ -220,27 +219,33 @@ class LockIsHeld(DbtRuntimeError):
 
 @dataclass
 class Use:
-    """The use of a Spark by this process.
-
-    Attributes:
-        is_alone: whether no other process used it when this use began.
-    """
+    """The use of a Spark by this process."""
 
     _folder: Path
     _handle: int | None
-    is_alone: bool
     _sessions: tuple[Path, int] | None = None
 
-    def note_sessions(self) -> None:
-        """Store that this process has sessions now, so that it is noticed if it is killed."""
-        if self._sessions is None:
-            with SparkFolder(self._folder).explained():
-                handle, name = tempfile.mkstemp(dir=self._folder)
-                try_lock(handle)
-                # Others only see it with its lock.
-                file = Path(name).with_name(f"{_SESSIONS}{Path(name).name}")
-                os.replace(name, file)
-                self._sessions = file, handle
+    @property
+    def has_sessions(self) -> bool:
+        """Whether this process has sessions."""
+        return self._sessions is not None
+
+    def note_sessions(self, as_first: Callable[[], None]) -> None:
+        """Store that this process has sessions now, so that it is noticed if it is killed.
+
+        Args:
+            as_first: what to do before if no other process has sessions.
+        """
+        folder = SparkFolder(self._folder)
+        with folder.explained(), folder.locked():
+            if not any(self._folder.glob(f"{_SESSIONS}*")):
+                as_first()
+            handle, name = tempfile.mkstemp(dir=self._folder)
+            try_lock(handle)
+            # Others only see it with its lock.
+            file = Path(name).with_name(f"{_SESSIONS}{Path(name).name}")
+            os.replace(name, file)
+            self._sessions = file, handle
 
     def end(self) -> None:
         """End the use. All of its sessions have ended."""

@@ -1,0 +1,37 @@
+"""When the process of a kept Spark ends it."""
+
+import os
+import subprocess
+import threading
+from pathlib import Path
+
+from dbt.adapters.deltawiden.spark.keep_alive.processes import Process
+from dbt.adapters.deltawiden.spark.keep_alive.server import _wait
+from dbt.adapters.deltawiden.spark.keep_alive.state import KeptSpark, SparkFolder, identities
+
+
+def test_it_ends_when_the_project_is_moved_and_nobody_uses_it(tmp_path: Path):
+    project, folder = tmp_path / "project", SparkFolder(tmp_path / "kept")
+    project.mkdir()
+    folder.path.mkdir()
+    with subprocess.Popen(["sleep", "600"]) as jvm:
+        mine, other, folders = Process.find(os.getpid()), Process.find(jvm.pid), [str(project)]
+        spark = KeptSpark(
+            mine, other, 1, "token", "key", 0, str(project), "1g", identities(folders)
+        )
+        folder.write(spark)
+        use = folder.use(900)
+        ended = threading.Event()
+        waits = threading.Thread(target=_wait, args=(folder, spark, 900, folders, ended))
+        waits.start()
+        try:
+            project.rename(tmp_path / "moved")
+            waits.join(3)
+            assert waits.is_alive()
+            use.end()
+            waits.join(30)
+            assert not waits.is_alive()
+        finally:
+            ended.set()
+            jvm.kill()
+    assert folder.read() is None
