@@ -139,9 +139,17 @@ class TestAfterRun:
         run = dbt("--warn-error", "run", "-s", "by_default", digits=12, id=2)
         assert run.status("by_default") == "success"
         assert len(table("by_default").rows()) == 2
-        warning = run.output.partition("`by_default` are written and committed. ")[2]
-        assert warning.startswith("Files from before the widening were not all rewritten: no disk")
+        _, _, warning = run.output.partition("`by_default` from before the widening were not all ")
+        assert warning.startswith("rewritten: no disk")
         assert "dbt run-operation rewrite_widened_files" in warning
+
+    def test_they_are_rewritten_also_if_the_write_fails_after_the_widening(self, second, table):
+        assert dbt("run", "-s", "by_default", "--full-refresh").status("by_default") == "success"
+        run = dbt("run", "-s", "by_default", digits=12, id="raise_error('no row')")
+        assert "no row" in run.message("by_default")
+        assert table("by_default").types["amount"] == "decimal(12,2)"
+        assert table("by_default").operations(since=0)[-1] == REWRITE
+        assert found(table("by_default")) == 1
 
 
 @pytest.mark.usefixtures("by_sql_alone")

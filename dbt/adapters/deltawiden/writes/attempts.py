@@ -228,7 +228,9 @@ class Turns:
         return self._one if self._have_collided else contextlib.nullcontext()
 
 
-def retry_with_new_plan(write: Callable[[Attempts], Any], turns: Turns | None = None) -> Attempts:
+def retry_with_new_plan(
+    write: Callable[[Attempts], Any], turns: Turns | None = None, attempts: Attempts | None = None
+) -> Attempts:
     """Plan and write. If another writer has committed first, do it again, up to ``MAX_ATTEMPTS``.
 
     Nothing is written twice: the errors after which there is another attempt come before a commit.
@@ -236,6 +238,7 @@ def retry_with_new_plan(write: Callable[[Attempts], Any], turns: Turns | None = 
     Args:
         write: plans and writes once. It calls ``Attempts.record_plan`` before it changes anything.
         turns: the turns of the table, if other threads of this process may write to it.
+        attempts: what records the attempts, for a caller that needs it after an error.
 
     Returns:
         The attempts. Their plan is that of the last one, which has written.
@@ -244,7 +247,7 @@ def retry_with_new_plan(write: Callable[[Attempts], Any], turns: Turns | None = 
         DbtDatabaseError: the engine refused a statement, or another writer came first in each
             attempt. The message says which.
     """
-    attempts = Attempts()
+    attempts = attempts or Attempts()
     turns = turns or Turns()
 
     def attempt() -> None:

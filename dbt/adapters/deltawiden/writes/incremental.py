@@ -41,7 +41,7 @@ from dbt.adapters.deltawiden.writes.incremental_plan import plan_incremental
 from dbt.adapters.deltawiden.writes.merge_actions import MergeActions
 from dbt.adapters.deltawiden.writes.model_views import ModelViews, old_names_text
 from dbt.adapters.deltawiden.writes.model_write import ModelWrite
-from dbt.adapters.deltawiden.writes.older_files import rewrite_older_files
+from dbt.adapters.deltawiden.writes.older_files import Rewritten, rewrite_older_files
 from dbt.adapters.deltawiden.writes.response import store_response
 from dbt.adapters.deltawiden.writes.snapshots import SnapshotEvolution
 from dbt.adapters.deltawiden.writing.batch import Batch
@@ -111,11 +111,7 @@ class IncrementalWrites:
             ):
                 _run(write, run_write)
 
-        attempts = retry_with_new_plan(write_once, self._turns[target.render()])
-        try:
-            self._evolution.run_after_write(attempts.plan, _unique_id(context))
-        finally:
-            self._finish(context, spec, attempts, target)
+        self._write(context, spec, target, write_once)
 
     def write_snapshot(
         self,
@@ -152,8 +148,7 @@ class IncrementalWrites:
             self._change_table(context, spec, plan, target)
             run_write(plan, bool(attempts.renamed))
 
-        attempts = retry_with_new_plan(write_once, self._turns[target.render()])
-        self._finish(context, spec, attempts, target)
+        self._write(context, spec, target, write_once)
 
     def merge_sql(
         self,
@@ -175,25 +170,39 @@ class IncrementalWrites:
         conditions = merge_conditions(keys, predicates or (), clauses, _match_keys(context, spec))
         return merge_sql(target.render(), str(source), conditions, clauses, columns, updated)
 
-    def _finish(
+    def _write(
         self,
         context: Context,
         spec: ModelSpec,
-        attempts: Attempts,
         table: SparkRelation,
+        write_once: Callable[[Attempts], Any],
     ) -> None:
-        """Rewrite older files after a widening, and store the response of the write."""
-        changes, backfilled = attempts.changes, attempts.plan.backfilled
-        if not (changes or attempts.renamed or backfilled):
-            return
+        """Write, again if another writer came first, and do what comes after the write."""
+        attempts = Attempts()
+        try:
+            retry_with_new_plan(write_once, self._turns[table.render()], attempts)
+            self._evolution.run_after_write(attempts.plan, _unique_id(context))
+        except Exception:
+            # The type changes stay. The next run makes none, so that it would rewrite no file.
+            self._rewrite_older_files(context, spec, attempts, table)
+            raise
+        rewritten = self._rewrite_older_files(context, spec, attempts, table)
+        if attempts.changes or attempts.renamed or attempts.plan.backfilled:
+            store_response(context, attempts, rewritten)
+
+    def _rewrite_older_files(
+        self, context: Context, spec: ModelSpec, attempts: Attempts, table: SparkRelation
+    ) -> Rewritten:
+        if not attempts.changes:
+            return Rewritten()
         limit = spec.policy.rewrite_widened_files
         with self._turns[table.render()].turn():
             rewritten = rewrite_older_files(
-                self._backend, table, changes, limit, _unique_id(context)
+                self._backend, table, attempts.changes, limit, _unique_id(context)
             )
         if rewritten.text:
             context["log"](rewritten.text, info=True)
-        store_response(context, attempts, rewritten)
+        return rewritten
 
     def _prepare(
         self,

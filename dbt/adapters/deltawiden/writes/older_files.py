@@ -48,7 +48,7 @@ def rewrite_older_files(
     Nothing is read unless one of the changes is such a widening.
 
     Args:
-        table: the table. Its rows are written.
+        table: the table. Its rows are written, or the write has failed.
         changes: the type changes that the run has made.
         limit: what may be rewritten.
         changed_by: as for ``TableEvolution.run_before_write``.
@@ -66,10 +66,11 @@ def rewrite_older_files(
     except Exception as error:
         name = relation_sql(table)
         logger.warning(
-            f"The rows of {name} are written and committed. Files from before the widening were "
-            f"not all rewritten: {getattr(error, 'msg', error)}\n"
-            f"{misread_text(name, [change.path for change in made])} Do not run the model again "
-            "for this: an `append` model would write its rows twice."
+            f"Files of {name} from before the widening were not all rewritten: "
+            f"{getattr(error, 'msg', error)}\n"
+            f"{misread_text(name, [change.path for change in made])} The rows of this run are "
+            "committed, unless it stops with another error. Do not run the model again for this: "
+            "an `append` model would write them twice."
         )
         return Rewritten()
 

@@ -14,6 +14,7 @@ from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.history import read_history
 from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
 from dbt.adapters.deltawiden.delta.relations import require_table
+from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.operations.audit.model_rows import (
     ModelRows,
     RowsReader,
@@ -156,22 +157,32 @@ class Repairer:
             self.evolution.change_table(plan, rows.table, self.operation)
             updated.append(self._merge(rows, self._statement(choice, plan, attempts)))
 
-        changes = retry_with_new_plan(change_once).changes
-        if changes:
-            self.views.log_stale([rows.name], self.graph)
-            limit = self.spec(rows).policy.rewrite_widened_files
-            left = rewrite_older_files(backend, rows.table, changes, limit, self.operation)
-            if left.text:
-                log_progress(left.text)
+        attempts = Attempts()
+        try:
+            retry_with_new_plan(change_once, attempts=attempts)
+        except Exception:
+            self._after_changes(rows, attempts.changes)
+            raise
+        self._after_changes(rows, attempts.changes)
         version = self._version(rows) if updated[-1] else None
         back = f"restore table {rows.name} to version as of {version - 1}" if version else ""
         done = {
             "updated": updated[-1],
             "version": version,
             "restore": back,
-            "type_changes": [change.value for change in changes],
+            "type_changes": [change.value for change in attempts.changes],
         }
         return _result(choice, "nothing_to_do" if updated[-1] == 0 else "changed", done)
+
+    def _after_changes(self, rows: ModelRows, changes: Sequence[TypeChange]) -> None:
+        """Do what comes after type changes, which stay also if the statement after them fails."""
+        if not changes:
+            return
+        self.views.log_stale([rows.name], self.graph)
+        limit = self.spec(rows).policy.rewrite_widened_files
+        left = rewrite_older_files(self.backend, rows.table, changes, limit, self.operation)
+        if left.text:
+            log_progress(left.text)
 
     def _statement(self, choice: Choice, plan: Plan, attempts: Attempts) -> str:
         rows, schema = choice.rows, self.backend.table_schema(choice.rows.table)
