@@ -3,10 +3,12 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
+from dbt.adapters.deltawiden.spark.scala import java_class, texts
 from dbt.adapters.deltawiden.spark.unsafe_settings import REFUSED_SETTINGS
 
 DELTA = "spark.databricks.delta."
@@ -123,7 +125,7 @@ def groups(tried: list[Trial], size: int) -> Iterator[list[Trial]]:
 
 def _is_tried(trial: Trial) -> bool:
     refused = any(
-        each.name == trial.name and each.is_refused(trial.value) for each in REFUSED_SETTINGS
+        trial.name in each.names and each.is_refused(trial.value) for each in REFUSED_SETTINGS
     )
     without_a_write = trial.name.startswith(tuple(WITHOUT_A_WRITE))
     return not (refused or trial.name in NOT_TRIED or without_a_write)
@@ -131,19 +133,29 @@ def _is_tried(trial: Trial) -> bool:
 
 def _all_trials(session: SparkSession) -> Iterator[Trial]:
     probe = session.newSession()
-    # Delta registers its settings when it is first used.
-    probe.sql("select 1").write.format("noop").mode("overwrite").save()
-    jvm = session._jvm
-    conf = getattr(jvm, "org.apache.spark.sql.internal.SQLConf$")
-    entries = getattr(conf, "MODULE$").getConfigEntries().iterator()
-    while entries.hasNext():
-        entry = entries.next()
-        name, default = str(entry.key()), str(entry.defaultValueString())
-        if probe.conf.isModifiable(name):
-            yield from (Trial(name, value) for value in _values(probe, name, default))
+    for entry in config_entries(probe):
+        default = str(entry.defaultValueString())
+        for name in names_of(entry):
+            if probe.conf.isModifiable(name):
+                yield from (Trial(name, value) for value in _values(probe, name, default))
     for name, values in OTHERS.items():
         assert all(_accepts(probe, name, value) for value in values), name
         yield from (Trial(name, value) for value in values)
+
+
+def config_entries(session: SparkSession) -> Iterator[Any]:
+    """Yield Spark's and Delta's own descriptions of their settings."""
+    # Delta registers its settings when it is first used.
+    session.sql("select 1").write.format("noop").mode("overwrite").save()
+    conf = java_class(session, "org.apache.spark.sql.internal.SQLConf$")
+    entries = getattr(conf, "MODULE$").getConfigEntries().iterator()
+    while entries.hasNext():
+        yield entries.next()
+
+
+def names_of(entry: Any) -> list[str]:
+    """Return the name of a setting, and its other names."""
+    return [str(entry.key()), *filter(None, texts(entry.alternatives()))]
 
 
 def _values(probe: SparkSession, name: str, default: str) -> list[str]:

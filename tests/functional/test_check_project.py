@@ -16,6 +16,8 @@ MODELS = {
     "-- target.type, {# target.type #}\n"
     "select {% if target.type in ['spark', 'databricks'] %} 1 {% else %} 2 {% endif %} as id\n"
     "{% if target.type in ['spark', 'deltawiden'] %} where true {% endif %}",
+    "sets.sql": "{{ config(materialized='view', post_hook=[\n"
+    "'set spark.sql.parquet.outputTimestampType = TIMESTAMP_MILLIS']) }} select 1 as id",
     "no_format.sql": "\n{{ config(materialized='table') }} select 1 as id",
     "by_period.sql": "\n{{ config(materialized='by_period', file_format='delta') }} select 1 as id",
     "first.sql": "{{ config(materialized='table', file_format='delta', alias='same',\n"
@@ -98,7 +100,8 @@ class TestCheckProject(_DbtSparkProject):
             ("a macro that replaces another", "macros/inserts.sql", 2),
             ("a configuration that is not accepted", "models/misspelt.sql", 2),
             ("a write that is not checked", "models/by_period.sql", 2),
-            ("a setting of Spark", f"{project.profiles_dir}/profiles.yml", found[4]["line"]),
+            ("a setting of Spark", "models/sets.sql", 2),
+            ("a setting of Spark", f"{project.profiles_dir}/profiles.yml", found[5]["line"]),
             ("a seed that stops", "seeds/codes.csv", 3),
             ("the folder of a table", "models/first.sql", 2),
             ("a table that this Delta can't write", "models/future.sql", 1),
@@ -108,7 +111,7 @@ class TestCheckProject(_DbtSparkProject):
             ("a view that casts back", "models/seen.sql", 1),
             ("a model that is refused", "models/refused.sql", 1),
         ]
-        assert AUTO_MERGE in Path(found[4]["file"]).read_text().splitlines()[found[4]["line"] - 1]
+        assert AUTO_MERGE in Path(found[5]["file"]).read_text().splitlines()[found[5]["line"] - 1]
         assert not succeeds("check_project")
         assert "models/misspelt.sql:2" in operate("check_project", output="markdown")
 

@@ -1,11 +1,16 @@
 """Settings of a session that would change what a run stores."""
 
+import re
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from dbt_common.exceptions import DbtConfigError
 from pyspark.sql import SparkSession
 
+from dbt.adapters import deltawiden
+from dbt.adapters.deltawiden.spark.unsafe_settings import REFUSED_SETTINGS
+from tests.functional.every_setting import config_entries, names_of
 from tests.functional.support import dbt, needs_delta_4
 from tests.small import settings_of
 
@@ -27,6 +32,30 @@ select {{ var('step') }} as id, 1 as n,
 """
 AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"
 
+READ_BEFORE = "spark.sql.legacy.parquet.datetimeRebaseModeInRead"
+MILLIS = "spark.sql.parquet.outputTimestampType"
+TIMES = """
+{{ config(materialized='incremental', pre_hook=var('hook', [])) }}
+select timestamp'2024-01-01 00:00:00.123456' as at
+"""
+PYTHON = f"""
+def model(dbt, session):
+    session.conf.set('{MILLIS}', 'TIMESTAMP_MILLIS')
+    return dbt.ref('times')
+"""
+
+
+def test_of_ours_have_no_other_names_in_spark_that_are_not_known(spark: SparkSession):
+    code = Path(deltawiden.__file__).parent.rglob("*.py")
+    known = {
+        *(name for each in REFUSED_SETTINGS for name in each.names),
+        *(name for f in code for name in re.findall(r"spark\.[\w.]+", f.read_text("utf-8"))),
+    }
+    names = [names_of(entry) for entry in config_entries(spark)]
+    ours = [each for each in names if each[0] in known]
+    assert ["spark.sql.parquet.datetimeRebaseModeInRead", READ_BEFORE] in ours
+    assert {name for each in ours for name in each} <= known
+
 
 class TestSettings:
     @pytest.fixture(scope="class")
@@ -42,6 +71,7 @@ class TestSettings:
         [
             ("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MILLIS"),
             ("spark.sql.caseSensitive", "true"),
+            (READ_BEFORE, "LEGACY"),
         ],
     )
     def test_that_would_lose_values_stop_a_run_before_it_begins(
@@ -77,3 +107,33 @@ class TestSettings:
         assert "They are not stored" in run.output
         assert table("merged").types == {"id": "int", "n": "int"}
         assert table("merged").rows() == [(1, 2)]
+
+
+class TestSettingsThatTheProjectChanges:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"times.sql": TIMES, "later.py": PYTHON}
+
+    def test_are_refused_before_a_statement_sets_them(self, project, table, spark: SparkSession):
+        assert dbt("run", "-s", "times").status("times") == "success"
+        for hook in (
+            f"set {MILLIS}=TIMESTAMP_MILLIS",
+            f"-- a hook\n/* of */ SET `{MILLIS}` = `timestamp_millis`;",
+        ):
+            run = dbt("run", "-s", "times", hook=[hook])
+            assert f"`set {MILLIS}=" in run.message("times")
+            assert "timestamps are stored without their microseconds" in run.message("times")
+        assert spark.conf.get(MILLIS, None) is None
+        assert table("times").version == 0
+
+    def test_warn_if_a_statement_sets_one_of_filters(self, project, spark: SparkSession):
+        name = "spark.sql.parquet.filterPushdown.decimal"
+        with settings_of(spark, {name: "false"}):
+            run = dbt("--debug", "run", "-s", "times", hook=[f"set {name}=true"])
+        assert f"{name} is true, set by a statement" in run.output
+
+    def test_are_unset_after_a_python_model(self, project, table, spark: SparkSession):
+        run = dbt("run", "-s", "later")
+        assert f"{MILLIS} is TIMESTAMP_MILLIS: " in run.message("later")
+        assert spark.conf.get(MILLIS, None) is None
+        assert not spark.catalog.tableExists(table("later").name)

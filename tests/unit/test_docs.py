@@ -142,7 +142,7 @@ def test_the_page_lists_the_settings_that_are_refused():
     assert [
         (in_code(name), in_code(values), in_code(use), why) for name, values, use, why in rows
     ] == [
-        ([each.name], [*each.values], [each.use] if each.use else [], each.why)
+        ([*each.names], [*each.values], [each.use] if each.use else [], each.why)
         for each in REFUSED_SETTINGS
     ]
 

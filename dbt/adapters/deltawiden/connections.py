@@ -27,7 +27,11 @@ from dbt.adapters.deltawiden.spark.running import end_text
 from dbt.adapters.deltawiden.spark.session import get_session, release_session
 from dbt.adapters.deltawiden.spark.session_connection import SessionConnection
 from dbt.adapters.deltawiden.spark.storage_folder import WAREHOUSE, warn_of_other_folders
-from dbt.adapters.deltawiden.spark.unsafe_settings import refuse_settings, warn_of_filters
+from dbt.adapters.deltawiden.spark.unsafe_settings import (
+    check_statement,
+    refuse_settings,
+    warn_of_filters,
+)
 from dbt.adapters.deltawiden.sql.literals import literal
 
 logger = AdapterLogger("DeltaWiden")
@@ -79,7 +83,9 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
 
         Raises:
             DbtDatabaseError: Spark or Delta refused the statement.
+            DbtConfigError: it sets a setting with which values would be lost.
         """
+        check_statement(sql)
         method = self.get_thread_connection().credentials.method
         if bindings is not None and method in _QUOTED_BY_PYHIVE:
             sql, bindings = sql % tuple(literal(value) for value in bindings), None

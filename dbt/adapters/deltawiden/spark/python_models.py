@@ -15,6 +15,7 @@ from dbt.adapters.deltawiden.spark.pandas_frames import spark_frame
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
 from dbt.adapters.deltawiden.spark.running import end_text
 from dbt.adapters.deltawiden.spark.temporary_views import python_view
+from dbt.adapters.deltawiden.spark.unsafe_settings import undo_refused
 from dbt.adapters.deltawiden.sql.identifiers import quote
 
 SESSION = "session"
@@ -106,6 +107,7 @@ class SessionJob(PythonJobHelper):
 
         Raises:
             PythonModelFailed: the code raised an exception. The message contains the line.
+            DbtConfigError: it has set a setting with which values would be lost.
         """
         names = {
             "spark": self._session(),
@@ -116,6 +118,7 @@ class SessionJob(PythonJobHelper):
         try:
             use_functions_of(names["spark"])
             exec(compile(compiled_code, self._file, "exec"), names)
+            undo_refused(self._session().conf)
         except DbtRuntimeError:
             raise
         except Exception as error:

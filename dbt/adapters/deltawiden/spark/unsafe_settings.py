@@ -5,8 +5,11 @@ With a refused one, another value would be stored than a model produced.
 can miss rows.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 from dbt_common.exceptions import DbtConfigError
 
@@ -24,12 +27,19 @@ class RefusedSetting:
     Attributes:
         values: the values that are refused. Empty if every value is.
         use: the value to use. Empty if the setting must not be set.
+        old_name: another name under which Spark reads it, if the first one is not set.
     """
 
     name: str
     values: tuple[str, ...]
     use: str
     why: str
+    old_name: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names under which Spark reads it. The first one that is set counts."""
+        return (self.name, self.old_name) if self.old_name else (self.name,)
 
     def is_refused(self, value: str | None) -> bool:
         """Return whether a value is refused."""
@@ -44,7 +54,8 @@ class RefusedSetting:
 
 
 def _rebase(name: str, why: str) -> RefusedSetting:
-    return RefusedSetting(f"spark.sql.parquet.{name}", ("LEGACY",), "CORRECTED", why)
+    names = f"spark.sql.parquet.{name}", f"spark.sql.legacy.parquet.{name}"
+    return RefusedSetting(names[0], ("LEGACY",), "CORRECTED", why, old_name=names[1])
 
 
 _DELTA = "spark.databricks.delta"
@@ -124,11 +135,56 @@ def refuse_settings(read: Read) -> None:
 
 
 def refused_settings(read: Read) -> Iterator[tuple[RefusedSetting, str]]:
-    """Yield the settings with which values are lost, each with its value."""
+    """Yield the settings with which values are lost, with the name that is set, and its value."""
     for setting in REFUSED_SETTINGS:
-        value = read(setting.name)
+        found = ((name, read(name)) for name in setting.names)
+        name, value = next(((n, v) for n, v in found if v is not None), ("", None))
         if value is not None and setting.is_refused(value):
-            yield setting, value
+            yield replace(setting, name=name), value
+
+
+# The dbt comment comes before the statement. Spark refuses a comment inside of it.
+_SET = re.compile(
+    r"(?:\s|--[^\n]*\n|/\*(?:(?!\*/).)*\*/)*set\s+`?([\w.]+)`?\s*=\s*`?([^;`]*)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def check_statement(sql: str) -> None:
+    """Refuse a statement that sets a refused setting, or warn if it sets one of filters.
+
+    A session is not checked again after its start, and every thread of dbt can use it.
+
+    Raises:
+        DbtConfigError: values would be lost.
+        EventCompilationError: ``--warn-error`` makes errors of warnings.
+    """
+    found = _SET.match(sql)
+    if found is None:
+        return
+    given = {found[1]: found[2].strip()}
+    for setting, value in refused_settings(given.get):
+        raise DbtConfigError(
+            f"`set {setting.name}={value}` was not run, because tables would not have the values "
+            f"that models produce: {setting.why}. Remove the statement, or use {setting.remedy}"
+        )
+    if unsafe := unsafe_settings(given):
+        warn_once(unsafe_text(unsafe, "by a statement"))
+
+
+def undo_refused(conf: Any) -> None:
+    """Unset the refused settings of a session that code has set, and stop.
+
+    Raises:
+        DbtConfigError: there was one.
+    """
+    read = partial(conf.get, default=None)
+    try:
+        refuse_settings(read)
+    except DbtConfigError:
+        for setting, _ in refused_settings(read):
+            conf.unset(setting.name)
+        raise
 
 
 def warn_of_filters(given: Mapping[str, str]) -> None:
@@ -151,14 +207,17 @@ def unsafe_settings(given: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def unsafe_text(unsafe: Mapping[str, str]) -> str:
+def unsafe_text(
+    unsafe: Mapping[str, str],
+    where: str = "in the profile's server_side_parameters, PYSPARK_SUBMIT_ARGS or "
+    "spark-defaults.conf",
+) -> str:
     """Say what such settings do, and what to do about them."""
     found = " and ".join(f"{key} is {value}" for key, value in unsafe.items())
     missed = ["on a column that was widened"] if unsafe.keys() & SAFE_READS.keys() else []
     missed += ["with microseconds on an ORC table"] if ORC_FILTERS in unsafe else []
     return (
-        f"{found}, set in the profile's server_side_parameters, PYSPARK_SUBMIT_ARGS or "
-        f"spark-defaults.conf. With this setting, a filter {' or '.join(missed)} can miss rows "
+        f"{found}, set {where}. With this setting, a filter {' or '.join(missed)} can miss rows "
         "without an error: in models, tests, snapshots, and in the statements that delete, update "
         "or replace rows. Remove the setting. dbt-deltawiden then uses "
         f"{' and '.join(f'{key}={SAFE_SETTINGS[key]}' for key in unsafe)}"

@@ -16,7 +16,7 @@ from dbt.adapters.deltawiden.operations.project.finding import (
     Finding,
     ProjectResults,
 )
-from dbt.adapters.deltawiden.operations.project.settings import find_settings
+from dbt.adapters.deltawiden.operations.project.settings import find_settings, find_statements
 from dbt.adapters.deltawiden.operations.project.tables import TableChecks
 from dbt.adapters.deltawiden.operations.selection import Selection
 
@@ -42,6 +42,7 @@ def check_project(
         *find_adapter_names(files, context["adapter"].type(), context["target"]["type"]),
         *find_macros(files, context, manifest),
         *chain.from_iterable(problems.values()),
+        *find_statements(files),
         *find_settings(files.config.credentials),
     ]
     wrong = {key for key, each in problems.items() if any(f.effect is Effect.STOPS for f in each)}

@@ -1,5 +1,6 @@
 """Find the settings in a profile that change stored values, or that dbt-spark overrides."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 from dbt.flags import get_flags
 
 from dbt.adapters.deltawiden.credentials import ANSI
-from dbt.adapters.deltawiden.operations.project.files import line_with
+from dbt.adapters.deltawiden.operations.project.files import ProjectFiles, line_with
 from dbt.adapters.deltawiden.operations.project.finding import NOWHERE, Effect, Finding, Place
 from dbt.adapters.deltawiden.spark.unsafe_settings import (
     refused_settings,
@@ -27,6 +28,18 @@ _OVERRIDDEN = {
         "set on_schema_change: append_new_columns where tables have to get columns",
     ),
 }
+_SET = re.compile(r"\bset\s+`?(spark[\w.]+)`?\s*=\s*`?(\w+)", re.IGNORECASE)
+
+
+def find_statements(files: ProjectFiles) -> Iterator[Finding]:
+    """Find the statements in hooks, macros and models that set a refused setting."""
+    for file in files.each():
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            for setting, value in refused_settings(dict(_SET.findall(line)).get):
+                text = f"a statement sets {setting.name} to {value}: {setting.why}"
+                do = f"remove the statement, or use {setting.remedy}"
+                place = files.place(file, number)
+                yield Finding("a setting of Spark", Effect.STOPS, place, text, do)
 
 
 def find_settings(credentials: Any) -> Iterator[Finding]:
