@@ -26,7 +26,9 @@ MODELS = {
 }
 MERGE = """
 {%% macro %sget_merge_sql(target, source, unique_key, dest_columns, incremental_predicates) %%}
-  merge into {{ target }} as t using {{ source }} as s on t.id = s.id
+  {%% set columns = adapter.get_columns_in_relation(source) %%}
+  merge into {{ target }} as t using {{ source.include(schema=false) }} as s
+  on t.id = s.{{ columns[0].name }}
   when matched then update set v = s.v
   when not matched then insert (id, v, w) values (s.id, s.v, -1)
 {%% endmacro %%}

@@ -43,3 +43,54 @@ class TestVarcharColumns:
         for name in STRATEGIES:
             assert run.status(name) == "success", run.message(name)
             assert (1, "gr\u00f6\u00dfe", 2) in table(name).rows("id", "c", "added")
+
+
+INSERTED = """
+{{{{ config(materialized='incremental', file_format='{file_format}') }}}}
+select 1 as id, {{{{ var('c') }}}} as c, named_struct('c', {{{{ var('nested', "'ab '") }}}}) as s
+"""
+JOINED = """
+{{ config(materialized='table', file_format='parquet') }}
+select c from {{ target.schema }}.parquet where false union all select {{ var('c') }}
+"""
+
+
+class TestVarcharOfOtherFormats:
+    @pytest.fixture(scope="class")
+    def models(self):
+        formats = {f"{each}.sql": INSERTED.format(file_format=each) for each in ("parquet", "orc")}
+        return {**formats, "joined.sql": JOINED}
+
+    def test_does_not_lose_spaces_at_the_end(self, project, table):
+        for name in ("parquet", "orc"):
+            project.run_sql(
+                f"create table {{schema}}.{name} (id int, c varchar(3), s struct<c: varchar(3)>) "
+                f"using {name}"
+            )
+        run = dbt("run", c="'abc '")
+        for name in ("parquet", "orc", "joined"):
+            assert "has the value abc  (string) for the column c of" in run.message(name)
+            assert "whose type varchar(3)" in run.message(name)
+        run = dbt("run", c="'ab '", nested="'abc '")
+        for name in ("parquet", "orc"):
+            assert "has the value abc  (string) for the column s.c of" in run.message(name)
+        assert table("joined").rows() == [("ab ",)]
+        run = dbt("run", c="'ab '")
+        for name in ("parquet", "orc"):
+            assert run.status(name) == "success", run.message(name)
+            assert table(name).rows("id", "c", "s.c") == [(1, "ab ", "ab ")]
+
+
+@pytest.mark.usefixtures("by_sql_alone")
+class TestVarcharOfOtherFormatsBySql:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"parquet.sql": INSERTED.format(file_format="parquet")}
+
+    def test_does_not_lose_spaces_at_the_end(self, project, table):
+        declared = "(id int, c char(2), s struct<c: varchar(3)>)"
+        project.run_sql(f"create table {{schema}}.parquet {declared} using parquet")
+        for values in ({"c": "'a'"}, {"c": "'ab'", "nested": "'abc '"}):
+            assert "has the value a" in dbt("run", **values).message("parquet")
+        assert dbt("run", c="'ab'").status("parquet") == "success"
+        assert table("parquet").rows("id", "c", "s.c") == [(1, "ab", "ab ")]

@@ -197,3 +197,36 @@ class TestCatalogThatIsNotThere:
     def test_the_run_stops_and_names_it(self, project):
         with pytest.raises(Exception, match="nowhere"):
             dbt("run")
+
+
+OVERWRITES = """
+{{ config(materialized='incremental', file_format='iceberg', partition_by='part',
+          incremental_strategy='insert_overwrite') }}
+select 1 as part, {{ var('n') }} as n
+"""
+
+
+class TestTheCatalogOfTheSession:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"overwrites.sql": OVERWRITES}
+
+    @pytest.fixture(scope="class", autouse=True)
+    def _current(self, project, spark: SparkSession):
+        schema = project.test_schema
+        spark.sql(
+            f"create table {schema}.overwrites using parquet partitioned by (part) as "
+            "select 7 as n, 1 as part"
+        )
+        spark.sql(f"create schema lake.{schema}")
+        spark.sql("use lake")
+        yield
+        spark.sql("use spark_catalog")
+
+    def test_has_the_tables_that_are_overwritten(self, project, spark, lake):
+        for n in (1, 2):
+            run = dbt("run", n=n)
+            assert run.status("overwrites") == "success", run.message("overwrites")
+            assert lake("overwrites").rows("n") == [(n,)]
+        other = spark.table(f"spark_catalog.{project.test_schema}.overwrites")
+        assert other.select("n").collect() == [(7,)]

@@ -81,7 +81,7 @@ def test_merge_updates_only_the_configured_columns():
 def test_a_macro_of_the_project_gets_the_rows_and_columns_of_its_merge():
     write = replace(model_write(source=TABLE, incremental_strategy="merge"), is_merge_replaced=True)
     assert write.merged_columns is None
-    assert write.merged_rows.startswith("(select * from v where ")
+    assert write.merged_query.startswith("select * from v where ")
     assert model_write(incremental_strategy="merge").merged_columns is not None
 
 

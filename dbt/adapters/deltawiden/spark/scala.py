@@ -19,9 +19,32 @@ Java = Any
 
 
 def clone_session(session: SparkSession) -> SparkSession:
-    """Return a copy of a session, with its settings and temporary views. Tried on ALL."""
+    """Return a copy of a session, in which each statement means the same. Tried on ALL.
+
+    Spark copies the settings and the temporary views and functions. It does not copy the variables,
+    nor the current catalog.
+    """
     own: Any = session
-    return SparkSession(own.sparkContext, own._jsparkSession.cloneSession())
+    copy = SparkSession(own.sparkContext, own._jsparkSession.cloneSession())
+    given, taken = (_state(each).catalogManager() for each in (session, copy))
+    taken.setCurrentCatalog(given.currentCatalog().name())
+    if list(taken.currentNamespace()) != list(given.currentNamespace()):
+        taken.setCurrentNamespace(given.currentNamespace())
+    if not session.version.startswith("3."):  # Spark 3.5 has no variables.
+        # A variable that the copy sets is not set in the session.
+        getattr(_variables(taken), "$plus$plus$eq")(_variables(given))
+    return copy
+
+
+def _variables(catalogs: Java) -> Java:
+    """Return the variables of a session, by name. Tried on Spark 4.1.4.
+
+    Spark has no public way to list them.
+    """
+    variables = catalogs.tempVariableManager()
+    field = variables.getClass().getDeclaredField("variables")
+    field.setAccessible(True)
+    return field.get(variables)
 
 
 def set_active_session(session: SparkSession) -> Java:

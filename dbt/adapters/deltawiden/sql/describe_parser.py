@@ -141,29 +141,33 @@ def declared_type(column: StructField) -> DataType:
         return column.dataType
 
 
-def with_char_types(schema: StructType) -> StructType:
+def with_char_types(
+    schema: StructType, kinds: tuple[type[DataType], ...] = (CharType,)
+) -> StructType:
     """Return a schema in which everything that was declared as char has that type, not string.
 
-    A varchar stays a string: a varchar column stores each text that it accepts unchanged.
+    A varchar stays a string, unless it is one of the ``kinds``.
     """
     fields = []
     for column in schema.fields:
         declared = declared_type(column)
-        if contains(declared, CharType):
-            data_type = _with_char(column.dataType, declared)
+        if contains(declared, kinds):
+            data_type = _with_char(column.dataType, declared, kinds)
             column = StructField(column.name, data_type, column.nullable)
         fields.append(column)
     return StructType(fields)
 
 
-def _with_char(data_type: DataType, declared: DataType) -> DataType:
+def _with_char(
+    data_type: DataType, declared: DataType, kinds: tuple[type[DataType], ...]
+) -> DataType:
     """Return a type with the char of its declaration, which keeps the fields of an earlier time."""
-    if isinstance(declared, CharType):
+    if isinstance(declared, kinds):
         return declared
     if not are_alike(data_type, declared):
         return data_type
     inside = [
-        _with_char(field.dataType, type_in(declared, field.name) or field.dataType)
+        _with_char(field.dataType, type_in(declared, field.name) or field.dataType, kinds)
         for field in fields_in(data_type)
     ]
     return with_types_in(data_type, inside)

@@ -138,7 +138,7 @@ def leaves(data_type: DataType) -> Iterator[DataType]:
     return (inner for inner in every_type(data_type) if not isinstance(inner, CONTAINERS))
 
 
-def contains(data_type: DataType, wanted: type[DataType]) -> bool:
+def contains(data_type: DataType, wanted: type[DataType] | tuple[type[DataType], ...]) -> bool:
     """Return whether a type, or a type inside it, is of a class."""
     # A loop, because generators take most of the time of a plan for thousands of nested fields.
     remaining = [data_type]

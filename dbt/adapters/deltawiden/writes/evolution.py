@@ -7,7 +7,7 @@ from functools import cache, partial
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import CharType, StructField, StructType, VarcharType
 
 from dbt.adapters.deltawiden.config.clustering import changed_clustering
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec
@@ -128,7 +128,8 @@ class TableEvolution:
         in_partitions = (f.dataType for f in schema.fields if f.name.lower() in partitioned_by)
         can_shift = table.is_delta and any(map(has_moments, in_partitions))
         shifts = bool(can_shift and shifts_moments(self._backend.engine().delta))
-        return ValueCheck(model, relation_sql(table), partitioned_by, shifts)
+        texts = (CharType,) if table.is_delta or table.is_iceberg else (CharType, VarcharType)
+        return ValueCheck(model, relation_sql(table), partitioned_by, shifts, texts)
 
     def refuse_self_reference(self, plan: Plan, table: SparkRelation, query: str) -> None:
         """Stop a model that would widen its own input, before the first statement.

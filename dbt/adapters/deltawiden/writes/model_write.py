@@ -110,9 +110,11 @@ class ModelWrite:
     # What the macros of a project are given
 
     @property
-    def merged_rows(self) -> str:
-        """The model's rows, in the table's types, as the source of a MERGE."""
-        return self._merged_rows(self._merging())
+    def merged_query(self) -> str:
+        """The model's rows, in the table's types, for the source of a MERGE."""
+        write = self._merging()
+        selected = "*" if write.is_as_is else write.source_select_sql
+        return f"select {selected} from {self.source}{self._types_unchanged()}"
 
     @property
     def merged_columns(self) -> tuple[WrittenColumn, ...] | None:

@@ -156,7 +156,7 @@ class NewTables:
         return select_from(selected, query)
 
     def _with_chars_checked(self, query: str, table: SparkRelation, spec: ModelSpec) -> str:
-        """Check the texts of the columns that a new table will declare as char.
+        """Check the texts of the columns that a new table will declare as char or varchar.
 
         A union declares what its first query declares, whatever the texts of the others are. With
         SQL alone, the table will declare strings instead.
@@ -166,7 +166,11 @@ class NewTables:
         schema = self._backend.query_schema_without_statement(query)
         if schema is None:
             return self._without_chars(query)
-        check = self._evolution.value_check(spec.name, table, schema, frozenset())
+        file_format = spec.file_format
+        written = table.incorporate(
+            is_delta=file_format == "delta", is_iceberg=file_format == "iceberg"
+        )
+        check = self._evolution.value_check(spec.name, written, schema, frozenset())
         condition = chars_unchanged_sql(schema, check)
         if not condition:
             return query

@@ -216,16 +216,16 @@ def partitions_checked_sql(source: StructType, check: ValueCheck) -> str:
 
 
 def chars_unchanged_sql(source: StructType, check: ValueCheck) -> str:
-    """Render a condition that is true, or fails if a column of a new table would pad a text.
+    """Render a condition that is true, or fails if a column of a new table would change a text.
 
     It is not in the select list, because an expression would make the column a string. It is empty
     if no column contains a char.
     """
-    declared = with_char_types(source)
+    declared = with_char_types(source, check.texts)
     return " and ".join(
         _char_unchanged_sql(field, column.dataType, check)
         for field, column in zip(source.fields, declared.fields, strict=True)
-        if contains(column.dataType, CharType)
+        if contains(column.dataType, check.texts)
     )
 
 
@@ -255,7 +255,7 @@ def _computed_sql(value: str, data_type: DataType) -> str:
 
 def _char_unchanged_sql(field: StructField, column: DataType, check: ValueCheck) -> str:
     value, path = quote(field.name), (field.name,)
-    if isinstance(column, CharType):
+    if isinstance(column, check.texts):
         return f"{value} <=> {check.checked_sql(value, path, StringType(), column)}"
     # Spark can't compare maps. It has to build the whole value for its text.
     shaped = shaped_sql(value, field.dataType, column, path, check)
@@ -311,6 +311,7 @@ def match_columns(
     # A char that the source declares may have shorter texts: a union declares what its first query
     # declares.
     in_source = by_folded_name(source)
+    texts = (CharType,) if check is None else check.texts
     columns = [
         WrittenColumn(
             field.name,
@@ -319,7 +320,7 @@ def match_columns(
             check,
             field.name.lower() in keys,
         )
-        for field in with_char_types(table).fields
+        for field in with_char_types(table, texts).fields
         if field.name.lower() in in_source or field.name.lower() not in computed_columns
     ]
     in_table = by_folded_name(table)

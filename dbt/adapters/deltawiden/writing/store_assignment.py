@@ -146,7 +146,10 @@ def _is_exact(source: DataType, source_kind: str, column: DataType, column_kind:
         return _holds_numbers(source, column)
     if isinstance(column, spark.CharType):
         return False  # A shorter text is padded with spaces.
-    # Strings with different collations, and varchar strings, store the same characters.
+    if isinstance(column, spark.VarcharType):
+        # Spark removes the spaces at the end that make a text too long.
+        return isinstance(source, spark.VarcharType) and source.length <= column.length
+    # Strings with different collations store the same characters.
     return source_kind == column_kind or (source_kind, column_kind) in _EXACT
 
 

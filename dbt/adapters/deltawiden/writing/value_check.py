@@ -59,12 +59,14 @@ class ValueCheck:
     Attributes:
         partition_columns: those, in lower case, whose values the table stores as text.
         shifts_moments: whether a timestamp in a partition depends on Java's time zone.
+        texts: the types of columns that change some texts. A varchar of Delta's does not.
     """
 
     model: str
     table: str
     partition_columns: frozenset[str] = frozenset()
     shifts_moments: bool = False
+    texts: tuple[type[DataType], ...] = (spark.CharType,)
 
     def has_to_check_partition(self, column: str, data_type: DataType) -> bool:
         """Return whether a column is a partition column that does not store all of its values."""
@@ -120,7 +122,7 @@ def shown_sql(value: str, data_type: DataType) -> str:
 
 def _stored_sql(value: str, column: DataType) -> str:
     """Cast to the column's type, or to string for a char, because a cast would not pad it."""
-    if isinstance(column, spark.CharType):
+    if isinstance(column, spark.CharType | spark.VarcharType):
         return f"cast({value} as string)"
     return f"cast({value} as {type_sql(column)})"
 
@@ -152,6 +154,8 @@ def exact_condition(value: str, source: DataType, column: DataType) -> str | Non
     if isinstance(column, spark.CharType):
         # A shorter text would be padded with spaces, and a longer one is refused.
         return f"char_length(cast({value} as string)) = {column.length}"
+    if isinstance(column, spark.VarcharType):
+        return f"char_length(cast({value} as string)) <= {column.length}"
     source_kind, column_kind = kind_of(source), kind_of(column)
     stored = f"try_cast({value} as {type_sql(column)})"
     back = f"try_cast({stored} as {type_sql(source)})"

@@ -147,24 +147,23 @@ class SqlBackend:
     def _schema_with_char(self, table: BaseRelation) -> StructType:
         """Read a table's schema with the declared types of its char columns.
 
-        No statement shows these types for all columns. Spark pads the values of a char column when
-        it reads them, so a query plan shows whether there is one. Only then is the log read.
+        For a Delta table, no statement shows these types for all columns. Spark pads the values of
+        a char column when it reads them, so a query plan shows whether there is one. Only then is
+        the log read.
         """
         schema = self.schema(table)
-        has_text = contains(schema, StringType)
-        if not has_text or not (isinstance(table, SparkRelation) and table.is_delta):
+        if not contains(schema, StringType) or not isinstance(table, SparkRelation):
             return schema
+        if not table.is_delta:
+            rows = self.fetch_rows(f"describe table {relation_sql(table)}")
+            types = {str(row[0]): str(row[1]) for row in rows}
+            return _declaring(schema, {name: t for name, t in types.items() if "char(" in t})
         plan = self.fetch_rows(f"explain select * from {relation_sql(table)}")
         if CHAR_PADDING not in str(plan[0][0]):
             return schema
         in_log = self._logged_schema(table)
         declared = {column.name: column.metadata.get(CHAR_VARCHAR_KEY) for column in in_log.fields}
-        return StructType(
-            [
-                StructField(f.name, f.dataType, f.nullable, _declaration(declared.get(f.name)))
-                for f in schema.fields
-            ]
-        )
+        return _declaring(schema, declared)
 
     def _logged_schema(self, table: SparkRelation) -> StructType:
         location = self.snapshot(table).location
@@ -330,6 +329,15 @@ class SqlBackend:
 
     def allow_long_view(self, query: str) -> None:
         """Let the embedded metastore store a long view. A server's metastore needs no change."""
+
+
+def _declaring(schema: StructType, declared: Mapping[str, str | None]) -> StructType:
+    return StructType(
+        [
+            StructField(f.name, f.dataType, f.nullable, _declaration(declared.get(f.name)))
+            for f in schema.fields
+        ]
+    )
 
 
 def _declaration(text: str | None) -> dict[str, str]:

@@ -129,7 +129,7 @@
     {%- if write.is_custom -%}
       {{ _deltawiden_custom_sql(write) }}
     {%- elif write.is_merge_replaced -%}
-      {{ get_merge_sql(write.target, write.merged_rows, config.get('unique_key'), write.merged_columns, _deltawiden_predicates()) }}
+      {{ get_merge_sql(write.target, _deltawiden_rows(write, write.merged_query), config.get('unique_key'), write.merged_columns, _deltawiden_predicates()) }}
     {%- else -%}
       {{ write.statement }}
     {%- endif -%}
@@ -143,13 +143,20 @@
   https://docs.getdbt.com/docs/build/incremental-strategy#custom-strategies
 -#}
 {% macro _deltawiden_custom_sql(write) %}
-  {%- set rows = write.source.incorporate(path={'identifier': write.source.identifier ~ '_shaped'}) -%}
-  {% do run_query(create_table_as(True, rows, write.shaped_query)) %}
+  {%- set rows = _deltawiden_rows(write, write.shaped_query) -%}
   {%- set names = write.plan.write.columns | selectattr('in_source') | map(attribute='name') | list -%}
   {%- set dest_columns = adapter.get_columns_in_relation(write.target) | selectattr('name', 'in', names) | list -%}
   {{ adapter.get_incremental_strategy_macro(context, write.spec.strategy)({
     'target_relation': write.target, 'temp_relation': rows, 'unique_key': config.get('unique_key'),
     'dest_columns': dest_columns, 'incremental_predicates': _deltawiden_predicates()}) }}
+{% endmacro %}
+
+
+{#- Create a view of a query, because a macro of the project takes a relation, and return it. -#}
+{% macro _deltawiden_rows(write, query) %}
+  {%- set rows = write.source.incorporate(path={'identifier': write.source.identifier ~ '_shaped'}) -%}
+  {% do run_query(create_table_as(True, rows, query)) %}
+  {% do return(rows) %}
 {% endmacro %}
 
 
