@@ -27,9 +27,14 @@ def clone_session(session: SparkSession) -> SparkSession:
     own: Any = session
     copy = SparkSession(own.sparkContext, own._jsparkSession.cloneSession())
     given, taken = (_state(each).catalogManager() for each in (session, copy))
-    taken.setCurrentCatalog(given.currentCatalog().name())
-    if list(taken.currentNamespace()) != list(given.currentNamespace()):
-        taken.setCurrentNamespace(given.currentNamespace())
+    # Spark loads a catalog with the settings of the active session.
+    before = set_active_session(copy)
+    try:
+        taken.setCurrentCatalog(given.currentCatalog().name())
+        if list(taken.currentNamespace()) != list(given.currentNamespace()):
+            taken.setCurrentNamespace(given.currentNamespace())
+    finally:
+        restore_active_session(session, before)
     if not session.version.startswith("3."):  # Spark 3.5 has no variables.
         # A variable that the copy sets is not set in the session.
         getattr(_variables(taken), "$plus$plus$eq")(_variables(given))
