@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 
@@ -17,6 +18,7 @@ class ConnectSession:
     """An object of a class that is in the module of PySpark's own."""
 
     __module__ = "pyspark.sql.connect.session"
+    conf = SimpleNamespace(get=lambda name, default: default)
 
     def table(self, name: str) -> str:
         return name
