@@ -87,6 +87,7 @@ ALONE = (
     f"{DELTA}v2.enableMode",
     f"{DELTA}write.txnVersion",
     "spark.sql.analyzer.singlePassResolver.enabled",
+    "spark.sql.legacy.v1IdentifierNoCatalog",
     "spark.sql.maxBroadcastTableSize",
     "spark.sql.parquet.compression.codec",
 )
