@@ -124,11 +124,13 @@ class TestRetry:
         )
         return {**events(), "days.sql": model("batch_size='day'").replace("n, ", fails + " as n, ")}
 
-    def test_runs_the_batch_that_failed(self, project, table):
-        dbt("run", "--select", "+days", *DAYS, fails="")
-        run = dbt("run", "--select", "+days", *DAYS, n=2, fails="20241103")
+    @pytest.mark.parametrize("options", [(), ("--full-refresh",)])
+    def test_runs_the_batch_that_failed(self, project, table, options):
+        dbt("run", "--select", "+days", *DAYS, *options, fails="")
+        run = dbt("run", "--select", "+days", *DAYS, *options, n=2, fails="20241103")
         assert run.status("days") == "partial success", run.output
-        assert dict(table("days").rows("id", "n")) == {n: 2 if n < 5 else 1 for n in MOMENTS}
+        before = {} if options else {n: 1 for n in MOMENTS if n >= 5}
+        assert dict(table("days").rows("id", "n")) == {**dict.fromkeys(range(1, 5), 2), **before}
         run = dbt("retry", "--vars", "{n: 3, fails: ''}")
         assert run.status("days") == "success", run.output
         assert dict(table("days").rows("id", "n")) == dict.fromkeys(MOMENTS, 2)

@@ -114,6 +114,10 @@ class DeltaWidenAdapter(ListingAdapter):
         is_table = config.get("materialized") in ("table", "incremental", "snapshot", "seed")
         if is_table and config.get("file_format") == DeltaWidenConfig.file_format:
             check_has_delta()
+        if getattr(config.model, "previous_batch_results", None):
+            # `dbt retry` runs the batches that failed, and gives the first of them the options of
+            # the first run: with --full-refresh, it would replace the batches that had succeeded.
+            config.model.config["full_refresh"] = False
         super().pre_model_hook(config)
         settings = ExitStack()
         policy = str(config.get("store_assignment_policy") or "").upper()
