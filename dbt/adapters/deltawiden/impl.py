@@ -256,6 +256,13 @@ class DeltaWidenAdapter(ListingAdapter):
         """Render the source of a snapshot's MERGE: ``SnapshotEvolution.staged_rows_sql``."""
         return self._services.snapshots.staged_rows_sql(context, staging, table, plan)
 
+    @available
+    def read_snapshot_times(
+        self, unique_id: str, table: SparkRelation, columns: Mapping[str, str]
+    ) -> None:
+        """Read the types of the times in a snapshot's table, for ``has_timestamp_ntz``."""
+        self._services.snapshots.read_times(unique_id, table, columns)
+
     @available.parse(lambda *_, **__: False)
     def has_timestamp_ntz(self, unique_id: str) -> bool:
         """Return whether the times in a snapshot's table are of type timestamp_ntz."""

@@ -140,11 +140,16 @@ class SnapshotEvolution:
         write = match_columns(self._backend.schema(staging), schema, check=check)
         return "*" if write.is_as_is else write.source_select_sql
 
+    def read_times(self, unique_id: str, table: SparkRelation, columns: Mapping[str, str]) -> None:
+        """Read the types of the times in a snapshot's table, before its query is made."""
+        if _times(self._backend.table_schema(table).fields, columns, TimestampNTZType):
+            self._with_timestamp_ntz.add(unique_id)
+
     def has_timestamp_ntz(self, unique_id: str) -> bool:
         """Return whether the times in a snapshot's table are of type timestamp_ntz.
 
         Args:
-            unique_id: the snapshot, after ``plan``.
+            unique_id: the snapshot, after ``read_times`` or ``plan``.
         """
         return unique_id in self._with_timestamp_ntz
 

@@ -25,9 +25,12 @@
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
+  {%- set columns = config.get('snapshot_table_column_names') or get_snapshot_table_column_names() -%}
+  {%- if target_relation_exists -%}
+    {%- do adapter.read_snapshot_times(model.unique_id, target_relation, columns) -%}
+  {%- endif -%}
   {% set strategy_macro = strategy_dispatch(config.get('strategy')) %}
   {% set strategy = strategy_macro(model, "snapshotted_data", "source_data", model['config'], target_relation_exists) %}
-  {%- set columns = config.get('snapshot_table_column_names') or get_snapshot_table_column_names() -%}
   {% set build_sql = build_snapshot_table(strategy, model['compiled_code']) %}
 
   {% if not target_relation_exists %}
