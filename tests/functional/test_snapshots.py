@@ -322,6 +322,51 @@ class TestNamesThatDifferOnlyInCase:
         assert versions == [(1, 10, "False"), (2, 20, "False"), (2, 20, "True")]
 
 
+class TestTimesWithoutZoneOfAnotherStrategy:
+    """A snapshot by `timestamp` becomes one by `check`, whose times are those of the runs."""
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        query = "select id, date'2024-01-01' as day, {{ var('n', 1) }} as n from range(1, 3)"
+        config = (
+            "strategy=('timestamp' if var('n', 1) == 1 else 'check'), "
+            "updated_at=('day' if var('n', 1) == 1 else none), "
+            "check_cols=(none if var('n', 1) == 1 else 'all'), hard_deletes='{}'"
+        )
+        return {
+            f"changed_{name}.sql": snapshot(f"changed_{name}", config.format(name), query)
+            for name in ("ignore", "new_record")
+        }
+
+    def test_get_the_times_of_their_runs(self, project, table):
+        dbt("snapshot")
+        run = dbt("snapshot", n=2)
+        for name in ("changed_ignore", "changed_new_record"):
+            assert run.status(name) == "success", run.message(name)
+            versions = table(name)
+            assert {versions.types[time] for time in TIMES} == {"timestamp_ntz"}
+            is_new = "dbt_valid_from > now() - interval 1 day"
+            rows = versions.rows("n", "dbt_valid_to is null", is_new)
+            assert rows == [(1, False, False)] * 2 + [(2, True, True)] * 2
+
+
+class TestNamesOfOwnColumnsInUpperCase:
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        names = ("valid_from", "valid_to", "scd_id", "updated_at", "is_deleted")
+        own = ", ".join(f"'dbt_{name}': '{name.upper()}'" for name in names)
+        config = "strategy='check', check_cols='all', hard_deletes='new_record', "
+        config += f"snapshot_meta_column_names={{{own}}}"
+        return {"upper.sql": snapshot("upper", config, SPELLED)}
+
+    def test_are_found_in_the_next_runs(self, project, table):
+        for ids in (3, 2, 2):
+            run = dbt("snapshot", ids=ids)
+            assert run.status("upper") == "success", run.message("upper")
+        rows = table("upper").rows("id", "is_deleted", "valid_to is null")
+        assert rows == [(1, "False", True), (2, "False", False), (2, "True", True)]
+
+
 class TestAVersionWithTheTimeOfAnOlderOne:
     """A row that comes back as it was, and a row that changes without a new updated_at."""
 

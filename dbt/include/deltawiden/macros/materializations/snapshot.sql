@@ -39,7 +39,9 @@
       {{ create_table_as(False, target_relation, query) }}
     {% endcall %}
   {% else %}
-    {%- do adapter.assert_valid_snapshot_target_given_strategy(target_relation, columns, strategy) -%}
+    {#- dbt ignores the case of the other names only. -#}
+    {%- do adapter.assert_valid_snapshot_target_given_strategy(
+        target_relation, dict(columns, dbt_is_deleted=columns.dbt_is_deleted | lower), strategy) -%}
     {%- do adapter.write_snapshot(
         context, build_sql, target_relation, columns, _deltawiden_run_snapshot_write, strategy) -%}
   {% endif %}
