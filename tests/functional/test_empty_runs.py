@@ -1,4 +1,4 @@
-"""`dbt run --empty` on tables that exist: no row is added, and none is removed."""
+"""Runs with `--empty` or `--sample` on tables that exist: no row is removed."""
 
 import pytest
 
@@ -20,7 +20,28 @@ STRATEGIES = {
 }
 
 
+SNAPSHOT = """
+{{% snapshot {name} %}}
+{{{{ config(target_schema=target.schema, unique_key='id', strategy='check', check_cols='all',
+          {config}) }}}}
+select id, 1 as part from {{{{ ref('{source}') }}}}
+{{% endsnapshot %}}
+"""
+SNAPSHOTS = {
+    "invalidated": "hard_deletes='invalidate'",
+    "recorded": "hard_deletes='new_record'",
+    "by_the_old_name": "invalidate_hard_deletes=true",
+}
+
+
 class TestEmptyRuns:
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {
+            f"{name}.sql": SNAPSHOT.format(name=name, config=text, source="numbers")
+            for name, text in SNAPSHOTS.items()
+        }
+
     @pytest.fixture(scope="class")
     def models(self):
         models = {f"{name}.sql": MODEL.format(config=text) for name, text in STRATEGIES.items()}
@@ -29,9 +50,56 @@ class TestEmptyRuns:
 
     def test_no_row_is_removed(self, project, table):
         times = ("--event-time-start", "2026-01-01", "--event-time-end", "2026-01-02")
-        dbt("run", *times)
+        dbt("build", *times)
         for options in (["--empty"], []):
-            run = dbt("run", "--exclude", "numbers", *times, *options)
-            for name in STRATEGIES:
+            run = dbt("build", "--exclude", "numbers", *times, *options)
+            for name in (*STRATEGIES, *SNAPSHOTS):
                 assert run.status(name) == "success", run.message(name)
                 assert table(name).rows("id") == [(0,), (1,)], (name, options)
+                if name in SNAPSHOTS:
+                    assert table(name).rows("dbt_valid_to") == [(None,), (None,)], (name, options)
+
+
+MOMENTS = """
+{{ config(materialized='table', event_time='at') }}
+select id, timestamp'2026-01-01 10:00:00' + make_interval(0, 0, 0, id) as at
+from range({{ var('ids', 2) }})
+"""
+
+
+BACKFILLED = """
+{{ config(materialized='incremental', incremental_strategy='merge', unique_key='id',
+          on_schema_change='append_new_columns', backfill_new_columns=true) }}
+select id {{ ', 1 as more' if var('ids', 2) == 3 }} from {{ ref('moments') }}
+"""
+
+
+class TestSamples:
+    """The sample has one row of two, and a row that is new."""
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {
+            f"{name}.sql": SNAPSHOT.format(name=name, config=text, source="moments")
+            for name, text in SNAPSHOTS.items()
+        }
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"moments.sql": MOMENTS, "backfilled.sql": BACKFILLED}
+
+    def test_a_snapshot_gets_their_rows_and_closes_no_other(self, project, table):
+        dbt("build")
+        sample = "{'start': '2026-01-02', 'end': '2026-01-09'}"
+        dbt("run", "--select", "moments", ids=3)
+        run = dbt("build", "--exclude", "moments", "--sample", sample, ids=3)
+        assert "under --empty and --sample, no query has all rows" in run.message("backfilled")
+        for name in SNAPSHOTS:
+            assert run.status(name) == "success", run.message(name)
+            rows = table(name).rows("id", "dbt_valid_to")
+            assert rows == [(0, None), (1, None), (2, None)], name
+        dbt("run", "--select", "moments", ids=1)
+        run = dbt("build", "--exclude", "moments")
+        for name in SNAPSHOTS:
+            closed = table(name).rows("id", "dbt_valid_to is not null")
+            assert {(1, True), (2, True)} <= set(closed), name

@@ -42,8 +42,9 @@ def full_query_of_run(context: Any, check_views: Callable[[Any, str], None]) -> 
     Raises:
         NotCompared: no query has all rows of the model. The message is the reason.
     """
-    flags = context["flags"]
-    if getattr(flags, "EMPTY", False) or getattr(flags, "SAMPLE", None):
+    # dbt's flags in a context lack SAMPLE.
+    is_sample = context["invocation_args_dict"].get("sample")
+    if getattr(context["flags"], "EMPTY", False) or is_sample:
         raise NotCompared("under --empty and --sample, no query has all rows")
     query = compile_full_query(context, str(context["model"]["unique_id"]))
     check_views(context, query)
