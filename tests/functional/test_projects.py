@@ -159,3 +159,37 @@ class TestClones:
         assert first.rows() == [*old, (4, 3000000000, 2.5)]
         before = spark.sql(f"select * from {first.name} version as of 0").collect()
         assert [row["v"] for row in before] == [1]
+
+
+UNREADABLE = """{"protocol": {"minReaderVersion": 3, "minWriterVersion": 7,
+ "readerFeatures": ["ofTheFuture"], "writerFeatures": ["ofTheFuture"]}}""".replace("\n", "")
+
+
+class TestACloneThatFails:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"kept.sql": "{{ config(materialized='table') }} select 1 as id"}
+
+    def test_leaves_the_table_that_it_would_replace(
+        self, project, table, tmp_path: Path, spark: SparkSession
+    ):
+        dbt("run")
+        other = f"{project.test_schema}_state"
+        manifest = Path("target/manifest.json").read_text(encoding="utf-8")
+        state = manifest.replace(project.test_schema, other)
+        (tmp_path / "manifest.json").write_text(state, encoding="utf-8")
+        spark.sql(f"create schema {other}")
+        spark.sql(f"create table {other}.kept using delta as select 2 as id")
+        clone = ("clone", "--full-refresh", "--state", str(tmp_path))
+        try:
+            assert dbt(*clone).status("kept") == "success"
+            assert table("kept").rows() == [(2,)]
+            location = spark.sql(f"describe detail {other}.kept").head().location
+            log = Path(location.removeprefix("file:")) / "_delta_log"
+            (log / f"{1:020}.json").write_text(UNREADABLE, encoding="utf-8")
+            run = dbt(*clone)
+            assert run.status("kept") == "error"
+            assert "ofTheFuture" in run.message("kept")
+            assert table("kept").version == 0
+        finally:
+            spark.sql(f"drop schema {other} cascade")

@@ -29,7 +29,7 @@
 
   {%- set target_relation = this.incorporate(type='table') -%}
   {%- if existing is not none -%}
-    {% do adapter.drop_relation(existing) %}
+    {% do _deltawiden_drop_for('select * from ' ~ other.render(), existing) %}
   {%- endif -%}
   {%- call statement('main') -%}
     {{ create_or_replace_clone(target_relation, other) }}
