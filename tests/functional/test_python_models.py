@@ -160,3 +160,56 @@ class TestPythonModels:
             assert text in runs[0].message(name)
         assert "Traceback" not in runs[0].message(name)
         assert "\tat org.apache" not in runs[0].message(name)
+
+
+EVENTS = """
+{{ config(event_time='at') }}
+select id, timestamp'2024-11-01 12:00:00' + make_interval(0, 0, 0, id) as at from range(2)
+"""
+BATCHES = """
+def model(dbt, spark):
+    return dbt.ref('events').selectExpr('id', 'at', f"{dbt.is_incremental} as is_incremental")
+"""
+INPUTS = """
+def model(dbt, spark):
+    return dbt.ref('events').select('id').unionAll(dbt.source('raw', 'numbers'))
+"""
+INPUTS_SCHEMA = """
+sources:
+  - name: raw
+    schema: "{{ target.schema }}"
+    tables: [name: numbers]
+models:
+  - name: batches
+    config: {materialized: incremental, incremental_strategy: microbatch, event_time: at,
+             begin: '2024-11-01', batch_size: day}
+  - name: inputs
+    config: {materialized: table}
+"""
+
+
+class TestInputs:
+    """What dbt gives a SQL model under --empty, and in a batch, a Python model reads too."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "events.sql": EVENTS,
+            "batches.py": BATCHES,
+            "inputs.py": INPUTS,
+            "schema.yml": INPUTS_SCHEMA,
+        }
+
+    def test_have_the_rows_that_dbt_gives_a_model(self, project, table):
+        project.run_sql("create table {schema}.numbers using delta as select id from range(2, 4)")
+        days = ("--event-time-start", "2024-11-01", "--event-time-end", "2024-11-03")
+        run = dbt("run", *days)
+        for name in ("batches", "inputs"):
+            assert run.status(name) == "success", run.message(name)
+        assert table("inputs").rows() == [(0,), (1,), (2,), (3,)]
+        assert table("batches").rows("id", "is_incremental") == [(0, False), (1, True)]
+        run = dbt("run", "--empty", "--exclude", "events", *days)
+        for name in ("batches", "inputs"):
+            assert run.status(name) == "success", run.message(name)
+        assert table("inputs").rows() == []
+        assert table("batches").rows("id") == [(0,), (1,)]

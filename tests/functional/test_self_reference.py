@@ -84,3 +84,44 @@ class TestAModelThatReadsItsOwnTableThroughAView:
         assert table("hidden").operations(since=0) == ["CHANGE COLUMN"]
         assert table("hidden").types["amount"] == "decimal(20,2)"
         assert len(table("hidden").rows()) == 1
+
+
+PYTHON = """
+def model(dbt, spark):
+    if not dbt.is_incremental:
+        return spark.sql("select 1 as id, cast(1.25 as decimal(10,2)) as amount")
+    own = spark.table(str(dbt.this))
+    new = spark.sql("select id, cast(2.3456 as decimal(12,4)) as amount from range(1, 3)")
+    new = new.join(own, 'id', 'left_anti')
+    return {query}
+"""
+PYTHON_MODELS = {
+    "keys": ("append", "new"),
+    "every_row": ("insert_overwrite", "own.unionByName(new)"),
+}
+
+
+@needs_delta_4
+class TestAPythonModelThatReadsItsOwnTable:
+    """Its data frame is analysed before the table is widened, and read after it."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        settings = "on_schema_change: append_new_columns, type_widening: true"
+        models = [
+            f"{{name: {name}, config: {{materialized: incremental, {settings}, "
+            f"incremental_strategy: {strategy}}}}}"
+            for name, (strategy, _) in PYTHON_MODELS.items()
+        ]
+        files = {f"{n}.py": PYTHON.format(query=query) for n, (_, query) in PYTHON_MODELS.items()}
+        return {**files, "schema.yml": f"models: [{', '.join(models)}]"}
+
+    def test_can_widen_it(self, project, table):
+        dbt("run")
+        for _ in range(2):
+            run = dbt("run")
+            for name in PYTHON_MODELS:
+                assert run.status(name) == "success", run.message(name)
+                assert table(name).types["amount"] == "decimal(12,4)"
+                rows = table(name).rows("id", "string(amount)")
+                assert rows == [(1, "1.2500"), (2, "2.3456")]

@@ -126,9 +126,11 @@ class SessionJob(PythonJobHelper):
             raise PythonModelFailed(text) from error
 
     def _table(self, name: str) -> DataFrame:
-        """Read the table of a ref or source, whose values may leave Spark through ``toPandas``."""
-        self._check_query(f"select * from {name}", self._config)
-        return self._session().table(name)
+        """Read a ref or source, whose values may leave Spark through ``toPandas``."""
+        query = f"select * from {name}"
+        self._check_query(query, self._config)
+        # A query: the rows of a batch or of a sample, or none.
+        return self._session().sql(query) if name.startswith("(") else self._session().table(name)
 
     def _create_view(self, returned: Any) -> None:
         """Create the temporary view of the model's data frame that the write selects from."""

@@ -9,7 +9,19 @@
 {#- The model's code comes first, so that line numbers in its errors match the model's file. -#}
 {% macro _deltawiden_python_code() -%}
 {{ compiled_code }}
-dbt_create_view(model(dbtObj(dbt_table), spark))
+dbt_create_view(model(dbtObj(lambda name: dbt_table({{ _deltawiden_filtered_refs() }}.get(name, name))), spark))
+{%- endmacro %}
+
+
+{#- The rows of each ref in the batch or under --empty and --sample: dbt gives a Python model the table's name. -#}
+{% macro _deltawiden_filtered_refs() -%}
+  {%- set filtered = {} -%}
+  {%- for each in model.refs -%}
+    {%- set names = [each.package, each.name] if each.get('package') else [each.name] -%}
+    {%- set found = ref(*names, v=each.get('version')) -%}
+    {%- do filtered.update({resolve_model_name(found.render()): found | string}) if found.render is defined -%}
+  {%- endfor -%}
+  {{ filtered | tojson }}
 {%- endmacro %}
 
 
