@@ -13,10 +13,10 @@ dbt_create_view(model(dbtObj(lambda name: dbt_table({{ _deltawiden_filtered_refs
 {%- endmacro %}
 
 
-{#- The rows of each ref in the batch or under --empty and --sample: dbt gives a Python model the table's name. -#}
+{#- The rows of each ref in a batch: dbt gives a Python model the table's name, and its tests want that elsewhere. -#}
 {% macro _deltawiden_filtered_refs() -%}
   {%- set filtered = {} -%}
-  {%- for each in model.refs -%}
+  {%- for each in model.refs if model.get('batch') -%}
     {%- set names = [each.package, each.name] if each.get('package') else [each.name] -%}
     {%- set found = ref(*names, v=each.get('version')) -%}
     {%- do filtered.update({resolve_model_name(found.render()): found | string}) if found.render is defined -%}
