@@ -95,8 +95,7 @@ class DeltaWidenAdapter(ListingAdapter):
     def pre_model_hook(self, config: Any) -> Any:
         """Check a node's configuration and default its file format, before anything runs.
 
-        dbt calls this before each materialization. dbt-spark's materializations and macros each
-        read ``file_format`` on their own, so this is the one place that comes before all of them.
+        dbt calls it before each materialization. Those of dbt-spark read ``file_format`` each.
 
         Returns:
             The settings of Spark that the node's statements run with, for ``post_model_hook``.
@@ -115,8 +114,7 @@ class DeltaWidenAdapter(ListingAdapter):
         if is_table and config.get("file_format") == DeltaWidenConfig.file_format:
             check_has_delta()
         if getattr(config.model, "previous_batch_results", None):
-            # `dbt retry` runs the batches that failed, and gives the first of them the options of
-            # the first run: with --full-refresh, it would replace the batches that had succeeded.
+            # After --full-refresh, the retried batches would replace those that had succeeded.
             config.model.config["full_refresh"] = False
         super().pre_model_hook(config)
         settings = ExitStack()
@@ -257,11 +255,9 @@ class DeltaWidenAdapter(ListingAdapter):
         return self._services.snapshots.staged_rows_sql(context, staging, table, plan)
 
     @available
-    def read_snapshot_times(
-        self, unique_id: str, table: SparkRelation, columns: Mapping[str, str]
-    ) -> None:
-        """Read the types of the times in a snapshot's table, for ``has_timestamp_ntz``."""
-        self._services.snapshots.read_times(unique_id, table, columns)
+    def read_snapshot_times(self, *snapshot: Any) -> None:
+        """Read the types of a snapshot's times, for ``has_timestamp_ntz``: ``read_times``."""
+        self._services.snapshots.read_times(*snapshot)
 
     @available.parse(lambda *_, **__: False)
     def has_timestamp_ntz(self, unique_id: str) -> bool:
