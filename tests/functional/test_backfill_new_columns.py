@@ -229,6 +229,7 @@ class TestNewColumns(Models):
             ("new_key", "unique_key: the table has no column region"),
             ("lacking", "the model's full query has no more; it has id"),
             ("guarded", "runs a statement that its run alone may run: -- all drop table"),
+            ("guarded", "Nothing was changed or written. Correct it, or set backfill_new_columns"),
             ("doubled", "several rows in the model's full query: id = None (2 rows)"),
         ],
     )

@@ -13,7 +13,7 @@ DELTA = "materialized='incremental', file_format='delta'"
 MERGE = f"{DELTA}, incremental_strategy='merge', unique_key='id'"
 MODELS = {
     "reads_name.sql": "{{ config(materialized='view') }}\n"
-    "-- target.type, {# target.type #}\n"
+    "-- target.type, {# target.type, set spark.sql.caseSensitive = true #}\n"
     "select {% if target.type in ['spark', 'databricks'] %} 1 {% else %} 2 {% endif %} as id\n"
     "{% if target.type in ['spark', 'deltawiden'] %} where true {% endif %}",
     "sets.sql": "{{ config(materialized='view', post_hook=[\n"

@@ -12,8 +12,10 @@ unit_tests:
       - input: ref('nested')
         rows:
           - {tags: 'array("a\\\\b", ''c'')', at: 'map("k", "${spark.x}")'}
+          - {tags: null}
     expect:
       rows:
+        - {tags: null, at: null, length: null}
         - {tags: 'array("a\\\\b", "c")', at: 'map(''k'', concat("$", "{spark.x}"))', length: 3}
 """
 SELECTED = "select tags, at, length(tags[0]) as length from {{ ref('nested') }}"

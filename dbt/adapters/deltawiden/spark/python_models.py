@@ -15,7 +15,7 @@ from dbt.adapters.deltawiden.spark.pandas_frames import spark_frame
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
 from dbt.adapters.deltawiden.spark.running import end_text
 from dbt.adapters.deltawiden.spark.temporary_views import python_view
-from dbt.adapters.deltawiden.spark.unsafe_settings import undo_refused
+from dbt.adapters.deltawiden.spark.unsafe_settings import refused_settings_kept
 from dbt.adapters.deltawiden.sql.identifiers import quote
 
 SESSION = "session"
@@ -117,8 +117,8 @@ class SessionJob(PythonJobHelper):
         }
         try:
             use_functions_of(names["spark"])
-            exec(compile(compiled_code, self._file, "exec"), names)
-            undo_refused(self._session().conf)
+            with refused_settings_kept(self._session().conf):
+                exec(compile(compiled_code, self._file, "exec"), names)
         except DbtRuntimeError:
             raise
         except Exception as error:

@@ -10,8 +10,10 @@ it was tried: on ``ALL`` of them, or on the ``LATER`` ones, which have every kin
 import json
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
+from py4j.protocol import Py4JError
 from pyspark.sql import DataFrame, SparkSession
 
 Java = Any
@@ -19,7 +21,7 @@ Java = Any
 
 
 def clone_session(session: SparkSession) -> SparkSession:
-    """Return a copy of a session, in which each statement means the same. Tried on ALL.
+    """Return a copy of a session, in which each statement means the same.
 
     Spark copies the settings and the temporary views and functions. It does not copy the variables,
     nor the current catalog.
@@ -36,8 +38,10 @@ def clone_session(session: SparkSession) -> SparkSession:
     finally:
         restore_active_session(session, before)
     if not session.version.startswith("3."):  # Spark 3.5 has no variables.
-        # A variable that the copy sets is not set in the session.
-        getattr(_variables(taken), "$plus$plus$eq")(_variables(given))
+        # A variable that the copy sets is not set in the session. Another version of Spark can lack
+        # this field. A statement that reads a variable then stops.
+        with suppress(Py4JError):
+            getattr(_variables(taken), "$plus$plus$eq")(_variables(given))
     return copy
 
 

@@ -7,8 +7,8 @@ can miss rows.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from dbt_common.exceptions import DbtConfigError
@@ -172,19 +172,25 @@ def check_statement(sql: str) -> None:
         warn_once(unsafe_text(unsafe, "by a statement"))
 
 
-def undo_refused(conf: Any) -> None:
-    """Unset the refused settings of a session that code has set, and stop.
+@contextmanager
+def refused_settings_kept(conf: Any) -> Iterator[None]:
+    """Give the refused settings of a session their values from before the block.
 
     Raises:
-        DbtConfigError: there was one.
+        DbtConfigError: the block has set one.
     """
-    read = partial(conf.get, default=None)
+    names = [name for each in REFUSED_SETTINGS for name in each.names]
+    before = {name: conf.get(name, None) for name in names}
     try:
-        refuse_settings(read)
-    except DbtConfigError:
-        for setting, _ in refused_settings(read):
-            conf.unset(setting.name)
-        raise
+        yield
+    finally:
+        after = {name: conf.get(name, None) for name in names}
+        for name, value in before.items():
+            if value is None and after[name] is not None:
+                conf.unset(name)
+            elif value != after[name]:
+                conf.set(name, value)
+    refuse_settings(after.get)
 
 
 def warn_of_filters(given: Mapping[str, str]) -> None:

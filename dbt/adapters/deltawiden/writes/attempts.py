@@ -58,6 +58,10 @@ _NOT_CASTABLE = frozenset(
 _ENGINES_ADVICE = re.compile(r"\s(?=If you want |If necessary|Use `try_cast`|To return NULL|Set )")
 
 
+# SPARK_JOB_CANCELLED, OPERATION_CANCELED, and texts of older versions.
+_CANCELLED = re.compile("cancel", re.IGNORECASE)
+
+
 class SchemaChangeFailed(DbtDatabaseError):
     """The engine refused a statement that changes a table's schema or properties.
 
@@ -270,6 +274,11 @@ def retry_with_new_plan(
             raise
         raise final from error
     return attempts
+
+
+def is_cancelled(error: BaseException) -> bool:
+    """Return whether a statement was cancelled, as dbt does when the user stops it."""
+    return _CANCELLED.search(str(error)) is not None
 
 
 def _is_worth_replanning(error: BaseException) -> bool:

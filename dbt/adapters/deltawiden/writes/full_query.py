@@ -6,6 +6,7 @@ from copy import deepcopy
 from typing import Any
 
 from dbt.adapters.base.relation import BaseRelation
+from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.widening.matched_rows import NotCompared
 
@@ -46,7 +47,10 @@ def full_query_of_run(context: Any, check_views: Callable[[Any, str], None]) -> 
     is_sample = context["invocation_args_dict"].get("sample")
     if getattr(context["flags"], "EMPTY", False) or is_sample:
         raise NotCompared("under --empty and --sample, no query has all rows")
-    query = compile_full_query(context, str(context["model"]["unique_id"]))
+    try:
+        query = compile_full_query(context, str(context["model"]["unique_id"]))
+    except DbtRuntimeError as error:
+        raise NotCompared(f"dbt can't compile its full query: {error.msg}") from error
     check_views(context, query)
     return query
 

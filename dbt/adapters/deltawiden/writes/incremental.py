@@ -30,7 +30,12 @@ from dbt.adapters.deltawiden.sql.relation_names import with_types
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.renames import renamed_schema
-from dbt.adapters.deltawiden.writes.attempts import Attempts, Turns, retry_with_new_plan
+from dbt.adapters.deltawiden.writes.attempts import (
+    Attempts,
+    Turns,
+    is_cancelled,
+    retry_with_new_plan,
+)
 from dbt.adapters.deltawiden.writes.backfill import refuse_new_columns
 from dbt.adapters.deltawiden.writes.batches import batch_of_model, refuse_shared_partitions
 from dbt.adapters.deltawiden.writes.duplicate_keys import duplicate_keys_named
@@ -182,9 +187,10 @@ class IncrementalWrites:
         try:
             retry_with_new_plan(write_once, self._turns[table.render()], attempts)
             self._evolution.run_after_write(attempts.plan, _unique_id(context))
-        except Exception:
+        except Exception as error:
             # The type changes stay. The next run makes none, so that it would rewrite no file.
-            self._rewrite_older_files(context, spec, attempts, table)
+            if not is_cancelled(error):
+                self._rewrite_older_files(context, spec, attempts, table)
             raise
         rewritten = self._rewrite_older_files(context, spec, attempts, table)
         if attempts.changes or attempts.renamed or attempts.plan.backfilled:

@@ -152,7 +152,8 @@ class SqlBackend:
         the log read.
         """
         schema = self.schema(table)
-        if not contains(schema, StringType) or not isinstance(table, SparkRelation):
+        has_text = contains(schema, StringType)
+        if not has_text or not isinstance(table, SparkRelation) or table.is_iceberg:
             return schema
         if not table.is_delta:
             rows = self.fetch_rows(f"describe table {relation_sql(table)}")

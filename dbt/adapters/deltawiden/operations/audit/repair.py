@@ -43,7 +43,7 @@ from dbt.adapters.deltawiden.widening.matched_rows import (
     not_padded,
 )
 from dbt.adapters.deltawiden.widening.plan import Plan
-from dbt.adapters.deltawiden.writes.attempts import Attempts, retry_with_new_plan
+from dbt.adapters.deltawiden.writes.attempts import Attempts, is_cancelled, retry_with_new_plan
 from dbt.adapters.deltawiden.writes.evolution import TableEvolution
 from dbt.adapters.deltawiden.writes.model_views import ModelViews
 from dbt.adapters.deltawiden.writes.older_files import rewrite_older_files
@@ -160,8 +160,9 @@ class Repairer:
         attempts = Attempts()
         try:
             retry_with_new_plan(change_once, attempts=attempts)
-        except Exception:
-            self._after_changes(rows, attempts.changes)
+        except Exception as error:
+            if not is_cancelled(error):
+                self._after_changes(rows, attempts.changes)
             raise
         self._after_changes(rows, attempts.changes)
         version = self._version(rows) if updated[-1] else None

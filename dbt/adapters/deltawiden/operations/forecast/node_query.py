@@ -1,6 +1,8 @@
 """Find the query that the next run of a node has, for a check that runs no model."""
 
 from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from dbt.adapters.base.relation import BaseRelation
@@ -24,16 +26,20 @@ def node_query(
     statement that changes something.
 
     Args:
-        compiled: whether the queries of incremental models are those that ``dbt compile`` wrote.
+        compiled: whether the queries of incremental models are those that ``dbt compile`` wrote,
+            and those of other models too if they are not known otherwise.
         table: what the node's run finds. None if there is no table yet.
 
     Raises:
         DbtRuntimeError: ``compiled`` is true, and an incremental model's file is missing or old.
     """
+    written = partial(compiled_query, context, node, table, command="dbt compile")
     if compiled and node["config"].get("materialized") == "incremental":
-        return compiled_query(context, node, table, command="dbt compile")
+        return written()
     try:
         return compile_next_query(context, str(node["unique_id"]), table)
     except (NotCompared, DbtRuntimeError) as error:
         logger.debug(f"The query of {full_name(node)} is not known: {error}")
-        return ""
+    with suppress(DbtRuntimeError):
+        return written() if compiled else ""
+    return ""

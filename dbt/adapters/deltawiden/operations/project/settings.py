@@ -28,6 +28,7 @@ _OVERRIDDEN = {
         "set on_schema_change: append_new_columns where tables have to get columns",
     ),
 }
+_COMMENT = re.compile(r"(?:--|#|\bdescription:).*")
 _SET = re.compile(r"\bset\s+`?(spark[\w.]+)`?\s*=\s*`?(\w+)", re.IGNORECASE)
 
 
@@ -35,7 +36,8 @@ def find_statements(files: ProjectFiles) -> Iterator[Finding]:
     """Find the statements in hooks, macros and models that set a refused setting."""
     for file in files.each():
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
-            for setting, value in refused_settings(dict(_SET.findall(line)).get):
+            set_here = {found[1]: found[2] for found in _SET.finditer(_COMMENT.sub("", line))}
+            for setting, value in refused_settings(set_here.get):
                 text = f"a statement sets {setting.name} to {value}: {setting.why}"
                 do = f"remove the statement, or use {setting.remedy}"
                 place = files.place(file, number)

@@ -47,8 +47,7 @@ def open_kept(start: SparkStart, keep_alive: int) -> ConnectConnection:
         attached = _attached(asked)
         if not attached.use.has_sessions:
             connection = _open(attached)
-            forget = partial(_forget_earlier_runs, connection.session)
-            attached.use.note_sessions((lambda: None) if attached.is_new else forget)
+            attached.use.note_sessions(partial(_forget_earlier_runs, connection.session))
             return connection
     return _open(attached)
 
