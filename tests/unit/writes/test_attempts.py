@@ -29,6 +29,7 @@ from dbt.adapters.deltawiden.writes.attempts import (
     SchemaChangeFailed,
     Turns,
     WidensItsOwnInput,
+    is_cancelled,
     retry_with_new_plan,
 )
 from dbt.adapters.deltawiden.writing.columns import Write
@@ -290,3 +291,16 @@ def test_a_query_that_is_wrong_each_time_is_tried_twice_before_there_is_a_plan()
     with pytest.raises(DbtDatabaseError, match="no_such_column"):
         retry_with_new_plan(write)
     assert len(tried) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "cancelled"),
+    [
+        ("[SPARK_JOB_CANCELLED] Job 7 cancelled as part of cancellation of all jobs", True),
+        ("Job 7 cancelled as part of cancellation of all jobs", True),
+        ("[OPERATION_CANCELED] Operation has been canceled.", True),
+        ("[LOSSY_VALUE] a value of the column cancelled_at is not stored exactly", False),
+    ],
+)
+def test_a_statement_that_the_user_stopped_is_known(text: str, cancelled: bool):
+    assert is_cancelled(DbtDatabaseError(text)) is cancelled

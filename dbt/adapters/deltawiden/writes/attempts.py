@@ -58,8 +58,10 @@ _NOT_CASTABLE = frozenset(
 _ENGINES_ADVICE = re.compile(r"\s(?=If you want |If necessary|Use `try_cast`|To return NULL|Set )")
 
 
-# SPARK_JOB_CANCELLED, OPERATION_CANCELED, and texts of older versions.
-_CANCELLED = re.compile("cancel", re.IGNORECASE)
+# A session's own job, one of Spark Connect, and one of a Thrift server.
+_CANCELLED = re.compile(
+    r"SPARK_JOB_CANCELLED|\bJob \d+ cancelled|OPERATION_CANCELED|CANCELED_STATE"
+)
 
 
 class SchemaChangeFailed(DbtDatabaseError):
