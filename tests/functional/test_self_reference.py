@@ -81,7 +81,8 @@ class TestAModelThatReadsItsOwnTableThroughAView:
         run = dbt("run")
         assert run.status("hidden") == "error"
         assert "cast(... as decimal(20,2)) as amount" in run.message("hidden")
-        assert table("hidden").operations(since=0) == ["CHANGE COLUMN"]
+        # The older files are rewritten although the write has failed.
+        assert table("hidden").operations(since=0) == ["CHANGE COLUMN", "Manual Update"]
         assert table("hidden").types["amount"] == "decimal(20,2)"
         assert len(table("hidden").rows()) == 1
 
