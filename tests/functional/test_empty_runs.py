@@ -34,13 +34,17 @@ SNAPSHOTS = {
 }
 
 
+def snapshots_of(source: str) -> dict[str, str]:
+    return {
+        f"{name}.sql": SNAPSHOT.format(name=name, config=text, source=source)
+        for name, text in SNAPSHOTS.items()
+    }
+
+
 class TestEmptyRuns:
     @pytest.fixture(scope="class")
     def snapshots(self):
-        return {
-            f"{name}.sql": SNAPSHOT.format(name=name, config=text, source="numbers")
-            for name, text in SNAPSHOTS.items()
-        }
+        return snapshots_of("numbers")
 
     @pytest.fixture(scope="class")
     def models(self):
@@ -79,10 +83,7 @@ class TestSamples:
 
     @pytest.fixture(scope="class")
     def snapshots(self):
-        return {
-            f"{name}.sql": SNAPSHOT.format(name=name, config=text, source="moments")
-            for name, text in SNAPSHOTS.items()
-        }
+        return snapshots_of("moments")
 
     @pytest.fixture(scope="class")
     def models(self):

@@ -33,7 +33,7 @@ from dbt.adapters.deltawiden.widening.schema_after import schema_at_write
 from dbt.adapters.deltawiden.widening.schema_diff import compare
 from dbt.adapters.deltawiden.widening.steps import Stage, Step
 from dbt.adapters.deltawiden.writes.duplicate_keys import key_text
-from dbt.adapters.deltawiden.writes.full_query import FullQuery
+from dbt.adapters.deltawiden.writes.model_query import FullQuery
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
 from dbt.adapters.deltawiden.writing.columns import WrittenColumn, assigned_sql
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck

@@ -33,7 +33,7 @@ from dbt.adapters.deltawiden.widening.self_reference import (
 from dbt.adapters.deltawiden.widening.steps import ClusterBy, Stage, Step
 from dbt.adapters.deltawiden.writes.attempts import SchemaChangeFailed
 from dbt.adapters.deltawiden.writes.backfill import Backfill
-from dbt.adapters.deltawiden.writes.full_query import FullQuery
+from dbt.adapters.deltawiden.writes.model_query import FullQuery
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused, require_not_refused
 from dbt.adapters.deltawiden.writing.partition_values import has_moments, shifts_moments
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck

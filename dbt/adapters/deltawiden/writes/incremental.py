@@ -41,9 +41,9 @@ from dbt.adapters.deltawiden.writes.batches import batch_of_model, refuse_shared
 from dbt.adapters.deltawiden.writes.duplicate_keys import duplicate_keys_named
 from dbt.adapters.deltawiden.writes.evolution import TableEvolution
 from dbt.adapters.deltawiden.writes.file_formats import checked_format_query
-from dbt.adapters.deltawiden.writes.full_query import full_query_of_run
 from dbt.adapters.deltawiden.writes.incremental_plan import plan_incremental
 from dbt.adapters.deltawiden.writes.merge_actions import MergeActions
+from dbt.adapters.deltawiden.writes.model_query import full_query_of_run
 from dbt.adapters.deltawiden.writes.model_views import ModelViews, old_names_text
 from dbt.adapters.deltawiden.writes.model_write import ModelWrite
 from dbt.adapters.deltawiden.writes.older_files import Rewritten, rewrite_older_files

@@ -14,7 +14,7 @@ from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import refused_keys
 from dbt.adapters.deltawiden.widening.renames import renamed_schema
 from dbt.adapters.deltawiden.writes.evolution import TableEvolution
-from dbt.adapters.deltawiden.writes.full_query import FullQuery
+from dbt.adapters.deltawiden.writes.model_query import FullQuery
 from dbt.adapters.deltawiden.writes.refused import require_not_refused
 
 

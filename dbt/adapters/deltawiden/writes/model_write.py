@@ -112,9 +112,7 @@ class ModelWrite:
     @property
     def merged_query(self) -> str:
         """The model's rows, in the table's types, for the source of a MERGE."""
-        write = self._merging()
-        selected = "*" if write.is_as_is else write.source_select_sql
-        return f"select {selected} from {self.source}{self._types_unchanged()}"
+        return self._query(_selected(self._merging()))
 
     @property
     def merged_columns(self) -> tuple[WrittenColumn, ...] | None:
@@ -131,8 +129,7 @@ class ModelWrite:
         Source:
             https://docs.getdbt.com/docs/build/incremental-strategy#custom-strategies
         """
-        selected = self.plan.write.source_select_sql
-        return f"select {selected} from {self.source}{self._types_unchanged()}"
+        return self._query(self.plan.write.source_select_sql)
 
     # The statements
 
@@ -169,8 +166,7 @@ class ModelWrite:
         return write.merging(self._updated, self.spec.merge_clauses.writes_every_row)
 
     def _merged_rows(self, write: Write) -> str:
-        selected = "*" if write.is_as_is else write.source_select_sql
-        return source_sql(self.plan, self.source, selected, self.existing)
+        return source_sql(self.plan, self.source, _selected(write), self.existing)
 
     def _delete_and_insert(self) -> str:
         """Delete the rows that have the key of a row of the model, and insert the model's rows.
@@ -250,6 +246,9 @@ class ModelWrite:
     def _rows(self, by_position: bool = False) -> str:
         """The table's columns in the table's order. Columns that the model lacks are null."""
         selected = ", ".join(column.select_sql for column in self.plan.write.columns)
+        return self._query(selected, by_position)
+
+    def _query(self, selected: str, by_position: bool = False) -> str:
         return f"select {selected} from {self.source}{self._types_unchanged(by_position)}"
 
     @property
@@ -289,6 +288,10 @@ def types_unchanged_clause(plan: Plan, table: SparkRelation, by_position: bool =
         by_position: as for ``planned_types.types_unchanged_sql``.
     """
     return f" where {plan.types_unchanged_sql(by_position)}" if table.is_delta else ""
+
+
+def _selected(write: Write) -> str:
+    return "*" if write.is_as_is else write.source_select_sql
 
 
 def _merged_columns(write: Write) -> tuple[WrittenColumn, ...] | None:

@@ -30,7 +30,7 @@ from dbt.adapters.deltawiden.sql.identifiers import folded, names_listed, path_t
 from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName
 from dbt.adapters.deltawiden.sql.types import limited, type_text
 from dbt.adapters.deltawiden.widening.matched_rows import NotCompared, key_columns
-from dbt.adapters.deltawiden.writes.full_query import compile_full_query
+from dbt.adapters.deltawiden.writes.model_query import compile_full_query
 
 FullQuery = Callable[[Node, BaseRelation], str]
 """Returns a model's query for a table as in a full refresh. Empty if it is in Python."""
@@ -47,10 +47,7 @@ def full_query(context: Mapping[str, Any], node: Node, table: BaseRelation) -> s
     Raises:
         NotCompared: there is no such query. The message is the reason.
     """
-    try:
-        return compile_full_query(context, str(node["unique_id"]))
-    except DbtRuntimeError as error:
-        raise NotCompared(f"dbt can't compile its full query: {error.msg}") from error
+    return compile_full_query(context, str(node["unique_id"]))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.deltawiden.operations.forecast.compiled_query import compiled_query
 from dbt.adapters.deltawiden.operations.selection import Node, full_name
 from dbt.adapters.deltawiden.widening.matched_rows import NotCompared
-from dbt.adapters.deltawiden.writes.full_query import compile_next_query
+from dbt.adapters.deltawiden.writes.model_query import compile_next_query
 
 logger = AdapterLogger("DeltaWiden")
 

@@ -26,9 +26,9 @@
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
   {%- set columns = config.get('snapshot_table_column_names') or get_snapshot_table_column_names() -%}
-  {%- if target_relation_exists -%}
-    {%- do adapter.read_snapshot_times(model.unique_id, target_relation, columns) -%}
-  {%- endif -%}
+  {#- Other strategies than timestamp can ask for the time of the run. -#}
+  {%- do adapter.read_snapshot_times(model.unique_id, target_relation, columns)
+      if target_relation_exists and config.get('strategy') != 'timestamp' -%}
   {% set strategy_macro = strategy_dispatch(config.get('strategy')) %}
   {% set strategy = strategy_macro(model, "snapshotted_data", "source_data", model['config'], target_relation_exists) %}
   {% set build_sql = build_snapshot_table(strategy, model['compiled_code']) %}

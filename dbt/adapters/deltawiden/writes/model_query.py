@@ -47,10 +47,7 @@ def full_query_of_run(context: Any, check_views: Callable[[Any, str], None]) -> 
     is_sample = context["invocation_args_dict"].get("sample")
     if getattr(context["flags"], "EMPTY", False) or is_sample:
         raise NotCompared("under --empty and --sample, no query has all rows")
-    try:
-        query = compile_full_query(context, str(context["model"]["unique_id"]))
-    except DbtRuntimeError as error:
-        raise NotCompared(f"dbt can't compile its full query: {error.msg}") from error
+    query = compile_full_query(context, str(context["model"]["unique_id"]))
     check_views(context, query)
     return query
 
@@ -62,10 +59,12 @@ def compile_full_query(context: Mapping[str, Any], unique_id: str) -> str:
         context: any context of dbt that finds references in the project.
 
     Raises:
-        NotCompared: it has no such query. The message is the reason.
-        DbtRuntimeError: dbt can't compile it.
+        NotCompared: it has no such query, or dbt can't compile it. The message is the reason.
     """
-    return _compile(context, unique_id, is_incremental=False)
+    try:
+        return _compile(context, unique_id, is_incremental=False)
+    except DbtRuntimeError as error:
+        raise NotCompared(f"dbt can't compile its full query: {error.msg}") from error
 
 
 def compile_next_query(
@@ -78,7 +77,8 @@ def compile_next_query(
         table: what the node's run finds: ``this`` in its text. None if there is no table yet.
 
     Raises:
-        NotCompared, DbtRuntimeError: as in ``compile_full_query``.
+        NotCompared: it is in Python.
+        DbtRuntimeError: dbt can't compile it.
     """
     is_incremental = table is not None and not table.is_view
     return _compile(context, unique_id, is_incremental, {"this": table} if table else {})
