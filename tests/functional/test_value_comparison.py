@@ -5,6 +5,7 @@ from pyspark.sql import types as spark_types
 
 from dbt.adapters.deltawiden.operations.audit.value_comparison import (
     cast_sql,
+    hashes_sql,
     is_comparable,
     same_sql,
 )
@@ -40,8 +41,19 @@ def compared(spark, produced: str, source, stored: str, column) -> tuple[bool, b
     source, column = data_type(source), data_type(column)
     given = f"select {produced} as p, {stored} as s"
     types = "p", source, "s", column
-    row = spark.sql(f"select {same_sql(*types)}, {cast_sql(*types)} from ({given})").first()
+    hashes = hashes_sql([("p", "s", (source, column))])
+    are_equal = " = ".join(hashes) if hashes else same_sql(*types)
+    selected = f"{same_sql(*types)}, {cast_sql(*types)}, {are_equal}"
+    row = spark.sql(f"select {selected} from ({given})").first()
+    assert row[2] is row[0], "the hashes are equal only if the values are the same"
     return row[0], row[1]
+
+
+def test_a_null_in_another_column_has_another_hash(spark):
+    types = (parse_type("int"), parse_type("int"))
+    produced, stored = hashes_sql([("a", "c", types), ("b", "d", types)])
+    values = "null as a, 5 as b, 5 as c, null as d"
+    assert not spark.sql(f"select {produced} = {stored} from (select {values})").first()[0]
 
 
 SAME, CAST, OTHER = (True, True), (False, True), (False, False)

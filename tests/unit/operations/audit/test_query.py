@@ -5,6 +5,7 @@ from typing import Any
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.operations.audit.query import (
+    Sides,
     audit_sql,
     compared_columns,
 )
@@ -36,16 +37,25 @@ def test_types_that_spark_can_not_convert_are_named():
     assert list(compared.not_comparable) == ["a (date, int)", "b (array<int>, int)"]
 
 
+def sides(**types: Any) -> Sides:
+    both = having(id="int", **types)
+    keys = key_columns(["id"], both, both)
+    return Sides("select * from model_rows; ", "orders", keys, compared_columns(both, both).columns)
+
+
 def test_each_side_is_read_once_however_many_columns_there_are():
-    both = having(id="int", **{f"c{number}": "double" for number in range(50)})
-    text = audit_sql(
-        "select * from model_rows; ",
-        "`shop`.`orders`",
-        key_columns(["id"], both, both),
-        compared_columns(both, both),
-        {("c1",): [parse_type("float")]},
-    )
-    assert text.count("model_rows") == 1
-    assert text.count("`shop`.`orders`") == 1
-    assert ";" not in text
+    compared = sides(**{f"c{number}": "double" for number in range(50)})
+    for text in (compared.keys_sql(), compared.rows_sql("found")):
+        assert text.count("model_rows") == 1
+        assert text.count("orders") == 1
+        assert ";" not in text
+    text = audit_sql(compared, "found", "differing", {("c1",): [parse_type("float")]})
     assert "try_cast(try_cast(p.`c1` as float) as double) <=> s.`c1`" in text
+
+
+def test_rows_with_a_value_that_spark_has_no_hash_of_all_differ():
+    assert "xxhash64" in sides(c="int", s={"a": "string"}).keys_sql()
+    for data_type in (["int"], ("string", "int"), {"a": ["int"]}):
+        text = sides(c="int", d=data_type).keys_sql()
+        assert "xxhash64" not in text
+        assert "null as p" in text

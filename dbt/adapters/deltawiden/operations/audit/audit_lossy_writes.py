@@ -106,7 +106,8 @@ class Audit:
                 )
             if number_of_models > 1:
                 log_progress(f"{_NAME}: reading {shown_as}")
-            return _result(rows, rows.compare())
+            with rows.dropped_at_end():
+                return _result(rows, rows.compare())
         except NotCompared as error:
             return _not_compared(shown_as, str(error))
 

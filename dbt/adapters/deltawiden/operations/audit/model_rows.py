@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,14 +13,17 @@ from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.history import read_history
 from dbt.adapters.deltawiden.delta.relations import provider, relation_sql
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.operations.audit.kept_queries import KeptQueries
 from dbt.adapters.deltawiden.operations.audit.query import (
     EVERYTHING,
     Column,
     Compared,
     Repair,
+    Sides,
     audit_sql,
     compared_columns,
 )
@@ -110,21 +114,56 @@ class ModelRows:
             found.setdefault(folded(change.path), []).append(change.from_type)
         return found
 
+    @contextmanager
+    def dropped_at_end(self) -> Iterator["ModelRows"]:
+        """Return the rows for a block, after which no results of queries are kept."""
+        try:
+            yield self
+        finally:
+            self._kept.drop()
+
     def compare(self, repair: Repair = EVERYTHING) -> Mapping[str, Any]:
         """Read both sides and return the document of ``audit_sql``.
 
         Raises:
             NotCompared: the rows can't be found by the key.
         """
+        # The rows that differ can be all of the table. They are only kept if a statement needs
+        # them again.
+        is_read_again = repair != EVERYTHING
+        sides, keys = self._sides(repair), self._keys(repair)
+        rows = self.rows_to_change(repair) if is_read_again else f"({sides.rows_sql(keys)})"
+        ((text,),) = self.backend.fetch_rows(audit_sql(sides, keys, rows, self.earlier(), repair))
+        found: dict[str, Any] = json.loads(text)
+        return found
+
+    def rows_to_change(self, repair: Repair) -> str:
+        """Return the name of the kept result of ``Sides.rows_sql``."""
+        return self._kept.keep(self._sides(repair).rows_sql(self._keys(repair)))
+
+    def _keys(self, repair: Repair) -> str:
+        return self._kept.keep(self._sides(repair).keys_sql())
+
+    def _sides(self, repair: Repair) -> Sides:
         keys = key_columns(self.key, self.produced, with_char_types(self.schema))
         # A column can have the name of the metadata.
         has_files = bool(self.table.is_delta) and "_metadata" not in map(
             str.lower, self.schema.names
         )
-        shared = (keys, self.compared, self.earlier(), repair, has_files)
-        ((text,),) = self.backend.fetch_rows(audit_sql(self.query, self.name, *shared))
-        found: dict[str, Any] = json.loads(text)
-        return found
+        columns, table = self.compared.columns, self._table_now
+        return Sides(self.query, table, keys, columns, repair.where, has_files)
+
+    @cached_property
+    def _table_now(self) -> str:
+        """The version that the table has now, so that type changes do not change what is kept."""
+        if not self.table.is_delta:
+            return self.name
+        newest = next(iter(read_history(self.name, self.backend.fetch_rows, 1)))
+        return f"{self.name} version as of {newest.version}"
+
+    @cached_property
+    def _kept(self) -> KeptQueries:
+        return KeptQueries(self.backend)
 
     def differing(
         self, document: Mapping[str, Any], only_casts: bool = False

@@ -1,14 +1,15 @@
-"""The query that compares a model's rows with those of its table: it reads both once."""
+"""The queries that compare a model's rows with those of its table."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from pyspark.sql.types import DataType, StructType
+from pyspark.sql.types import BooleanType, DataType, StructType
 
 from dbt.adapters.deltawiden.config.merge_clauses import SOURCE_ALIAS
 from dbt.adapters.deltawiden.operations.audit.value_comparison import (
     EarlierTypes,
     cast_sql,
+    hashes_sql,
     is_comparable,
     same_sql,
 )
@@ -16,7 +17,12 @@ from dbt.adapters.deltawiden.sql.identifiers import Path, path_sql, path_text, q
 from dbt.adapters.deltawiden.sql.queries import in_lines
 from dbt.adapters.deltawiden.sql.side_by_side import by_name
 from dbt.adapters.deltawiden.sql.types import type_text
-from dbt.adapters.deltawiden.widening.matched_rows import KeyColumn, same_keys, selected_keys
+from dbt.adapters.deltawiden.widening.matched_rows import (
+    KeyColumn,
+    key_names,
+    same_keys,
+    selected_keys,
+)
 from dbt.adapters.deltawiden.writing.columns import WrittenColumn
 from dbt.adapters.deltawiden.writing.merge import in_brackets
 from dbt.adapters.deltawiden.writing.value_check import shown_sql
@@ -125,35 +131,117 @@ def compared_columns(produced: StructType, stored: StructType) -> Compared:
     return Compared(columns, not_stored, not_comparable)
 
 
+@dataclass(frozen=True)
+class Sides:
+    """The rows of a model's query and those of its table, which a key puts together.
+
+    Attributes:
+        table: what comes after FROM.
+        where: a condition on the table's rows.
+        has_files: whether Spark can say in which file a row of the table is.
+    """
+
+    query: str
+    table: str
+    keys: Sequence[KeyColumn]
+    columns: Sequence[Column]
+    where: str = ""
+    has_files: bool = False
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the key's values in the results of both queries."""
+        return key_names(self.keys)
+
+    def keys_sql(self) -> str:
+        """Render the query that finds the keys whose rows differ. It reads each side once.
+
+        Only a hash of each row goes through the shuffle.
+
+        Returns:
+            A query for the columns ``kind``, the key, and the numbers of rows that are
+            ``produced`` and ``stored``. There is a row for each key of the kinds ``differs``, which
+            has one row on each side, and ``not_unique``, which several rows of one side have. The
+            keys of each other kind are one row: ``same``, ``only_produced`` and ``only_stored``.
+            As with a null-safe equality, null is a value of a key.
+        """
+        produced, stored = self._hashes()
+        names = ", ".join(self.names)
+        no_hash = "cast(null as bigint)"
+        shown = ", ".join(f"if({_HAS_KEY}, {name}, null) as {name}" for name in self.names)
+        return f"""
+select kind, {names}, sum(produced) as produced, sum(stored) as stored from (
+select kind, {shown}, produced, stored from (
+select *, case when stored = 0 then 'only_produced' when produced = 0 then 'only_stored'
+  when produced > 1 or stored > 1 then 'not_unique' when p = s then 'same' else 'differs' end
+  as kind from (
+select {names}, sum(is_produced) as produced, sum(is_stored) as stored, max(p) as p, max(s) as s
+from (
+select {self._keyed} 1 as is_produced, 0 as is_stored, {produced} as p, {no_hash} as s
+from {self._produced}
+union all
+select {self._keyed} 0 as is_produced, 1 as is_stored, {no_hash} as p, {stored} as s
+from {self._stored}
+) group by {names}
+))) group by kind, {names}"""
+
+    def rows_sql(self, keys: str) -> str:
+        """Render the query for the rows that differ, from the result of ``keys_sql``.
+
+        Returns:
+            A query for the key, the columns of both sides as the structs ``p`` and ``s``, and the
+            ``file`` of the table's row.
+        """
+        file = "t._metadata.file_path" if self.has_files else "cast(null as string)"
+        values = {
+            "p": f"{_struct(self.columns, True)} as p from {self._produced}",
+            "s": f"{_struct(self.columns, False)} as s, {file} as file from {self._stored}",
+        }
+        # If there are few keys, Spark broadcasts them, and shuffles only rows that differ.
+        p, s = (
+            f"(select * from (select {self._keyed} {selected}) {side} left semi join {keys} k "
+            f"on k.kind = 'differs' and {self._same_key('k', side)}) {side}"
+            for side, selected in values.items()
+        )
+        names = ", ".join(f"p.{name}" for name in self.names)
+        return f"select {names}, p.p, s.s, s.file from {p}\njoin {s}\non {self._same_key('p', 's')}"
+
+    def _same_key(self, left: str, right: str) -> str:
+        return " and ".join(f"{left}.{name} <=> {right}.{name}" for name in self.names)
+
+    @property
+    def _keyed(self) -> str:
+        return "".join(f"{key}, " for key in selected_keys(self.keys))
+
+    @property
+    def _produced(self) -> str:
+        # A query of a model may end with a comment.
+        return f"({in_lines(self.query)}) t"
+
+    @property
+    def _stored(self) -> str:
+        conditions = in_brackets([self.where] if self.where else [])
+        return f"{self.table} t" + "".join(f" where {condition}" for condition in conditions)
+
+    def _hashes(self) -> tuple[str, str]:
+        # Null is not equal to null, so all rows with one key differ.
+        return hashes_sql(_leaf(column, "t", "t") for column in self.columns) or ("null", "null")
+
+
 def audit_sql(
-    query: str,
-    table: str,
-    keys: Sequence[KeyColumn],
-    compared: Compared,
-    earlier: EarlierTypes,
-    repair: Repair = EVERYTHING,
-    has_files: bool = False,
+    sides: Sides, keys: str, rows: str, earlier: EarlierTypes, repair: Repair = EVERYTHING
 ) -> str:
-    """Render the query that compares a model's rows with those of its table, by at least one key.
+    """Render the query that counts and shows what differs.
 
     Args:
-        has_files: whether Spark can say in which file a row of the table is.
+        keys: the result of ``keys_sql``, as what comes after FROM.
+        rows: the result of ``rows_sql``, in the same way.
 
     Returns:
-        A query with one row and one column, a JSON document. ``GROUP BY`` puts the rows of both
-        sides together: as with a null-safe equality, null is a value of a key. Each side is read
-        once. A row is compared if its key has one row on each side.
+        A query with one row and one column, a JSON document. A row is compared if its key has one
+        row on each side.
     """
-    names = [f"k{number}" for number in range(len(keys))]
-    columns = list(compared.columns)
-    file = "t._metadata.file_path" if has_files else "cast(null as string)"
-    # A query of a model may end with a comment.
-    sides = (
-        ("produced", f"({in_lines(query)}) t", [k.value for k in keys], "cast(null as string)"),
-        ("stored", f"{table} t{_where(repair.where)}", [k.value for k in keys], file),
-    )
-    rows = "\nunion all\n".join(_side(*side, columns) for side in sides)
-    grouped = ", ".join(names)
+    columns, names = sides.columns, sides.names
     numbered = list(enumerate(columns))
     conditions = [
         f"{text} as {name}{number}"
@@ -163,38 +251,34 @@ def audit_sql(
     named = [(f"d{number}", f"c{number}") for number, _ in numbered]
     by_cast = " or ".join(f"({d} and {c})" for d, c in named) or "false"
     counts = ",\n    ".join(_column_counts(*pair, names) for pair in numbered)
-    changed = f"{_ONE_OF_EACH} and is_explained and differs"
-    not_unique = f"produced > 0 and stored > 0 and not ({_ONE_OF_EACH})"
+    changed = "is_explained and differs"
     key = f"struct({', '.join([*names, *_shown_keys(names), 'produced', 'stored'])})"
+    compared = "kind in ('same', 'differs')"
     return f"""
-with both_sides as (
-{rows}
-), by_key as (
-select {grouped}, sum(is_produced) as produced, sum(is_stored) as stored,
-  first(p, true) as p, first(s, true) as s, max(file) as file
-from both_sides group by {grouped}
-), compared as (
-select {", ".join([*names, "produced", "stored", "p", "s", "file", *conditions])} from by_key
+with compared as (
+select {", ".join([*names, "p", "s", "file", *conditions])} from {rows}
 ), explained as (
 select *, {repair.explained_sql(named)} as is_explained,
   {repair.differs_sql(columns, named)} as differs from compared
+), numbers as (
+select coalesce(sum(produced), 0) as produced, coalesce(sum(stored), 0) as stored,
+  coalesce(sum(if({compared}, stored, 0)), 0) as compared,
+  coalesce(sum(if(kind = 'only_produced', produced, 0)), 0) as only_produced,
+  coalesce(sum(if(kind = 'only_stored', stored, 0)), 0) as only_stored,
+  coalesce(sum(if({_NOT_UNIQUE}, stored, 0)), 0) as key_not_unique,
+  array(min({key}) filter (where {_NOT_UNIQUE}), max({key}) filter (where {_NOT_UNIQUE}))
+  as not_unique from {keys}
+), differences as (
+select count_if({changed}) as to_change,
+  size(collect_set(file) filter (where {changed})) as files,
+  count_if(not is_explained and ({by_cast})) as not_explained, array({counts}) as columns
+from explained
 )
-select to_json(named_struct(
-  'produced', coalesce(sum(produced), 0), 'stored', coalesce(sum(stored), 0),
-  'compared', count_if({_ONE_OF_EACH}),
-  'only_produced', coalesce(sum(if(stored = 0, produced, 0)), 0),
-  'only_stored', coalesce(sum(if(produced = 0, stored, 0)), 0),
-  'key_not_unique', coalesce(sum(if({not_unique}, stored, 0)), 0),
-  'not_unique', array(min({key}) filter (where {not_unique}),
-    max({key}) filter (where {not_unique})),
-  'to_change', count_if({changed}), 'files', size(collect_set(file) filter (where {changed})),
-  'not_explained', count_if({_ONE_OF_EACH} and not is_explained and ({by_cast})),
-  'columns', array({counts})
-)) as document from explained"""
+select to_json(struct(*)) as document from numbers cross join differences"""
 
 
 def update_sql(
-    query: str,
+    rows: str,
     table: str,
     keys: Sequence[KeyColumn],
     compared: Compared,
@@ -205,10 +289,11 @@ def update_sql(
 ) -> str:
     """Render the MERGE that gives columns of a table the model's values, where they differ.
 
-    The source's columns have names of their own, so that a name in a condition is the table's. The
-    conditions are those of a match: Delta then reads and writes only the files of such rows.
+    The conditions are those of a match: Delta then reads and writes only the files of such rows. A
+    name in the condition of a person is the table's, because the source's have other names.
 
     Args:
+        rows: the result of ``Sides.rows_sql``, as what comes after FROM.
         unchanged: a condition that stops the statement if the table has changed since the plan.
     """
     produced = f"{SOURCE_ALIAS}.{_VALUES}"
@@ -224,26 +309,16 @@ def update_sql(
     )
     return (
         f"merge into {table} as t\n"
-        f"using (select {', '.join([*selected_keys(keys), _struct(columns, True)])} as {_VALUES} "
-        f"from ({in_lines(query)}) t where {unchanged}) as {SOURCE_ALIAS}\n"
+        f"using (select {', '.join(key_names(keys))}, p as {_VALUES} from {rows} "
+        f"where {unchanged}) as {SOURCE_ALIAS}\n"
         f"on {' and '.join(matches)}\n"
         f"when matched then update set {assigned}"
     )
 
 
 _VALUES = "DBT_INTERNAL_VALUES"
-_ONE_OF_EACH = "produced = 1 and stored = 1"
-
-
-def _side(
-    side: str, relation: str, keys: Sequence[str], file: str, columns: Sequence[Column]
-) -> str:
-    is_produced = side == "produced"
-    values = _struct(columns, is_produced)
-    selected = [f"{key} as k{number}" for number, key in enumerate(keys)]
-    counts = f"{int(is_produced)} as is_produced, {int(not is_produced)} as is_stored"
-    structs = f"{values} as p, null as s" if is_produced else f"null as p, {values} as s"
-    return f"select {', '.join(selected)}, {counts}, {structs}, {file} as file from {relation}"
+_NOT_UNIQUE = "kind = 'not_unique'"
+_HAS_KEY = "kind in ('differs', 'not_unique')"
 
 
 def _struct(columns: Sequence[Column], is_produced: bool) -> str:
@@ -252,28 +327,32 @@ def _struct(columns: Sequence[Column], is_produced: bool) -> str:
     return f"struct({', '.join(f't.{path_sql(path)}' for path in paths)})"
 
 
-def _where(condition: str) -> str:
-    return "".join(f" where {each}" for each in in_brackets([condition] if condition else []))
-
-
 def row_conditions(
     column: Column, produced: str, stored: str, earlier: EarlierTypes
 ) -> tuple[str, str]:
     """Render whether a row's values differ, and whether a cast explains it. Neither is null."""
+    p, s, types = _leaf(column, produced, stored)
+    if column.is_struct:
+        return f"{p} <> {s}", "false"
+    given, kept = types
+    differs = f"not ({same_sql(p, given, s, kept)})"
+    return differs, f"({cast_sql(p, given, s, kept, column.path, earlier)})"
+
+
+def _leaf(column: Column, produced: str, stored: str) -> tuple[str, str, tuple[DataType, DataType]]:
+    """Render a column's value in a row of each side, or whether it is null if it is a struct."""
     p, s = f"{produced}.{path_sql(column.produced_path)}", f"{stored}.{path_sql(column.path)}"
     if column.is_struct:
-        return f"isnull({p}) <> isnull({s})", "false"
-    types = (p, column.produced, s, column.stored)
-    return f"not ({same_sql(*types)})", f"({cast_sql(*types, column.path, earlier)})"
+        return f"isnull({p})", f"isnull({s})", (BooleanType(), BooleanType())
+    return p, s, (column.produced, column.stored)
 
 
 def _shown_keys(keys: Sequence[str]) -> list[str]:
-    return [f"cast({key} as string) as t{key}" for key in keys]
+    return [f"cast({key} as string) as tk{number}" for number, key in enumerate(keys)]
 
 
 def _column_counts(number: int, column: Column, keys: Sequence[str]) -> str:
     p, s = f"p.{path_sql(column.produced_path)}", f"s.{path_sql(column.path)}"
-    differs = f"{_ONE_OF_EACH} and d{number}"
     shown = [
         *_shown_keys(keys),
         f"{shown_sql(p, column.produced)} as produced",
@@ -281,8 +360,8 @@ def _column_counts(number: int, column: Column, keys: Sequence[str]) -> str:
     ]
     # The smallest and the largest key: an aggregate that keeps two rows, whatever the table's size.
     example = f"struct({', '.join([*keys, *shown])})"
-    by_cast = f"{differs} and c{number} and is_explained"
-    other = f"{differs} and not c{number}"
+    by_cast = f"d{number} and c{number} and is_explained"
+    other = f"d{number} and not c{number}"
     return (
         f"named_struct('by_cast', count_if({by_cast}), 'other', count_if({other}), "
         f"'first', min({example}) filter (where {by_cast}), "

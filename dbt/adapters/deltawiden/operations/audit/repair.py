@@ -136,9 +136,13 @@ class Repairer:
             _require_rows_that_change(rows)
             self.views.check_python(rows.query, {})
             log_progress(f"{self.operation}: reading {rows.name}")
-            choice = self.choose(rows, self)
+            with rows.dropped_at_end():
+                return self._repair_rows(rows)
         except NotCompared as error:
             raise DbtRuntimeError(f"Nothing was changed: {error}.") from error
+
+    def _repair_rows(self, rows: ModelRows) -> OperationResult:
+        choice = self.choose(rows, self)
         _refuse_duplicates(rows, choice.document)
         if not choice.columns:
             return _result(choice, "nothing_to_do")
@@ -188,7 +192,7 @@ class Repairer:
     def _statement(self, choice: Choice, plan: Plan, attempts: Attempts) -> str:
         rows, schema = choice.rows, self.backend.table_schema(choice.rows.table)
         return update_sql(
-            rows.query,
+            rows.rows_to_change(choice.repair),
             rows.name,
             key_columns(rows.key, rows.produced, with_char_types(schema)),
             rows.compared_with(schema),

@@ -1,6 +1,6 @@
 """Compare a value that a model produces with the one that its table stores, in one SQL query."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -16,6 +16,13 @@ from dbt.adapters.deltawiden.writing.store_assignment import (
     store_assignment,
 )
 from dbt.adapters.deltawiden.writing.value_check import exact_condition, never_exact
+
+_HASHED = frozenset(
+    {
+        *("integer", "floating", "decimal", "boolean", "string", "binary", "date", "timestamp"),
+        *("timestamp_ntz", "interval"),
+    }
+)
 
 EarlierTypes = Mapping[Path, Sequence[DataType]]
 """The types that leaves had before, by their paths in lower case."""
@@ -135,19 +142,52 @@ def _unless_null(p: str, s: str, condition: str) -> str:
     return f"case when {p} is null or {s} is null then {both_null} else {condition} end"
 
 
-def _same(p: str, s: str, types: tuple[DataType, DataType]) -> str:
+def equal_values(
+    p: str, s: str, types: tuple[DataType, DataType]
+) -> list[tuple[str, str, DataType]]:
+    """Render pairs of values of a leaf of each side, and the type of each pair.
+
+    The stored value is exactly the produced one if the two values of each pair are equal.
+    """
     source, column = types
     if _holds(column, source):
-        return _equal(_cast(p, column), s, column)
+        return [(_cast(p, column), s, column)]
     if _holds(source, column):
-        return _equal(p, _cast(s, source), source)
-    stored = _equal(_cast(p, column), s, column)
+        return [(p, _cast(s, source), source)]
+    stored = (_cast(p, column), s, column)
     if never_exact(source, column):
         # A write refuses these because the result depends on the time zone, or is another kind of
         # value. Of a stored value it can be said whether it still is the produced one.
-        return f"{stored} and {_equal(p, _cast(s, source), source)}"
+        return [stored, (p, _cast(s, source), source)]
     exact = exact_condition(p, source, column)
-    return _unless_null(p, s, f"coalesce({exact}, false) and {stored}")
+    return [(f"({p} is null or coalesce({exact}, false))", "true", spark.BooleanType()), stored]
+
+
+def _same(p: str, s: str, types: tuple[DataType, DataType]) -> str:
+    return " and ".join(_equal(*pair) for pair in equal_values(p, s, types))
+
+
+def hashes_sql(
+    leaves: Iterable[tuple[str, str, tuple[DataType, DataType]]],
+) -> tuple[str, str] | None:
+    """Render a hash of the leaves of each side. Equal hashes mean that ``same_sql`` holds.
+
+    If one leaf of fixed width differs, the hashes differ. If more differ, they are equal once in
+    2**64 times. None if Spark has no hash of a leaf that is one only for equal values: it skips
+    null in arrays and has no hash of maps.
+
+    Args:
+        leaves: the produced and the stored value of each, and their types.
+    """
+    produced, stored = ["0"], ["0"]
+    for p, s, types in leaves:
+        if not {kind_of(data_type) for data_type in types} <= _HASHED:
+            return None
+        for left, right, data_type in equal_values(p, s, types):
+            # Null changes no hash.
+            produced += [plain := _plain(left, data_type), f"isnull({plain})"]
+            stored += [plain := _plain(right, data_type), f"isnull({plain})"]
+    return f"xxhash64({', '.join(produced)})", f"xxhash64({', '.join(stored)})"
 
 
 def _holds(column: DataType, source: DataType) -> bool:
@@ -156,13 +196,15 @@ def _holds(column: DataType, source: DataType) -> bool:
 
 def _equal(left: str, right: str, data_type: DataType) -> str:
     """Render a null-safe equality of two values of one type."""
+    return f"{_plain(left, data_type)} <=> {_plain(right, data_type)}"
+
+
+def _plain(value: str, data_type: DataType) -> str:
     kind = kind_of(data_type)
     if kind == "variant":
-        return f"to_json({left}) <=> to_json({right})"
-    if kind == "string":
-        # The cast removes a collation, under which different texts can be equal.
-        return f"cast({left} as string) <=> cast({right} as string)"
-    return f"{left} <=> {right}"
+        return f"to_json({value})"
+    # The cast removes a collation, under which different texts can be equal.
+    return f"cast({value} as string)" if kind == "string" else value
 
 
 def _cast(value: str, data_type: DataType) -> str:
