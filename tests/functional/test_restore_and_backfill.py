@@ -54,6 +54,15 @@ select 2, 'again'
 {{{{ config(materialized='incremental', unique_key='id') }}}}
 select t.id, 2 as n from range(3) t cross join (select 1 {SLOW})
 """,
+    "appended.sql": """
+{{ config(materialized='incremental', unique_key='id', type_widening=true) }}
+select 1 as id, cast(1.2367 as decimal(10,4)) as amount
+""",
+    "hooked.sql": """
+{{ config(materialized='incremental', unique_key='id',
+  pre_hook="set spark.sql.session.timeZone=Asia/Tokyo") }}
+select 1 as id, to_date(timestamp_seconds(57600)) as note
+""",
     "keyless.sql": "{{ config(materialized='incremental') }} select 1 as id, 2 as note",
 }
 
@@ -99,7 +108,12 @@ def made(spark, schema: str) -> dict[str, Table]:
     spark.sql(
         f"create table {schema}.slow using delta as select id, 1 as n, 'a' as note from range(3)"
     )
-    names = ("wide", "alone", "grown", "doubled", "keyless", "slow")
+    spark.sql(
+        f"create table {schema}.appended using delta tblproperties ('delta.appendOnly' = 'true') "
+        "as select 1 as id, cast(1.24 as decimal(8,2)) as amount"
+    )
+    spark.sql(f"create table {schema}.hooked using delta as select 1 as id, date'1970-01-02' note")
+    names = ("appended", "hooked", "wide", "alone", "grown", "doubled", "keyless", "slow")
     return {name: Table(spark, f"{schema}.{name}") for name in names}
 
 
@@ -195,6 +209,14 @@ class TestRestore:
         assert alone.rows("amount") == [(Decimal("1.2367"),)] * 2
         assert '"changed_by": "restore_values"' in alone.history[-2].userMetadata
 
+    def test_a_table_that_only_takes_new_rows_is_not_widened(self, tables):
+        appended = tables["appended"]
+        version = appended.version
+        for dry_run in (True, False):
+            shown = operate("restore_values", models=["appended"], dry_run=dry_run)
+            assert "delta.appendOnly, so no row of it can be changed" in shown
+        assert appended.version == version
+
 
 COLUMNS = ["SCORE", "`s.t`", "part", "items"]
 
@@ -242,6 +264,7 @@ class TestBackfill:
             ("keyless", "note", "name columns that are unique with the argument unique_key"),
             ("doubled", "note", "id 2 (2 rows of the model, 1 of the table); id 4 (1 rows of"),
             ("grown", ["Id", "score.x", "nothing"], "id, by which"),
+            ("hooked", "note", "a hook sets spark.sql.session.timeZone"),
         ],
     )
     def test_what_can_not_be_done_is_refused_with_words(self, tables, model, columns, reason):

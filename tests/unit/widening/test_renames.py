@@ -1,12 +1,15 @@
 """Renames: which are made, which are refused, and what the rest of the plan then sees."""
 
 import pytest
+from pyspark.sql.types import StructField, StructType, VarcharType
 
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
+from dbt.adapters.deltawiden.sql.describe_parser import CHAR_VARCHAR_KEY
 from dbt.adapters.deltawiden.widening.planner import plan_no_change
 from dbt.adapters.deltawiden.widening.refusals import Reason
 from dbt.adapters.deltawiden.widening.renames import PlannedRenames, plan_renames, renamed_schema
 from dbt.adapters.deltawiden.widening.report import changes_text, refusals_text
+from dbt.adapters.deltawiden.widening.request import find_leaf
 from dbt.adapters.deltawiden.widening.schema_diff import compare
 from dbt.adapters.deltawiden.widening.steps import RenameColumn
 from tests.unit.schemas import ENABLED, MAPPED, checked, make_plan, policy, schema, table_snapshot
@@ -43,6 +46,14 @@ def test_each_rename_is_a_statement_and_outer_fields_come_first():
     ]
     assert found.snapshot.schema == schema(NEW)
     assert renamed_schema(RENAMES, schema(OLD)) == schema(NEW)
+
+
+def test_the_declaration_of_a_varchar_can_be_older_than_a_rename_beside_it():
+    declared = {CHAR_VARCHAR_KEY: "struct<postcode:string,city:varchar(9)>"}
+    types = schema({"addr": {"zip": "string", "city": "string"}})["addr"].dataType
+    table = StructType([StructField("addr", types, True, declared)])
+    assert renamed_schema({("addr", "zip"): "postcode"}, table) is table
+    assert find_leaf(("ADDR", "city"), table) == (("addr", "city"), VarcharType(9))
 
 
 def test_renames_that_were_made_change_nothing_and_others_go_on():

@@ -8,17 +8,29 @@ from pyspark.sql.types import CharType, DataType, StructType
 
 from dbt.adapters.deltawiden.config.merge_clauses import SOURCE_ALIAS
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_sql, read_name
 from dbt.adapters.deltawiden.sql.types import contains, type_in, type_sql, type_text
 from dbt.adapters.deltawiden.widening.common_type import common_type
 from dbt.adapters.deltawiden.writing.store_assignment import kind_of, store_assignment
 
+_APPEND_ONLY = "delta.appendOnly"
 _PADDING = "spark.sql.readSideCharPadding"
 
 
 class NotCompared(ValueError):
     """A model can't be compared with its table. The message is the reason."""
+
+
+def require_rows_that_change(table: TableSnapshot) -> None:
+    """Check that rows of a Delta table can be changed.
+
+    Raises:
+        NotCompared: the table only takes new rows (DELTA_CANNOT_MODIFY_APPEND_ONLY).
+    """
+    if table.has(_APPEND_ONLY):
+        raise NotCompared(f"the table has {_APPEND_ONLY}, so no row of it can be changed")
 
 
 @dataclass(frozen=True)

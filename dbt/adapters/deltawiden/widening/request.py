@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from pyspark.sql.types import DataType, StructField, StructType
+from pyspark.sql.types import CharType, DataType, StructField, StructType, VarcharType
 
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
-from dbt.adapters.deltawiden.sql.describe_parser import declared_type
+from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
 from dbt.adapters.deltawiden.sql.identifiers import Path, parse_path, path_text
 from dbt.adapters.deltawiden.sql.types import UnknownType, fields_in, parse_type
 
@@ -59,9 +59,9 @@ def find_leaf(path: Path, table: StructType) -> tuple[Path, DataType]:
 
 def find_field(path: Path, table: StructType) -> tuple[Path, DataType]:
     """Find a column or nested field, a leaf or not, as ``find_leaf`` does."""
-    declared = [StructField(column.name, declared_type(column)) for column in table.fields]
+    # The declaration of a char can be older than a rename inside its column.
+    current: DataType = with_char_types(table, (CharType, VarcharType))
     found: list[str] = []
-    current: DataType = StructType(declared)
     for part in path:
         field = _field_in(current, part, tuple(found))
         found.append(field.name)

@@ -26,7 +26,11 @@ from dbt.adapters.deltawiden.widening.backfill import (
     has_new_rows,
     repeated_keys_sql,
 )
-from dbt.adapters.deltawiden.widening.matched_rows import NotCompared, key_columns
+from dbt.adapters.deltawiden.widening.matched_rows import (
+    NotCompared,
+    key_columns,
+    require_rows_that_change,
+)
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import plan_no_change
 from dbt.adapters.deltawiden.widening.schema_after import schema_at_write
@@ -39,8 +43,6 @@ from dbt.adapters.deltawiden.writing.columns import WrittenColumn, assigned_sql
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 
 logger = AdapterLogger("DeltaWiden")
-
-_APPEND_ONLY = "delta.appendOnly"
 
 
 def refuse_new_columns(plan: Plan, spec: ModelSpec) -> None:
@@ -93,8 +95,8 @@ class Backfill:
         if is_set and left == tuple(waiting):
             return self.bare
         try:
-            if columns and self.snapshot.has(_APPEND_ONLY):
-                raise NotCompared(f"the table has {_APPEND_ONLY}, so no row of it can be changed")
+            if columns:
+                require_rows_that_change(self.snapshot)
             defaults = self._safe(defaults, pending)
             rest = (*left, *map(str.lower, others))
             filled = self._with_defaults(defaults, rest) if defaults else ()

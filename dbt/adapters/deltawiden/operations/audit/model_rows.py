@@ -17,6 +17,7 @@ from dbt.adapters.deltawiden.delta.history import read_history
 from dbt.adapters.deltawiden.delta.relations import provider, relation_sql
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.operations.audit.hooks import settings_in_hooks
 from dbt.adapters.deltawiden.operations.audit.kept_queries import KeptQueries
 from dbt.adapters.deltawiden.operations.audit.query import (
     EVERYTHING,
@@ -217,6 +218,12 @@ class RowsReader:
         key = list(self.unique_key) or names_listed(node["config"].get("unique_key"))
         if not key:
             raise NotCompared(_NO_KEY)
+        settings = settings_in_hooks(node, self.selection.graph)
+        if settings:
+            raise NotCompared(
+                f"its query can return other values here than in a run: a hook sets {settings}, "
+                "and an operation runs no hooks. Set it in the profile"
+            )
         query = self.full_query(node, table)
         if not query:
             raise NotCompared("it is in Python, so its full query is not known")

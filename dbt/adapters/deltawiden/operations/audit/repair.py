@@ -41,6 +41,7 @@ from dbt.adapters.deltawiden.widening.matched_rows import (
     NotCompared,
     key_columns,
     not_padded,
+    require_rows_that_change,
 )
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.writes.attempts import Attempts, is_cancelled, retry_with_new_plan
@@ -133,7 +134,7 @@ class Repairer:
     def _repair(self, node: Node) -> OperationResult:
         try:
             rows = self.reader.read(node)
-            _require_rows_that_change(rows)
+            _require_table(rows)
             self.views.check_python(rows.query, {})
             log_progress(f"{self.operation}: reading {rows.name}")
             with rows.dropped_at_end():
@@ -226,11 +227,13 @@ class Repairer:
         return next(own, None)
 
 
-def _require_rows_that_change(rows: ModelRows) -> None:
+def _require_table(rows: ModelRows) -> None:
     if rows.node["resource_type"] != "model":
         raise NotCompared(f"it is a {rows.node['resource_type']}, whose rows no model produces")
     if not rows.table.is_iceberg:
         require_table(rows.table, "MERGE")
+    if rows.table.is_delta:
+        require_rows_that_change(rows.snapshot)
 
 
 def _refuse_duplicates(rows: ModelRows, document: Mapping[str, Any]) -> None:
