@@ -21,7 +21,7 @@ select {{ var('id', 1) }} as id, cast({{ var('n', 1) }} as {{ var('type', 'small
     as {{ var('amount', 'amt') }}, date'2026-01-01' as day, timestamp'2026-01-01 10:00:00' as at,
   named_struct('{{ var("zip", "postcode") }}', 'x') as {{ var('address', 'addr') }},
   array(named_struct('{{ var("qty", "quantity") }}', 3)) as items
-{% if is_incremental() %} where 1 > (select count({{ var('amount', 'amt') }}) from {{ this }}
+{% if is_incremental() %} where 1 > (select count(orders.{{ var('amount', 'amt') }}) from {{ this }}
   where {{ var('address', 'addr') }}.{{ var('zip', 'postcode') }} = 'none') {% endif %}
 """
 NEW = {"amount": "amount", "address": "address", "zip": "zip", "qty": "qty"}

@@ -124,6 +124,10 @@ class Plan:
         others = (step for step in self.steps if type(step) is not SetProperties)
         return replace(self, steps=(setting, *others))
 
+    def until(self, last: Stage) -> "Plan":
+        """Return the plan with the steps up to a stage. Another plan has the others."""
+        return replace(self, steps=tuple(step for step in self.steps if step.stage <= last))
+
     def adding(self, *steps: Step) -> "Plan":
         """Return a plan with additional steps."""
         return replace(self, steps=(*self.steps, *steps))

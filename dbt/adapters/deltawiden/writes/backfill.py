@@ -45,16 +45,6 @@ from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 logger = AdapterLogger("DeltaWiden")
 
 
-def refuse_new_columns(plan: Plan, spec: ModelSpec) -> None:
-    """Refuse new columns in a run that has to rename columns before it knows its full query."""
-    if any(name.lower() not in spec.defaults for name in _new_columns(plan)):
-        raise SchemaChangeRefused(
-            f"{plan.table}: the model reads its own table under new names, and adds columns with "
-            f"{BACKFILL}. Nothing was changed or written. Rename in one run, and add the columns "
-            "in the next."
-        )
-
-
 @dataclass(frozen=True)
 class Backfill:
     """Plans the values that existing rows get for new columns.

@@ -24,24 +24,22 @@ from dbt.adapters.deltawiden.config.strategies import (
     strategy_macro,
 )
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
-from dbt.adapters.deltawiden.delta.relations import relation_path
 from dbt.adapters.deltawiden.sql.identifiers import names_listed
-from dbt.adapters.deltawiden.sql.relation_names import with_types
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.renames import renamed_schema
+from dbt.adapters.deltawiden.widening.steps import Stage
 from dbt.adapters.deltawiden.writes.attempts import (
     Attempts,
     Turns,
     is_cancelled,
     retry_with_new_plan,
 )
-from dbt.adapters.deltawiden.writes.backfill import refuse_new_columns
 from dbt.adapters.deltawiden.writes.batches import batch_of_model, refuse_shared_partitions
 from dbt.adapters.deltawiden.writes.duplicate_keys import duplicate_keys_named
 from dbt.adapters.deltawiden.writes.evolution import TableEvolution
 from dbt.adapters.deltawiden.writes.file_formats import checked_format_query
-from dbt.adapters.deltawiden.writes.incremental_plan import plan_incremental
+from dbt.adapters.deltawiden.writes.incremental_plan import analyse_renamed, plan_incremental
 from dbt.adapters.deltawiden.writes.merge_actions import MergeActions
 from dbt.adapters.deltawiden.writes.model_query import full_query_of_run
 from dbt.adapters.deltawiden.writes.model_views import ModelViews, old_names_text
@@ -259,7 +257,7 @@ class IncrementalWrites:
     def _rename_for_query(
         self, context: Context, spec: ModelSpec, attempts: Attempts, table: SparkRelation
     ) -> bool:
-        """Change the table before there is a view, if the model reads a new name from the table.
+        """Rename columns before there is a view, if the model reads a new name from the table.
 
         Returns:
             Whether it did.
@@ -269,13 +267,11 @@ class IncrementalWrites:
         query = str(context["_deltawiden_model_query"]())
         if renamed is schema or not self._evolution.reads(query, table):
             return False
-        types = {relation_path(table): ("dbt_deltawiden_renamed", renamed)}
-        renamed_query = with_types(query, types)
+        renamed_query, produced = analyse_renamed(self._backend, query, table, renamed)
         self._views.check(context, renamed_query)
-        schemas = self._backend.query_schema(renamed_query), schema
-        plan = plan_incremental(self._evolution, schemas, table, spec, query)
-        if spec.backfills:
-            refuse_new_columns(plan, spec)
+        plan = plan_incremental(self._evolution, (produced, schema), table, spec, query)
+        # The contract, for example, is checked before the other steps.
+        plan = plan.until(Stage.RENAMES)
         attempts.record_plan(plan)
         self._change_table(context, spec, plan, table)
         return True
