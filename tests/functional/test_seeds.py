@@ -79,6 +79,11 @@ TYPES = {
     "local": "timestamp_ntz",
     "short": "varchar(5)",
     "no_break": "int",
+    # The headers of these are in upper case.
+    "active": "string",
+    "at": "string",
+    "held": "date",
+    "score": "int",
 }
 EMPTY = "," * (len(FITTING) - 1)
 
@@ -91,6 +96,8 @@ class TestValuesThatAreNotStoredExactly:
         for name, text in REFUSED.items():
             unfit = ",".join({**FITTING, name: text}.values())
             seeds[f"unfit_{name}.csv"] = f"{names}\n{fitting}\n{EMPTY}\n{unfit}\n"
+        seeds["upper.csv"] = "ACTIVE,AT,HELD\nTRUE,2024-01-05T00:00:00Z,2024-01-05\n"
+        seeds["unfit_upper.csv"] = "HELD,SCORE\n2024-01-05 10:30:00,2024-01-05 10:30:00\n"
         return seeds
 
     @pytest.fixture(scope="class")
@@ -117,6 +124,14 @@ class TestValuesThatAreNotStoredExactly:
             "full_width": 7,
         }
         assert table("fitting").rows("string(second)") == [("2024-01-01 10:11:12.123456",)]
+
+    def test_a_type_counts_for_a_header_in_another_case(self, refused, table):
+        assert refused.status("upper") == "success", refused.message("upper")
+        (row,) = table("upper").rows("active", "at", "string(held)")
+        assert row == ("TRUE", "2024-01-05T00:00:00Z", "2024-01-05")
+        for column, type_ in (("HELD", "date"), ("SCORE", "int")):
+            said = f"column {column}: '2024-01-05 10:30:00' is not stored exactly as {type_}"
+            assert said in refused.message("unfit_upper")
 
     @pytest.fixture(scope="class")
     def refused(self, project):

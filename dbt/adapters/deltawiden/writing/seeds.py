@@ -6,7 +6,7 @@ A cast would change some texts to another value or to null: 12345678901234567890
 
 import csv
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timezone, tzinfo
 from decimal import Decimal, InvalidOperation
@@ -97,7 +97,7 @@ def check_seed(
     if action is OnLossyWrite.IGNORE:
         return known
     delimiter = str(seed["config"].get("delimiter") or ",")
-    refused = list(_refused(table, columns, delimiter, zone))
+    refused = list(_refused(table, columns, _as_text(seed), delimiter, zone))
     if refused:
         found = "\n".join(_lines(refused, table, delimiter))
         file = seed["original_file_path"]
@@ -152,20 +152,40 @@ def _decimals(texts: Sequence[str]) -> Iterator[DataType]:
 
 
 def seed_values(seed: Mapping[str, Any], table: agate.Table) -> list[list[Any]]:
-    """Return the values of each row of a seed's file, with the file's text for numbers."""
+    """Return the values of each row of a seed's file.
+
+    They are the file's texts for numbers, and for columns that the seed gives a type.
+    """
     records = [row for _, row in _records(table, str(seed["config"].get("delimiter") or ","))]
+    as_text = _as_text(seed)
+    texts = [column.name.lower() in as_text for column in table.columns]
     numbers = [isinstance(column.data_type, agate.Number) for column in table.columns]
+
+    def written(text: str, value: Any, index: int) -> Any:
+        if value is None or not (texts[index] or numbers[index]):
+            return value
+        return text if texts[index] else text.strip(_SPACES)
+
     return [
-        [
-            records[row][index].strip(_SPACES) if numbers[index] and value is not None else value
-            for index, value in enumerate(values)
-        ]
+        [written(records[row][index], value, index) for index, value in enumerate(values)]
         for row, values in enumerate(table.rows)
     ]
 
 
+def _as_text(seed: Mapping[str, Any]) -> frozenset[str]:
+    """Return the columns that the seed gives a type, in lower case.
+
+    dbt parses the values of such a column if the case of its name in the file is another.
+    """
+    return frozenset(str(name).lower() for name in seed["config"].get("column_types") or {})
+
+
 def _refused(
-    table: agate.Table, types: Mapping[str, DataType | None], delimiter: str, zone: tzinfo | None
+    table: agate.Table,
+    types: Mapping[str, DataType | None],
+    as_text: Collection[str],
+    delimiter: str,
+    zone: tzinfo | None,
 ) -> Iterator[_Cell]:
     columns = [(index, name, types[name]) for index, name in enumerate(table.column_names)]
     checks = [
@@ -178,7 +198,7 @@ def _refused(
             value = values[index]
             if value is None:
                 continue  # dbt parsed it as null.
-            if isinstance(value, date):
+            if isinstance(value, date) and name.lower() not in as_text:
                 # dbt parsed it. It accepts more date formats than Spark.
                 is_kept = not _TOO_FINE.search(texts[index]) and not _is_moved(value, parsed, zone)
             else:
