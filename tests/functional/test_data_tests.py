@@ -18,16 +18,25 @@ unit_tests:
         - {tags: null, at: null, length: null}
         - {tags: 'array("a\\\\b", "c")', at: 'map(''k'', concat("$", "{spark.x}"))', length: 3}
 """
+OF_ONE_NAME = """
+  - name: of_one_name
+    model: model_{n}
+    given: []
+    expect:
+      rows: [{{column_{n}: 1}}]
+"""
 SELECTED = "select tags, at, length(tags[0]) as length from {{ ref('nested') }}"
 
 
 class TestStoredRows:
     @pytest.fixture(scope="class")
     def models(self):
+        numbers = range(8)
         return {
+            **{f"model_{n}.sql": f"select 1 as column_{n}" for n in numbers},
             "nested.sql": "select array('x') as tags, map('k', 'v') as at",
             "copied.sql": SELECTED,
-            "tests.yml": UNIT_TEST,
+            "tests.yml": UNIT_TEST + "".join(OF_ONE_NAME.format(n=n) for n in numbers),
         }
 
     @pytest.fixture(scope="class")
@@ -42,3 +51,7 @@ class TestStoredRows:
             build = dbt("build")
             assert build.status("expressions") == "pass", build.message("expressions")
             assert build.status("unnamed") == "pass", build.message("unnamed")
+
+    def test_unit_tests_of_one_name_run_at_the_same_time(self, project):
+        for _ in range(2):
+            assert "PASS=8 " in (output := dbt("test", "--select", "of_one_name").output), output
