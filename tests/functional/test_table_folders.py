@@ -170,6 +170,25 @@ class TestATableInAnotherFolder(Folders):
         run = dbt("run", "--select", name, root=f"file://{root}/")
         assert run.status(name) == "success", run.message(name)
 
+    def test_a_clone_does_not_drop_what_it_can_not_replace(self, project, table, spark, tmp_path):
+        assert dbt("run", "--select", "whole").status("whole") == "success"
+        other = f"{project.test_schema}_other"
+        manifest = Path("target/manifest.json").read_text(encoding="utf-8")
+        state = manifest.replace(project.test_schema, other)
+        (tmp_path / "manifest.json").write_text(state, encoding="utf-8")
+        spark.sql(f"create schema {other}")
+        spark.sql(f"create table {other}.whole using delta as select 2 as id")
+        clone = ("clone", "--full-refresh", "--select", "whole", "--state", str(tmp_path))
+        assert "Please TRUNCATE" in dbt(*clone).message("whole")
+        assert dbt(*clone, root=str(tmp_path)).status("whole") == "error"
+        assert table("whole").rows() == [(1,)]
+        spark.sql(f"truncate table {table('whole').name}")
+        run = dbt(*clone)
+        assert run.status("whole") == "success", run.message("whole")
+        assert table("whole").rows() == [(2,)]
+        assert table("whole").properties["dbt.relation"] == table("whole").quoted
+        spark.sql(f"drop schema {other} cascade")
+
     def test_a_relative_one_is_refused(self, project):
         run = dbt("run", "--select", "whole", root="data")
         assert "location_root: got 'data'; accepted: an absolute path" in run.message("whole")

@@ -28,7 +28,8 @@
   {%- endif -%}
 
   {%- set target_relation = this.incorporate(type='table') -%}
-  {%- if existing is not none -%}
+  {#- A dropped table leaves its files in a folder of its own, and Delta clones into none with files. It says what to do. -#}
+  {%- if existing is not none and not (existing.is_table and adapter.folders().of(config, this)) -%}
     {% do _deltawiden_drop_for('select * from ' ~ other.render(), existing) %}
   {%- endif -%}
   {%- call statement('main') -%}
