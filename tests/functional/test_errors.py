@@ -11,6 +11,13 @@ from pyspark.sql import SparkSession
 from tests.functional.support import dbt
 
 TABLE = "{{ config(materialized='table') }} "
+HOOKED = """
+{{ config(materialized='table', post_hook=[
+  "create or replace table {{ target.schema }}.hooks (n int) using delta",
+  "insert into {{ target.schema }}.hooks values (1)",
+  "select assert_true(n = {{ var('n', 1) }}, 'other n'), 1 as a, 1 as a, null from {{ this }}"]) }}
+select 1 as n
+"""
 
 
 class TestErrors:
@@ -23,6 +30,7 @@ class TestErrors:
             # Spark's message comes from an error of a library, which has no condition.
             "in_library.sql": TABLE + "select xpath_string('<a>' || id, 'a') as x from range(1)",
             "damaged.sql": TABLE + "select max(u) as u from {{ target.schema }}.is_damaged",
+            "hooked.sql": HOOKED,
             "by_delta.sql": """
 {{ config(materialized='incremental', tblproperties={'delta.appendOnly': 'true'},
           incremental_strategy='insert_overwrite') }}
@@ -45,6 +53,11 @@ select 1 as id
     def test_the_deepest_cause_is_shown(self, project):
         message = dbt("run", "-s", "in_library").message("in_library")
         assert re.search("\n +Caused by: .*XML document structures must start and end", message)
+
+    def test_a_query_of_a_hook_runs_to_its_last_column(self, project, table):
+        assert dbt("run", "-s", "hooked").status("hooked") == "success"
+        assert "other n" in dbt("run", "-s", "hooked", n=2).message("hooked")
+        assert table("hooks").rows() == [(1,)]
 
     def test_a_damaged_file_says_how_to_go_back(self, project, spark: SparkSession):
         table = f"{project.test_schema}.is_damaged"

@@ -6,7 +6,8 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from dbt.adapters.contracts.connection import Connection, ConnectionState
+import agate
+from dbt.adapters.contracts.connection import AdapterResponse, Connection, ConnectionState
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.connections import SparkConnectionManager
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
@@ -90,6 +91,21 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
         if bindings is not None and method in _QUOTED_BY_PYHIVE:
             sql, bindings = sql % tuple(literal(value) for value in bindings), None
         return super().add_query(sql, auto_begin, bindings, *arguments, **options)
+
+    def execute(
+        self, sql: str, auto_begin: bool = False, fetch: bool = False, limit: int | None = None
+    ) -> tuple[AdapterResponse, agate.Table]:
+        """Run a statement, also a query whose rows are not read: a hook can be one that fails.
+
+        Raises:
+            DbtDatabaseError: Spark or Delta refused the statement.
+        """
+        result: tuple[AdapterResponse, agate.Table] = super().execute(sql, auto_begin, fetch, limit)
+        handle = self.get_thread_connection().handle
+        if not fetch and isinstance(handle, SessionConnection):
+            with self.exception_handler(sql):
+                handle.run_unread()
+        return result
 
     @classmethod
     def open(cls, connection: Connection) -> Connection:

@@ -83,6 +83,19 @@ class SessionConnection(SparkConnectionWrapper):
         with errors_as_dbt_errors():
             self._frame = self.session.sql(statement)
 
+    def run_unread(self) -> None:
+        """Run the last statement to its end if it is a query: nobody will read its rows.
+
+        A command has run already, and its rows are local.
+
+        Raises:
+            DbtDatabaseError: the query failed.
+        """
+        frame = self._last_cursor._frame if self._last_cursor is not None else None
+        with errors_as_dbt_errors():
+            if frame is not None and not frame.isLocal():
+                frame.write.format("noop").mode("overwrite").save()
+
     @contextlib.contextmanager
     def with_setting(self, key: str, value: str) -> Iterator[None]:
         """Run the statements inside with a setting.
