@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -17,7 +18,7 @@ from dbt.adapters.deltawiden.credentials import (
     DeltaWidenCredentials,
     project_dir,
 )
-from dbt.adapters.deltawiden.spark.connect import open_connect
+from dbt.adapters.deltawiden.spark.connect import ConnectConnection, open_connect
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
 from dbt.adapters.deltawiden.spark.errors import error_text, has_java_stack
 from dbt.adapters.deltawiden.spark.keep_alive.session import open_kept, release_kept
@@ -39,6 +40,17 @@ logger = AdapterLogger("DeltaWiden")
 
 # PyHive quotes a text in such a way that Spark still substitutes the `${...}` in it.
 _QUOTED_BY_PYHIVE = (ConnectionMethod.THRIFT, ConnectionMethod.HTTP)
+
+# dbt's name for the connection of a command, on which it runs the hooks of `on-run-start`.
+_OF_COMMAND = "master"
+# What changes nothing but the session. A session of Spark Connect is only its connection's, and dbt
+# closes a connection after each node, so what the hooks of a command do is repeated in the others.
+_OF_SESSION = re.compile(
+    r"(?:\s|--[^\n]*\n|/\*.*?\*/)*"
+    r"(?:(?:create\s+(?:or\s+replace\s+)?|drop\s+)temp(?:orary)?|declare|reset|set|use)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_repeated: list[str] = []
 
 
 class DeltaWidenConnectionManager(SparkConnectionManager):
@@ -90,7 +102,10 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
         method = self.get_thread_connection().credentials.method
         if bindings is not None and method in _QUOTED_BY_PYHIVE:
             sql, bindings = sql % tuple(literal(value) for value in bindings), None
-        return super().add_query(sql, auto_begin, bindings, *arguments, **options)
+        connection, cursor = super().add_query(sql, auto_begin, bindings, *arguments, **options)
+        if connection.name == _OF_COMMAND and _OF_SESSION.match(sql):
+            _repeated.append(sql)
+        return connection, cursor
 
     def execute(
         self, sql: str, auto_begin: bool = False, fetch: bool = False, limit: int | None = None
@@ -120,7 +135,10 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
         warn_of_filters(credentials.given_settings)
         if connection.state == ConnectionState.OPEN or not credentials.has_session:
             return _open_server(super().open, connection)
-        connection.handle = _open_session(credentials)
+        connection.handle = handle = _open_session(credentials)
+        if isinstance(handle, ConnectConnection):
+            for statement in _repeated:
+                handle.cursor().execute(statement)
         connection.state = ConnectionState.OPEN
         _describe_jobs(connection, connection.name)
         return connection
@@ -164,6 +182,7 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
     def cleanup_all(self) -> None:
         """Close all connections. dbt calls this at the end of a command."""
         super().cleanup_all()
+        _repeated.clear()
         release_functions()
         release_session()
         release_kept()

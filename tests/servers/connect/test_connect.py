@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.functional.support import dbt
 from tests.functional.test_check_project import (  # noqa: F401
     TestCheckProject,
     TestNothingDiffers,
@@ -28,3 +29,33 @@ class TestPlanApply(_PlanApply):
             # PySpark sets it with the session.
             patch.setenv("SPARK_CONNECT_MODE_ENABLED", "1")
             yield {"method": "session", "host": LOOPBACK, "server_side_parameters": address}
+
+
+class TestOnRunStart:
+    """What the project sets for the whole command counts for each node."""
+
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        return {
+            "on-run-start": [
+                "/* a comment */ set spark.sql.session.timeZone=Asia/Tokyo",
+                "create temporary view one as select 1 as n",
+                "declare variable two int",
+                "set var two = (select n + 1 from one)",
+                "create table if not exists {{ target.schema }}.hooks (n int) using delta",
+                "insert into {{ target.schema }}.hooks select two",
+            ]
+        }
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        select = "select unix_seconds(cast('2024-01-01' as timestamp)) as at, n, two from one"
+        return {f"{name}.sql": f"{{{{ config(materialized='table') }}}} {select}" for name in "ab"}
+
+    def test_counts_for_the_nodes_of_its_command(self, project, table):
+        for runs in (1, 2):
+            run = dbt("run")
+            for name in "ab":
+                assert run.status(name) == "success", run.message(name)
+                assert table(name).rows() == [(1704034800, 1, 2)]
+            assert table("hooks").rows() == [(2,)] * runs
