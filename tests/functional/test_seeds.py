@@ -166,7 +166,9 @@ class TestASeedThatWasLoadedBefore:
 class TestLossThatASeedAccepts:
     @pytest.fixture(scope="class")
     def seeds(self):
-        return {"shares.csv": "id,share\n1,62.3888186\n2,\n3,0.5\n"}
+        formatted = 'thousands,percent,power,dollars\n"1,000",50%,1e3,$5.00\n-2,3,4,0.1\n'
+        shares = "id,share\n1,62.3888186\n2,\n3,0.5\n"
+        return {"shares.csv": shares, "formatted.csv": formatted}
 
     @pytest.fixture(scope="class")
     def project_config_update(self):
@@ -184,6 +186,7 @@ class TestLossThatASeedAccepts:
             assert run.status("shares") == "success", run.message("shares")
             assert ("'62.3888186' is not stored exactly as float" in run.output) == warned
             assert table("shares").rows("id", "double(share)") == rounded
+            assert table("formatted").rows() == [(-2, 3, 4, 0.1), (1000, 50, 1000, 5.0)]
         run = dbt("seed", action="warm")
         assert "on_lossy_write: got 'warm'; accepted: error, warn, ignore" in run.message("shares")
 

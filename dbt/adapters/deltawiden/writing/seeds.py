@@ -28,6 +28,7 @@ from dbt.adapters.deltawiden.writing.store_assignment import INTEGER_BITS
 
 _MOST_SHOWN = 10
 _MOST_DIGITS = 38
+_MOST_ADJUSTED = 400  # The largest double has fewer digits.
 
 # The time zone in which Spark reads a timestamp without a time zone, and the type that `timestamp`
 # means, https://spark.apache.org/docs/latest/sql-ref-datatypes.html (spark.sql.timestampType).
@@ -164,12 +165,26 @@ def seed_values(seed: Mapping[str, Any], table: agate.Table) -> list[list[Any]]:
     def written(text: str, value: Any, index: int) -> Any:
         if value is None or not (texts[index] or numbers[index]):
             return value
-        return text if texts[index] else text.strip(_SPACES)
+        return text if texts[index] else _number_text(text.strip(_SPACES), value)
 
     return [
         [written(records[row][index], value, index) for index, value in enumerate(values)]
         for row, values in enumerate(table.rows)
     ]
+
+
+def _number_text(text: str, value: Decimal) -> str:
+    """Return a number as Spark's casts read it: of the text 1e3 or 50%, a bigint would be null.
+
+    Args:
+        value: what dbt has read in the text, rounded to 28 digits.
+    """
+    found = _NUMBER.fullmatch(text)
+    if found and not found[3]:
+        return text
+    number = Decimal(text) if found else value
+    # Otherwise, no type has it.
+    return f"{number:f}" if abs(number.adjusted()) < _MOST_ADJUSTED else text
 
 
 def _as_text(seed: Mapping[str, Any]) -> frozenset[str]:
