@@ -109,7 +109,8 @@ def _compile(
             context.update((values or {}) if node.unique_id == unique_id else {})
             return context
 
-    references = context["ref"]
+    # A project can have its own `ref`.
+    references = context["builtins"]["ref"]
     node = deepcopy(references.manifest.nodes[unique_id])
     if node.language != "sql":
         raise NotCompared("the full query of a Python model is not known")
