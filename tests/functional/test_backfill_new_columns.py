@@ -12,8 +12,12 @@ CONFIG = """materialized='incremental', unique_key='id', on_schema_change='appen
   type_widening=true, backfill_new_columns=true"""
 MACROS = """
 {% macro only_new(column) %}
-  {% if dbt.is_incremental() %}where {{ column }} > 2{% endif %}
+  where true {% if dbt.is_incremental() %} and {{ column }} > 2 {% endif %}
+  {% if not flags.FULL_REFRESH %} and {{ column }} > 2 {% endif %}
+  {% if not should_full_refresh() %} and {{ column }} > 2 {% endif %}
 {% endmacro %}
+{# As dbt's documentation replaces it. #}
+{% macro ref() %}{{ return(builtins.ref(*varargs, **kwargs)) }}{% endmacro %}
 {% macro price(column) %}cast({{ column }} * 1.25 as decimal(10,2)){% endmacro %}
 """
 # The first run writes 0 to 3. Then the source no longer has 0, and has 4 and 5.
@@ -85,6 +89,11 @@ where if({{{{ var('fails', 'false') }}}}, raise_error('not today'), true)
 {{% endif %}}
 select id {{% if var('step') > 1 %}}, 1 as more {{% endif %}} from range(2)
 """,
+    "selfish": f"""
+{{{{ config({CONFIG}) }}}} select id
+{{% if var('step') > 1 %}}, (select count(id) from {{{{ this }}}}) as more {{% endif %}}
+from range(2)
+""",
     "nested": f"""
 {{{{ config({CONFIG}) }}}}
 select id, named_struct('a', id {{% if var('step') > 1 %}}, 'b', id {{% endif %}}) as st
@@ -93,6 +102,11 @@ from range(2)
 }
 CONTRACT = """
 models:
+  - name: merged
+    constraints: [{type: foreign_key, columns: [id], to: "ref('numbers')", to_columns: [id]}]
+    columns:
+      - name: id
+        constraints: [{type: foreign_key, to: "ref('numbers')", to_columns: [id]}]
   - name: declared
     config: {contract: {enforced: true}}
     columns:
@@ -230,6 +244,7 @@ class TestNewColumns(Models):
             ("lacking", "the model's full query has no more; it has id"),
             ("guarded", "runs a statement that its run alone may run: -- all drop table"),
             ("guarded", "Nothing was changed or written. Correct it, or set backfill_new_columns"),
+            ("selfish", "its full query reads the model's own table"),
             ("doubled", "several rows in the model's full query: id = None (2 rows)"),
         ],
     )
@@ -307,7 +322,7 @@ class TestNewColumns(Models):
 @pytest.mark.slow
 class TestBySqlAlone(Models):
     def test_the_same_is_done(self, by_sql_alone, merged):
-        dbt("run", "--select", "merged", step=1)
+        dbt("run", "--select", "merged", "--full-refresh", step=1)
         run = dbt("run", "--select", "merged", step=2)
         assert "backfilled a price, st, note in 2 rows" in run.output
         assert merged.rows("note") == [*((f"v{n}",) for n in range(1, 6)), (None,)]

@@ -2,23 +2,32 @@
 
 import re
 from collections.abc import Callable, Mapping
-from copy import deepcopy
+from copy import copy, deepcopy
 from typing import Any
 
 from dbt.adapters.base.relation import BaseRelation
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.deltawiden.sql.identifiers import read_name
+from dbt.adapters.deltawiden.sql.relation_names import name_pattern
 from dbt.adapters.deltawiden.widening.matched_rows import NotCompared
 
 FullQuery = Callable[[], str]
 """Compiles the model's query as in a full refresh, or raises NotCompared."""
 
+_GAP = r"(?:\s|--[^\n]*\n|/\*.*?\*/)"
 _READING = re.compile(
-    r"(?:\s|\(|--[^\n]*\n|/\*.*?\*/)*(?:desc|describe|explain|select|show|values|with)\b",
+    rf"(?:{_GAP}|\()*(desc|describe|explain|select|show|values|with)\b", re.IGNORECASE | re.DOTALL
+)
+# A WITH can come before each of these.
+_WRITING = re.compile(
+    rf"\b(?:delete{_GAP}+from|insert{_GAP}+(?:into|overwrite)|merge{_GAP}+into"
+    rf"|(?:insert|merge){_GAP}+with{_GAP}+schema"
+    rf"|update{_GAP}+(?:[\w.]|`[^`]*`)+{_GAP}+(?:(?:as{_GAP}+)?(?:\w+|`[^`]*`){_GAP}+)?set)\b",
     re.IGNORECASE | re.DOTALL,
 )
-# A WITH can come before an INSERT.
-_WRITING = re.compile(r"\binsert\s+(?:into|overwrite)\b", re.IGNORECASE)
+
+_RUNS = ("run", "build")
 
 _CHANGING = frozenset(
     {
@@ -62,7 +71,7 @@ def compile_full_query(context: Mapping[str, Any], unique_id: str) -> str:
         NotCompared: it has no such query, or dbt can't compile it. The message is the reason.
     """
     try:
-        return _compile(context, unique_id, is_incremental=False)
+        return _compile(context, unique_id, is_incremental=False, is_full=True)
     except DbtRuntimeError as error:
         raise NotCompared(f"dbt can't compile its full query: {error.msg}") from error
 
@@ -81,19 +90,21 @@ def compile_next_query(
         DbtRuntimeError: dbt can't compile it.
     """
     is_incremental = table is not None and not table.is_view
-    return _compile(context, unique_id, is_incremental, {"this": table} if table else {})
+    return _compile(context, unique_id, is_incremental, values={"this": table} if table else {})
 
 
 def _compile(
     context: Mapping[str, Any],
     unique_id: str,
     is_incremental: bool,
+    is_full: bool = False,
     values: Mapping[str, Any] | None = None,
 ) -> str:
     """Compile a query, with the ephemeral models that it reads, while its text may only read.
 
     Args:
         is_incremental: what it is for a model that is materialized so.
+        is_full: whether the text is that of a full refresh.
         values: what the context of the node has instead of dbt's.
     """
     # dbt-core imports the adapters before it.
@@ -104,7 +115,10 @@ def _compile(
             context = super()._create_node_context(node, *args)
             is_it = is_incremental and node.config.materialized == "incremental"
             macros = {"is_incremental": lambda: is_it}
+            if is_full:
+                macros["should_full_refresh"] = lambda: True
             context.update({**macros, "dbt": {**context["dbt"], **macros}})
+            context["flags"] = _flags_of_run(context["flags"], is_full)
             context["adapter"] = _ReadingAdapter(context["adapter"])
             context.update((values or {}) if node.unique_id == unique_id else {})
             return context
@@ -115,8 +129,24 @@ def _compile(
     if node.language != "sql":
         raise NotCompared("the full query of a Python model is not known")
     node.extra_ctes, node.extra_ctes_injected = [], False
+    # dbt has compiled their references in place, and can't compile them again.
+    for each in (node, *node.columns.values()):
+        kept = (one for one in getattr(each, "constraints", ()) if one.type != "foreign_key")
+        each.constraints = list(kept)
     compiler = OutsideOfItsRun(references.config)
-    return str(compiler.compile_node(node, references.manifest, write=False).compiled_code)
+    query = str(compiler.compile_node(node, references.manifest, write=False).compiled_code)
+    own = node.relation_name
+    if is_full and own and name_pattern(read_name(own)).search(query):
+        raise NotCompared(f"its full query reads the model's own table {own}")
+    return query
+
+
+def _flags_of_run(flags: Any, is_full: bool) -> Any:
+    """Return dbt's flags, of whatever command, as those of a run."""
+    flags = copy(flags)
+    flags.WHICH = flags.WHICH if flags.WHICH in _RUNS else "run"
+    flags.FULL_REFRESH = is_full or flags.FULL_REFRESH
+    return flags
 
 
 class _ReadingAdapter:
@@ -139,7 +169,8 @@ class _ReadingAdapter:
 
 def _reading(sql: str) -> str:
     """Return a statement that only reads."""
-    if not _READING.match(sql) or _WRITING.search(sql):
-        first = " ".join(sql.split())[:100]
-        raise NotCompared(f"the model's text runs a statement that its run alone may run: {first}")
+    first = _READING.match(sql)
+    if not first or (first[1].lower() == "with" and _WRITING.search(sql)):
+        shown = " ".join(sql.split())[:100]
+        raise NotCompared(f"the model's text runs a statement that its run alone may run: {shown}")
     return sql
