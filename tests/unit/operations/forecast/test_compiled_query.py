@@ -94,7 +94,14 @@ def test_an_incremental_query_is_no_full_query(context: dict[str, Any], compiled
     os.utime(compiled, (WRITTEN, WRITTEN))
     with pytest.raises(DbtRuntimeError, match="reads the model's own table"):
         compiled_query(context, NODE, TABLE)
+    write_results(compiled.parents[3], ["model.shop.orders"], **{**COMPILED, "full_refresh": False})
     assert compiled_query(context, NODE, TABLE, "dbt compile").startswith(QUERY)
+
+
+def test_a_full_query_is_no_incremental_query(context: dict[str, Any], compiled: Path):
+    with pytest.raises(DbtRuntimeError, match="is what dbt compile --full-refresh wrote"):
+        compiled_query(context, NODE, TABLE, "dbt compile")
+    assert compiled_query(context, NODE, None, "dbt compile") == QUERY
 
 
 @pytest.mark.parametrize(

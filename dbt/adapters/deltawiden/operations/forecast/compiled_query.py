@@ -46,7 +46,7 @@ def compiled_query(
     query = compiled.read_text(encoding="utf-8")
     results = Path(config.project_target_path, "run_results.json")
     last = _last_command(results, str(node["unique_id"]), written)
-    for what in _differing(context, node, query, last, table if command == FULL else None):
+    for what in _differing(context, node, query, last, table, command == FULL):
         raise DbtRuntimeError(
             f"{compiled} {what}. Run {command} again, with the target and the --vars of this "
             "operation."
@@ -70,19 +70,23 @@ def _differing(
     query: str,
     last: Mapping[str, Any],
     table: BaseRelation | None,
+    is_full: bool,
 ) -> Iterator[str]:
     """Yield what shows that a query is not the one that is meant.
 
     Args:
         last: the arguments of the command that has written it. Empty if they are not known.
-        table: the model's table, if the query is meant to be the full one.
+        table: the model's table, or None.
+        is_full: whether the query is meant to be the full one.
     """
     read = [str(name) for name in _relation_names(context["graph"], node)]
     if read and not any(_names(query, name) for name in read):
         yield f"does not read {' or '.join(read)}, as the model does for this target"
-    if table is not None and _names(query, table.render()):
+    if table is not None and not is_full and last.get("full_refresh"):
+        yield f"is what dbt {last['which']} --full-refresh wrote"
+    if table is not None and is_full and _names(query, table.render()):
         yield f"reads the model's own table {table.render()}, so it is not the full query"
-    if table is not None:
+    if table is not None and is_full:
         yield from _not_full(last)
     if last and not _has_vars(last, context["invocation_args_dict"]):
         yield f"was written by dbt {last['which']} with other --vars"
