@@ -53,6 +53,7 @@ def found(folder: Path, name: str, text: str, target_type: str = "deltawiden") -
         ("{# target.type #} select target.type from a as target -- adapter.type()", []),
         ("{{ target.name }} {{ other.target.type }} {{ adapter.types() }}", []),
         ("{% if target.type == 'spark' %} not closed", []),
+        ("{% snapshot a %}\n{{ target.type }}\n{%- endsnapshot -%}\n{{ adapter.type() }}", [2, 4]),
     ],
 )
 def test_the_lines_that_read_the_name_are_found(tmp_path: Path, text: str, lines: list[int]):
@@ -60,8 +61,8 @@ def test_the_lines_that_read_the_name_are_found(tmp_path: Path, text: str, lines
 
 
 def test_a_comment_in_yaml_is_not_read(tmp_path: Path):
-    text = "# {{ target.type }}\n+enabled: \"{{ target.type in ['spark'] }}\""
-    assert found(tmp_path, "dbt_project.yml", text) == [2]
+    text = "\n\n# {{ target.type }}\n+enabled: \"{{ target.type in ['spark'] }}\""
+    assert found(tmp_path, "dbt_project.yml", text) == [4]
 
 
 def test_a_target_type_in_the_profile_answers_for_target_alone(tmp_path: Path):

@@ -16,7 +16,9 @@ _NAMES = ("target", "adapter")
 _DBT_SPARK = "spark"
 _CONDITIONS = (nodes.Compare, nodes.And, nodes.Or)
 _MESSAGES = ("exceptions", "log", "print")
-_COMMENT = re.compile(r"^\s*#.*", re.MULTILINE)
+_COMMENT = re.compile(r"^[ \t]*#.*", re.MULTILINE)
+# dbt finds these blocks itself: its Jinja does not know them.
+_SNAPSHOT = re.compile(r"\{%[-+]?\s*(?:end)?snapshot\b.*?%\}", re.DOTALL)
 
 
 def find_adapter_names(files: ProjectFiles, own: str, target_type: str) -> Iterator[Finding]:
@@ -33,6 +35,7 @@ def find_adapter_names(files: ProjectFiles, own: str, target_type: str) -> Itera
             continue
         if file.suffix != ".sql":
             text = _COMMENT.sub("", text)
+        text = _SNAPSHOT.sub(lambda block: "\n" * block[0].count("\n"), text)
         try:
             parsed = environment.parse(text)
         except jinja2.TemplateSyntaxError:
