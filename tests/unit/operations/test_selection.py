@@ -118,3 +118,53 @@ def test_with_a_catalog_in_the_target_shorter_names_are_in_it(selection: Selecti
     found = in_lake.relations(None, "shop.orders", "shop")
     assert {table.render() for table in found} == {"lake.shop.orders", "lake.shop.far"}
     assert in_lake.catalog_and_schema("other.`a.b`") == ("other", "a.b")
+
+
+def two_packages(selection: Selection) -> Selection:
+    nodes = [
+        {
+            "unique_id": f"model.{package}.{name}.v{version}",
+            "package_name": package,
+            "name": name,
+            "version": version,
+            "latest_version": 2,
+            "resource_type": "model",
+            "schema": package,
+            "alias": f"{name}{version}",
+        }
+        for package, name, version in [
+            ("own", "orders", 1),
+            ("own", "orders", 2),
+            ("other", "orders", 2),
+            ("other", "bills", 2),
+        ]
+    ]
+    return replace(selection, graph={"nodes": {node["unique_id"]: node for node in nodes}})
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("orders.v1", "model.own.orders.v1"),
+        ("own.orders.v1", "model.own.orders.v1"),
+        ("other.orders.v2", "model.other.orders.v2"),
+        ("own.orders", "model.own.orders.v2"),
+        ("bills", "model.other.bills.v2"),
+    ],
+)
+def test_a_name_can_start_with_the_package(selection: Selection, name: str, found: str):
+    both = two_packages(selection)
+    assert both.node(name)["unique_id"] == found
+    (named,) = both.nodes_named([name, found.removeprefix("model.")], "incremental")
+    assert named["unique_id"] == found
+
+
+@pytest.mark.parametrize("name", ["orders", "orders.v2"])
+def test_a_name_in_two_packages_is_refused(selection: Selection, name: str):
+    with pytest.raises(CompilationError, match=r"name one of them: other\.orders\.v2, own\.orders"):
+        two_packages(selection).node(name)
+
+
+def test_models_of_one_name_in_two_packages_can_both_be_named(selection: Selection):
+    found = two_packages(selection).nodes_named(["own.orders", "other.orders"], "incremental")
+    assert [node["package_name"] for node in found] == ["own", "other"]

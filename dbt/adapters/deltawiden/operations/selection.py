@@ -67,14 +67,20 @@ class Selection:
         """Return the node of a model, snapshot or seed.
 
         For a model with versions, ``name`` means the latest version, and ``name.v1`` version 1.
+        The name of the package can come first: ``package.name``.
 
         Raises:
-            CompilationError: the project has no such node, or not the latest version of a model.
+            CompilationError: the project has no such node, or not the latest version of a model, or
+                several packages have one.
         """
         nodes = self.nodes()
-        versions = [node for node in nodes if node["name"] == name]
+        versions = [node for node in nodes if name in _names(node, str(node["name"]))]
         latest = [node for node in versions if node.get("version") == node.get("latest_version")]
-        found = [node for node in nodes if full_name(node) == name] + latest
+        exact = [node for node in nodes if name in _names(node, full_name(node))]
+        found = exact or latest
+        if len(found) > 1:
+            both = ", ".join(sorted(_names(node, full_name(node))[1] for node in found))
+            raise self.error(f"several packages have a '{name}'; name one of them: {both}")
         if found:
             return found[0]
         if versions:
@@ -100,7 +106,7 @@ class Selection:
         """
         if models is not None:
             named = [self.node(name) for name in names_listed(models)]
-            return list({full_name(node): node for node in named}.values())
+            return list({str(node["unique_id"]): node for node in named}.values())
         found = [node for node in self.nodes() if node["config"]["materialized"] == materialized]
         # Sort them, so that two reports can be compared. dbt's own order can change.
         return sorted(found, key=full_name)
@@ -161,6 +167,11 @@ def full_name(node: Node) -> str:
     """
     name, version = str(node["name"]), node.get("version")
     return name if version is None else f"{name}.v{version}"
+
+
+def _names(node: Node, name: str) -> tuple[str, str]:
+    """Return a name of a node, without and with the name of its package."""
+    return name, f"{node.get('package_name')}.{name}"
 
 
 def _listed(nodes: Iterable[Node]) -> str:

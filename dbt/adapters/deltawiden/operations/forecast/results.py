@@ -17,18 +17,24 @@ from dbt.adapters.deltawiden.operations.result import (
 
 @dataclass(frozen=True)
 class PlanResults(OperationResults):
-    """The results of ``check_type_widening`` or ``plan``, and what reads the tables."""
+    """The results of ``check_type_widening`` or ``plan``, and what reads the tables.
+
+    Attributes:
+        ids: the unique id of the node of each result.
+    """
 
     OUTPUTS = ("text", "json", "markdown", "html")
 
     downstream: Sequence[Effect] = ()
+    ids: Sequence[str] = ()
 
     @classmethod
     def of(cls, operation: str, forecast: Forecast, asked: Sequence[str]) -> "PlanResults":
         """Return the results of a forecast that has run: first the models that were asked for."""
         reached = [key for key in forecast.results if key not in asked]
-        each = [forecast.results[key] for key in (*asked, *reached)]
-        return cls(operation, each, {}, sorted_effects(forecast.effects))
+        ids = (*asked, *reached)
+        each = [forecast.results[key] for key in ids]
+        return cls(operation, each, {}, sorted_effects(forecast.effects), ids)
 
     @property
     def widened(self) -> list[str]:

@@ -48,20 +48,19 @@ class TableChecks:
         Args:
             is_wrong: returns whether the configuration of a node is not accepted.
         """
-        planned = plan(self.reader, self.selection, None).failed
+        planned = plan(self.reader, self.selection, None)
         stopping: set[str] = set()
         paths: list[Path] = []
         for node in sorted(self.selection.nodes(), key=full_name):
             for finding in () if is_wrong(node) else self._of_node(node, paths):
                 if finding.effect is Effect.STOPS:
-                    stopping.add(full_name(node))
+                    stopping.add(str(node["unique_id"]))
                 yield finding
         yield from self._views(paths)
-        by_name = {full_name(node): node for node in self.selection.nodes()}
-        for result in planned:
-            node = by_name.get(result.table, {})
-            if result.table not in stopping and not (node and is_wrong(node)):
-                yield self._refused(result.table, node, result.error)
+        for unique_id, result in zip(planned.ids, planned.each, strict=True):
+            node = self.selection.graph["nodes"][unique_id]
+            if result.error and unique_id not in stopping and not is_wrong(node):
+                yield self._refused(node, result.error)
 
     def _of_node(self, node: Node, paths: list[Path]) -> Iterator[Finding]:
         if node["resource_type"] == "seed":
@@ -147,23 +146,24 @@ class TableChecks:
     def _views(self, tables: list[Path]) -> Iterator[Finding]:
         finder = self.reader.finder
         models = view_models(self.selection.nodes())
+        nodes = {path: node for node in self.selection.nodes() for path in view_models([node])}
         for view in finder.over(*tables) if tables else ():
-            name = models.get(folded(view.shown))
-            place = self.files.of_node(self.selection.node(name)) if name else NOWHERE
+            node = nodes.get(folded(view.shown))
+            place = self.files.of_node(node) if node else NOWHERE
             casts = [cast.text for cast in view.casts] or ["it has the types from before"]
             text = f"{path_text(view.shown)}: {'; '.join(casts)}"
             do = " or: ".join(update_commands(view, models, finder.can_follow))
             yield Finding("a view that casts back", Effect.CHANGES, place, text, do)
 
-    def _refused(self, name: str, node: Node, error: str) -> Finding:
-        place = self.files.of_node(node) if node else NOWHERE
+    def _refused(self, node: Node, error: str) -> Finding:
+        place = self.files.of_node(node)
         if error == QUERY_NOT_KNOWN or condition(error) == _NOT_BUILT:
             kind, effect = "a model that could not be planned", Effect.UNCHECKED
             do = "run dbt compile, then check_project with compiled: true"
         else:
             kind, effect = "a model that is refused", Effect.STOPS
             do = "do what the text says; dbt run-operation plan shows the plan of each model"
-        return Finding(kind, effect, place, f"{name}: {error}", do)
+        return Finding(kind, effect, place, f"{full_name(node)}: {error}", do)
 
 
 def _kind(of: DataType) -> str:
