@@ -78,6 +78,10 @@ class _Deployment:
         # dbt appends the name of a custom schema to the target's: ci_finance matches prod_finance.
         if schema != own_schema and not schema.startswith(f"{own_schema}_"):
             return None
+        custom = str((node.get("config") or {}).get("schema") or "").strip()
+        # A project can leave it out in some targets, with generate_schema_name_for_env.
+        if custom and schema.lower() != f"{own_schema}_{custom}".lower():
+            return None
         catalog, other = self.selection.catalog_and_schema(self.against)
         own_catalog = node.get("database")
         # A model that is configured to be in another catalog than the target's is there everywhere.
@@ -127,9 +131,10 @@ class _Model:
 def _find(selection: Selection, node: Node, against: str) -> _Model:
     place = _Deployment(selection, against).place(node)
     if place is None:
+        appended = f"_{node['config']['schema']}" if node["config"].get("schema") else ""
         raise selection.error(
             f"the schema of {full_name(node)}, {node['schema']}, is not one of the target's "
-            f"({selection.target_schema}), so there is none to compare with"
+            f"({selection.target_schema}{appended}), so there is none to compare with"
         )
     catalog, schema = place
     return _Model(

@@ -1,0 +1,26 @@
+"""Where a deployment has the relations of a target."""
+
+import pytest
+
+from dbt.adapters.deltawiden.operations.forecast.check_type_widening import _Deployment
+from dbt.adapters.deltawiden.operations.selection import Selection
+
+SELECTION = Selection("check_type_widening", {}, "ci", lambda *_: None, lambda *_: ())
+
+
+@pytest.mark.parametrize(
+    ("schema", "configured", "place"),
+    [
+        ("ci", None, (None, "prod")),
+        ("ci_finance", "finance", (None, "prod_finance")),
+        ("ci_finance", " finance ", (None, "prod_finance")),
+        ("ci_finance", None, (None, "prod_finance")),
+        # With dbt's generate_schema_name_for_env, production alone has custom schemas.
+        ("ci", "finance", None),
+        ("ci_7_finance", "finance", None),
+        ("finance", "finance", None),
+    ],
+)
+def test_a_custom_schema_has_a_place_there_if_dbt_appends_it(schema, configured, place):
+    node = {"schema": schema, "alias": "orders", "config": {"schema": configured}}
+    assert _Deployment(SELECTION, "prod").place(node) == place
