@@ -240,6 +240,9 @@ def has_java_stack(text: str) -> bool:
     return bool(_JAVA_STACK.search(text))
 
 
+NOT_BUILT = "TABLE_OR_VIEW_NOT_FOUND"
+
+
 def condition(text: str) -> str | None:
     """Return the error condition that a text names.
 

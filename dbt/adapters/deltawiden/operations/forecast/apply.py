@@ -9,6 +9,7 @@ from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.operations.forecast.downstream import READS, Forecast, Reader
 from dbt.adapters.deltawiden.operations.forecast.model import TableChange
 from dbt.adapters.deltawiden.operations.result import OperationResult, attempt
+from dbt.adapters.deltawiden.spark.errors import NOT_BUILT, condition
 from dbt.adapters.deltawiden.widening.report import misread_text
 from dbt.adapters.deltawiden.writes.attempts import Attempts, retry_with_new_plan
 from dbt.adapters.deltawiden.writes.older_files import left_after_run
@@ -43,7 +44,8 @@ def _why_not(
     inputs = forecast.graph.inputs(forecast.graph.node(unique_id))
     nodes = map(forecast.graph.node, inputs)
     missing = [str(node["name"]) for node in nodes if forecast.reader.relation(node) is None]
-    if missing:
+    is_refused = result.error and condition(result.error) != NOT_BUILT
+    if missing and not is_refused:
         return f"it reads {', '.join(missing)}, which is not built yet"
     if result.error or unique_id in forecast.changes:
         return ""
