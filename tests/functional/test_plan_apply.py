@@ -24,10 +24,34 @@ MODELS = {
     "fresh.sql": "{{ config(materialized='table', file_format='delta') }} select 1 as id",
     "reads.sql": f"{{{{ config({WIDENS}, type_widening=true) }}}} "
     "select id from {{ ref('fresh') }}",
+    "refuses.sql": f"{{{{ config({WIDENS}) }}}} "
+    "select id, {{ var('sum', '1') }} as amount from {{ ref('fresh') }}",
+    "again.sql": f"{{{{ config({WIDENS}, full_refresh=true) }}}} "
+    "select {{ var('sum', '1') }} as amount {% if is_incremental() %}, 1 as never {% endif %}",
+    "of_again.sql": f"{{{{ config({WIDENS}) }}}} select amount from {{{{ ref('again') }}}}",
+    "lost.sql": "{{ config(materialized='table', file_format='delta') }} "
+    "select {{ var('lost', '1') }} as id",
+    "period.sql": "{{ config(materialized='by_period', file_format='delta') }} "
+    "select {{ var('sum', '1') }} as amount",
+    "of_period.sql": f"{{{{ config({WIDENS}) }}}} select amount from {{{{ ref('period') }}}}",
     "later.sql": f"{{{{ config({WIDENS}) }}}} select 1 as id",
     "seen.sql": "{{ config(materialized='view') }} select 1 as id",
 }
-WIDER = {"id": "300", "amount": "12345678.25BD", "sum": "1.5D", "interval": "none"}
+BY_PERIOD = """
+{% materialization by_period, default %}
+  {%- set relation = this.incorporate(type='table') -%}
+  {%- call statement('main') -%} create table {{ relation }} using delta as {{ sql }}
+  {%- endcall -%}
+  {{ return({'relations': [relation]}) }}
+{% endmaterialization %}
+"""
+WIDER = {
+    "id": "300",
+    "amount": "12345678.25BD",
+    "sum": "1.5D",
+    "interval": "none",
+    "lost": "no_such_column",
+}
 
 
 @needs_delta_4
@@ -35,6 +59,10 @@ class TestPlanApply:
     @pytest.fixture(scope="class")
     def models(self):
         return MODELS
+
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"by_period.sql": BY_PERIOD}
 
     @pytest.fixture(scope="class")
     def dbt_spark_target(self, spark_parameters):
@@ -53,8 +81,10 @@ class TestPlanApply:
     def test_the_steps_before_the_write_are_run_and_dbt_spark_writes_the_rows(
         self, project, table, spark
     ):
-        dbt("run", "--exclude", "later", "fresh", "seen")
-        spark.sql(f"create table {project.test_schema}.reads using delta as select 1Y as id")
+        dbt("run", "--exclude", "later", "fresh", "seen", "reads", "refuses")
+        made = f"create table {project.test_schema}."
+        spark.sql(f"{made}reads using delta as select 1Y as id")
+        spark.sql(f"{made}refuses using delta as select 1 as id, 1 as amount")
         before = {name: table(name).rows() for name in ("broken", "orders", "sums", "synced")}
         variables = ["--vars", str(WIDER)]
         found = document("plan", *variables, apply=True)
@@ -64,7 +94,19 @@ class TestPlanApply:
         assert table("orders").types == {"id": "int", "amount": "decimal(10,2)"}
         assert "widen_columns" in by_name["sums"]["error"]
         assert "checkpointInterval" in by_name["broken"]["error"]
-        assert found["failed"] == 2
+        assert "widen_columns" in by_name["refuses"]["error"]
+        assert by_name["again"]["reason"] == "each run makes it again"
+        assert "widen_columns" in by_name["of_again"]["error"]
+        assert by_name["of_period"]["reason"] == "nothing is left to do"
+        unknown = {
+            each["name"]: each["details"][0]
+            for each in found["downstream"]
+            if each["outcome"] == "not known"
+        }
+        assert "materialization by_period of the package test" in unknown.pop("period")
+        assert "no_such_column" in unknown.pop("lost")
+        assert not unknown
+        assert found["failed"] == 4
         assert table("broken").types == {"id": "tinyint"}
         assert table("broken").version == 0
         assert table("sums").types == {"amount": "int"}

@@ -10,6 +10,7 @@ from typing import Any
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.spark.relation import SparkRelation
 
+from dbt.adapters.deltawiden.config.project_macros import writer_of_project
 from dbt.adapters.deltawiden.config.strategies import has_own_macro
 from dbt.adapters.deltawiden.config.validation import require_accepted
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
@@ -161,9 +162,8 @@ class Operations:
     def check_type_widening(self, against: str | None, models: Names) -> PlanResults:
         """Compare what models build in one schema with their tables in another."""
         selection = self._selection("check_type_widening")
-        return check_type_widening(
-            self._reader(selection, False), selection, self.schema_exists, against, models
-        )
+        reader = replace(self._reader(selection, False), writer=self._writer)
+        return check_type_widening(reader, selection, self.schema_exists, against, models)
 
     def plan(self, models: Names, compiled: bool, apply: bool) -> PlanResults:
         """Show what the next run will do to the tables of the target, or do what comes first."""
@@ -182,9 +182,15 @@ class Operations:
     def _run_reader(self, selection: Selection, compiled: bool) -> Reader:
         return replace(
             self._reader(selection, compiled),
+            writer=self._writer,
             taken_over=lambda node: self.taken_over(str(node["unique_id"])),
             check=self._check_node,
         )
+
+    def _writer(self, node: Node) -> str:
+        adapter, materialized = self.context["adapter"], str(node["config"].get("materialized"))
+        project = adapter.config.project_name
+        return writer_of_project(self.manifest, project, adapter.type(), materialized)
 
     def _check_node(self, node: Node) -> None:
         """Check what the run of a node checks before it reads a table.

@@ -114,6 +114,7 @@ def _compile(
         def _create_node_context(self, node: Any, *args: Any) -> Any:
             context = super()._create_node_context(node, *args)
             is_it = is_incremental and node.config.materialized == "incremental"
+            is_it = is_it and not node.config.full_refresh
             macros = {"is_incremental": lambda: is_it}
             if is_full:
                 macros["should_full_refresh"] = lambda: True

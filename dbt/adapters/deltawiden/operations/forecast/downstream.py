@@ -69,6 +69,11 @@ QUERY_NOT_KNOWN = (
     "plan with the argument compiled: true."
 )
 
+_OTHER_WRITER = (
+    "What its run does is not known: its rows are written by {}. What reads its table is planned "
+    "with the types that it has now."
+)
+
 READS = "reads models that change"
 """The heading of the column with the inputs of a model that change or stop."""
 
@@ -90,6 +95,7 @@ class Reader:
         relation: returns the relation of a node where the change is deployed, or None.
         taken_over: returns the table in a folder that the run of a node will take over, and the
             statements that do so, or None.
+        writer: names what writes a node's rows, if a project or a package does.
         check: refuses a node whose run would be refused before it reads a table.
         schemas: the schema of each query that was analysed last, by the unique id of its node.
     """
@@ -101,6 +107,7 @@ class Reader:
     query: Callable[[Node, BaseRelation | None], str]
     relation: Callable[[Node], BaseRelation | None]
     taken_over: Callable[[Node], TakenOver | None] = lambda _: None
+    writer: Callable[[Node], str] = lambda _: ""
     check: Callable[[Node], None] = lambda _: None
     schemas: dict[str, StructType] = field(default_factory=dict)
 
@@ -183,19 +190,28 @@ class Forecast:
     def _visit(self, node: Node) -> None:
         unique_id = str(node["unique_id"])
         because = self._because(node, self._changed)
+        writer = self.reader.writer(node) if self.reader.relation(node) else ""
         decide = self.decide
         if decide is not None and unique_id in self.asked:
-            self._plan(node, because, lambda: decide(node, self.types))
+            self._plan(node, because, lambda: self._decided(node, writer, decide))
             return
         stopped = self._because(node, self._stopped)
         if stopped:
             self._stopped.add(unique_id)
             self._add(node, Outcome.SKIPPED, stopped)
+        elif writer and (because or self.visits_all):
+            self._add(node, Outcome.UNKNOWN, because, (_OTHER_WRITER.format(writer),))
         elif because or self.visits_all:
             self._visit_reached(node, because)
 
+    def _decided(self, node: Node, writer: str, decide: Decide) -> Planned | None:
+        if writer:
+            raise DbtRuntimeError(_OTHER_WRITER.format(writer))
+        return decide(node, self.types)
+
     def _visit_reached(self, node: Node, because: tuple[str, ...]) -> None:
-        if materialization(node) in ("incremental", "snapshot"):
+        is_kept = not node["config"].get("full_refresh") or materialization(node) == "snapshot"
+        if materialization(node) in ("incremental", "snapshot") and is_kept:
             self._plan(node, because, lambda: self.plan_reached(node))
             return
         analysed = self._analysed(node, because)
@@ -205,7 +221,7 @@ class Forecast:
         if relation is None:
             self._set(node, analysed[1])
             return
-        details = _differences(self.reader.backend.schema(relation), analysed[1])
+        details = schema_differences(self.reader.backend.schema(relation), analysed[1])
         if details:
             self._set(node, analysed[1])
             self._add(node, Outcome.NEW_TYPES, because, details)
@@ -215,7 +231,9 @@ class Forecast:
             analysed = self.reader.analyse(self.graph, node, self.types)
         except DbtRuntimeError as error:
             if not because:
-                return None  # What it needs may not be built yet.
+                # What it needs may not be built yet.
+                self._pass_over(node, first_line(error.msg))
+                return None
             self._stopped.add(str(node["unique_id"]))
             self._add(node, Outcome.STOPS, because, (first_line(error.msg),))
             return None
@@ -223,7 +241,13 @@ class Forecast:
             self.analysed.add(str(node["unique_id"]))
         elif because:
             self._add(node, Outcome.UNKNOWN, because, (QUERY_NOT_KNOWN,))
+        else:
+            self._pass_over(node, QUERY_NOT_KNOWN)
         return analysed
+
+    def _pass_over(self, node: Node, why: str) -> None:
+        if self.reader.relation(node):
+            self._add(node, Outcome.UNKNOWN, (), (why,))
 
     def _plan(
         self, node: Node, because: tuple[str, ...], decide: Callable[[], Planned | None]
@@ -348,7 +372,7 @@ def _path(relation: BaseRelation) -> Path:
     return without_session_catalog(relation_path(relation))
 
 
-def _differences(before: StructType, after: StructType) -> tuple[str, ...]:
+def schema_differences(before: StructType, after: StructType) -> tuple[str, ...]:
     """Return the differences of two schemas as texts: types, new columns, columns that are gone."""
     old = {field.name.lower(): type_text(field.dataType) for field in before.fields}
     new = {field.name.lower(): type_text(field.dataType) for field in after.fields}

@@ -104,11 +104,13 @@ def new_table_planned(model: str, output: StructType) -> Planned:
     return Planned(OperationResult(model, shown, {"new_table": True}), output)
 
 
-def made_again_planned(model: str) -> Planned:
+def made_again_planned(
+    model: str, output: StructType | None = None, changes_types: bool = False
+) -> Planned:
     """Return what is planned for a table or view that each run makes again."""
     shown = {"what will run": "nothing: each run makes it again", "not stored exactly": ""}
     nothing: dict[str, Any] = {key: [] for key in _CHANGES}
-    return Planned(OperationResult(model, shown, nothing), StructType(), False)
+    return Planned(OperationResult(model, shown, nothing), output or StructType(), changes_types)
 
 
 def with_take_over(found: Planned, table: SparkRelation, statements: Sequence[str]) -> Planned:

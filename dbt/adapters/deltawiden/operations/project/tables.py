@@ -19,7 +19,7 @@ from dbt.adapters.deltawiden.operations.forecast.plan import plan
 from dbt.adapters.deltawiden.operations.project.files import ProjectFiles
 from dbt.adapters.deltawiden.operations.project.finding import NOWHERE, Effect, Finding
 from dbt.adapters.deltawiden.operations.selection import Node, Selection, full_name
-from dbt.adapters.deltawiden.spark.errors import condition
+from dbt.adapters.deltawiden.spark.errors import NOT_BUILT, condition
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, names_listed, path_text
 from dbt.adapters.deltawiden.sql.types import type_text
 from dbt.adapters.deltawiden.views.finder import view_models
@@ -27,7 +27,6 @@ from dbt.adapters.deltawiden.views.stale_views import update_commands
 from dbt.adapters.deltawiden.writing.seeds import check_seed
 
 _NOT_SUPPORTED = re.compile("DELTA_UNSUPPORTED_FEATURES?_FOR_|DELTA_INVALID_PROTOCOL_VERSION")
-_NOT_BUILT = "TABLE_OR_VIEW_NOT_FOUND"
 _LINE = re.compile(r"\bline (\d+)")
 _TEXTS = (StringType, CharType, VarcharType)
 
@@ -59,7 +58,8 @@ class TableChecks:
         yield from self._views(paths)
         for unique_id, result in zip(planned.ids, planned.each, strict=True):
             node = self.selection.graph["nodes"][unique_id]
-            if result.error and unique_id not in stopping and not is_wrong(node):
+            is_named = unique_id in stopping or is_wrong(node) or self.reader.writer(node)
+            if result.error and not is_named:
                 yield self._refused(node, result.error)
 
     def _of_node(self, node: Node, paths: list[Path]) -> Iterator[Finding]:
@@ -157,7 +157,7 @@ class TableChecks:
 
     def _refused(self, node: Node, error: str) -> Finding:
         place = self.files.of_node(node)
-        if error == QUERY_NOT_KNOWN or condition(error) == _NOT_BUILT:
+        if error == QUERY_NOT_KNOWN or condition(error) == NOT_BUILT:
             kind, effect = "a model that could not be planned", Effect.UNCHECKED
             do = "run dbt compile, then check_project with compiled: true"
         else:
