@@ -46,7 +46,7 @@ _OF_COMMAND = "master"
 # What changes nothing but the session. A session of Spark Connect is only its connection's, and dbt
 # closes a connection after each node, so what the hooks of a command do is repeated in the others.
 _OF_SESSION = re.compile(
-    r"(?:\s|--[^\n]*\n|/\*.*?\*/)*"
+    r"(?:\s|--[^\n]*\n|/\*(?:(?!\*/).)*\*/)*"
     r"(?:(?:create\s+(?:or\s+replace\s+)?|drop\s+)temp(?:orary)?|declare|reset|set|use)\b",
     re.IGNORECASE | re.DOTALL,
 )

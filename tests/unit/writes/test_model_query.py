@@ -33,6 +33,7 @@ def test_a_query_is_run(sql: str):
         "/* all */ WITH g as (select 1 as id) DELETE\n from t where id in (select id from g)",
         "with g as (select 1 as id) delete /* all */ from t",
         "with g as (select 1 as id) update t set id = 2",
+        "/* log */ delete from audit /* of */ where id in (select 1)",
         "with g as (select 1 as id) update a.`b`.t as u set u.id = 2",
         "with g as (select 1 as id) merge into t using g on t.id = g.id when matched then delete",
         "with g as (select 1 as id) merge with schema evolution into t using g on t.id = g.id",

@@ -15,7 +15,7 @@ from dbt.adapters.deltawiden.widening.matched_rows import NotCompared
 FullQuery = Callable[[], str]
 """Compiles the model's query as in a full refresh, or raises NotCompared."""
 
-_GAP = r"(?:\s|--[^\n]*\n|/\*.*?\*/)"
+_GAP = r"(?:\s|--[^\n]*\n|/\*(?:(?!\*/).)*\*/)"
 _READING = re.compile(
     rf"(?:{_GAP}|\()*(desc|describe|explain|select|show|values|with)\b", re.IGNORECASE | re.DOTALL
 )
