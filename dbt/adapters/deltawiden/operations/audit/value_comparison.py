@@ -170,11 +170,10 @@ def _same(p: str, s: str, types: tuple[DataType, DataType]) -> str:
 def hashes_sql(
     leaves: Iterable[tuple[str, str, tuple[DataType, DataType]]],
 ) -> tuple[str, str] | None:
-    """Render a hash of the leaves of each side. Equal hashes mean that ``same_sql`` holds.
+    """Render a hash of the leaves of each side. If they are equal, ``same_sql`` holds for each.
 
-    If one leaf of fixed width differs, the hashes differ. If more differ, they are equal once in
-    2**64 times. None if Spark has no hash of a leaf that is one only for equal values: it skips
-    null in arrays and has no hash of maps.
+    The hashes of different values are equal once in 2**64 times. None if Spark has no hash of a
+    leaf that only equal values share: it skips null in arrays, and has no hash of maps.
 
     Args:
         leaves: the produced and the stored value of each, and their types.
