@@ -158,7 +158,7 @@ def after_run(model: Model, run: Run, table: Stored) -> Outcome:
     renamed, steps = after_renames(run.renamed, table)
     schema = widened(renamed.schema, model.schema)
     if schema is None:
-        return Outcome(table, refused="type")
+        return Outcome(table, refused="can't take the model's output")
     assert isinstance(schema, StructType)
     new = [name for name in schema.names if name not in renamed.schema.names]
     from_query = [name for name in new if name not in run.defaults]
