@@ -159,8 +159,8 @@ class ModelRows:
         """The version that the table has now, so that type changes do not change what is kept."""
         if not self.table.is_delta:
             return self.name
-        newest = next(iter(read_history(self.name, self.backend.fetch_rows, 1)))
-        return f"{self.name} version as of {newest.version}"
+        newest = next(read_history(self.name, self.backend.fetch_rows, 1), None)
+        return f"{self.name} version as of {newest.version}" if newest else self.name
 
     @cached_property
     def _kept(self) -> KeptQueries:
