@@ -35,6 +35,7 @@ from dbt.adapters.deltawiden.spark.unsafe_settings import (
     warn_of_filters,
 )
 from dbt.adapters.deltawiden.sql.literals import literal
+from dbt.adapters.deltawiden.sql.reading import GAP, reads_only
 
 logger = AdapterLogger("DeltaWiden")
 
@@ -45,12 +46,26 @@ _QUOTED_BY_PYHIVE = (ConnectionMethod.THRIFT, ConnectionMethod.HTTP)
 _OF_COMMAND = "master"
 # What changes nothing but the session. A session of Spark Connect is only its connection's, and dbt
 # closes a connection after each node, so what the hooks of a command do is repeated in the others.
+# A variable is not: its value would be computed again.
 _OF_SESSION = re.compile(
-    r"(?:\s|--[^\n]*\n|/\*(?:(?!\*/).)*\*/)*"
-    r"(?:(?:create\s+(?:or\s+replace\s+)?|drop\s+)temp(?:orary)?|declare|reset|set|use)\b",
+    rf"{GAP}*(?:(?:create\s+(?:or\s+replace\s+)?|drop\s+)temp(?:orary)?|reset|use"
+    r"|set(?!\s+var(?:iable)?\b))\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_DROP = re.compile(
+    rf"{GAP}*drop\s+(?:temp(?:orary)?\s+)?(view|function)\s+(?:if\s+exists\s+)?(\S+?)\s*;?\s*\Z",
     re.IGNORECASE | re.DOTALL,
 )
 _repeated: list[str] = []
+
+
+def _repeat(sql: str) -> None:
+    """Remember a statement of the command for the sessions of its nodes, or forget another one."""
+    if dropped := _DROP.match(sql):
+        created = re.compile(rf"\b{dropped[1]}\s+{re.escape(dropped[2])}(?![\w.])", re.IGNORECASE)
+        _repeated[:] = [statement for statement in _repeated if not created.search(statement)]
+    elif _OF_SESSION.match(sql):
+        _repeated.append(sql)
 
 
 class DeltaWidenConnectionManager(SparkConnectionManager):
@@ -103,8 +118,8 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
         if bindings is not None and method in _QUOTED_BY_PYHIVE:
             sql, bindings = sql % tuple(literal(value) for value in bindings), None
         connection, cursor = super().add_query(sql, auto_begin, bindings, *arguments, **options)
-        if connection.name == _OF_COMMAND and _OF_SESSION.match(sql):
-            _repeated.append(sql)
+        if connection.name == _OF_COMMAND:
+            _repeat(sql)
         return connection, cursor
 
     def execute(
@@ -117,7 +132,7 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
         """
         result: tuple[AdapterResponse, agate.Table] = super().execute(sql, auto_begin, fetch, limit)
         handle = self.get_thread_connection().handle
-        if not fetch and isinstance(handle, SessionConnection):
+        if not fetch and isinstance(handle, SessionConnection) and reads_only(sql):
             with self.exception_handler(sql):
                 handle.run_unread()
         return result

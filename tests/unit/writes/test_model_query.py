@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from dbt.adapters.deltawiden.sql.reading import without_texts
 from dbt.adapters.deltawiden.widening.matched_rows import NotCompared
 from dbt.adapters.deltawiden.writes.model_query import _ReadingAdapter
 
@@ -42,3 +43,9 @@ def test_a_query_is_run(sql: str):
 def test_another_statement_is_refused(sql: str):
     with pytest.raises(NotCompared, match="runs a statement that its run alone may run"):
         ADAPTER.execute(sql)
+
+
+@pytest.mark.parametrize("text", ["'s.t'", '"s.t"', "'it\\'s s.t'", "-- s.t\n", "/* s.t */"])
+def test_a_comment_or_a_text_has_no_name_of_a_table(text: str):
+    assert "s.t" not in without_texts(f"select {text} from `'s`.`u`")
+    assert "`'s`.`u`" in without_texts(f"select {text} from `'s`.`u`")

@@ -1,6 +1,5 @@
 """Compile a model's query as another run would: as a full refresh, or as the next run."""
 
-import re
 from collections.abc import Callable, Mapping
 from copy import copy, deepcopy
 from typing import Any
@@ -9,23 +8,12 @@ from dbt.adapters.base.relation import BaseRelation
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.sql.identifiers import read_name
+from dbt.adapters.deltawiden.sql.reading import reads_only, without_texts
 from dbt.adapters.deltawiden.sql.relation_names import name_pattern
 from dbt.adapters.deltawiden.widening.matched_rows import NotCompared
 
 FullQuery = Callable[[], str]
 """Compiles the model's query as in a full refresh, or raises NotCompared."""
-
-_GAP = r"(?:\s|--[^\n]*\n|/\*(?:(?!\*/).)*\*/)"
-_READING = re.compile(
-    rf"(?:{_GAP}|\()*(desc|describe|explain|select|show|values|with)\b", re.IGNORECASE | re.DOTALL
-)
-# A WITH can come before each of these.
-_WRITING = re.compile(
-    rf"\b(?:delete{_GAP}+from|insert{_GAP}+(?:into|overwrite)|merge{_GAP}+into"
-    rf"|(?:insert|merge){_GAP}+with{_GAP}+schema"
-    rf"|update{_GAP}+(?:[\w.]|`[^`]*`)+{_GAP}+(?:(?:as{_GAP}+)?(?:\w+|`[^`]*`){_GAP}+)?set)\b",
-    re.IGNORECASE | re.DOTALL,
-)
 
 _RUNS = ("run", "build")
 
@@ -137,7 +125,7 @@ def _compile(
     compiler = OutsideOfItsRun(references.config)
     query = str(compiler.compile_node(node, references.manifest, write=False).compiled_code)
     own = node.relation_name
-    if is_full and own and name_pattern(read_name(own)).search(query):
+    if is_full and own and name_pattern(read_name(own)).search(without_texts(query)):
         raise NotCompared(f"its full query reads the model's own table {own}")
     return query
 
@@ -170,8 +158,7 @@ class _ReadingAdapter:
 
 def _reading(sql: str) -> str:
     """Return a statement that only reads."""
-    first = _READING.match(sql)
-    if not first or (first[1].lower() == "with" and _WRITING.search(sql)):
+    if not reads_only(sql):
         shown = " ".join(sql.split())[:100]
         raise NotCompared(f"the model's text runs a statement that its run alone may run: {shown}")
     return sql

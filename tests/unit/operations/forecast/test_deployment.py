@@ -17,10 +17,11 @@ SELECTION = Selection("check_type_widening", {}, "ci", lambda *_: None, lambda *
         ("ci_finance", None, (None, "prod_finance")),
         # With dbt's generate_schema_name_for_env, production alone has custom schemas.
         ("ci", "finance", None),
-        ("ci_7_finance", "finance", None),
+        ("ci__finance", "finance", (None, "prod__finance")),
+        ("ci_finance_eu", "finance-eu", (None, "prod_finance_eu")),
         ("finance", "finance", None),
     ],
 )
-def test_a_custom_schema_has_a_place_there_if_dbt_appends_it(schema, configured, place):
+def test_a_custom_schema_has_a_place_there_if_the_target_has_it_too(schema, configured, place):
     node = {"schema": schema, "alias": "orders", "config": {"schema": configured}}
     assert _Deployment(SELECTION, "prod").place(node) == place

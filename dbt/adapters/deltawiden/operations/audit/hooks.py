@@ -7,8 +7,8 @@ from typing import Any
 from dbt.adapters.deltawiden.operations.selection import Node
 
 _SETS = re.compile(
-    r"\bset\s+(time\s+zone\b|`?spark\.sql\.(?:session\.timeZone|timestampType|ansi\.|legacy\.|"
-    r"decimalOperations|mapKeyDedupPolicy|caseSensitive)[\w.]*)",
+    r"\bset\s+(time\s+zone\b|`?spark\.sql\.(?:session\.timeZone|timestampType|ansi\.|caseSensitive|"
+    r"decimalOperations|mapKeyDedupPolicy|legacy\.(?!create|allowNon|\S*InWrite))[\w.]*)",
     re.IGNORECASE,
 )
 """Statements after which a query can return other values."""

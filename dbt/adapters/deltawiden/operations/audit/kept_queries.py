@@ -23,8 +23,9 @@ class KeptQueries:
         """Run a query, if its result is not kept yet. Return the name of its result."""
         if query not in self._names:
             name = f"dbt_deltawiden_{uuid4().hex}"
-            self._backend.execute(f"cache table {name} as {query}")
+            # Also a query that is cancelled has made a view.
             self._names[query] = name
+            self._backend.execute(f"cache table {name} as {query}")
         return self._names[query]
 
     def drop(self) -> None:

@@ -129,18 +129,15 @@ class ModelRows:
         Raises:
             NotCompared: the rows can't be found by the key.
         """
-        # The rows that differ can be all of the table. They are only kept if a statement needs
-        # them again.
-        is_read_again = repair != EVERYTHING
         sides, keys = self._sides(repair), self._keys(repair)
-        rows = self.rows_to_change(repair) if is_read_again else f"({sides.rows_sql(keys)})"
+        rows = f"({sides.rows_sql(keys)})"
         ((text,),) = self.backend.fetch_rows(audit_sql(sides, keys, rows, self.earlier(), repair))
         found: dict[str, Any] = json.loads(text)
         return found
 
-    def rows_to_change(self, repair: Repair) -> str:
-        """Return the name of the kept result of ``Sides.rows_sql``."""
-        return self._kept.keep(self._sides(repair).rows_sql(self._keys(repair)))
+    def produced_again(self, repair: Repair) -> str:
+        """Return what comes after FROM for the rows that differ, as the model has them now."""
+        return f"({self._sides(repair).produced_sql(self._keys(repair))})"
 
     def _keys(self, repair: Repair) -> str:
         return self._kept.keep(self._sides(repair).keys_sql())

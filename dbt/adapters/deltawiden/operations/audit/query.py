@@ -193,18 +193,23 @@ from {self._stored}
             ``file`` of the table's row.
         """
         file = "t._metadata.file_path" if self.has_files else "cast(null as string)"
-        values = {
-            "p": f"{_struct(self.columns, True)} as p from {self._produced}",
-            "s": f"{_struct(self.columns, False)} as s, {file} as file from {self._stored}",
-        }
-        # If there are few keys, Spark broadcasts them, and shuffles only rows that differ.
-        p, s = (
-            f"(select * from (select {self._keyed} {selected}) {side} left semi join {keys} k "
-            f"on k.kind = 'differs' and {self._same_key('k', side)}) {side}"
-            for side, selected in values.items()
-        )
+        stored = f"{_struct(self.columns, False)} as s, {file} as file from {self._stored}"
         names = ", ".join(f"p.{name}" for name in self.names)
-        return f"select {names}, p.p, s.s, s.file from {p}\njoin {s}\non {self._same_key('p', 's')}"
+        return (
+            f"select {names}, p.p, s.s, s.file from ({self.produced_sql(keys)}) p\n"
+            f"join ({self._of_keys(stored, keys)}) s\non {self._same_key('p', 's')}"
+        )
+
+    def produced_sql(self, keys: str) -> str:
+        """Render the half of ``rows_sql`` that reads the model's query, which it runs anew."""
+        return self._of_keys(f"{_struct(self.columns, True)} as p from {self._produced}", keys)
+
+    def _of_keys(self, selected: str, keys: str) -> str:
+        # If there are few keys, Spark broadcasts them, and shuffles only rows that differ.
+        return (
+            f"select * from (select {self._keyed} {selected}) side left semi join {keys} k "
+            f"on k.kind = 'differs' and {self._same_key('k', 'side')}"
+        )
 
     def _same_key(self, left: str, right: str) -> str:
         return " and ".join(f"{left}.{name} <=> {right}.{name}" for name in self.names)
@@ -293,7 +298,7 @@ def update_sql(
     name in the condition of a person is the table's, because the source's have other names.
 
     Args:
-        rows: the result of ``Sides.rows_sql``, as what comes after FROM.
+        rows: the result of ``Sides.produced_sql``, as what comes after FROM.
         unchanged: a condition that stops the statement if the table has changed since the plan.
     """
     produced = f"{SOURCE_ALIAS}.{_VALUES}"

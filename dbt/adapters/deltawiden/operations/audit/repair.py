@@ -193,7 +193,7 @@ class Repairer:
     def _statement(self, choice: Choice, plan: Plan, attempts: Attempts) -> str:
         rows, schema = choice.rows, self.backend.table_schema(choice.rows.table)
         return update_sql(
-            rows.rows_to_change(choice.repair),
+            rows.produced_again(choice.repair),
             rows.name,
             key_columns(rows.key, rows.produced, with_char_types(schema)),
             rows.compared_with(schema),

@@ -90,7 +90,7 @@ class _Deployment:
             return None
         custom = str((node.get("config") or {}).get("schema") or "").strip()
         # A project can leave it out in some targets, with generate_schema_name_for_env.
-        if custom and schema.lower() != f"{own_schema}_{custom}".lower():
+        if custom and schema == own_schema:
             return None
         catalog, other = self.selection.catalog_and_schema(self.against)
         own_catalog = node.get("database")
