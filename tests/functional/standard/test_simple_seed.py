@@ -75,3 +75,11 @@ class TestEmptySeed(test_seed.BaseTestEmptySeed):
 
 class TestSimpleSeedColumnOverride(BaseSimpleSeedColumnOverride):
     spark_sql = {r"type: integer": "type: bigint"}
+
+    # Each birthday in the file has a time of day, which its column, a date, does not store.
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        enabled = {"enabled": True, "+column_types": self.seed_enabled_types()}
+        tricky = {"enabled": True, "+column_types": self.seed_tricky_types()}
+        seeds = {"seed_enabled": {**enabled, "+on_lossy_write": "ignore"}, "seed_tricky": tricky}
+        return {"seeds": {"test": {"enabled": False, "quote_columns": True, **seeds}}}
