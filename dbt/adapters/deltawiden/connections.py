@@ -48,8 +48,7 @@ _OF_COMMAND = "master"
 # closes a connection after each node, so what the hooks of a command do is repeated in the others.
 # A variable is not: its value would be computed again.
 _OF_SESSION = re.compile(
-    rf"{GAP}*(?:(?:create\s+(?:or\s+replace\s+)?|drop\s+)temp(?:orary)?|reset|use"
-    r"|set(?!\s+var(?:iable)?\b))\b",
+    rf"{GAP}*(?:create\s+(?:or\s+replace\s+)?temp(?:orary)?|reset|use|set(?!\s+var(?:iable)?\b))\b",
     re.IGNORECASE | re.DOTALL,
 )
 _DROP = re.compile(

@@ -46,6 +46,7 @@ class TestOnRunStart:
                 "set var two = (select n + 1 from one)",
                 "create table if not exists {{ target.schema }}.hooks (n int) using delta",
                 "insert into {{ target.schema }}.hooks select two",
+                "drop temporary variable two",
             ]
         }
 
