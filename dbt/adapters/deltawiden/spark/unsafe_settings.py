@@ -14,6 +14,7 @@ from typing import Any
 from dbt_common.exceptions import DbtConfigError
 
 from dbt.adapters.deltawiden.spark.settings import ORC_FILTERS, SAFE_READS, SAFE_SETTINGS
+from dbt.adapters.deltawiden.sql.reading import GAP
 from dbt.adapters.deltawiden.warnings import warn_once
 
 Read = Callable[[str], str | None]
@@ -144,10 +145,7 @@ def refused_settings(read: Read) -> Iterator[tuple[RefusedSetting, str]]:
 
 
 # The dbt comment comes before the statement. Spark refuses a comment inside of it.
-_SET = re.compile(
-    r"(?:\s|--[^\n]*\n|/\*(?:(?!\*/).)*\*/)*set\s+`?([\w.]+)`?\s*=\s*`?([^;`]*)",
-    re.IGNORECASE | re.DOTALL,
-)
+_SET = re.compile(rf"{GAP}*set\s+`?([\w.]+)`?\s*=\s*`?([^;`]*)", re.IGNORECASE | re.DOTALL)
 
 
 def check_statement(sql: str) -> None:

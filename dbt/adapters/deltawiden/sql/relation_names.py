@@ -1,8 +1,10 @@
 """Find the names of relations in the text of a query, and read other rows or types there."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 
+from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.sql.identifiers import Path, quote
@@ -34,6 +36,38 @@ def with_types(query: str, types: Mapping[Path, tuple[str, StructType]]) -> str:
         query = replace_name(query, relation, quote(name))
     tables = ", ".join(f"{quote(name)} as ({_empty(schema)})" for name, schema in types.values())
     return f"with {tables} {select_from('*', query)}"
+
+
+def analyse_with_types(
+    query: str, schemas: Mapping[Path, StructType], query_schema: Callable[[str], StructType]
+) -> tuple[str, StructType]:
+    """Analyse a query as if the relations that it reads had other schemas.
+
+    Args:
+        schemas: the schema of each relation, by its name.
+        query_schema: returns the schema of a query's result.
+
+    Returns:
+        The query as it was analysed, and the schema of its result.
+
+    Raises:
+        DbtDatabaseError: the query is not valid with these schemas.
+    """
+
+    def analysed(names: Iterable[str]) -> tuple[str, StructType]:
+        named = zip(schemas.items(), names, strict=True)
+        text = with_types(query, {path: (name, schema) for (path, schema), name in named})
+        return text, query_schema(text)
+
+    # Names that no query has. But a query can name a column by its table: orders.amount.
+    own = [path[-1] for path in schemas]
+    try:
+        return analysed(f"dbt_deltawiden_input_{index}" for index in range(len(own)))
+    except DbtRuntimeError:
+        if own and len(set(own)) == len(own):
+            with suppress(DbtRuntimeError):
+                return analysed(own)
+        raise
 
 
 def _empty(schema: StructType) -> str:

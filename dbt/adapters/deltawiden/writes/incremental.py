@@ -24,7 +24,9 @@ from dbt.adapters.deltawiden.config.strategies import (
     strategy_macro,
 )
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.relations import relation_path
 from dbt.adapters.deltawiden.sql.identifiers import names_listed
+from dbt.adapters.deltawiden.sql.relation_names import analyse_with_types
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.renames import renamed_schema
@@ -39,7 +41,7 @@ from dbt.adapters.deltawiden.writes.batches import batch_of_model, refuse_shared
 from dbt.adapters.deltawiden.writes.duplicate_keys import duplicate_keys_named
 from dbt.adapters.deltawiden.writes.evolution import TableEvolution
 from dbt.adapters.deltawiden.writes.file_formats import checked_format_query
-from dbt.adapters.deltawiden.writes.incremental_plan import analyse_renamed, plan_incremental
+from dbt.adapters.deltawiden.writes.incremental_plan import plan_incremental
 from dbt.adapters.deltawiden.writes.merge_actions import MergeActions
 from dbt.adapters.deltawiden.writes.model_query import full_query_of_run
 from dbt.adapters.deltawiden.writes.model_views import ModelViews, old_names_text
@@ -267,7 +269,9 @@ class IncrementalWrites:
         query = str(context["_deltawiden_model_query"]())
         if renamed is schema or not self._evolution.reads(query, table):
             return False
-        renamed_query, produced = analyse_renamed(self._backend, query, table, renamed)
+        renamed_query, produced = analyse_with_types(
+            query, {relation_path(table): renamed}, self._backend.query_schema
+        )
         self._views.check(context, renamed_query)
         plan = plan_incremental(self._evolution, (produced, schema), table, spec, query)
         # The contract, for example, is checked before the other steps.

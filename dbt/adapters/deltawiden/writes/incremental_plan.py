@@ -2,18 +2,14 @@
 
 import re
 from collections.abc import Iterable
-from contextlib import suppress
 
 from dbt.adapters.spark.relation import SparkRelation
-from dbt_common.exceptions import CompilationError, DbtDatabaseError
+from dbt_common.exceptions import CompilationError
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec
 from dbt.adapters.deltawiden.config.strategies import DELETE_INSERT, MERGE, REPLACE_WHERE
 from dbt.adapters.deltawiden.config.validation import columns_named
-from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
-from dbt.adapters.deltawiden.delta.relations import relation_path
-from dbt.adapters.deltawiden.sql.relation_names import with_types
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import refused_keys
 from dbt.adapters.deltawiden.widening.renames import renamed_schema
@@ -74,25 +70,3 @@ def _check_unique_key(plan: Plan, unique_key: Iterable[str]) -> None:
             raise CompilationError(
                 f"unique_key: the model has no column {key}; it has {', '.join(names)}"
             )
-
-
-def analyse_renamed(
-    backend: SqlBackend, query: str, table: SparkRelation, renamed: StructType
-) -> tuple[str, StructType]:
-    """Analyse a query that reads a table as if the table had another schema.
-
-    Returns:
-        The query as it was analysed, which reads no rows of the table, and its schema.
-
-    Raises:
-        DbtDatabaseError: the query is not valid with this schema.
-    """
-    # A name that no query has. But a query can name a column by its table: orders.amount.
-    unique, own = (
-        with_types(query, {relation_path(table): (name, renamed)})
-        for name in ("dbt_deltawiden_renamed", str(table.identifier))
-    )
-    for text in (unique, own):
-        with suppress(DbtDatabaseError):
-            return text, backend.query_schema(text)
-    return unique, backend.query_schema(unique)

@@ -49,7 +49,7 @@ def test_each_side_is_read_once_however_many_columns_there_are():
         assert text.count("model_rows") == 1
         assert text.count("orders") == 1
         assert ";" not in text
-    text = audit_sql(compared, "found", "differing", {("c1",): [parse_type("float")]})
+    text = audit_sql(compared, "found", {("c1",): [parse_type("float")]})
     assert "try_cast(try_cast(p.`c1` as float) as double) <=> s.`c1`" in text
 
 

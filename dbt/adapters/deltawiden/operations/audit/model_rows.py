@@ -116,10 +116,10 @@ class ModelRows:
         return found
 
     @contextmanager
-    def dropped_at_end(self) -> Iterator["ModelRows"]:
-        """Return the rows for a block, after which no results of queries are kept."""
+    def dropped_at_end(self) -> Iterator[None]:
+        """Keep no results of queries after the block."""
         try:
-            yield self
+            yield
         finally:
             self._kept.drop()
 
@@ -129,18 +129,19 @@ class ModelRows:
         Raises:
             NotCompared: the rows can't be found by the key.
         """
-        sides, keys = self._sides(repair), self._keys(repair)
-        rows = f"({sides.rows_sql(keys)})"
-        ((text,),) = self.backend.fetch_rows(audit_sql(sides, keys, rows, self.earlier(), repair))
+        sides = self._sides(repair)
+        query = audit_sql(sides, self._keys(sides), self.earlier(), repair)
+        ((text,),) = self.backend.fetch_rows(query)
         found: dict[str, Any] = json.loads(text)
         return found
 
     def produced_again(self, repair: Repair) -> str:
         """Return what comes after FROM for the rows that differ, as the model has them now."""
-        return f"({self._sides(repair).produced_sql(self._keys(repair))})"
+        sides = self._sides(repair)
+        return f"({sides.produced_sql(self._keys(sides))})"
 
-    def _keys(self, repair: Repair) -> str:
-        return self._kept.keep(self._sides(repair).keys_sql())
+    def _keys(self, sides: Sides) -> str:
+        return self._kept.keep(sides.keys_sql())
 
     def _sides(self, repair: Repair) -> Sides:
         keys = key_columns(self.key, self.produced, with_char_types(self.schema))

@@ -233,14 +233,11 @@ from {self._stored}
         return hashes_sql(_leaf(column, "t", "t") for column in self.columns) or ("null", "null")
 
 
-def audit_sql(
-    sides: Sides, keys: str, rows: str, earlier: EarlierTypes, repair: Repair = EVERYTHING
-) -> str:
+def audit_sql(sides: Sides, keys: str, earlier: EarlierTypes, repair: Repair = EVERYTHING) -> str:
     """Render the query that counts and shows what differs.
 
     Args:
         keys: the result of ``keys_sql``, as what comes after FROM.
-        rows: the result of ``rows_sql``, in the same way.
 
     Returns:
         A query with one row and one column, a JSON document. A row is compared if its key has one
@@ -261,7 +258,7 @@ def audit_sql(
     compared = "kind in ('same', 'differs')"
     return f"""
 with compared as (
-select {", ".join([*names, "p", "s", "file", *conditions])} from {rows}
+select {", ".join([*names, "p", "s", "file", *conditions])} from ({sides.rows_sql(keys)})
 ), explained as (
 select *, {repair.explained_sql(named)} as is_explained,
   {repair.differs_sql(columns, named)} as differs from compared

@@ -11,12 +11,7 @@ from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
-from dbt.adapters.deltawiden.operations.forecast.downstream import (
-    READS,
-    Forecast,
-    Reader,
-    schema_differences,
-)
+from dbt.adapters.deltawiden.operations.forecast.downstream import READS, Forecast, Reader
 from dbt.adapters.deltawiden.operations.forecast.model import (
     Planned,
     made_again_planned,
@@ -167,9 +162,8 @@ def _check(reader: Reader, model: _Model) -> Planned:
     if not isinstance(model.table, SparkRelation):
         return new_table_planned(model.name, backend.schema(model.built))
     if model.node["config"].get("full_refresh"):
-        output = backend.schema(model.built)
-        changes = schema_differences(backend.schema(model.table), output)
-        return made_again_planned(model.name, output, bool(changes))
+        schemas = backend.schema(model.built), backend.schema(model.table)
+        return made_again_planned(model.name, *schemas)
     query = reader.query(model.node, model.table)
     output = _output(backend, model.built, query if evolution.reads(query, model.table) else "")
     return plan_model(backend, evolution, model.node, model.table, output, query)

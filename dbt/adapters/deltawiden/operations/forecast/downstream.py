@@ -35,6 +35,7 @@ from dbt.adapters.deltawiden.operations.forecast.model import (
     new_table_planned,
     plan_model,
     planned,
+    schema_differences,
     skipped_model,
     with_take_over,
 )
@@ -54,8 +55,7 @@ from dbt.adapters.deltawiden.operations.forecast.would_be_types import WouldBeTy
 from dbt.adapters.deltawiden.operations.progress import with_progress
 from dbt.adapters.deltawiden.operations.result import OperationResult
 from dbt.adapters.deltawiden.operations.selection import Node, full_name
-from dbt.adapters.deltawiden.sql.identifiers import Path, folded, path_text
-from dbt.adapters.deltawiden.sql.types import type_text
+from dbt.adapters.deltawiden.sql.identifiers import Path, folded
 from dbt.adapters.deltawiden.views.finder import ViewFinder
 from dbt.adapters.deltawiden.views.stale_views import without_session_catalog
 from dbt.adapters.deltawiden.widening.plan import Plan
@@ -370,25 +370,3 @@ class Forecast:
 
 def _path(relation: BaseRelation) -> Path:
     return without_session_catalog(relation_path(relation))
-
-
-def schema_differences(before: StructType, after: StructType) -> tuple[str, ...]:
-    """Return the differences of two schemas as texts: types, new columns, columns that are gone."""
-    old = {field.name.lower(): type_text(field.dataType) for field in before.fields}
-    new = {field.name.lower(): type_text(field.dataType) for field in after.fields}
-    changed = (
-        f"{path_text((field.name,))}: {old[field.name.lower()]} -> {new[field.name.lower()]}"
-        for field in after.fields
-        if old.get(field.name.lower(), "") not in ("", new[field.name.lower()])
-    )
-    added = (
-        f"{path_text((field.name,))}: new"
-        for field in after.fields
-        if field.name.lower() not in old
-    )
-    gone = (
-        f"{path_text((field.name,))}: dropped"
-        for field in before.fields
-        if field.name.lower() not in new
-    )
-    return (*changed, *added, *gone)

@@ -13,6 +13,8 @@ from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.operations.result import OperationResult
 from dbt.adapters.deltawiden.operations.selection import Node, full_name
+from dbt.adapters.deltawiden.sql.identifiers import path_text
+from dbt.adapters.deltawiden.sql.types import type_text
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import schema_at_write
@@ -105,12 +107,41 @@ def new_table_planned(model: str, output: StructType) -> Planned:
 
 
 def made_again_planned(
-    model: str, output: StructType | None = None, changes_types: bool = False
+    model: str, output: StructType | None = None, before: StructType | None = None
 ) -> Planned:
-    """Return what is planned for a table or view that each run makes again."""
+    """Return what is planned for a table or view that each run makes again.
+
+    Args:
+        before: the table's schema now. If it is another one, those who read the table are planned
+            with the ``output``.
+    """
     shown = {"what will run": "nothing: each run makes it again", "not stored exactly": ""}
     nothing: dict[str, Any] = {key: [] for key in _CHANGES}
-    return Planned(OperationResult(model, shown, nothing), output or StructType(), changes_types)
+    output = output or StructType()
+    changes_types = before is not None and bool(schema_differences(before, output))
+    return Planned(OperationResult(model, shown, nothing), output, changes_types)
+
+
+def schema_differences(before: StructType, after: StructType) -> tuple[str, ...]:
+    """Return the differences of two schemas as texts: types, new columns, columns that are gone."""
+    old = {field.name.lower(): type_text(field.dataType) for field in before.fields}
+    new = {field.name.lower(): type_text(field.dataType) for field in after.fields}
+    changed = (
+        f"{path_text((field.name,))}: {old[field.name.lower()]} -> {new[field.name.lower()]}"
+        for field in after.fields
+        if old.get(field.name.lower(), "") not in ("", new[field.name.lower()])
+    )
+    added = (
+        f"{path_text((field.name,))}: new"
+        for field in after.fields
+        if field.name.lower() not in old
+    )
+    gone = (
+        f"{path_text((field.name,))}: dropped"
+        for field in before.fields
+        if field.name.lower() not in new
+    )
+    return (*changed, *added, *gone)
 
 
 def with_take_over(found: Planned, table: SparkRelation, statements: Sequence[str]) -> Planned:

@@ -12,12 +12,7 @@ from dbt.adapters.deltawiden.operations.forecast.contracts import (
     contract_differences,
     has_contract,
 )
-from dbt.adapters.deltawiden.operations.forecast.downstream import (
-    QUERY_NOT_KNOWN,
-    Forecast,
-    Reader,
-    schema_differences,
-)
+from dbt.adapters.deltawiden.operations.forecast.downstream import QUERY_NOT_KNOWN, Forecast, Reader
 from dbt.adapters.deltawiden.operations.forecast.model import (
     Planned,
     made_again_planned,
@@ -82,6 +77,5 @@ def _plan_node(reader: Reader, graph: NodeGraph, node: Node, types: WouldBeTypes
         lines += [f"  {difference.text}" for difference in differences]
         raise CompilationError("\n".join([*lines, f"Do: {contract_command(name)}"]))
     if node["config"].get("full_refresh"):
-        changes = schema_differences(reader.backend.schema(table), output)
-        return made_again_planned(name, output, bool(changes))
+        return made_again_planned(name, output, reader.backend.schema(table))
     return plan_model(reader.backend, reader.evolution, node, table, output, query)

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, path_sql
-from dbt.adapters.deltawiden.sql.relation_names import replace_name, with_types
+from dbt.adapters.deltawiden.sql.relation_names import analyse_with_types, replace_name
 
 
 class WouldBeTypes:
@@ -46,22 +45,5 @@ class WouldBeTypes:
         for path in paths:
             if path in self._names and path not in self._schemas:
                 query = replace_name(query, path, path_sql(self._names[path]))
-        found = [path for path in paths if path in self._schemas]
-        # Names that no query has. But a query can name a column by its table: orders.amount.
-        unique = {path: f"dbt_deltawiden_input_{index}" for index, path in enumerate(found)}
-        own = {path: path[-1] for path in found}
-        try:
-            return self._analysed(query, unique)
-        except DbtRuntimeError:
-            if not found or len(set(own.values())) < len(found):
-                raise
-            try:
-                return self._analysed(query, own)
-            except DbtRuntimeError:
-                pass
-            raise
-
-    def _analysed(self, query: str, names: Mapping[Path, str]) -> tuple[str, StructType]:
-        types = {path: (name, self._schemas[path]) for path, name in names.items()}
-        text = with_types(query, types)
-        return text, self._backend.query_schema(text)
+        schemas = {path: self._schemas[path] for path in paths if path in self._schemas}
+        return analyse_with_types(query, schemas, self._backend.query_schema)
