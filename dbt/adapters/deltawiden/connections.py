@@ -13,11 +13,7 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.connections import SparkConnectionManager
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
-from dbt.adapters.deltawiden.credentials import (
-    ConnectionMethod,
-    DeltaWidenCredentials,
-    project_dir,
-)
+from dbt.adapters.deltawiden.credentials import ConnectionMethod, DeltaWidenCredentials, project_dir
 from dbt.adapters.deltawiden.spark.connect import ConnectConnection, open_connect
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
 from dbt.adapters.deltawiden.spark.errors import error_text, has_java_stack
@@ -35,7 +31,7 @@ from dbt.adapters.deltawiden.spark.unsafe_settings import (
     warn_of_filters,
 )
 from dbt.adapters.deltawiden.sql.literals import literal
-from dbt.adapters.deltawiden.sql.reading import GAP, reads_only
+from dbt.adapters.deltawiden.sql.queries import GAP, reads_only
 
 logger = AdapterLogger("DeltaWiden")
 

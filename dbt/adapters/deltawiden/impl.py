@@ -38,8 +38,7 @@ from dbt.adapters.deltawiden.spark.prestart import needs_spark, prestart
 from dbt.adapters.deltawiden.spark.python_models import SESSION, SessionJob, check_submission
 from dbt.adapters.deltawiden.spark.session import check_has_delta
 from dbt.adapters.deltawiden.sql.identifiers import names_sql, quote, quote_once
-from dbt.adapters.deltawiden.sql.literals import expression_in, literal
-from dbt.adapters.deltawiden.sql.properties import properties_sql
+from dbt.adapters.deltawiden.sql.literals import expression_in, literal, properties_sql
 from dbt.adapters.deltawiden.table_folders import TableFolders
 from dbt.adapters.deltawiden.views.finder import UP_CAST
 from dbt.adapters.deltawiden.widening.plan import Plan

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from dbt.adapters.deltawiden.sql.reading import without_texts
+from dbt.adapters.deltawiden.sql.queries import without_texts
 from dbt.adapters.deltawiden.widening.matched_rows import NotCompared
 from dbt.adapters.deltawiden.writes.model_query import _ReadingAdapter
 

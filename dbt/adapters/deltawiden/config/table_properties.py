@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from dbt.adapters.deltawiden.sql.properties import property_text
+from dbt.adapters.deltawiden.sql.literals import property_text
 
 _PROTOCOL_VERSIONS = ("delta.minreaderversion", "delta.minwriterversion")
 

@@ -14,7 +14,7 @@ from typing import Any
 from dbt_common.exceptions import DbtConfigError
 
 from dbt.adapters.deltawiden.spark.settings import ORC_FILTERS, SAFE_READS, SAFE_SETTINGS
-from dbt.adapters.deltawiden.sql.reading import GAP
+from dbt.adapters.deltawiden.sql.queries import GAP
 from dbt.adapters.deltawiden.warnings import warn_once
 
 Read = Callable[[str], str | None]

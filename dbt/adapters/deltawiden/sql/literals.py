@@ -1,6 +1,7 @@
-"""Render values as Spark SQL."""
+"""Render values and table properties as Spark SQL."""
 
 import re
+from collections.abc import Mapping
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
@@ -44,3 +45,15 @@ def castable_text(value: Any) -> str | None:
     if isinstance(value, datetime):
         return value.isoformat(" ")
     return value.isoformat() if isinstance(value, date) else str(value).lower()
+
+
+def property_text(value: Any) -> str:
+    """Return the text of a property's value, which can be a number or a boolean in YAML."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def properties_sql(properties: Mapping[str, Any]) -> str:
+    """Render the list in TBLPROPERTIES (...), with literals, so that all texts can be in it."""
+    return ", ".join(
+        f"{literal(key)} = {literal(property_text(value))}" for key, value in properties.items()
+    )

@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from dbt.adapters.deltawiden.sql.identifiers import quote
-from dbt.adapters.deltawiden.sql.literals import literal
-from dbt.adapters.deltawiden.sql.properties import properties_sql
+from dbt.adapters.deltawiden.sql.literals import literal, properties_sql
 
 
 def set_properties(table_name: str, properties: Mapping[str, str]) -> str:

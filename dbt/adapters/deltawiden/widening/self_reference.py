@@ -6,7 +6,7 @@ from pyspark.sql.types import DataType, StructType
 
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text, quote
-from dbt.adapters.deltawiden.sql.relation_names import name_pattern, replace_name
+from dbt.adapters.deltawiden.sql.queries import name_pattern, replace_name
 from dbt.adapters.deltawiden.sql.types import type_sql, type_text
 from dbt.adapters.deltawiden.widening.schema_diff import compare
 

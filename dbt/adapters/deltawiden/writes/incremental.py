@@ -26,7 +26,7 @@ from dbt.adapters.deltawiden.config.strategies import (
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_path
 from dbt.adapters.deltawiden.sql.identifiers import names_listed
-from dbt.adapters.deltawiden.sql.relation_names import analyse_with_types
+from dbt.adapters.deltawiden.sql.queries import analyse_with_types
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.renames import renamed_schema

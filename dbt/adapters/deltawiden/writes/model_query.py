@@ -8,8 +8,7 @@ from dbt.adapters.base.relation import BaseRelation
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.sql.identifiers import read_name
-from dbt.adapters.deltawiden.sql.reading import reads_only, without_texts
-from dbt.adapters.deltawiden.sql.relation_names import name_pattern
+from dbt.adapters.deltawiden.sql.queries import name_pattern, reads_only, without_texts
 from dbt.adapters.deltawiden.widening.matched_rows import NotCompared
 
 FullQuery = Callable[[], str]

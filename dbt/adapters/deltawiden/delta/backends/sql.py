@@ -16,10 +16,7 @@ from dbt.adapters.deltawiden.__version__ import version
 from dbt.adapters.deltawiden.delta.backends.explain import ExplainedQuery
 from dbt.adapters.deltawiden.delta.data_files import DataFiles, FilesBySql
 from dbt.adapters.deltawiden.delta.engine import Engine, read_engine, read_spark_version
-from dbt.adapters.deltawiden.delta.partition_columns import (
-    can_lose_values,
-    with_partition_columns,
-)
+from dbt.adapters.deltawiden.delta.partition_columns import can_lose_values, with_partition_columns
 from dbt.adapters.deltawiden.delta.query_views import CHAR_PADDING, AnalysedQuery
 from dbt.adapters.deltawiden.delta.relations import provider, relation_sql
 from dbt.adapters.deltawiden.delta.table_snapshot import REDACTED, TableSnapshot
@@ -30,7 +27,7 @@ from dbt.adapters.deltawiden.sql.describe_parser import (
     read_schema,
 )
 from dbt.adapters.deltawiden.sql.identifiers import Path, quote
-from dbt.adapters.deltawiden.sql.properties import property_text
+from dbt.adapters.deltawiden.sql.literals import property_text
 from dbt.adapters.deltawiden.sql.types import contains, type_sql
 from dbt.adapters.deltawiden.sql.versions import Version
 

@@ -10,7 +10,7 @@ from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.operations.forecast.effects import Effect, Kind, Outcome, first_line
 from dbt.adapters.deltawiden.operations.forecast.would_be_types import WouldBeTypes
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, path_text
-from dbt.adapters.deltawiden.sql.relation_names import name_pattern
+from dbt.adapters.deltawiden.sql.queries import name_pattern
 from dbt.adapters.deltawiden.views.finder import ListedView, ViewFinder
 from dbt.adapters.deltawiden.views.stale_views import View, update_commands, without_session_catalog
 

@@ -6,7 +6,7 @@ from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, path_sql
-from dbt.adapters.deltawiden.sql.relation_names import analyse_with_types, replace_name
+from dbt.adapters.deltawiden.sql.queries import analyse_with_types, replace_name
 
 
 class WouldBeTypes:
