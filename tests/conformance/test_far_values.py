@@ -7,8 +7,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.delta.engine import Engine
-from dbt.adapters.deltawiden.delta.parquet_filters import misread_by_filters
-from dbt.adapters.deltawiden.delta.stale_types import WIDENED_FROM
+from dbt.adapters.deltawiden.delta.stale_types import WIDENED_FROM, misread_by_filters
 from dbt.adapters.deltawiden.spark.settings import SAFE_READS
 from dbt.adapters.deltawiden.sql.types import parse_type
 from tests.conformance.far_values import far_filters, values_in_files

@@ -8,18 +8,10 @@ from tests.functional.test_custom_strategy import TestStrategyOfTheProject
 from tests.functional.test_downstream import TestForecast
 from tests.functional.test_errors import TestErrors
 from tests.functional.test_filters_after_widening import TestFilters
-from tests.functional.test_incremental import (
-    TestDecimals,
-    TestNames,
-    TestOneRefusalStopsAllChanges,
-)
+from tests.functional.test_incremental import TestDecimals, TestNames, TestOneRefusalStopsAllChanges
 from tests.functional.test_keys import TestKeysOfAnotherType, TestKeysThatWidenInTheSameRun
-from tests.functional.test_liquid_clustering import (
-    TestExistingTables,
-)
-from tests.functional.test_liquid_clustering import (
-    TestNewTables as TestClusteringOfNewTables,
-)
+from tests.functional.test_liquid_clustering import TestExistingTables
+from tests.functional.test_liquid_clustering import TestNewTables as TestClusteringOfNewTables
 from tests.functional.test_liquid_clustering import (
     TestStrategies as TestStrategiesOnClusteredTables,
 )
@@ -52,9 +44,7 @@ from tests.functional.test_source_freshness import TestSourceFreshness
 from tests.functional.test_stale_views import TestViewOverStaleView
 from tests.functional.test_table_features import TestColumnsWithDefault
 from tests.functional.test_tblproperties import TestGainedProperties
-from tests.functional.test_type_widening_config import (
-    TestTrueTurnsThePropertyOnWhenItIsFirstNeeded,
-)
+from tests.functional.test_type_widening_config import TestTrueTurnsThePropertyOnWhenItIsFirstNeeded
 from tests.functional.test_vacuum import TestVacuum
 from tests.functional.test_views import TestOurViewsFollow
 from tests.functional.test_widen_columns import TestWidenColumns

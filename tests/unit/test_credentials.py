@@ -9,11 +9,7 @@ import pytest
 from dbt_common.exceptions import DbtConfigError
 
 from dbt.adapters.deltawiden.credentials import DeltaWidenCredentials
-from dbt.adapters.deltawiden.spark.settings import (
-    DECIMAL_FILTERS,
-    LISTS_IN_FILTERS,
-    SAFE_SETTINGS,
-)
+from dbt.adapters.deltawiden.spark.settings import DECIMAL_FILTERS, LISTS_IN_FILTERS, SAFE_SETTINGS
 
 
 def profile(**given: Any) -> DeltaWidenCredentials:

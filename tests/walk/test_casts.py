@@ -10,14 +10,7 @@ from pyspark.sql import types as spark_types
 from pyspark.sql.types import ArrayType, MapType, StructField, StructType
 
 from tests.literals import literal
-from tests.walk.casts import (
-    alike,
-    converted,
-    is_cast,
-    value_with_name,
-    widened,
-    with_name,
-)
+from tests.walk.casts import alike, converted, is_cast, value_with_name, widened, with_name
 from tests.walk.examples import AB, BIGINT, DAY, DOUBLE, FLOAT, INT, MONEY, NTZ, TEXT
 from tests.walk.values import values_of
 

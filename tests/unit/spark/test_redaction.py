@@ -7,10 +7,7 @@ from pathlib import Path
 
 import pytest
 from dbt_common.events.base_types import EventLevel
-from dbt_common.events.event_manager_client import (
-    add_logger_to_manager,
-    cleanup_event_logger,
-)
+from dbt_common.events.event_manager_client import add_logger_to_manager, cleanup_event_logger
 from dbt_common.events.functions import fire_event
 from dbt_common.events.logger import LineFormat, LoggerConfig
 from dbt_common.events.types import Note

@@ -17,10 +17,7 @@ from dbt.adapters.deltawiden.config.renamed_columns import (
     rename_problems,
 )
 from dbt.adapters.deltawiden.config.strategies import configured_predicates, strategy_of
-from dbt.adapters.deltawiden.config.validation import (
-    invalid_configuration,
-    read_model_policy,
-)
+from dbt.adapters.deltawiden.config.validation import invalid_configuration, read_model_policy
 from dbt.adapters.deltawiden.sql.identifiers import Path, columns_listed, names_listed
 
 

@@ -1,4 +1,4 @@
-"""The files from before a widening whose rows filters of Spark can miss: see ``parquet_filters``.
+"""The files from before a widening whose rows filters of Spark can miss: see ``stale_types``.
 
 Only the type in a file decides. Once a file is rewritten with the type of the table, every reader
 finds its rows.
@@ -10,8 +10,11 @@ from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.data_files import DataFile, DataFiles, StaleFile, find_stale
 from dbt.adapters.deltawiden.delta.float_statistics import leaves_with_statistics
-from dbt.adapters.deltawiden.delta.parquet_filters import misread_by_filters
-from dbt.adapters.deltawiden.delta.stale_types import stale_leaves, stored_leaves
+from dbt.adapters.deltawiden.delta.stale_types import (
+    misread_by_filters,
+    stale_leaves,
+    stored_leaves,
+)
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.identifiers import Path
 

@@ -21,11 +21,7 @@ from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from dbt.adapters.deltawiden.spark.class_archive import (
-    MEMORY,
-    ClassArchive,
-    remove_old_archives,
-)
+from dbt.adapters.deltawiden.spark.class_archive import MEMORY, ClassArchive, remove_old_archives
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
 from dbt.adapters.deltawiden.spark.file_lock import open_lock, try_lock
 from dbt.adapters.deltawiden.spark.java import find_java

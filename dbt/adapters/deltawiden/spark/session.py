@@ -15,11 +15,7 @@ from pyspark.sql import SparkSession
 from dbt.adapters.deltawiden.spark.embedded import start_spark
 from dbt.adapters.deltawiden.spark.failed_start import FailedStart
 from dbt.adapters.deltawiden.spark.session_connection import hush_pyspark
-from dbt.adapters.deltawiden.spark.settings import (
-    CATALOG,
-    CATALOG_SETTING,
-    EXTENSION,
-)
+from dbt.adapters.deltawiden.spark.settings import CATALOG, CATALOG_SETTING, EXTENSION
 from dbt.adapters.deltawiden.spark.start import SparkStart
 from dbt.adapters.deltawiden.spark.target_settings import TargetSettings
 from dbt.adapters.deltawiden.spark.unsafe_settings import refuse_settings

@@ -24,7 +24,7 @@ ORC_FILTERS = "spark.sql.orc.filterPushdown"
 
 SAFE_READS = {
     # Spark's Parquet reader converts the value of a filter to the type of an older file, in which
-    # it can wrap around. See delta/parquet_filters.py.
+    # it can wrap around. See delta/stale_types.py.
     DECIMAL_FILTERS: "false",
     LISTS_IN_FILTERS: "0",  # Spark checks the range of no value of a list but the first.
 }

@@ -4,12 +4,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from dbt.adapters.deltawiden.spark.java import (
-    Java,
-    default_options,
-    find_java,
-    given_java_options,
-)
+from dbt.adapters.deltawiden.spark.java import Java, default_options, find_java, given_java_options
 from dbt.adapters.deltawiden.spark.settings import choose_settings, is_local, outside_settings
 
 _PACKAGES = "spark.jars.packages"

@@ -10,14 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import takewhile
 
-from pyspark.sql.types import (
-    ArrayType,
-    CharType,
-    DataType,
-    MapType,
-    StructField,
-    StructType,
-)
+from pyspark.sql.types import ArrayType, CharType, DataType, MapType, StructField, StructType
 
 from dbt.adapters.deltawiden.sql.identifiers import quote, read_name
 from dbt.adapters.deltawiden.sql.side_by_side import are_alike

@@ -14,8 +14,8 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 from pyspark.sql.types import StructType
 
+from dbt.adapters.deltawiden.delta.backends.explain import FOLLOWING_MODES, AnalysedQuery, ViewTypes
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
-from dbt.adapters.deltawiden.delta.query_views import FOLLOWING_MODES, AnalysedQuery, ViewTypes
 from dbt.adapters.deltawiden.spark.errors import condition
 from dbt.adapters.deltawiden.sql.identifiers import (
     SESSION_CATALOG,

@@ -15,13 +15,7 @@ from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.sql.describe_parser import declared_type
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, quote
 from dbt.adapters.deltawiden.sql.references import uses
-from dbt.adapters.deltawiden.sql.types import (
-    contains,
-    every_type,
-    is_in_map_key,
-    leaves,
-    type_text,
-)
+from dbt.adapters.deltawiden.sql.types import contains, every_type, is_in_map_key, leaves, type_text
 from dbt.adapters.deltawiden.widening.refusals import Blocker, Reason
 from dbt.adapters.deltawiden.widening.rules import Rule
 from dbt.adapters.deltawiden.writing.store_assignment import is_storable

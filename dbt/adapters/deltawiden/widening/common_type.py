@@ -6,10 +6,7 @@ from pyspark.sql import types as spark
 from pyspark.sql.types import DataType
 
 from dbt.adapters.deltawiden.widening.rules import find_rule, manual_integer_digits
-from dbt.adapters.deltawiden.writing.store_assignment import (
-    INTEGER_BITS,
-    store_assignment,
-)
+from dbt.adapters.deltawiden.writing.store_assignment import INTEGER_BITS, store_assignment
 
 MAX_DECIMAL_PRECISION = 38
 """The maximum number of digits of a Spark decimal,

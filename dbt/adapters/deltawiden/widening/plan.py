@@ -9,10 +9,7 @@ from pyspark.sql.types import StructField
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.widening.backfill import BackfillColumns
 from dbt.adapters.deltawiden.widening.refusals import Refusal
-from dbt.adapters.deltawiden.widening.schema_diff import (
-    FieldDifference,
-    TypeDifference,
-)
+from dbt.adapters.deltawiden.widening.schema_diff import FieldDifference, TypeDifference
 from dbt.adapters.deltawiden.widening.steps import (
     AddColumns,
     DropColumns,

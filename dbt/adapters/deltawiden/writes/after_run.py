@@ -7,11 +7,7 @@ from typing import Any
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.deltawiden.config.after_run import (
-    SKIP_VARIABLES,
-    is_optimized,
-    zorder_columns,
-)
+from dbt.adapters.deltawiden.config.after_run import SKIP_VARIABLES, is_optimized, zorder_columns
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.conflicts import retry_same_commit
 from dbt.adapters.deltawiden.delta.relations import relation_sql

@@ -5,11 +5,7 @@ from dataclasses import dataclass, field
 
 from dbt.adapters.spark.relation import SparkRelation
 
-from dbt.adapters.deltawiden.config.merge_clauses import (
-    SOURCE_ALIAS,
-    TARGET_ALIAS,
-    MergeClauses,
-)
+from dbt.adapters.deltawiden.config.merge_clauses import SOURCE_ALIAS, TARGET_ALIAS, MergeClauses
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec
 from dbt.adapters.deltawiden.config.strategies import (
     DELETE_INSERT,

@@ -16,9 +16,9 @@ from dbt.adapters.deltawiden.config.declared_columns import (
 )
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec, read_model_spec
 from dbt.adapters.deltawiden.config.validation import columns_named, invalid_configuration
+from dbt.adapters.deltawiden.delta.backends.explain import CHAR_PADDING
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.column_metadata import CURRENT_DEFAULT
-from dbt.adapters.deltawiden.delta.query_views import CHAR_PADDING
 from dbt.adapters.deltawiden.spark.temporary_views import declared_view
 from dbt.adapters.deltawiden.sql.identifiers import path_sql, path_text, quote
 from dbt.adapters.deltawiden.sql.queries import select_from

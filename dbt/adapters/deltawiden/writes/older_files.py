@@ -11,8 +11,8 @@ from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.config.rewrite_limit import RewriteLimit
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
-from dbt.adapters.deltawiden.delta.parquet_filters import misread_by_filters
 from dbt.adapters.deltawiden.delta.relations import relation_sql
+from dbt.adapters.deltawiden.delta.stale_types import misread_by_filters
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.delta.widened_files import misread_columns, misread_files
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text

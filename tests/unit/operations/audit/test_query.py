@@ -4,11 +4,7 @@ from typing import Any
 
 from pyspark.sql.types import StructType
 
-from dbt.adapters.deltawiden.operations.audit.query import (
-    Sides,
-    audit_sql,
-    compared_columns,
-)
+from dbt.adapters.deltawiden.operations.audit.query import Sides, audit_sql, compared_columns
 from dbt.adapters.deltawiden.sql.types import parse_type
 from dbt.adapters.deltawiden.widening.matched_rows import key_columns
 from tests.unit.schemas import schema

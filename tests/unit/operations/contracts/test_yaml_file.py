@@ -7,10 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from dbt.adapters.deltawiden.operations.contracts.yaml_file import (
-    ModelFile,
-    NotWritable,
-)
+from dbt.adapters.deltawiden.operations.contracts.yaml_file import ModelFile, NotWritable
 from dbt.adapters.deltawiden.spark.atomic_file import write_atomically
 
 TEXT = """\

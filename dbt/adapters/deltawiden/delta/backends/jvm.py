@@ -1,30 +1,39 @@
 """Read and change tables with the JVM of a session in this process, mostly without a statement."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
 from functools import cached_property
+from typing import Any
 
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.spark.relation import SparkRelation
+from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.backends.connect import ConnectBackend
+from dbt.adapters.deltawiden.delta.backends.explain import FOLLOWING_MODES, AnalysedQuery, ViewTypes
 from dbt.adapters.deltawiden.delta.backends.jvm_catalog import (
     delta_schema,
     describe_tables,
     temporary_view_schema,
 )
 from dbt.adapters.deltawiden.delta.backends.jvm_files import FilesByJvm
-from dbt.adapters.deltawiden.delta.backends.jvm_query import JvmQuery
 from dbt.adapters.deltawiden.delta.data_files import DataFiles
 from dbt.adapters.deltawiden.delta.protocol import ROW_TRACKING
-from dbt.adapters.deltawiden.delta.query_views import AnalysedQuery
 from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
 from dbt.adapters.deltawiden.spark.embedded_metastore import allow_long_views, is_long
-from dbt.adapters.deltawiden.spark.session_connection import SessionConnection
-from dbt.adapters.deltawiden.sql.identifiers import SESSION_CATALOG, Path, read_name
+from dbt.adapters.deltawiden.spark.scala import analysed_plan
+from dbt.adapters.deltawiden.spark.session_connection import SessionConnection, errors_as_dbt_errors
+from dbt.adapters.deltawiden.sql.identifiers import (
+    SESSION_CATALOG,
+    Path,
+    parse_path,
+    path_sql,
+    read_name,
+)
 
 
 class JvmBackend(ConnectBackend):
@@ -100,3 +109,44 @@ def _schema_in_jvm(relation: BaseRelation, handle: SessionConnection) -> StructT
 def _without_session_catalog(names: Path) -> Path:
     is_named = len(names) > 1 and names[0].lower() == SESSION_CATALOG
     return names[1:] if is_named else names
+
+
+_SEPARATOR = "\n"
+
+
+class JvmQuery:
+    """An analysed plan in the session's JVM."""
+
+    def __init__(self, session: SparkSession, plan: Any) -> None:
+        self._session = session
+        self._plan = plan
+        self.text = str(plan.numberedTreeString())
+
+    def view_types(self, name: Path, line: int) -> ViewTypes:
+        with errors_as_dbt_errors():
+            node = self._node(name, line)
+            described = node.desc()
+            if str(described.viewSchemaMode().toString()) in FOLLOWING_MODES:
+                return ViewTypes(follows=True)
+            names = str(described.viewQueryColumnNames().mkString(_SEPARATOR))
+            query = _read(node.child().child().schema())
+            columns = names.split(_SEPARATOR) if names else ()
+            return ViewTypes(False, query, _read(node.schema()), columns)
+
+    def _node(self, name: Path, line: int) -> Any:
+        node = self._plan.p(line)
+        if node is not None and _is_view(node, name):
+            return node
+        # A text of several lines in the plan makes its line numbers wrong.
+        return analysed_plan(self._session.table(path_sql(name))).child()
+
+
+def _is_view(node: Any, name: Path) -> bool:
+    return (
+        str(node.nodeName()) == "View"
+        and parse_path(str(node.desc().identifier().quotedString())) == name
+    )
+
+
+def _read(schema: Any) -> StructType:
+    return StructType.fromJson(json.loads(schema.json()))

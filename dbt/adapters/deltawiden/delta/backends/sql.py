@@ -13,11 +13,14 @@ from dbt_common.invocation import get_invocation_id
 from pyspark.sql.types import StringType, StructField, StructType
 
 from dbt.adapters.deltawiden.__version__ import version
-from dbt.adapters.deltawiden.delta.backends.explain import ExplainedQuery
+from dbt.adapters.deltawiden.delta.backends.explain import (
+    CHAR_PADDING,
+    AnalysedQuery,
+    ExplainedQuery,
+)
 from dbt.adapters.deltawiden.delta.data_files import DataFiles, FilesBySql
 from dbt.adapters.deltawiden.delta.engine import Engine, read_engine, read_spark_version
 from dbt.adapters.deltawiden.delta.partition_columns import can_lose_values, with_partition_columns
-from dbt.adapters.deltawiden.delta.query_views import CHAR_PADDING, AnalysedQuery
 from dbt.adapters.deltawiden.delta.relations import provider, relation_sql
 from dbt.adapters.deltawiden.delta.table_snapshot import REDACTED, TableSnapshot
 from dbt.adapters.deltawiden.delta.transaction_log import newest_schema

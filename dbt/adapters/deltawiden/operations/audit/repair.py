@@ -22,11 +22,7 @@ from dbt.adapters.deltawiden.operations.audit.model_rows import (
     key_text,
     key_values,
 )
-from dbt.adapters.deltawiden.operations.audit.query import (
-    COUNTS,
-    Repair,
-    update_sql,
-)
+from dbt.adapters.deltawiden.operations.audit.query import COUNTS, Repair, update_sql
 from dbt.adapters.deltawiden.operations.progress import log_progress
 from dbt.adapters.deltawiden.operations.result import (
     OperationResult,

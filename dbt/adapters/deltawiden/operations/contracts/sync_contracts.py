@@ -9,11 +9,7 @@ from typing import Any
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql.types import StructField, StructType
 
-from dbt.adapters.deltawiden.operations.contracts.yaml_file import (
-    DataType,
-    ModelFile,
-    NotWritable,
-)
+from dbt.adapters.deltawiden.operations.contracts.yaml_file import DataType, ModelFile, NotWritable
 from dbt.adapters.deltawiden.operations.forecast.contracts import ContractDifference, has_contract
 from dbt.adapters.deltawiden.operations.forecast.downstream import Forecast
 from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults

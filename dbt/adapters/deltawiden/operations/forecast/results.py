@@ -8,11 +8,7 @@ from dbt.adapters.deltawiden.operations.delta_clients import DELTA_CLIENTS, Know
 from dbt.adapters.deltawiden.operations.forecast.downstream import READS, Forecast
 from dbt.adapters.deltawiden.operations.forecast.effects import Effect, sorted_effects
 from dbt.adapters.deltawiden.operations.forecast.markdown import plans_markdown
-from dbt.adapters.deltawiden.operations.result import (
-    OperationResult,
-    OperationResults,
-    text_table,
-)
+from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults, text_table
 
 
 @dataclass(frozen=True)

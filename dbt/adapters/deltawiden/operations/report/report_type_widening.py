@@ -16,9 +16,9 @@ from dbt.adapters.deltawiden.delta.float_statistics import (
     is_float_to_double,
     widened_floats,
 )
-from dbt.adapters.deltawiden.delta.parquet_filters import misread_by_filters
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.delta.relations import provider, relation_sql
+from dbt.adapters.deltawiden.delta.stale_types import misread_by_filters
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.delta.widened_files import has_misread_files, misread_columns

@@ -22,10 +22,7 @@ from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.spark.embedded import start_spark
 from dbt.adapters.deltawiden.spark.keep_alive.processes import Process, wait_until_ended
-from dbt.adapters.deltawiden.spark.keep_alive.settings import (
-    embedded_metastore,
-    kept_start,
-)
+from dbt.adapters.deltawiden.spark.keep_alive.settings import embedded_metastore, kept_start
 from dbt.adapters.deltawiden.spark.keep_alive.state import (
     KeptSpark,
     LockIsHeld,

@@ -5,7 +5,11 @@ from datetime import timedelta
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.deltawiden.delta.retention import PROPERTY, parse_interval, retention
+from dbt.adapters.deltawiden.operations.maintenance.vacuum import (
+    PROPERTY,
+    parse_interval,
+    retention,
+)
 
 
 @pytest.mark.parametrize(
