@@ -70,11 +70,7 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
 
     @contextmanager
     def exception_handler(self, sql: str) -> Generator[None, None, None]:
-        """Convert an error that Spark raises to a dbt error with Spark's condition and message.
-
-        Raises:
-            DbtDatabaseError: Spark or Delta refused the statement.
-        """
+        """Raise an error of Spark as a DbtDatabaseError with Spark's condition and message."""
         try:
             yield
         except DbtRuntimeError as error:
@@ -101,9 +97,6 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
     ) -> tuple[Connection, Any]:
         """Run a statement.
 
-        Args:
-            auto_begin: whether to begin a transaction; Spark has none.
-
         Raises:
             DbtDatabaseError: Spark or Delta refused the statement.
             DbtConfigError: it sets a setting with which values would be lost.
@@ -120,11 +113,7 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
     def execute(
         self, sql: str, auto_begin: bool = False, fetch: bool = False, limit: int | None = None
     ) -> tuple[AdapterResponse, agate.Table]:
-        """Run a statement, also a query whose rows are not read: a hook can be one that fails.
-
-        Raises:
-            DbtDatabaseError: Spark or Delta refused the statement.
-        """
+        """Run a statement, also a query whose rows are not read: a hook can be one that fails."""
         result: tuple[AdapterResponse, agate.Table] = super().execute(sql, auto_begin, fetch, limit)
         handle = self.get_thread_connection().handle
         if not fetch and isinstance(handle, SessionConnection) and reads_only(sql):
@@ -177,14 +166,7 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
         """
 
     def check_location(self, location: str) -> None:
-        """Warn if a folder for tables is on S3, and the driver that writes to it is dbt's own.
-
-        Args:
-            location: the folder's path or URI.
-
-        Raises:
-            EventCompilationError: ``--warn-error`` makes errors of warnings.
-        """
+        """Warn if a folder for tables is on S3, and the driver that writes to it is dbt's own."""
         connection = self.get_thread_connection()
         if connection.credentials.method == ConnectionMethod.SESSION:
             _warn_of_a_second_driver(connection.handle, location)
@@ -213,11 +195,7 @@ _checked: set[tuple[Any, ...]] = set()
 
 
 def _check_settings(connection: Connection) -> None:
-    """Check the settings of a server's sessions once in a process.
-
-    Raises:
-        DbtConfigError: the sessions have a setting with which values would be lost.
-    """
+    """Refuse settings of a server's sessions with which values would be lost, once in a process."""
     credentials = connection.credentials
     server = (
         credentials.unique_field,

@@ -70,9 +70,6 @@ def describe_schema(backend: SqlBackend, schema_relation: BaseRelation) -> list[
 
     Returns:
         The descriptions; none if there is no such schema. None if dbt-spark's statement has to run.
-
-    Raises:
-        DbtDatabaseError: there is no such catalog, or it refused the statement.
     """
     described = backend.list_schema(schema_relation)
     if described is None and is_in_catalog(schema_relation):

@@ -120,12 +120,8 @@ class TableFolders:
     def taken_over(self, unique_id: str) -> tuple[SparkRelation, Sequence[str]] | None:
         """Return the table that the next run of a node will take over, or None.
 
-        Returns:
-            The table, named by its folder, and the statements that will take it over.
-
-        Raises:
-            FolderRefused: the run will be refused.
-            DbtConfigError: a configuration value about the folder is not accepted.
+        It is named by its folder, and has the statements that will take it over. The errors are
+        those of ``prepare``.
         """
         manifest: Any = self._adapter.get_macro_resolver()
         node = manifest.nodes[unique_id]
@@ -135,12 +131,7 @@ class TableFolders:
         return self._in(found.folder), found.statements
 
     def check(self, unique_id: str) -> None:
-        """Check the folder of a node's table, as its next run will.
-
-        Raises:
-            FolderRefused: the run will be refused.
-            DbtConfigError: a configuration value about the folder is not accepted.
-        """
+        """Check the folder of a node's table, as its next run will. The errors are its errors."""
         manifest: Any = self._adapter.get_macro_resolver()
         self._found(manifest.nodes[unique_id])
 

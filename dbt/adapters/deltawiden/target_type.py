@@ -13,9 +13,6 @@ def apply_target_type(target_type: str) -> None:
 
     Many packages compare ``target.type`` with a list of adapters. dbt takes it from the type of the
     credentials, which also finds the adapter and its macros, and so has to stay as it is.
-
-    Raises:
-        DbtConfigError: the name is not accepted.
     """
     if target_type not in TARGET_TYPES:
         raise DbtConfigError(

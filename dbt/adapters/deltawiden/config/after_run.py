@@ -37,12 +37,8 @@ def zorder_columns(config: Mapping[str, Any]) -> str | Sequence[str]:
 def is_optimized(config: Mapping[str, Any], variables: Mapping[str, Any]) -> bool:
     """Return whether OPTIMIZE runs after a model was written.
 
-    Args:
-        variables: dbt's variables (``--vars``).
-
-    Returns:
-        True if ``optimize``, the columns of a Z-order or clustering columns are configured, and
-        nothing skips it.
+    It does if ``optimize``, the columns of a Z-order or clustering columns are configured, and
+    neither the configuration nor one of dbt's variables (``--vars``) skips it.
 
     Source:
         https://docs.delta.io/latest/delta-clustering.html: OPTIMIZE is what clusters the rows. As
@@ -56,14 +52,7 @@ def is_optimized(config: Mapping[str, Any], variables: Mapping[str, Any]) -> boo
 
 
 def optimize_problems(config: Mapping[str, Any]) -> list[str]:
-    """Find configuration values about OPTIMIZE that contradict each other.
-
-    Args:
-        config: the values of ``OPTIMIZE_KEYS``.
-
-    Returns:
-        One line for each problem: the key, the value and what is accepted.
-    """
+    """Find values about OPTIMIZE that contradict each other: one line for each problem."""
     if config.get("materialized") not in _TABLES:
         return []  # Views of a folder can have the configuration of its tables.
     found = []

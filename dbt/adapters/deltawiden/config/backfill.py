@@ -12,11 +12,7 @@ BACKFILL = "backfill_new_columns"
 
 
 def backfill_problems(config: Mapping[str, Any]) -> Iterator[str]:
-    """Find what keeps a model's new columns from getting values: one line for each problem.
-
-    Args:
-        config: the configuration, in which each key has been checked by itself.
-    """
+    """Find what keeps a model's new columns from getting values: one line for each problem."""
     kind = config.get("materialized")
     if not config.get(BACKFILL) or kind not in ("incremental", "snapshot"):
         return

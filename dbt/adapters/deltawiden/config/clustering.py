@@ -32,14 +32,7 @@ def read_clustering(config: Mapping[str, Any]) -> tuple[Path, ...] | None:
 def changed_clustering(
     wanted: tuple[Path, ...] | None, snapshot: TableSnapshot
 ) -> tuple[Path, ...] | None:
-    """Return the columns that an existing table has to be clustered by, if that is a change.
-
-    Args:
-        wanted: as ``read_clustering`` returns it.
-
-    Returns:
-        The columns. None if the table is clustered as the model wants it.
-    """
+    """Return what ``read_clustering`` has read, if an existing table has to be changed for it."""
     if wanted is None or not snapshot.is_delta:
         return None
     is_met = list(map(folded, wanted)) == list(map(folded, snapshot.clustering_columns))
@@ -47,13 +40,7 @@ def changed_clustering(
 
 
 def clustering_problems(config: Mapping[str, Any]) -> list[str]:
-    """Find the other keys that ``liquid_clustered_by`` can't be combined with.
-
-    Args:
-        config: the configuration of a model, seed or snapshot, each value of which is accepted.
-
-    Returns:
-        One line for each such key.
+    """Find the other keys that ``liquid_clustered_by`` can't be combined with: one line for each.
 
     Source:
         Delta's errors DELTA_CLUSTER_BY_WITH_PARTITIONED_BY and DELTA_CLUSTER_BY_WITH_BUCKETING;
@@ -75,10 +62,7 @@ def _clustering_problems(config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def bucket_problems(config: Mapping[str, Any]) -> list[str]:
-    """Find the configuration for buckets in the model of a new Delta table.
-
-    Returns:
-        One line if the model sets ``clustered_by`` and ``buckets``.
+    """Find the buckets in the configuration of a new Delta table: at most one line.
 
     Source:
         Delta's error DELTA_OPERATION_NOT_ALLOWED_DETAIL: `Bucketing` is not supported
@@ -93,9 +77,6 @@ def warn_without_effect(config: Mapping[str, Any], name: str) -> None:
 
     It is no error, because dbt-spark ignores ``clustered_by`` without ``buckets``, and because no
     statement on an existing table has buckets in it.
-
-    Raises:
-        EventCompilationError: ``--warn-error`` makes errors of warnings.
     """
     if config.get("materialized") not in _TABLES or not _is_delta(config):
         return

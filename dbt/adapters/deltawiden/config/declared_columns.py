@@ -97,11 +97,7 @@ def _read(column: str, text: str) -> Iterator[Declaration]:
 def declaration_problems(
     declarations: list[Declaration], file_format: str, has_session: bool
 ) -> list[str]:
-    """Find the declarations that a new table can't have.
-
-    Returns:
-        One line for each problem: the column, what is wrong and what to do.
-    """
+    """Find the declarations that a new table can't have: one line for each problem."""
     return [
         f"columns: {declaration.column}: {declaration.expression!r} {problem}"
         for declaration in declarations
@@ -128,10 +124,7 @@ def _problems(declaration: Declaration, file_format: str, has_session: bool) -> 
 
 
 def metadata(declarations: list[Declaration]) -> dict[str, dict[str, str]]:
-    """Return the metadata that Delta keeps for declared columns.
-
-    Returns:
-        The metadata by the column's name in lower case.
+    """Return the metadata that Delta keeps for declared columns, by their names in lower case.
 
     Source:
         Delta's protocol, "Generated Columns" and "Default Columns"

@@ -95,8 +95,7 @@ class Place:
 def overlaps(folders: Mapping[str, str]) -> dict[str, str]:
     """Find the nodes whose folder is also another node's, or is inside of it, or around it.
 
-    Returns:
-        For each such node, another one of them.
+    Each node has another one of them.
     """
     nodes = defaultdict(list)
     for node, folder in folders.items():

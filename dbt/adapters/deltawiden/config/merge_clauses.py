@@ -86,11 +86,7 @@ def is_action(value: Any) -> bool:
 
 
 def read_merge_clauses(config: Mapping[str, Any]) -> MergeClauses:
-    """Read the clauses of a model's MERGE from its configuration, which has been checked.
-
-    Args:
-        config: the model's configuration. A key that is missing, None or empty has its default.
-    """
+    """Read the clauses of a model's MERGE from its configuration, which has been checked."""
 
     def text(key: str) -> str:
         return str(config.get(key) or "").strip()

@@ -63,11 +63,7 @@ class ModelSpec:
 def read_model_spec(
     config: Mapping[str, Any], name: str, columns: Columns | None = None
 ) -> ModelSpec:
-    """Read what a model's configuration says about its writes.
-
-    Args:
-        config: the configuration as dbt has it, in a run or in the manifest.
-        columns: the node's columns, as dbt has them.
+    """Read what a model's configuration, as dbt has it, says about its writes.
 
     Raises:
         DbtConfigError: a value is not accepted.

@@ -71,14 +71,10 @@ class Policy:
 
 
 def read_policy(config: Mapping[str, Any]) -> Policy:
-    """Read the policy from a model's configuration.
-
-    Args:
-        config: the model's configuration. A key that is missing or None has its default.
+    """Read the policy from a model's configuration. A key that is missing or None has its default.
 
     Raises:
-        InvalidConfiguration: a value is not accepted. The message names all such values and what
-            is accepted.
+        InvalidConfiguration: a value is not accepted. The message names all such values.
     """
     problems: list[str] = []
     policy = Policy(

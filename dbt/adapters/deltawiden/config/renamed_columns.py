@@ -56,11 +56,7 @@ def read_renames(config: Mapping[str, Any], columns: Columns) -> Renames:
 
 
 def rename_problems(config: Mapping[str, Any], columns: Columns | None = None) -> list[str]:
-    """Find the renames that are not accepted, and the old names in other keys: a line for each.
-
-    Args:
-        config: the configuration, in which each other key has been checked.
-    """
+    """Find the renames that are not accepted, and the old names in other keys: a line for each."""
     return list(_problems(list(_lines(config, columns or {})), config))
 
 

@@ -35,11 +35,7 @@ class RewriteLimit:
 
 
 def read_rewrite_limit(given: Any) -> RewriteLimit:
-    """Read the value of ``rewrite_widened_files``. None is the default.
-
-    Raises:
-        ValueError: the value is not accepted. The message says what is.
-    """
+    """Read the value of ``rewrite_widened_files``. A ValueError says what is accepted."""
     if given is None:
         return RewriteLimit()
     if isinstance(given, bool):

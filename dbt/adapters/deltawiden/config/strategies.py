@@ -45,14 +45,11 @@ def strategy_problems(
 ) -> list[str]:
     """Find the configuration of an incremental model that its strategy can't follow.
 
-    Args:
-        config: the model's configuration, of which each value has been checked alone.
-        is_own: returns whether a strategy is a macro of the project. What such a macro needs is
-            not known.
+    One line for each problem: the key, what is wrong and what to do.
 
-    Returns:
-        One line for each problem: the key, what is wrong and what to do. Empty for a node that is
-        not an incremental model.
+    Args:
+        is_own: returns whether a strategy is a macro of the project. What such a macro needs is not
+            known.
     """
     if config.get("materialized") != "incremental":
         return []
@@ -73,11 +70,7 @@ def strategy_macro(strategy: str) -> str:
 
 
 def has_own_macro(macros: MacroResolverProtocol | None, project: str, strategy: str) -> bool:
-    """Return whether the project has a macro of its own for a strategy.
-
-    Args:
-        macros: finds the macros that a run can call, if there are any.
-    """
+    """Return whether the project has a macro of its own for a strategy."""
     name = strategy_macro(strategy)
     return macros is not None and is_macro_of_project(
         macros.find_macro_by_name(name, project, None)

@@ -9,14 +9,9 @@ _PROTOCOL_VERSIONS = ("delta.minreaderversion", "delta.minwriterversion")
 
 
 def changed_properties(configured: Mapping[str, Any], listed: Mapping[str, str]) -> dict[str, str]:
-    """Return the configured properties that have to be set on an existing table.
+    """Return the configured ``tblproperties`` that an existing table does not have like that.
 
-    Args:
-        configured: the model's ``tblproperties``.
-
-    Returns:
-        The properties that the table lacks or that have another value there. Properties that the
-        model no longer configures keep their value.
+    Properties that the model no longer configures keep their value.
 
     Source:
         https://docs.delta.io/latest/table-properties.html. Protocol versions are never lowered:

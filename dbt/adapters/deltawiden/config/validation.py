@@ -132,14 +132,11 @@ https://docs.getdbt.com/reference/resource-configs/databricks-configs"""
 
 
 def problems(config: Mapping[str, Any]) -> list[str]:
-    """Find the configuration values that can't be part of a statement.
+    """Find the configuration values that can't be part of a statement: one line for each.
 
     Args:
         config: the configuration of a model, seed or snapshot. A key that is missing, None or empty
             is ignored.
-
-    Returns:
-        One line for each wrong value: the key, the value and what is accepted.
     """
     return [
         problem(key, given, accepted)
@@ -154,11 +151,7 @@ def columns_named(names: Iterable[str]) -> frozenset[str]:
 
 
 def read_model_policy(config: Mapping[str, Any], name: str) -> Policy:
-    """Read the part of a model's configuration that decides on type changes.
-
-    Raises:
-        DbtConfigError: a value is not accepted.
-    """
+    """Read what decides on type changes in a model's configuration, or raise a DbtConfigError."""
     try:
         return read_policy({key: config.get(key) for key in CONFIGURATION_KEYS})
     except InvalidConfiguration as error:
@@ -179,11 +172,7 @@ def check_configuration(
 
 
 def require_accepted(config: Mapping[str, Any], name: str, is_own: Callable[[str], bool]) -> None:
-    """Check a node's configuration.
-
-    Raises:
-        DbtConfigError: as for ``check_configuration``.
-    """
+    """Check a node's configuration as ``check_configuration`` does, without the warnings."""
     found = configuration_problems(config, is_own)
     if found:
         raise invalid_configuration(name, found)
@@ -206,11 +195,7 @@ def configuration_problems(config: Mapping[str, Any], is_own: Callable[[str], bo
 
 
 def check_location_keys(config: Any, name: str) -> None:
-    """Check the part of a node's configuration that decides where its table is.
-
-    Raises:
-        DbtConfigError: a value is not accepted.
-    """
+    """Check what says where a node's table is in its configuration, or raise a DbtConfigError."""
     given = {key: config.get(key) for key in LOCATION_KEYS}
     found = problems(given)
     root, is_delta = given["location_root"], file_format_of(config) == DELTA
@@ -229,9 +214,6 @@ def warn_unchecked(config: Mapping[str, Any], name: str, writer: str) -> None:
 
     Args:
         writer: what writes the node's rows. Empty if the values are checked.
-
-    Raises:
-        EventCompilationError: ``--warn-error`` makes errors of warnings.
     """
     if writer and not accepts_unchecked(config):
         warn_once(unchecked_text(writer), f"{name} (the first node with it in this run)")

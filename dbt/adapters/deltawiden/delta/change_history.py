@@ -78,11 +78,7 @@ class DatedChange:
 def read_dated_changes(
     backend: SqlBackend, snapshot: TableSnapshot, limit: int | None = None
 ) -> tuple[DatedChange, ...]:
-    """Read the type changes of a table as ``date_changes``. A table without any has no statement.
-
-    Raises:
-        DbtDatabaseError: Delta can't read the history.
-    """
+    """Read the type changes of a table as ``date_changes``. Without any, there is no statement."""
     if not snapshot.changes:
         return ()
     commits = read_history(snapshot.name, backend.fetch_rows, limit)

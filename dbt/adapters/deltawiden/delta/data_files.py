@@ -77,7 +77,12 @@ class DataFiles(Protocol):
         """Read the schema in each file's footer, with physical names."""
 
     def rewrite(self, stale: Sequence[StaleFile], progress: Progress = _silently) -> None:
-        """Rewrite files with the types of the table's schema."""
+        """Rewrite files with the types of the table's schema.
+
+        Raises:
+            DbtDatabaseError: Spark or Delta refused a statement or commit, or other writers came
+                first each time. Earlier rewrites are complete.
+        """
 
     @property
     def correction_text(self) -> str:
@@ -150,12 +155,7 @@ class FilesBySql:
         return [(str(row[0]), str(row[1])) for row in self.fetch_rows(f"describe query {query}")]
 
     def rewrite(self, stale: Sequence[StaleFile], progress: Progress = _silently) -> None:
-        """Rewrite the partitions of files, or the whole table if it has no partitions.
-
-        Raises:
-            DbtDatabaseError: Spark or Delta refused a statement, or other writers came first each
-                time. Earlier rewrites are complete.
-        """
+        """Rewrite the partitions of files, or the whole table if it has no partitions."""
         # Any column works: Delta rewrites the whole row.
         statement = rewrite_rows(self.table, stale[0].leaves[0].path[0])
         if not self.partitioned_by:

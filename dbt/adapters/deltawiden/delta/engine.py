@@ -44,9 +44,6 @@ class Capability(Enum):
 def read_engine(fetch_rows: FetchRows, delta_version: str | None = None) -> Engine:
     """Read the versions of Spark and Delta that a server runs. A profile can set that of Delta.
 
-    Raises:
-        DbtRuntimeError: the server does not say which Delta it runs.
-
     Source:
         https://spark.apache.org/docs/latest/api/sql/ (version, java_method); Delta keeps its
         version in ``io.delta.VERSION``

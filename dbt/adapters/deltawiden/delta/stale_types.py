@@ -1,4 +1,4 @@
-"""The types in a data file that are older than those of its table, and filters that misread them."""
+"""The types in a data file that are older than its table's, and the filters that misread them."""
 
 import re
 from collections.abc import Mapping

@@ -55,7 +55,6 @@ class TableSnapshot:
     Only the transaction log contains the metadata of the columns.
 
     Args:
-        name: quoted for a statement.
         format: the provider. A table of another format than ``delta`` has no properties here.
         corrects_statistics: whether the connection can correct the statistics of data files.
 
@@ -177,11 +176,7 @@ class TableSnapshot:
 
     @cached_property
     def location(self) -> str:
-        """The path of the table's directory, whose log has every commit.
-
-        Raises:
-            DbtRuntimeError: the table is managed by its catalog.
-        """
+        """The path of the table's directory, whose log has every commit: ``require_own_log``."""
         self.require_own_log()
         return str(self._detail["location"])
 

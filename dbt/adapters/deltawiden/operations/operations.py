@@ -193,12 +193,7 @@ class Operations:
         return writer_of_project(self.manifest, project, adapter.type(), materialized)
 
     def _check_node(self, node: Node) -> None:
-        """Check what the run of a node checks before it reads a table.
-
-        Raises:
-            DbtConfigError: a value of the configuration is not accepted.
-            FolderRefused: the node's table can't be in its folder.
-        """
+        """Refuse what the run of a node refuses before it reads a table: keys and folder."""
         is_own = partial(has_own_macro, self.manifest, self.context["adapter"].config.project_name)
         require_accepted(node["config"], full_name(node), is_own)
         self.check_folder(str(node["unique_id"]))

@@ -99,11 +99,7 @@ class Selection:
         return [node for node in nodes if node["resource_type"] in RESOURCE_TYPES]
 
     def nodes_named(self, models: Names, materialized: str) -> list[Node]:
-        """Return the nodes that an argument names, each once; without it all of a materialization.
-
-        Raises:
-            CompilationError: the project has no such node.
-        """
+        """Return the nodes that an argument names, each once; without it all materialized so."""
         if models is not None:
             named = [self.node(name) for name in names_listed(models)]
             return list({str(node["unique_id"]): node for node in named}.values())

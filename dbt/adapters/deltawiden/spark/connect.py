@@ -93,10 +93,6 @@ def create_session(
     """Create a session on a server, with those parameters of a profile that can be set on it.
 
     ``prepare`` has it before its first statement.
-
-    Raises:
-        DbtConfigError: the session has a setting with which values would be lost.
-        DbtDatabaseError: the server refused the session.
     """
     hush_pyspark()
     for key, value in parameters.items():
@@ -124,11 +120,7 @@ def _leave_open(session: Any) -> None:
 
 
 def remote_builder(needed_by: str) -> Any:
-    """Return a builder of Spark Connect sessions.
-
-    Raises:
-        DbtConfigError: the packages of the client are not installed.
-    """
+    """Return a builder of Spark Connect sessions. A DbtConfigError says which package it lacks."""
     try:
         # Not pyspark.sql.SparkSession: it builds a classic session in a process that has one.
         from pyspark.sql.connect.session import SparkSession as RemoteSession

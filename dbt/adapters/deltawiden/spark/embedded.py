@@ -147,11 +147,7 @@ def _log_file() -> Path:
 
 
 def _private_file(file: Path) -> TextIO:
-    """Open a file that only the user can read: Spark's lines can show settings and rows.
-
-    Raises:
-        SparkDidNotStart: the file can't be written. It may belong to another user of dbt.
-    """
+    """Open a file that only the user can read: Spark's lines can show settings and rows."""
     try:
         os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
     except OSError as error:

@@ -18,14 +18,7 @@ _SECONDS_BETWEEN_ATTEMPTS = 0.05
 def open_lock(file: Path) -> int:
     """Open a file to lock it, and make it if it does not exist. Its user alone can read it.
 
-    Args:
-        file: the file. Its folder exists.
-
-    Returns:
-        The file descriptor. To close it releases the lock, unless a process has inherited it.
-
-    Raises:
-        OSError: the file can't be opened for writing.
+    To close its descriptor releases the lock, unless a process has inherited it.
     """
     return os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 

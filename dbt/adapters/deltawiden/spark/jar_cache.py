@@ -39,11 +39,7 @@ class JarCache:
         return []
 
     def write(self, jars: Iterable[str]) -> None:
-        """Store the jars that Ivy resolved. If that fails, the next start resolves them again.
-
-        Args:
-            jars: the URIs of the files, as in ``spark.jars`` once Spark has resolved the packages.
-        """
+        """Store the URIs of the jars that Ivy resolved. Or the next start resolves them."""
         try:
             text = json.dumps(_sizes(jars), indent=1)
             self._file.parent.mkdir(parents=True, exist_ok=True)
@@ -93,14 +89,7 @@ def _sizes(jars: Iterable[str]) -> dict[str, int]:
 
 
 def jar_path(uri: str) -> Path:
-    """Return the path of a jar.
-
-    Args:
-        uri: the URI of the jar.
-
-    Raises:
-        ValueError: the jar is not a file of this machine.
-    """
+    """Return the path of a jar by its URI. A ValueError says that it is not on this machine."""
     parts = urlsplit(uri)
     if parts.scheme != "file":
         raise ValueError(f"{uri} is not a file of this machine")

@@ -16,12 +16,8 @@ def warn_of_a_second_driver(location: str, setting: Callable[[str], str | None])
     the rows of one of them are lost, and neither sees an error.
 
     Args:
-        location: the folder of the tables.
         setting: returns the value of a setting of Spark, or None. If the log store for S3 is
             set, the user has decided, and there is no warning.
-
-    Raises:
-        EventCompilationError: ``--warn-error`` makes errors of warnings.
 
     Source:
         https://docs.delta.io/latest/delta-storage.html (Amazon S3, single-cluster setup)

@@ -37,13 +37,9 @@ def needs_spark() -> bool:
 
 
 def prestart(start: SparkStart, keep_alive: int | None = None) -> None:
-    """Start the embedded Spark in the background.
+    """Start the embedded Spark in the background, with the seconds that it is kept alive, or None.
 
     Nothing is requested from a cluster before it is certain that there is work for it.
-
-    Args:
-        keep_alive: how many seconds Spark must live after its last use, or None if it ends with
-            dbt.
     """
     if keep_alive is not None:
         prestart_kept(start, keep_alive)

@@ -25,14 +25,7 @@ _CONNECT_MODE = "SPARK_CONNECT_MODE_ENABLED"
 
 
 def check_submission(asked: str | None, method: str, has_session: bool) -> None:
-    """Check that the connection can run a Python model.
-
-    Args:
-        asked: the model's ``submission_method``.
-
-    Raises:
-        DbtRuntimeError: the connection can run SQL only.
-    """
+    """Refuse a Python model with its ``submission_method``, if the connection can run SQL only."""
     has_none = method in ("thrift", "odbc")
     if (asked == SESSION and not has_session) or (asked is None and has_none):
         raise DbtRuntimeError(

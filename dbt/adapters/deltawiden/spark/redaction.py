@@ -46,11 +46,7 @@ _SHORTEST = 3
 
 
 def is_secret(setting: str, value: str | None) -> bool:
-    """Return whether a setting contains a secret.
-
-    Args:
-        value: its value, which can be a URL with a password.
-    """
+    """Return whether a setting contains a secret. Its value can be a URL with a password."""
     return bool(_SECRET_SETTING.search(setting) or _SECRET_IN_URL.search(value or ""))
 
 
@@ -117,11 +113,7 @@ class _Scrubber:
 
 
 def scrubbed(text: str) -> str:
-    """Replace the hidden secrets in a text with stars.
-
-    Args:
-        text: the text of an error. dbt also writes it to artifacts, which it does not scrub.
-    """
+    """Replace the hidden secrets in a text with stars. dbt does not scrub its artifacts."""
     return str(scrub_secrets(text, list(_hidden)))
 
 

@@ -47,13 +47,11 @@ class _Current:
 def get_session(start: SparkStart) -> SparkSession:
     """Return the process's SparkSession with a target's settings, starting Spark if necessary.
 
-    Returns:
-        The session. If another program of the process (a notebook) has created one, it is that
-        session, with its temporary views; ``release_session`` restores that session's settings.
+    If another program of the process (a notebook) has created one, it is that session, with its
+    temporary views; ``release_session`` restores that session's settings.
 
     Raises:
-        SparkDidNotStart: there is no Java, Java is too old, jars can't be resolved, or the JVM did
-            not start for another reason.
+        SparkDidNotStart: as for ``start_spark``.
         DbtConfigError: the process's Spark was started with settings that this target can't use, or
             it has a setting with which values would be lost.
     """
@@ -74,11 +72,7 @@ def release_session() -> None:
 
 
 def check_has_delta() -> None:
-    """Check that a session that another program started supports Delta.
-
-    Raises:
-        DbtConfigError: the session has neither Delta's extension nor a catalog for Delta tables.
-    """
+    """Refuse a session of another program without Delta's extension or a catalog for Delta."""
     if _current is None or _current.is_own:
         return
     conf = _current.session.conf

@@ -65,15 +65,7 @@ class SessionConnection(SparkConnectionWrapper):
         """Do nothing: Spark has no transactions across statements."""
 
     def execute(self, sql: str, bindings: Sequence[Any] | None = None) -> None:
-        """Run one statement.
-
-        Args:
-            sql: the statement; a semicolon at its end is allowed.
-
-        Raises:
-            DbtDatabaseError: Spark or Delta refused the statement. The message is theirs, without
-                the Java stack.
-        """
+        """Run one statement, perhaps with a semicolon at its end."""
         statement = sql.strip().removesuffix(";")
         if bindings is not None:
             statement = statement % tuple(literal(value) for value in bindings)
@@ -87,9 +79,6 @@ class SessionConnection(SparkConnectionWrapper):
         """Run the last statement to its end if it is a query: nobody will read its rows.
 
         A command has run already, and its rows are local.
-
-        Raises:
-            DbtDatabaseError: the query failed.
         """
         frame = self._last_cursor._frame if self._last_cursor is not None else None
         with errors_as_dbt_errors():
@@ -153,35 +142,17 @@ class SessionConnection(SparkConnectionWrapper):
         ]
 
     def schema(self, relation: str) -> StructType:
-        """Read the exact schema of a table or view, without running a statement.
-
-        Args:
-            relation: its name, quoted for a statement.
-
-        Raises:
-            DbtDatabaseError: the relation does not exist, or it can't be read.
-        """
+        """Read the exact schema of a table or view, whose name is quoted, without a statement."""
         with errors_as_dbt_errors():
             return self.session.table(relation).schema
 
     def comment(self, relation: str) -> str | None:
-        """Read the comment on a table or view.
-
-        Returns:
-            The comment, or None.
-
-        Raises:
-            DbtDatabaseError: the relation does not exist.
-        """
+        """Read the comment on a table or view, or None."""
         with errors_as_dbt_errors():
             return self.session.catalog.getTable(relation).description
 
     def query_schema(self, query: str) -> StructType:
-        """Analyse a query without running it.
-
-        Raises:
-            DbtDatabaseError: the query is not valid.
-        """
+        """Analyse a query without running it."""
         analysed, self._analysed = self._analysed, None
         if analysed is not None and analysed[0] == query:
             return analysed[1].schema
@@ -193,9 +164,6 @@ class SessionConnection(SparkConnectionWrapper):
 
         If the last statement created a view from the query, its plan is used. Otherwise the query
         is analysed now, and the next ``query_schema`` of the same query uses the result.
-
-        Raises:
-            DbtDatabaseError: the query is not valid.
         """
         last = self._last_cursor
         if last is not None and last._frame is not None and last._statement.endswith(query.strip()):
@@ -220,12 +188,7 @@ def as_active(session: SparkSession) -> Iterator[None]:
 
 @contextlib.contextmanager
 def errors_as_dbt_errors() -> Iterator[None]:
-    """Convert an error that Spark or Delta raises inside to one clear error.
-
-    Raises:
-        DbtDatabaseError: Spark or Delta raised an error. The message is theirs, without the Java
-            stack.
-    """
+    """Raise an error of Spark or Delta in the block as a DbtDatabaseError, without a Java stack."""
     try:
         yield
     except SPARK_ERRORS as error:

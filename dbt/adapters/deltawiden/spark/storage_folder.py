@@ -90,11 +90,7 @@ def _decides_elsewhere(given: Mapping[str, str], environment: Mapping[str, str])
 def warn_of_other_folders(
     given: Mapping[str, str], environment: Mapping[str, str], project: str
 ) -> None:
-    """Warn, once in an invocation, of tables that earlier runs have left in another folder.
-
-    Raises:
-        EventCompilationError: ``--warn-error`` makes errors of warnings.
-    """
+    """Warn, once in an invocation, of tables that earlier runs have left in another folder."""
     if _decides_elsewhere(given, environment):
         return
     text = _misplaced_text() or _other_metastore_text(project)

@@ -115,11 +115,7 @@ REFUSED_SETTINGS = (
 
 
 def refuse_settings(read: Read) -> None:
-    """Stop before anything is written if a session has a setting with which values are lost.
-
-    Raises:
-        DbtConfigError: the session has at least one. The message names all of them.
-    """
+    """Stop before anything is written if a session has settings with which values are lost."""
     found = list(refused_settings(read))
     if not found:
         return
@@ -152,10 +148,6 @@ def check_statement(sql: str) -> None:
     """Refuse a statement that sets a refused setting, or warn if it sets one of filters.
 
     A session is not checked again after its start, and every thread of dbt can use it.
-
-    Raises:
-        DbtConfigError: values would be lost.
-        EventCompilationError: ``--warn-error`` makes errors of warnings.
     """
     found = _SET.match(sql)
     if found is None:
@@ -172,11 +164,7 @@ def check_statement(sql: str) -> None:
 
 @contextmanager
 def refused_settings_kept(conf: Any) -> Iterator[None]:
-    """Give the refused settings of a session their values from before the block.
-
-    Raises:
-        DbtConfigError: the block has set one.
-    """
+    """Give the refused settings of a session their values from before the block, or refuse it."""
     names = [name for each in REFUSED_SETTINGS for name in each.names]
     before = {name: conf.get(name, None) for name in names}
     try:
@@ -192,11 +180,7 @@ def refused_settings_kept(conf: Any) -> Iterator[None]:
 
 
 def warn_of_filters(given: Mapping[str, str]) -> None:
-    """Warn once in an invocation if the user sets a setting of filters to another value.
-
-    Raises:
-        EventCompilationError: ``--warn-error`` makes errors of warnings.
-    """
+    """Warn once in an invocation if the user sets a setting of filters to another value."""
     unsafe = unsafe_settings(given)
     if unsafe:
         warn_once(unsafe_text(unsafe))

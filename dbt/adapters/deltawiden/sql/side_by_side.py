@@ -52,11 +52,7 @@ def side_by_side(
 
 
 def by_name(left: StructType, right: StructType, path: Path) -> Fields:
-    """Pair the fields of two structs by their names. Like Delta, ignore case.
-
-    Raises:
-        AmbiguousName: names in one struct differ in case only.
-    """
+    """Pair the fields of two structs by their names in any case: ``by_folded_name``."""
     in_left, in_right = by_folded_name(left, path), by_folded_name(right, path)
     yield from ((in_left.get(name), field) for name, field in in_right.items())
     yield from ((field, None) for name, field in in_left.items() if name not in in_right)

@@ -114,11 +114,7 @@ class ViewFinder:
         return _in_order(list(found.values()))
 
     def casts_with(self, view: ListedView, query: StructType) -> tuple[LossyCast, ...]:
-        """Return the casts of a view that would change a value if its query had other types.
-
-        Raises:
-            DbtRuntimeError: the view can't be read.
-        """
+        """Return the casts of a view that would change a value if its query had other types."""
         planned = self._backend.analyse(f"select * from {path_sql(view.name)}")
         types = next(
             planned.view_types(found.name, found.line)
@@ -144,11 +140,7 @@ class ViewFinder:
         return [View(view.name, fails=True) for view in own if self._fails(view)]
 
     def explain_failure(self, statement: str, error: DbtDatabaseError) -> None:
-        """Raise an error that names the views that caused a statement to fail with ``UP_CAST``.
-
-        Raises:
-            ViewRefused: there are such views.
-        """
+        """Raise ViewRefused if there are views that caused a statement to fail with ``UP_CAST``."""
         try:
             failing = self.failing(statement)
         except DbtRuntimeError as unlisted:

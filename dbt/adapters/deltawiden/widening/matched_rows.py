@@ -24,11 +24,7 @@ class NotCompared(ValueError):
 
 
 def require_rows_that_change(table: TableSnapshot) -> None:
-    """Check that rows of a Delta table can be changed.
-
-    Raises:
-        NotCompared: the table only takes new rows (DELTA_CANNOT_MODIFY_APPEND_ONLY).
-    """
+    """Refuse a Delta table that only takes new rows: DELTA_CANNOT_MODIFY_APPEND_ONLY."""
     if table.has(_APPEND_ONLY):
         raise NotCompared(f"the table has {_APPEND_ONLY}, so no row of it can be changed")
 

@@ -71,14 +71,8 @@ class SchemaDifference:
 def compare(source: StructType, table: StructType) -> SchemaDifference:
     """Compare the schema of a model's output with that of its table.
 
-    Names are compared without regard to case, as in Delta. The order of columns and fields does not
-    matter.
-
-    Returns:
-        The differences. False in a condition if there are none.
-
-    Raises:
-        AmbiguousName: names in one struct differ in case only.
+    Names are compared without regard to case, as in Delta: ``by_folded_name``. The order of columns
+    and fields does not matter. The result is false if there are no differences.
     """
     new: list[FieldDifference] = []
     missing: list[FieldDifference] = []

@@ -179,14 +179,7 @@ class Attempts:
         self._without_plan += 1
 
     def final_error(self, error: DbtDatabaseError) -> DbtDatabaseError:
-        """Return the error for users after the last attempt.
-
-        Args:
-            error: the error that has ended that attempt.
-
-        Returns:
-            An error that says more, or ``error`` itself if there is nothing to add.
-        """
+        """Return the error for users after the last attempt, which the given error has ended."""
         plan = self._plan
         if plan is not None and plan.lossy and main_condition(error) in _NOT_CASTABLE:
             why = _ENGINES_ADVICE.split(str(error.msg))[0]

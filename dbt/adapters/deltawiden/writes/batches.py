@@ -19,9 +19,6 @@ def batch_of_model(
 ) -> Batch:
     """Return the batch that a run of a microbatch model writes.
 
-    Args:
-        model: the model's node, with the limits of the batch.
-
     Raises:
         CompilationError: the rows of the batch can't be distinguished from those of other batches.
     """
@@ -45,15 +42,6 @@ def batch_checked_sql(schema: StructType, config: Any, model: Mapping[str, Any])
     """Render the columns of the query for a new table, failing if a row is outside of the batch.
 
     The table's next batches would delete such a row, or store it a second time.
-
-    Args:
-        schema: the schema of the query.
-
-    Returns:
-        The select list.
-
-    Raises:
-        CompilationError: as for ``batch_of_model``.
     """
     columns = [WrittenColumn(field.name, field.dataType, field) for field in schema.fields]
     batch = batch_of_model(columns, config, model)
@@ -70,11 +58,7 @@ def refuse_shared_partitions(
     source: SparkRelation,
     target: SparkRelation,
 ) -> None:
-    """Refuse a batch that would replace partitions with rows of other batches.
-
-    Raises:
-        CompilationError: the table has such partitions.
-    """
+    """Refuse a batch that would replace partitions with rows of other batches."""
     quoted = map(quote_once, partition_columns)
     same = " and ".join(f"s.{name} <=> t.{name}" for name in quoted)
     found = backend.fetch_rows(

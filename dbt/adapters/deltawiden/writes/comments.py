@@ -37,7 +37,6 @@ def changed_comments(
     """Compare the comments of a table with the descriptions of its node.
 
     Args:
-        backend: reads the comments.
         description: the description of the node. If it is empty, the table keeps its comment.
         columns: the documented columns, as ``model.columns`` has them. The name of a nested field
             is a path, such as ``s.x``.

@@ -132,14 +132,7 @@ class TableEvolution:
         return ValueCheck(model, relation_sql(table), partitioned_by, shifts, texts)
 
     def refuse_self_reference(self, plan: Plan, table: SparkRelation, query: str) -> None:
-        """Stop a model that would widen its own input, before the first statement.
-
-        Args:
-            plan: the plan for the model's table.
-
-        Raises:
-            SchemaChangeRefused: the model's output would become wider with each run.
-        """
+        """Refuse a model whose output would become wider with each run, before any statement."""
         if not plan.changes:
             return
         types = {column.name: column.type for column in plan.write.columns}
@@ -185,11 +178,7 @@ class TableEvolution:
                 raise SchemaChangeFailed(error.msg, stays) from error
 
     def change_table(self, plan: Plan, table: SparkRelation, changed_by: str) -> None:
-        """Run the steps before the write, as ``run_before_write``, so that this session sees them.
-
-        Args:
-            table: the table of the plan.
-        """
+        """Run the steps before the write: ``run_before_write``. This session sees the changes."""
         self.run_before_write(plan, changed_by)
         if plan.before and not table.is_delta:
             # Spark and Iceberg cache what they have read of such a table, its columns included.

@@ -63,14 +63,7 @@ Context = Mapping[str, Any]
 
 
 class IncrementalWrites:
-    """Writes models to existing tables.
-
-    Args:
-        evolution: plans changes of tables, and runs them.
-        snapshots: plans changes of the tables of snapshots.
-        merge_actions: checks the values that the configured clauses of a MERGE write.
-        views: knows the views that models read, and those over tables.
-    """
+    """Writes models to existing tables."""
 
     def __init__(
         self,
@@ -127,19 +120,14 @@ class IncrementalWrites:
         hard_deletes: str,
         run_write: Callable[[Plan, bool], Any],
     ) -> None:
-        """Plan and write a snapshot, again if another writer came first.
+        """Plan and write a snapshot to its table, again if another writer came first, as ``write``.
 
         Args:
             query: the query for the snapshot's rows, dbt's own columns included.
-            target: the existing table.
             columns: the names of dbt's own columns.
             hard_deletes: what the snapshot does about rows that its source has deleted.
             run_write: a macro that makes the staging view of a plan and runs the MERGE, as
                 ``main``. Its second argument is whether columns were renamed.
-
-        Raises:
-            SchemaChangeRefused: the table can't take the snapshot's rows.
-            DbtDatabaseError: the engine refused a statement, or other writers came first each time.
         """
 
         spec = _spec(context)
@@ -259,11 +247,7 @@ class IncrementalWrites:
     def _rename_for_query(
         self, context: Context, spec: ModelSpec, attempts: Attempts, table: SparkRelation
     ) -> bool:
-        """Rename columns before there is a view, if the model reads a new name from the table.
-
-        Returns:
-            Whether it did.
-        """
+        """Rename columns before there is a view, and return whether the model needs it."""
         schema = self._backend.table_schema(table)
         renamed = renamed_schema(spec.renames, schema)
         query = str(context["_deltawiden_model_query"]())

@@ -26,17 +26,11 @@ def plan_incremental(
     query: str,
     full_query: FullQuery | None = None,
 ) -> Plan:
-    """Decide what an existing table needs before an incremental model is written to it.
+    """Decide what a table needs before an incremental model is written: ``TableEvolution.plan``.
 
     Args:
-        evolution: plans changes of tables.
-        schemas: the schema of the model's output, and the table's.
         query: the model's query. Empty if it is not known: then it is not checked whether the model
             widens its own input.
-        full_query: as for ``TableEvolution.plan``.
-
-    Returns:
-        A plan that is not refused. Its statements have not run.
 
     Raises:
         SchemaChangeRefused: the plan is refused. All refusals are in the message.

@@ -31,9 +31,8 @@ class MergeActions:
     def clauses(self, spec: ModelSpec, table: SparkRelation) -> MergeClauses:
         """Return the clauses of a model's MERGE.
 
-        Returns:
-            The clauses. If lossy writes are an error, the statement ends with an error where an
-            ``update set`` would write a value that its column does not store exactly.
+        If lossy writes are an error, the statement ends with an error where an ``update set`` would
+        write a value that its column does not store exactly.
 
         Raises:
             CompilationError: the assignments of an ``update set`` can't be read.

@@ -30,14 +30,10 @@ _CHANGING = frozenset(
 
 
 def full_query_of_run(context: Any, check_views: Callable[[Any, str], None]) -> str:
-    """Compile the full query of the model that a run writes.
+    """Compile the full query of the model that a run writes: ``compile_full_query``.
 
     Args:
-        context: dbt's context of the model's materialization.
         check_views: refuses a query that reads a view which would change values.
-
-    Raises:
-        NotCompared: no query has all rows of the model. The message is the reason.
     """
     # dbt's flags in a context lack SAMPLE.
     is_sample = context["invocation_args_dict"].get("sample")

@@ -28,9 +28,6 @@ class ModelViews:
 
         Under ``on_lossy_write: warn`` it is a warning, and under ``ignore`` nothing is checked.
 
-        Args:
-            query: the query for the model's rows.
-
         Raises:
             SchemaChangeRefused: the values would be changed.
         """
@@ -42,9 +39,6 @@ class ModelViews:
         """Refuse a query of a Python model that reads through a view that changes values.
 
         The data frame that the model returns is checked as well, and a warning is given for it.
-
-        Raises:
-            SchemaChangeRefused: the values would be changed.
         """
         if config.get("on_lossy_write") in (None, OnLossyWrite.ERROR.value):
             self._text(query, OnLossyWrite.ERROR.value, {})
@@ -88,11 +82,7 @@ class ModelViews:
 
 
 def old_names_text(plan: Plan, unique_id: str, graph: Mapping[str, Any]) -> str:
-    """Name the nodes of dbt's graph that read a table and still have an old name in their text.
-
-    Returns:
-        The line for people. Empty if there are none.
-    """
+    """Name the nodes of dbt's graph that read a table and still have an old name in their text."""
     old = [step.path[-1] for step in plan.renamed]
     if not old:
         return ""

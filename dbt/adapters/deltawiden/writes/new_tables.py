@@ -37,11 +37,7 @@ from dbt.adapters.deltawiden.writing.partition_values import keeps_partitions_as
 
 
 class NewTables:
-    """Prepares the queries that create or replace tables.
-
-    Args:
-        views: refuses queries that read through views that change values.
-    """
+    """Prepares the queries that create or replace tables."""
 
     def __init__(self, backend: SqlBackend, evolution: TableEvolution, views: ModelViews) -> None:
         self._backend = backend
@@ -51,9 +47,6 @@ class NewTables:
 
     def checked_query(self, context: Mapping[str, Any], query: str, table: SparkRelation) -> str:
         """Check the query that creates or replaces a table, before anything is dropped.
-
-        Args:
-            table: the table that is created from it.
 
         Returns:
             A query with the same rows, which ends with an error if a partition, a char or a text
@@ -100,15 +93,9 @@ class NewTables:
         A CREATE TABLE AS SELECT can't declare columns. Delta takes generation expressions and
         default values from the metadata of the query's columns, as a data frame has it.
 
-        Args:
-            query: the query for the columns of the contract.
-
         Returns:
             A query of a temporary view that has the metadata. ``query`` itself if the contract
             declares nothing, or if ``checked_query`` has not checked it: then no table is created.
-
-        Raises:
-            DbtDatabaseError: the query is not valid.
         """
         declared = self._declared.pop(str(model["unique_id"]), None)
         if not declared:

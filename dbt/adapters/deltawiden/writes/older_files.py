@@ -45,17 +45,8 @@ def rewrite_older_files(
 ) -> Rewritten:
     """Rewrite the files from before a widening in which filters misread a column, up to a limit.
 
-    Nothing is read unless one of the changes is such a widening.
-
-    Args:
-        table: the table. Its rows are written, or the write has failed.
-        changes: the type changes that the run has made.
-        limit: what may be rewritten.
-        changed_by: as for ``TableEvolution.run_before_write``.
-
-    Returns:
-        What was done. No error is raised: after it, an ``append`` model would be run again, and
-        write its rows twice.
+    Nothing is read unless one of the changes is such a widening. No error is raised: after it, an
+    ``append`` model would be run again, and write its rows twice.
     """
     made = _misread(changes)
     if not made or not table.is_delta:
@@ -123,7 +114,6 @@ def left_after_run(
     Args:
         changes: the type changes that the run will make.
         schema: the table's schema after them.
-        limit: what the run may rewrite.
     """
     made = _misread(changes)
     if not made or not table.is_delta:

@@ -44,11 +44,7 @@ class Seeds:
     def check(
         self, seed: Mapping[str, Any], table: agate.Table, types: Mapping[str, str]
     ) -> dict[str, str]:
-        """Check a seed's values, and return the properties that a replaced table of it needs.
-
-        Raises:
-            SeedRefused: a column would not store a value exactly as it is in the file.
-        """
+        """Check a seed's values, and return the properties that a replaced table of it needs."""
         if table not in self._checked:
             checked = check_seed(seed, table, types, self._backend.fetch_rows)
             self._checked[table] = feature_properties(checked)

@@ -91,16 +91,7 @@ class SnapshotEvolution:
         columns: Mapping[str, str],
         hard_deletes: str,
     ) -> Plan:
-        """Decide what an existing snapshot needs, as ``plan`` does, by the schemas alone.
-
-        Args:
-            schemas: the schema of the snapshot's rows, dbt's own columns included, and the table's.
-            columns: the names of dbt's own columns.
-            hard_deletes: what the snapshot does about rows that its source has deleted.
-
-        Raises:
-            SchemaChangeRefused: as for ``plan``.
-        """
+        """Decide what an existing snapshot needs, as ``plan`` does, by the schemas alone."""
         # A snapshot compares each of its columns with the table's, as the table stores it.
         stored = renamed_schema(spec.renames, schemas[1])
         keys = frozenset(column.lower() for column in stored.names)
@@ -118,10 +109,6 @@ class SnapshotEvolution:
 
         The view's query has the values of the snapshot's query, which are checked already. A
         macro of the project can change them or add others, so that they are checked again.
-
-        Args:
-            staging: the view.
-            plan: the plan that has run.
         """
         selected = self._staged_columns_sql(context, staging, table)
         return source_sql(plan, staging, selected, table)
@@ -146,11 +133,7 @@ class SnapshotEvolution:
             self._with_timestamp_ntz.add(unique_id)
 
     def has_timestamp_ntz(self, unique_id: str) -> bool:
-        """Return whether the times in a snapshot's table are of type timestamp_ntz.
-
-        Args:
-            unique_id: the snapshot, after ``read_times`` or ``plan``.
-        """
+        """Return whether the times in a snapshot's table are of type timestamp_ntz."""
         return unique_id in self._with_timestamp_ntz
 
     def with_timestamps(self, query: str, columns: Mapping[str, str], file_format: str) -> str:
@@ -159,10 +142,6 @@ class SnapshotEvolution:
         A date has no time zone. As a timestamp_ntz, it stays the same day in each session. As a
         timestamp, it would be earlier than the same date in a session whose time zone is further
         west, and dbt would take each row for a changed one.
-
-        Args:
-            query: the query for the snapshot's rows.
-            columns: the names of dbt's own columns.
 
         Returns:
             A query with the same columns; ``query`` itself if none of the times is a date.

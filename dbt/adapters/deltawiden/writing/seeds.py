@@ -346,11 +346,7 @@ def _is_timestamp(text: str, takes_zone: bool, zone: tzinfo | None) -> bool:
 
 
 def quote_seed_column(column: str, quote_config: bool | None) -> str:
-    """Quote the name of a seed's column.
-
-    Raises:
-        DbtRuntimeError: ``quote_columns`` is false, but the name needs quotes.
-    """
+    """Quote the name of a seed's column, or raise an error if quotes are off and it needs them."""
     if quote_config is False and quote_once(column) != column:
         raise DbtRuntimeError(
             f"Syntax error in the seed's first line: {column!r} is no column's name without "

@@ -52,11 +52,7 @@ _DETAILS = "# Detailed Table Information"
 
 
 class ExplainedQuery:
-    """A query whose analysed plan EXPLAIN shows.
-
-    Raises:
-        DbtRuntimeError: the query can't be analysed.
-    """
+    """A query whose analysed plan EXPLAIN shows. One that is not valid is a DbtRuntimeError."""
 
     def __init__(
         self, query: str, fetch_rows: FetchRows, query_schema: Callable[[str], StructType]

@@ -79,22 +79,13 @@ class FilesByJvm:
         ]
 
     def schemas(self, files: Sequence[DataFile]) -> Iterator[tuple[DataFile, StructType]]:
-        """Read the schema in each file's footer, several files at a time.
-
-        Raises:
-            DbtDatabaseError: a file can't be read.
-        """
+        """Read the schema in each file's footer, several files at a time."""
         with ThreadPoolExecutor(_READERS) as readers, errors_as_dbt_errors():
             for file, text in zip(files, readers.map(self._footer_schema, files), strict=True):
                 yield file, _read_schema(text)
 
     def rewrite(self, stale: Sequence[StaleFile], progress: Progress = lambda _: None) -> None:
-        """Rewrite files, in one commit for each batch. Readers of changes see no change.
-
-        Raises:
-            DbtDatabaseError: Delta refused a commit, or other writers changed the files during
-                every attempt. Earlier commits are complete.
-        """
+        """Rewrite files, in one commit for each batch. Readers of changes see no change."""
         done = 0
         with as_active(self.session):
             for batch in _batches([stale_file.file for stale_file in stale]):
@@ -116,9 +107,6 @@ class FilesByJvm:
 
         The new statistics are right before and after the leaves become double. The files, and
         everything else that the log contains about them, stay the same.
-
-        Raises:
-            DbtDatabaseError: other writers changed these files during every attempt.
         """
         with as_active(self.session):
             for batch in _batches(files):
@@ -129,11 +117,7 @@ class FilesByJvm:
             self.correct(files, leaves)
 
     def collect_statistics(self) -> None:
-        """Collect the statistics of all files, in one commit. No file is written.
-
-        Raises:
-            DbtDatabaseError: Delta refused it, or other writers came first each time.
-        """
+        """Collect the statistics of all files, in one commit. No file is written."""
         with as_active(self.session):
             retry_same_commit(errors_as_dbt_errors()(self._transactions.collect_statistics))
 
@@ -218,12 +202,8 @@ class FilesByJvm:
     def remove_recorded_changes(self, log_schema: str) -> bool:
         """Remove the recorded type changes from the schema, as DROP FEATURE does after its rewrite.
 
-        Args:
-            log_schema: a schema from ``log_schema``. Every file has its types. The result is
-                False if another writer has changed the schema since: files can have older types.
-
-        Raises:
-            DbtDatabaseError: another writer changed the table at the same time.
+        Every file has the types of ``log_schema``. The result is False if another writer has
+        changed the schema since: files can have older types.
         """
         with as_active(self.session), errors_as_dbt_errors():
             transaction = self._transactions.start()

@@ -82,13 +82,10 @@ class SqlBackend:
 
     @contextmanager
     def tagged_commits(self, changed_by: str) -> Iterator[str]:
-        """Record in the tables' history which model or operation makes the commits in the block.
+        """Record in the tables' history what makes the commits in the block, and yield the record.
 
         Args:
             changed_by: the unique id of the model, or the name of the operation.
-
-        Yields:
-            The user metadata of each commit.
         """
         values = {"changed_by": changed_by, "invocation_id": get_invocation_id()}
         text = json.dumps({**values, "dbt_deltawiden": version})
@@ -183,25 +180,17 @@ class SqlBackend:
         return None
 
     def create_view(self, name: str, query: str, metadata: Mapping[str, Mapping[str, str]]) -> None:
-        """Create a temporary view of a query, with metadata on its columns.
+        """Create a temporary view of a query, with metadata on its columns. It needs a session.
 
         Args:
             metadata: what is added to the metadata of columns, by their names in lower case.
-
-        Raises:
-            DbtDatabaseError: the query is not valid.
-            NotImplementedError: SQL alone can't do it.
         """
         raise NotImplementedError
 
     def create_text_view(
         self, name: str, columns: Sequence[str], rows: Sequence[Sequence[str | None]]
     ) -> None:
-        """Create a temporary view of rows of texts.
-
-        Raises:
-            NotImplementedError: SQL alone can't do it.
-        """
+        """Create a temporary view of rows of texts. It needs a session."""
         raise NotImplementedError
 
     def drop_views(self, names: Iterable[str]) -> None:
@@ -212,11 +201,7 @@ class SqlBackend:
         return [(str(row[0]), str(row[1])) for row in rows]
 
     def comment(self, relation: SparkRelation) -> str | None:
-        """Read the comment on a table or view. With SQL alone, only a Delta table has one.
-
-        Raises:
-            DbtDatabaseError: the relation does not exist.
-        """
+        """Read the comment on a table or view. With SQL alone, only a Delta table has one."""
         snapshot = self.snapshot(relation)
         return snapshot.description if snapshot.is_delta else None
 
@@ -290,19 +275,11 @@ class SqlBackend:
         return FilesBySql(snapshot.name, snapshot.location, self.fetch_rows, partitioned_by)
 
     def widen_floats(self, table_name: str, leaves: Sequence[Path]) -> None:
-        """Correct the statistics of float leaves, then change the leaves to double.
-
-        Raises:
-            DbtRuntimeError: SQL has no statement for it.
-        """
+        """Correct the statistics of float leaves, then change the leaves to double. SQL can't."""
         raise DbtRuntimeError(f"The statistics of {table_name} can't be corrected by SQL alone.")
 
     def require_statistics(self) -> None:
-        """Check that this connection can collect the statistics of data files.
-
-        Raises:
-            DbtRuntimeError: SQL has no statement for it.
-        """
+        """Raise a DbtRuntimeError if this connection can't collect the statistics of data files."""
         if not self.corrects_statistics:
             raise DbtRuntimeError(
                 "Open-source Delta has no statement that collects the statistics of files, and "
@@ -318,8 +295,7 @@ class SqlBackend:
     def remove_recorded_changes(self, table: SparkRelation, log_schema: str) -> bool:
         """Remove the recorded type changes from a schema. False if the log has another one now.
 
-        Raises:
-            DbtRuntimeError: SQL has no statement for it.
+        SQL has no statement for it: a DbtRuntimeError.
         """
         raise DbtRuntimeError(
             "No SQL statement removes the recorded type changes from a table's schema. All files "

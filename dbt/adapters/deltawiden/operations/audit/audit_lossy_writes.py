@@ -74,9 +74,6 @@ class Audit:
         """Compare what models produce now with what their tables store. It changes nothing.
 
         A model that can't be compared is no failure: its result has the reason.
-
-        Raises:
-            CompilationError: there is no such model, or a key was given for several models.
         """
         nodes = self.reader.nodes(models)
         results = run_on_each(_NAME, nodes, full_name, partial(self._audit, len(nodes)))

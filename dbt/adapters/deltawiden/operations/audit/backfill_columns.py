@@ -18,13 +18,7 @@ from dbt.adapters.deltawiden.writes.refused import require_not_refused
 
 
 def choose_backfill(names: Sequence[str], where: str, rows: ModelRows, by: Repairer) -> Choice:
-    """Choose the rows that differ in some columns.
-
-    Raises:
-        DbtRuntimeError: a column can't be given the model's values.
-        SchemaChangeRefused: the table's types can't store any value of the model.
-        NotCompared: the rows can't be found by the key.
-    """
+    """Choose the rows that differ in some columns: ``Choose``."""
     require_columns(rows, names)
     wanted = rows.only
     source = limited(rows.produced, wanted)

@@ -47,11 +47,7 @@ _NO_KEY = (
 
 
 def full_query(context: Mapping[str, Any], node: Node, table: BaseRelation) -> str:
-    """Compile a model's query as in a full refresh, macros and ephemeral models included.
-
-    Raises:
-        NotCompared: there is no such query. The message is the reason.
-    """
+    """Compile a model's query as in a full refresh: ``compile_full_query``."""
     return compile_full_query(context, str(node["unique_id"]))
 
 
@@ -124,11 +120,7 @@ class ModelRows:
             self._kept.drop()
 
     def compare(self, repair: Repair = EVERYTHING) -> Mapping[str, Any]:
-        """Read both sides and return the document of ``audit_sql``.
-
-        Raises:
-            NotCompared: the rows can't be found by the key.
-        """
+        """Read both sides, if a key finds their rows, and return the document of ``audit_sql``."""
         sides = self._sides(repair)
         query = audit_sql(sides, self._keys(sides), self.earlier(), repair)
         ((text,),) = self.backend.fetch_rows(query)

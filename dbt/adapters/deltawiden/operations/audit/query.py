@@ -101,9 +101,6 @@ def compared_columns(produced: StructType, stored: StructType) -> Compared:
     """Return what can be compared: columns, and the fields of structs at every depth.
 
     An array or a map is one column.
-
-    Raises:
-        AmbiguousName: names in one struct differ in case only.
     """
     columns: list[Column] = []
     not_stored: list[Path] = []

@@ -107,11 +107,7 @@ class Repairer:
     graph: Mapping[str, Any]
 
     def run(self, models: Names) -> RepairResults:
-        """Give rows of the models' tables the values of the models.
-
-        Raises:
-            CompilationError: no model is named, or there is no such model.
-        """
+        """Give rows of the models' tables the values of the models, which have to be named."""
         if not models:
             raise self.reader.selection.error("say which models, as `models: [name]`")
         nodes = self.reader.nodes(models)

@@ -26,14 +26,10 @@ from dbt.adapters.deltawiden.writing.columns import Write
 
 
 def choose_restore(names: Sequence[str], where: str, rows: ModelRows, by: Repairer) -> Choice:
-    """Choose the rows that differ from the model's by nothing but a cast.
+    """Choose the rows that differ from the model's by nothing but a cast: ``Choose``.
 
     A cast can have made the same value of two. So if a row has changed in the model for another
     reason, what a cast has changed in it is not known, and it is left as it is.
-
-    Raises:
-        DbtRuntimeError: a column can't be given the model's values.
-        NotCompared: the rows can't be found by the key.
     """
     require_columns(rows, names)
     repair = Repair(only_casts=True, where=where)

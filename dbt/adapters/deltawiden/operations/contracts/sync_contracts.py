@@ -150,11 +150,7 @@ def _is_widening(difference: ContractDifference) -> bool:
 
 
 def own_package(nodes: Sequence[Node], package: str) -> list[Node]:
-    """Return the nodes of the project itself.
-
-    Raises:
-        DbtRuntimeError: one of them belongs to a package, whose files are not changed.
-    """
+    """Return the nodes of the project itself. One of a package, whose files stay, is an error."""
     foreign = [full_name(node) for node in nodes if node.get("package_name") != package]
     if foreign:
         raise DbtRuntimeError(f"sync_contracts: {', '.join(foreign)}: not a model of this project")

@@ -31,11 +31,7 @@ class DataType:
 
 
 class ModelFile:
-    """The text of a YAML file that describes models.
-
-    Raises:
-        NotWritable: the text is not valid YAML.
-    """
+    """The text of a YAML file that describes models. One that is not valid is NotWritable."""
 
     def __init__(self, text: str) -> None:
         self.text = text

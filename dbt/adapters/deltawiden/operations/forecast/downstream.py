@@ -120,11 +120,7 @@ class Reader:
     def analyse(
         self, graph: NodeGraph, node: Node, types: WouldBeTypes
     ) -> tuple[str, StructType] | None:
-        """Return a node's query, if it is known, with its inputs' future types, and its schema.
-
-        Raises:
-            DbtRuntimeError: the query is not valid with these types.
-        """
+        """Return a node's query, if it is known, with its inputs' future types, and its schema."""
         table = self.table(node)
         query = self.query(node, table)
         if not query:

@@ -62,13 +62,7 @@ def plan_model(
     output: StructType,
     query: str,
 ) -> Planned:
-    """Return what a model's next run will do to its table.
-
-    Raises:
-        SchemaChangeRefused: the run will be refused.
-        CompilationError: the model lacks a column of its unique key.
-        DbtConfigError: a configuration of the model is not accepted.
-    """
+    """Return what a model's next run will do to its table. The errors are those of the run."""
     config: Mapping[str, Any] = node["config"]
     spec = read_model_spec(config, full_name(node), node.get("columns"))
 

@@ -34,9 +34,6 @@ def plan(reader: Reader, selection: Selection, models: Names, apply: bool = Fals
     Returns:
         The plan for each model, and what the changes do to everything that reads the tables. A
         refusal is a failure, and so is a query that is not known.
-
-    Raises:
-        CompilationError: there is no such model.
     """
     nodes = selection.nodes_named(models, materialized="incremental")
     graph = NodeGraph(selection.graph)

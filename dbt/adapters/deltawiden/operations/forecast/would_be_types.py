@@ -30,16 +30,10 @@ class WouldBeTypes:
         return iter(list(self._schemas))
 
     def analyse(self, query: str, reads: Iterable[Path]) -> tuple[str, StructType]:
-        """Analyse a query with the types that the relations would have. Nothing is run.
+        """Analyse a query with the types that relations would have, as ``analyse_with_types`` does.
 
         Args:
             reads: the names of the relations that it may read.
-
-        Returns:
-            The query as it was analysed, and the schema of its result.
-
-        Raises:
-            DbtDatabaseError: the query is not valid with these types.
         """
         paths = sorted(map(folded, reads))
         for path in paths:

@@ -141,10 +141,6 @@ def _apply(
 def _read_switch(backend: SqlBackend, table: SparkRelation, enables: bool) -> Switch:
     """Return the effect of enabling or disabling type widening on a table.
 
-    Raises:
-        DbtRuntimeError: the relation is not a Delta table.
-        DbtDatabaseError: the table can't be read.
-
     Source:
         https://docs.delta.io/delta-type-widening. Delta 3.x adds the preview of the feature. No
         version adds the feature to a table that has the preview, or the preview to a table that has

@@ -17,11 +17,7 @@ def rewrite_text(files: DataFiles, stale: Sequence[StaleFile]) -> str:
 
 
 def rewrite(table: MaintainedTable, stale: Sequence[StaleFile]) -> str:
-    """Rewrite stale files, show the progress, and return the text about it.
-
-    Raises:
-        DbtDatabaseError: as for ``DataFiles.rewrite``.
-    """
+    """Rewrite stale files, show the progress, and return the text about it."""
     text = rewrite_text(table.files, stale)
     log_progress(f"{table.name}: {text}")
 

@@ -14,14 +14,7 @@ _LONGEST_WAIT = 1000  # milliseconds
 
 
 def local_builder(port: int, token: str) -> Any:
-    """Return a builder of sessions on the server.
-
-    Args:
-        token: the token that it demands.
-
-    Raises:
-        DbtConfigError: the packages of the client are not installed.
-    """
+    """Return a builder of sessions on the server that demands a token."""
     builder = remote_builder(NEEDED_BY)
     from pyspark.sql.connect.client.core import DefaultChannelBuilder
 
@@ -52,16 +45,12 @@ def server_problem(port: int, token: str, seconds: float, is_busy: bool = False)
     """Let a server run a task. It answers requests after it has lost its executor, too.
 
     Args:
-        token: the token that it demands.
         seconds: how long to wait for the answer.
         is_busy: whether others use the server. Then an answer without a task is enough if no core
             is free in that time.
 
     Returns:
         None if it is healthy, or what it answered instead.
-
-    Raises:
-        DbtConfigError: the packages of the client are not installed.
     """
     remote_builder(NEEDED_BY)
     import grpc

@@ -140,11 +140,7 @@ def _is_usable(spark: KeptSpark, key: str, folder: SparkFolder) -> bool:
 
 
 def health_problem(spark: KeptSpark, is_used: bool) -> str | None:
-    """Return why a Spark can't be used, or None if it runs a task.
-
-    Args:
-        is_used: whether a dbt command uses it.
-    """
+    """Return why a Spark can't be used, perhaps beside others, or None if it runs a task."""
     seconds = _PROBE_SECONDS_IF_USED if is_used else _PROBE_SECONDS
     problem = server_problem(spark.port, spark.token, seconds, is_used)
     if problem is None:
@@ -207,13 +203,10 @@ def _log_text(folder: SparkFolder) -> str:
 
 
 def end(spark: KeptSpark, folder: SparkFolder, gently: bool) -> None:
-    """End a kept Spark, in the block of the folder's ``locked``.
+    """End a kept Spark, in the block of the folder's ``locked``, or raise a DbtRuntimeError.
 
     Args:
         gently: whether to let it end by itself first.
-
-    Raises:
-        DbtRuntimeError: it can't be ended.
     """
     folder.forget()
     both = (spark.keeper, spark.jvm)

@@ -10,17 +10,7 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
 def read_duration(value: Any) -> int:
-    """Read ``keep_alive``.
-
-    Args:
-        value: the value in the profile.
-
-    Returns:
-        The seconds.
-
-    Raises:
-        DbtConfigError: the value is not a duration.
-    """
+    """Read ``keep_alive`` in seconds. A DbtConfigError says what is accepted."""
     match = _DURATION.fullmatch(value.strip().lower()) if isinstance(value, str) else None
     if match is None:
         raise DbtConfigError(

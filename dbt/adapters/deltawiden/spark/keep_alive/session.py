@@ -30,18 +30,7 @@ _released = 0  # how many times
 
 
 def open_kept(start: SparkStart, keep_alive: int) -> ConnectConnection:
-    """Open a session on the kept Spark, starting it if necessary.
-
-    Args:
-        keep_alive: how many seconds Spark must live after its last use.
-
-    Returns:
-        A connection that has its own session.
-
-    Raises:
-        DbtConfigError: the Spark of this profile can't be kept alive.
-        DbtRuntimeError: Spark could not be started, or a Spark with other settings is in use.
-    """
+    """Open a session of its own on the kept Spark, starting it if necessary: ``attach``."""
     asked = _asked(start, keep_alive)
     with _lock, _failed.raised_again(asked):
         attached = _attached(asked)
@@ -53,11 +42,7 @@ def open_kept(start: SparkStart, keep_alive: int) -> ConnectConnection:
 
 
 def prestart_kept(start: SparkStart, keep_alive: int) -> None:
-    """Attach to the kept Spark in the background, starting it if necessary.
-
-    Args:
-        keep_alive: how many seconds Spark must live after its last use.
-    """
+    """Attach to the kept Spark in the background, starting it if necessary."""
     # A daemon thread, because dbt may end before it needs Spark. dbt's log events read the context.
     run = contextvars.copy_context().run
     arguments = (_prestart, _asked(start, keep_alive), _released)

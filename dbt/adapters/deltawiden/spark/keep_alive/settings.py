@@ -55,10 +55,7 @@ _FILES = ("spark.jars", "spark.files", "spark.submit.pyFiles", "spark.driver.ext
 
 
 def check_can_be_kept(start: SparkStart) -> None:
-    """Check that the Spark of a profile can be kept alive.
-
-    Raises:
-        DbtConfigError: it can't.
+    """Check that the Spark of a profile can be kept alive, or raise a DbtConfigError.
 
     Source:
         https://github.com/apache/spark/blob/v4.0.0/sql/connect/server/src/main/scala/org/apache/spark/sql/connect/config/Connect.scala:
@@ -188,11 +185,7 @@ def _machine() -> str:
 
 
 def embedded_metastore(settings: Mapping[str, str]) -> str | None:
-    """Return the folder of the embedded metastore, or None if Spark uses another metastore.
-
-    Args:
-        settings: the settings that Spark starts with.
-    """
+    """Return the folder of the embedded metastore, or None if Spark uses another metastore."""
     url = embedded_database(
         settings.get("spark.sql.catalogImplementation"),
         lambda key: settings.get(f"spark.hadoop.{key}", settings.get(key)),

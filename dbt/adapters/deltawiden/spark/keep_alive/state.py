@@ -106,11 +106,7 @@ class SparkFolder:
 
     @contextlib.contextmanager
     def explained(self) -> Iterator[None]:
-        """Explain an error of a file in the folder.
-
-        Raises:
-            DbtRuntimeError: a file can't be read or written.
-        """
+        """Explain an error of a file in the folder by a DbtRuntimeError."""
         try:
             yield
         except OSError as error:
@@ -168,11 +164,7 @@ class SparkFolder:
             os.close(handle)
 
     def use(self, keep_alive: int) -> "Use":
-        """Begin to use the Spark, in the block of ``locked``.
-
-        Args:
-            keep_alive: how many seconds Spark must live after its last use.
-        """
+        """Begin to use the Spark, in the block of ``locked``. It lives so many seconds after it."""
         handle = open_lock(self.path / "used")
         share_lock(handle)
         os.ftruncate(handle, 0)

@@ -81,14 +81,11 @@ class Stopped:
 
 
 def stop_kept(everywhere: bool) -> list[Stopped]:
-    """End the kept Sparks that no dbt command uses.
+    """End the kept Sparks that no dbt command uses, and return what became of each.
 
     Args:
         everywhere: whether to end all of the user's. Otherwise only those end that were started in
             the working folder of this process.
-
-    Returns:
-        What became of each.
     """
     stopped = (_stop(folder, everywhere) for folder in spark_folders(os.environ))
     return [each for each in stopped if each is not None]
