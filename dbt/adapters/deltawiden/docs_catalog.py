@@ -72,11 +72,7 @@ def catalog_rows(backend: SqlBackend, relation: SparkRelation) -> Iterator[dict[
 
 
 def catalog_table(rows: Sequence[Mapping[str, Any]]) -> CatalogTable:
-    """Return the catalog's entry of a relation from its rows.
-
-    Args:
-        rows: the rows of one relation; at least one.
-    """
+    """Return the catalog's entry of a relation from its rows, of which there is one."""
     first = rows[0]
     return CatalogTable(
         metadata=TableMetadata(
@@ -205,11 +201,7 @@ def catalog_of_relations(
 def catalog_of_schemas(
     adapter: SparkAdapter, schemas: SchemaSearchMap
 ) -> tuple[agate.Table, list[Exception]]:
-    """Return the catalog of all relations of some schemas, which can be in several catalogs.
-
-    Returns:
-        As ``catalog_of_relations``.
-    """
+    """Return the catalog of all relations of some schemas, as ``catalog_of_relations``."""
     found = ((catalog.database, schema or "") for catalog, schema in schemas.search())
     return _catalog_of_all(adapter, dict.fromkeys(found))
 

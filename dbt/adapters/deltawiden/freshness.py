@@ -29,12 +29,9 @@ class LastModified:
 
 
 def last_modified(backend: SqlBackend, relations: Iterable[BaseRelation]) -> LastModified:
-    """Return when the data of Delta tables last changed.
+    """Return when the data of Delta tables last changed, by the last commit that did it.
 
     Commits that change no data do not count: new properties, wider types, OPTIMIZE, VACUUM.
-
-    Returns:
-        The time of the last commit that changed data, for each table.
 
     Raises:
         DbtRuntimeError: a relation has no history, because it is not a Delta table.

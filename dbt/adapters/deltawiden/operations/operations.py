@@ -118,9 +118,6 @@ class Operations:
         The method with the operation's name declares what it takes: ``tables`` are what the
         arguments ``models``, ``relations`` and ``schema`` select, and a boolean takes nothing else.
 
-        Args:
-            unknown: names of arguments that the operation's macro does not have.
-
         Raises:
             CompilationError: an argument is wrong, or the operation failed on a table.
         """

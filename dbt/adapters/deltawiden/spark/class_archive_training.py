@@ -81,11 +81,7 @@ _STATEMENTS = (
 
 
 def main(text: str) -> None:
-    """Make an archive, unless it exists or another process is making one.
-
-    Args:
-        text: the fields of the ``ClassArchive``, as JSON.
-    """
+    """Make an archive, given as JSON, unless it exists or another process is making one."""
     fields = json.loads(text)
     archive = ClassArchive(**{**fields, "options": tuple(fields["options"])})
     folder = Path(archive.file).parent

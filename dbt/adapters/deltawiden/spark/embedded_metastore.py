@@ -24,13 +24,10 @@ def is_long(query: str) -> bool:
 
 
 def allow_long_views(session: SparkSession) -> None:
-    """Change the embedded metastore so that it stores view texts of any length.
+    """Change the embedded metastore so that it stores view texts of any length. Others stay.
 
     Hive's schema for Derby declares these texts as LONG VARCHAR. Its schemas for other databases
     use a type without a length limit, which is CLOB in Derby. The columns keep their values.
-
-    Args:
-        session: a session with a JVM. If it uses another metastore, nothing is changed.
     """
     catalog = session.conf.get("spark.sql.catalogImplementation")
     url = embedded_database(catalog, hadoop_configuration(session).get)

@@ -151,15 +151,11 @@ _METASTORE_ADDRESS = (
 
 
 def error_text(error: BaseException | str) -> str:
-    """Reduce an error of Spark or Delta to the text that its user needs.
+    """Reduce an error that came from Spark or Delta, or its text, to what its user needs.
 
-    Args:
-        error: any exception that came from Spark, or its text.
-
-    Returns:
-        The message with its condition. If they say more, the message of the deepest cause that has
-        a condition and the message of the deepest cause of all follow. Java stacks and logical
-        plans are left out. If the metastore can't be opened, the reason why.
+    It is the message with its condition. If they say more, the message of the deepest cause that
+    has a condition and the message of the deepest cause of all follow. Java stacks and logical
+    plans are left out. If the metastore can't be opened, it is the reason why.
 
     Source:
         https://spark.apache.org/docs/latest/sql-error-conditions.html
@@ -209,14 +205,7 @@ def _says_why(message: str) -> bool:
 
 
 def whole_text(error: BaseException | str) -> str:
-    """Return the text of an error with its causes, which PySpark stores separately.
-
-    Args:
-        error: any exception that came from Spark, or its text.
-
-    Returns:
-        The text, followed by the Java stack if there is one.
-    """
+    """Return the text of an error with its Java stack, which PySpark stores separately."""
     text = str(error)
     # PySpark has no public API for the causes. PySpark 3.5 has the name without the underscore.
     stack = getattr(error, "_stackTrace", None) or getattr(error, "stackTrace", None) or ""
@@ -244,11 +233,7 @@ NOT_BUILT = "TABLE_OR_VIEW_NOT_FOUND"
 
 
 def condition(text: str) -> str | None:
-    """Return the error condition that a text names.
-
-    Returns:
-        The first condition, such as ``CAST_OVERFLOW``, or None.
-    """
+    """Return the first error condition that a text names, such as ``CAST_OVERFLOW``, or None."""
     match = _CONDITION.search(text)
     return match.group(1) if match else None
 
@@ -261,13 +246,10 @@ def _message(raw: str) -> str:
 
 
 def start_failure_text(log: str, java_version: str | None, minimum_java: int) -> str:
-    """Explain why Spark's JVM did not start.
+    """Explain in one sentence why Spark's JVM did not start, and what to install or set.
 
     Args:
         java_version: the version that ``java -version`` prints, or None if there is no Java.
-
-    Returns:
-        One sentence that says what was found, and what to install or set.
     """
     if java_version is None:
         return (
@@ -297,10 +279,6 @@ def start_failure_text(log: str, java_version: str | None, minimum_java: int) ->
 
 
 def java_major(version: str) -> int | None:
-    """Parse Java's major version: 17 from ``17.0.15``, 8 from ``1.8.0_402``.
-
-    Returns:
-        The major version, or None if the string has none.
-    """
+    """Parse Java's major version, if there is one: 17 from ``17.0.15``, 8 from ``1.8.0_402``."""
     match = re.match(r"(?:1\.)?(\d+)", version)
     return int(match.group(1)) if match else None

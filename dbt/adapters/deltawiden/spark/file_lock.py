@@ -43,9 +43,5 @@ def wait_for_lock(handle: int, seconds: float) -> bool:
 
 
 def share_lock(handle: int) -> None:
-    """Lock a file together with other processes that share its lock.
-
-    Args:
-        handle: the descriptor of the open file. If it has the lock alone, it shares it from now on.
-    """
+    """Lock a file together with others that share its lock. A lock that it has alone is shared."""
     fcntl.flock(handle, fcntl.LOCK_SH)

@@ -60,11 +60,7 @@ class Java:
 
 
 def find_java(environment: Mapping[str, str]) -> Java | None:
-    """Return the Java that Spark would use.
-
-    Returns:
-        The Java, or None if there is no Java, or if it does not say which version it is.
-    """
+    """Return the Java that Spark would use. None if there is none, or if its version is unknown."""
     command = _java_command(environment)
     if command is None:
         return None
@@ -86,11 +82,7 @@ def java_version(environment: Mapping[str, str]) -> str | None:
 
 
 def given_java_options(given: Mapping[str, str], environment: Mapping[str, str]) -> list[str]:
-    """Return the options that the user gives to the driver's JVM.
-
-    Returns:
-        The options, in no particular order.
-    """
+    """Return the options that the user gives to the driver's JVM, in no particular order."""
     texts = [environment.get(name, "") for name in _OPTION_VARIABLES]
     texts += [given.get(key, "") for key in OPTION_SETTINGS]
     return " ".join(texts).split()
@@ -99,9 +91,8 @@ def given_java_options(given: Mapping[str, str], environment: Mapping[str, str])
 def default_options(java: Java | None, given: list[str]) -> tuple[str, ...]:
     """Return options with which a short run spends less time on compiling and on memory.
 
-    Returns:
-        The options. None for an old Java. None about compilation or garbage collection if the user
-        has options about it.
+    None for an old Java, and none about compilation or garbage collection if the user has options
+    about it.
     """
     if java is None or not java.has_dynamic_archive:
         return ()

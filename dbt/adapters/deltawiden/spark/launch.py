@@ -34,11 +34,7 @@ _REFUSED = re.compile(
 
 
 def launch(start: SparkStart, archive: ClassArchive | None, log: TextIO) -> JavaGateway:
-    """Launch a JVM. If it refuses what is added to the user's options, launch it with less.
-
-    Args:
-        archive: the archive of classes that fits, or None.
-    """
+    """Launch a JVM. If it refuses what is added to the user's options, launch it with less."""
     *attempts, last = _attempts(start, archive)
     refused = None
     for attempt in attempts:

@@ -16,10 +16,7 @@ class PandasFrameRefused(DbtRuntimeError):
 
 
 def spark_frame(frame: Any, spark: SparkSession) -> DataFrame:
-    """Convert a pandas data frame.
-
-    Args:
-        frame: the pandas data frame. What pandas regards as missing becomes null.
+    """Convert a pandas data frame. What pandas regards as missing becomes null.
 
     Raises:
         PandasFrameRefused: a value would change, or pyarrow can't be used.

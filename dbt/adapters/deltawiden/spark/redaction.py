@@ -118,11 +118,7 @@ def scrubbed(text: str) -> str:
 
 
 def hide_in_file(file: Path) -> None:
-    """Replace the hidden secrets in a file with stars.
-
-    Args:
-        file: a log that another process can be writing to: its length does not change.
-    """
+    """Replace the hidden secrets in a log, which can be in use, with as many stars."""
     with contextlib.suppress(OSError), file.open("r+b") as stream:
         text = stream.read()
         for secret in map(str.encode, _hidden):

@@ -37,13 +37,9 @@ def note_running(spark: RunningSpark) -> None:
 
 
 def end_text(error: BaseException | str) -> str | None:
-    """Explain an error by the end of the Spark that this process uses.
+    """Explain what a client of Spark raised by the end of the Spark that this process uses.
 
-    Args:
-        error: what a client of Spark raised, or its text.
-
-    Returns:
-        One sentence for each fact, or None if the Spark runs, or is on another machine.
+    None if the Spark runs, or is on another machine.
     """
     spark = _current
     if spark is None or not (isinstance(error, ConnectionError) or _LOST.search(str(error))):

@@ -105,10 +105,8 @@ def iceberg_settings(session: Mapping[str, str]) -> dict[str, str]:
     """Return the settings that stop Iceberg's catalogs from caching tables in a session.
 
     Each session has its own cache. A session that has read a table would not see what other
-    sessions write to it, and each thread of dbt has its own session on a server.
-
-    Returns:
-        The settings. A setting of the user's is left as it is.
+    sessions write to it, and each thread of dbt has its own session on a server. A setting of the
+    user's is left as it is.
 
     Source:
         https://iceberg.apache.org/docs/latest/spark-configuration/#catalog-configuration

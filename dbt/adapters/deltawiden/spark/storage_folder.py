@@ -56,11 +56,7 @@ def settings_of_folder(folder: str, project: str, parameters: Mapping[str, str])
 
 
 def embedded_database(catalog: str | None, hive: Callable[[str], str | None]) -> str | None:
-    """Return the URL of the Derby database that Spark opens itself as its metastore, if it does.
-
-    Args:
-        catalog: the value of ``spark.sql.catalogImplementation``.
-    """
+    """Return the URL of the Derby database that Spark itself opens as its metastore, if it does."""
     if catalog != "hive" or hive("hive.metastore.uris"):
         return None
     url = hive("javax.jdo.option.ConnectionURL") or _DEFAULT_URL
@@ -68,11 +64,7 @@ def embedded_database(catalog: str | None, hive: Callable[[str], str | None]) ->
 
 
 def default_warehouse(given: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the setting for the warehouse, where Spark's own default is not the working folder.
-
-    Returns:
-        The setting. None if Spark's default is right, or if the user's settings decide.
-    """
+    """Return the setting for the warehouse, if Spark's default is wrong and the user has none."""
     if not _ENCODED.search(os.getcwd()) or _decides_elsewhere(given, environment):
         return {}
     return {WAREHOUSE: os.path.join(os.getcwd(), _TABLES)}

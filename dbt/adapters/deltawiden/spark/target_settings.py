@@ -44,9 +44,6 @@ class TargetSettings:
     def apply(self, settings: Mapping[str, str]) -> None:
         """Set the settings of a target, and remove those of the previous one.
 
-        Args:
-            settings: ``server_side_parameters`` of the profile.
-
         Raises:
             DbtConfigError: the target needs a Spark that was started with other settings.
         """

@@ -31,11 +31,7 @@ def seed_view(seed: Mapping[str, Any]) -> str:
 
 
 def data_frame_views(node: Any) -> Iterator[str]:
-    """Yield the names of the views that the adapter can have made from a node's data frames.
-
-    Args:
-        node: the node. None for a unit test.
-    """
+    """Yield the names of the views that the adapter can have made from a node's data frames."""
     if getattr(node, "language", None) == "python":
         yield python_view(node.to_dict(omit_none=True))
     if getattr(node, "resource_type", None) == "seed":

@@ -102,11 +102,7 @@ def with_types(query: str, types: Mapping[Path, tuple[str, StructType]]) -> str:
 def analyse_with_types(
     query: str, schemas: Mapping[Path, StructType], query_schema: Callable[[str], StructType]
 ) -> tuple[str, StructType]:
-    """Analyse a query as if the relations that it reads had other schemas.
-
-    Args:
-        schemas: the schema of each relation, by its name.
-        query_schema: returns the schema of a query's result.
+    """Analyse a query as if the relations that it reads had other schemas. Nothing is run.
 
     Returns:
         The query as it was analysed, and the schema of its result.

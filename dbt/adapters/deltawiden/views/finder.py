@@ -99,11 +99,7 @@ class ViewFinder:
         return list(found.values())
 
     def mentioning(self, tables: Iterable[Path]) -> list[ListedView]:
-        """Find the views that may read tables, by their names, each after those that it reads.
-
-        Args:
-            tables: each as for ``over``.
-        """
+        """Find the views that may read tables, by their names, each after those that it reads."""
         found: dict[Path, ListedView] = {}
         listed: dict[Path, list[ListedView]] = {}
         for table in tables:

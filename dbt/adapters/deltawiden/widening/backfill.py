@@ -42,7 +42,6 @@ class BackfillColumns(Step):
     """Gives the rows that exist the values of the model's full query, where a column is null.
 
     Attributes:
-        names: the columns.
         keys: the columns by which the rows are found.
         merge: the statement. Empty if the full query is not known.
         schema: the table's schema at the write.
@@ -77,11 +76,7 @@ class BackfillColumns(Step):
 
 @dataclass(frozen=True)
 class FillColumns(Step):
-    """Sets new columns to a default where they are null.
-
-    Attributes:
-        values: the columns, each with an expression.
-    """
+    """Sets new columns, each with the expression of its default, where they are null."""
 
     stage = Stage.DEFAULTS
     verb: ClassVar[str] = "filled"
@@ -102,11 +97,7 @@ class FillColumns(Step):
 
 @dataclass(frozen=True)
 class StillWaiting(Step):
-    """Records which columns still wait for values.
-
-    Attributes:
-        names: the columns, in lower case.
-    """
+    """Records which columns, in lower case, still wait for values."""
 
     names: tuple[str, ...] = ()
     stage: Stage = Stage.BACKFILL

@@ -16,11 +16,7 @@ from dbt.adapters.deltawiden.widening.refusals import Blocker, Reason
 
 
 def is_partition_column(path: Path, snapshot: TableSnapshot) -> bool:
-    """Return whether a table is partitioned by a column.
-
-    Args:
-        path: the column, in any case.
-    """
+    """Return whether a table is partitioned by a column, whose name is in any case."""
     return path[0].lower() in (column.lower() for column in snapshot.partition_columns)
 
 

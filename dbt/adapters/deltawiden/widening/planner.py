@@ -62,17 +62,7 @@ def plan_changes(
     check: ValueCheck | None = None,
     keys: Container[str] = (),
 ) -> Plan:
-    """Plan the changes for the differences between a model's output and its table.
-
-    Args:
-        difference: the differences, from ``schema_diff.compare``.
-        snapshot: the table, with its schema.
-        check: as for ``match_columns``.
-        keys: as for ``match_columns``.
-
-    Returns:
-        The plan. It contains all refusals.
-    """
+    """Plan the changes for the differences between a model's output and its table: ``Plan``."""
     # A default value does not keep a column that the configuration wants to drop.
     difference = difference.ignoring_missing(
         snapshot.generated_or_identity_columns if policy.drops else snapshot.computed_columns
@@ -109,18 +99,13 @@ def plan_no_change(
 ) -> Plan:
     """Make a plan that changes nothing, and lists the leaves that the write can't store exactly.
 
-    Args:
-        difference: the differences, from ``schema_diff.compare``.
-        table: the table's schema.
-        name: the table's name, quoted for a statement.
-        computed_columns: the columns, in lower case, that Delta computes if the source lacks them.
-        check: as for ``match_columns``.
-        keys: as for ``match_columns``.
+    It is refused in three cases. The fields of a struct differ: a write can leave out a new column,
+    but not a new field, because it writes a struct as a whole. The source lacks a column. Spark
+    can't write any value of a type to its column.
 
-    Returns:
-        A plan without statements. It is refused in three cases. The fields of a struct differ: a
-        write can leave out a new column, but not a new field, because it writes a struct as a
-        whole. The source lacks a column. Spark can't write any value of a type to its column.
+    Args:
+        computed_columns: the columns, in lower case, that Delta computes if the source lacks them.
+        check, keys: as for ``match_columns``.
     """
     difference = difference.ignoring_missing(computed_columns)
     return Plan(
@@ -159,10 +144,7 @@ def _missing_under_ignore(missing: FieldDifference, difference: SchemaDifference
 
 
 def refused_keys(write: Write) -> Iterator[Refusal]:
-    """Refuse the keys that a MERGE can't use to find rows.
-
-    Returns:
-        A refusal for each key that is a char column.
+    """Refuse the keys that a MERGE can't use to find rows: the char columns.
 
     Source:
         DELTA_MERGE_RESOLVED_ATTRIBUTE_MISSING_FROM_INPUT, which Spark shows as an internal error
@@ -175,12 +157,7 @@ def refused_keys(write: Write) -> Iterator[Refusal]:
 def plan_by_hand(requested: Iterable[TypeChange], snapshot: TableSnapshot) -> Plan:
     """Plan the type changes that a person requests, including integer to decimal or double.
 
-    Args:
-        requested: the changes, with the column's current type as ``from_type``.
-        snapshot: the table's properties, protocol, engine and schema.
-
-    Returns:
-        The plan. It leaves out a change to the type that the column already has.
+    The current type of a column is its ``from_type``. If it has the type already, it is left out.
     """
     requested = [change for change in requested if change.from_type != change.to_type]
     policy = Policy(type_widening=True)

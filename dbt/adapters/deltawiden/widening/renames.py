@@ -44,12 +44,7 @@ class PlannedRenames:
 
 
 def plan_renames(renames: Renames, source: StructType, snapshot: TableSnapshot) -> PlannedRenames:
-    """Plan the renames that have not been made.
-
-    Args:
-        source: the schema of the model's output.
-        snapshot: the table as it is now, with its schema.
-    """
+    """Plan the renames that have not been made, by the schema of the model's output."""
     steps: list[RenameColumn] = []
     refusals: list[Refusal] = []
     for new, old in renames.items():

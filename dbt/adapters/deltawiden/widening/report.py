@@ -17,11 +17,7 @@ FILTER_SETTINGS = " and ".join(f"{key}={value}" for key, value in SAFE_READS.ite
 
 
 def changes_text(plan: Plan) -> str:
-    """Render the changes of a plan in one line.
-
-    Returns:
-        The line. Empty if the plan changes nothing.
-    """
+    """Render the changes of a plan in one line, which is empty if there are none."""
     made: dict[str, list[str]] = {}
     for step in plan.steps:
         if step.verb:
@@ -33,8 +29,7 @@ def changes_text(plan: Plan) -> str:
 def refusals_text(plan: Plan, wanted: str = "take the model's output") -> str:
     """Render the refusals of a plan: why it is refused, and what to do about each refusal.
 
-    Returns:
-        One text with all refusals. Refusals with the same cause are in one block.
+    Those with the same cause are in one block.
     """
     by_hand = by_hand_command(plan)
     blocks: dict[tuple[str, str], list[str]] = {}
@@ -48,10 +43,9 @@ def refusals_text(plan: Plan, wanted: str = "take the model's output") -> str:
 
 
 def by_hand_command(plan: Plan) -> str:
-    """Return the command for the type changes that a refused plan leaves to a person.
+    """Return the command, for a POSIX shell, that makes what a refused plan leaves to a person.
 
-    Returns:
-        A command for a POSIX shell. Empty if the plan refuses no such change.
+    Empty if it refuses no such type change.
     """
     by_hand = (Reason.MANUAL, Reason.FLOAT_STATISTICS)
     manual = [refusal for refusal in plan.refusals if refusal.reason in by_hand]
@@ -101,14 +95,7 @@ def _plain(quoted: str) -> str:
 
 
 def lossy_text(plan: Plan, action: OnLossyWrite) -> str:
-    """Render the warning about columns that do not store every value of the model exactly.
-
-    Args:
-        plan: a plan from ``plan_no_change`` with lossy leaves.
-
-    Returns:
-        One text with every such column and the possible remedies.
-    """
+    """Render the warning about columns that do not store every value, and the remedies."""
     subjects = _lossy_columns(plan)
     if action is OnLossyWrite.ERROR:
         result = "The write checks each value, and stops before the first one that would change."
@@ -124,11 +111,7 @@ def lossy_text(plan: Plan, action: OnLossyWrite) -> str:
 
 
 def not_castable_text(plan: Plan) -> str:
-    """Render the error about a value that the engine could not cast at all.
-
-    Args:
-        plan: a plan from ``plan_no_change`` with lossy leaves. The configuration accepts the loss.
-    """
+    """Render the error about a value, whose loss is accepted, that can't be cast at all."""
     return (
         f"{plan.table} has other types than the model for: {_lossy_columns(plan)}. on_lossy_write "
         "accepts that a value is changed, but this one can't be cast at all. Nothing was written. "
@@ -156,8 +139,7 @@ def ignored_columns_text(plan: Plan) -> str:
 def perhaps_renamed_text(plan: Plan) -> str:
     """Render the warning that the one new column can be the one that the model no longer has.
 
-    Returns:
-        The warning. Empty unless both have one type: only a person can say that they are the same.
+    Empty unless both have one type: only a person can say that they are the same.
     """
     missing = {c.name: c.type for c in plan.write.columns if not c.in_source}
     missing |= {c.path[0]: c.field.dataType for c in plan.dropped if len(c.path) == 1}
@@ -174,11 +156,7 @@ def perhaps_renamed_text(plan: Plan) -> str:
 
 
 def dates_text(table: str, hard_deletes: str, dates: Sequence[str]) -> str:
-    """Render the error that a snapshot's table can't store the time at which a row was deleted.
-
-    Args:
-        hard_deletes: the snapshot's setting ``hard_deletes``.
-    """
+    """Render the error that a snapshot's table can't store the time at which a row was deleted."""
     command = widen_command(table, {path_text((name,)): "timestamp_ntz" for name in dates})
     return (
         f"{table} can't store when a row was deleted: hard_deletes is {hard_deletes}, and "

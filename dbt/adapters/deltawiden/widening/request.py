@@ -43,10 +43,7 @@ def read_request(columns: Mapping[str, str], table: StructType) -> tuple[TypeCha
 
 
 def find_leaf(path: Path, table: StructType) -> tuple[Path, DataType]:
-    """Find a leaf of a schema by its path. Ignore case.
-
-    Returns:
-        The path in the schema's spelling, and the leaf's type.
+    """Find a leaf of a schema by its path, in any case: its path in the schema, and its type.
 
     Raises:
         NoSuchLeaf: there is no such column or field, or it is not a leaf.

@@ -132,11 +132,7 @@ _FEATURES = {rule.to_type: rule.feature for rule in RULES if rule.feature is not
 def feature_properties(types: Iterable[DataType], supported: Iterable[str] = ()) -> dict[str, str]:
     """Return the table properties that an existing table needs before it can have some types.
 
-    Args:
-        types: the types that will be added to the table's schema.
-
-    Returns:
-        The properties that add the missing table features. Empty if Delta itself adds the features.
+    They add the missing table features, unless Delta itself adds them.
     """
     found = {_FEATURES.get(type(leaf)) for data_type in types for leaf in leaves(data_type)}
     needed = {feature for feature in found if feature} - set(supported)
@@ -144,11 +140,7 @@ def feature_properties(types: Iterable[DataType], supported: Iterable[str] = ())
 
 
 def find_rule(from_type: DataType, to_type: DataType) -> Rule | None:
-    """Find the rule that allows a type change in some Delta version.
-
-    Returns:
-        The rule. None if no Delta version makes the change, or if the types are equal.
-    """
+    """Find the rule for a type change in some Delta version. None if there is none."""
     if from_type == to_type:
         return None
     for rule in RULES:

@@ -57,11 +57,7 @@ class SchemaDifference:
         return tuple(column.path[0] for column in self.missing_in_source if len(column.path) == 1)
 
     def ignoring_missing(self, columns: Container[str]) -> "SchemaDifference":
-        """Return the difference without some columns that only the table has.
-
-        Args:
-            columns: their names, in lower case.
-        """
+        """Return the difference without some columns, in lower case, that only the table has."""
         missing = tuple(
             field for field in self.missing_in_source if field.path[0].lower() not in columns
         )

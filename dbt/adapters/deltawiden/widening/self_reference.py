@@ -14,9 +14,6 @@ from dbt.adapters.deltawiden.widening.schema_diff import compare
 def widened_queries(query: str, table: Path, types: Mapping[str, DataType]) -> list[str]:
     """Rewrite a model's query as if the model's own table had other types.
 
-    Args:
-        table: the parts of the table's name.
-
     Returns:
         Two queries with a subquery in place of the table's name: one without an alias for the
         subquery, one with it. Which of the two is valid depends on whether the query already has an
@@ -37,13 +34,9 @@ def widened_queries(query: str, table: Path, types: Mapping[str, DataType]) -> l
 def grows_again(
     changes: Sequence[TypeChange], output: StructType, table: StructType
 ) -> list[tuple[TypeChange, DataType]]:
-    """Find the type changes that would make the model's output wider than its table again.
+    """Find the type changes after which the model's output would be wider than its table again.
 
-    Args:
-        table: the table's schema if the changes were made.
-
-    Returns:
-        Each such change, with the new type of the output.
+    Each has the new type of the output.
     """
     wider = {leaf.path: leaf.source for leaf in compare(output, table).types}
     return [(change, wider[change.path]) for change in changes if change.path in wider]

@@ -82,11 +82,7 @@ class Step:
         backend.execute(self.statement)
 
     def undo(self, done: Sequence["Step"]) -> tuple["Step", ...]:
-        """Return the steps that take this one back. None of them if it stays.
-
-        Args:
-            done: the steps of the plan that have run.
-        """
+        """Return the steps that take this one back, after those done. None of them if it stays."""
         return ()
 
 

@@ -32,9 +32,6 @@ def optimize_after_run(
 ) -> None:
     """Run OPTIMIZE if the model's configuration asks for it.
 
-    Args:
-        table: the table that the model has written.
-
     Raises:
         OptimizeFailed: Delta refused the statement, or other writers came first each time.
 

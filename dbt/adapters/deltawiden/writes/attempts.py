@@ -113,12 +113,7 @@ def _left(plan: Plan, done: Sequence[Step] = ()) -> tuple[object, ...]:
 
 
 class Attempts:
-    """The attempts of one write, each with a plan of its own.
-
-    Attributes:
-        changes: the type changes of all attempts.
-        renamed: the renames of all attempts.
-    """
+    """The attempts of one write, each with a plan of its own. They have the changes of all."""
 
     def __init__(self) -> None:
         self._plan: Plan | None = None
@@ -147,10 +142,7 @@ class Attempts:
         return _is_worth_replanning(error) and not is_hopeless
 
     def record_plan(self, plan: Plan) -> None:
-        """Record the plan of an attempt.
-
-        Args:
-            plan: a plan that is not refused, made from the table as it is now.
+        """Record the plan, which is not refused, of an attempt.
 
         Raises:
             WidensItsOwnInput: the plan widens a column again that an earlier attempt has widened.

@@ -22,9 +22,6 @@ def duplicate_keys_named(
 ) -> Iterator[None]:
     """Name the keys in the error of a MERGE that finds several rows for one row of the table.
 
-    Args:
-        source: the temporary view of the model's output.
-
     Raises:
         DbtDatabaseError: the MERGE failed. If keys are the reason, the message has them.
     """

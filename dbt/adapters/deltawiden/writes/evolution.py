@@ -120,11 +120,7 @@ class TableEvolution:
         schema: StructType,
         partitioned_by: frozenset[str],
     ) -> ValueCheck:
-        """Return the check of the values that a model writes to a table.
-
-        Args:
-            partitioned_by: the partition columns, in lower case.
-        """
+        """Return the check of what a model writes to a table with partition columns, in lower case."""
         in_partitions = (f.dataType for f in schema.fields if f.name.lower() in partitioned_by)
         can_shift = table.is_delta and any(map(has_moments, in_partitions))
         shifts = bool(can_shift and shifts_moments(self._backend.engine().delta))
@@ -186,9 +182,6 @@ class TableEvolution:
 
     def run_after_write(self, plan: Plan, changed_by: str) -> None:
         """Run the statements of a plan that come after the write has succeeded.
-
-        Args:
-            changed_by: as for ``run_before_write``.
 
         Raises:
             SchemaChangeFailed: the engine refused a statement. The rows are written all the same.

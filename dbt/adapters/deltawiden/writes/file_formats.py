@@ -12,9 +12,6 @@ from dbt.adapters.deltawiden.writing.file_formats import CHECKED_FORMATS, checke
 def checked_format_query(backend: SqlBackend, query: str, spec: ModelSpec) -> str:
     """Check the values of a model whose table has a format that does not store every value.
 
-    Args:
-        query: the query for the model's rows.
-
     Returns:
         A query with the same rows, which ends with an error if the format would not store a value
         exactly; ``query`` itself if nothing has to be checked.

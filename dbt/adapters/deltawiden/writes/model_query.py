@@ -65,7 +65,6 @@ def compile_next_query(
     """Compile the query of a node as its next run will.
 
     Args:
-        context: as for ``compile_full_query``.
         table: what the node's run finds: ``this`` in its text. None if there is no table yet.
 
     Raises:

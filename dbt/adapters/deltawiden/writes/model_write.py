@@ -39,8 +39,6 @@ class ModelWrite:
     Attributes:
         plan: the plan. Its steps before the write have run.
         source: the temporary view of the model's output.
-        existing: the table as it was found.
-        target: the table.
         replaced: the rows that a microbatch model or the strategy ``replace_where`` replaces.
         is_custom: whether the strategy is a macro of the project, which makes the statement.
         can_replace_where: whether ``insert into ... replace where`` can write it.

@@ -29,11 +29,7 @@ class DeltaWidenResponse(AdapterResponse):
 
 
 def store_response(context: Mapping[str, Any], attempts: Attempts, rewritten: Rewritten) -> None:
-    """Add what was changed to the response of the write, which dbt keeps in run_results.json.
-
-    Args:
-        context: dbt's context of the materialization, whose macro has stored the response.
-    """
+    """Add what was changed to the response of the write, which dbt keeps in run_results.json."""
     written = context["load_result"]("main")
     response = DeltaWidenResponse(
         **written["response"].to_dict(),

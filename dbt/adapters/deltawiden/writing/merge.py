@@ -47,7 +47,6 @@ def merge_sql(
     """Render dbt-spark's MERGE with quoted names, and with the clauses of dbt-databricks.
 
     Args:
-        target: the table.
         source: a view, or a query in brackets.
         columns: the table's columns, each with ``quoted``, ``in_source`` and ``merged_sql``. None
             to write ``*`` (``Write.can_merge_all``). A column that the source lacks keeps its value
@@ -98,12 +97,7 @@ def _updated_sql(columns: Sequence[Any] | None, updated: Sequence[str] | None, s
 
 
 def inserted_sql(columns: Sequence[Any], source: str) -> str:
-    """Render the columns and the values of a clause that inserts.
-
-    Args:
-        columns: as for ``merge_sql``.
-        source: the alias of the statement's source.
-    """
+    """Render the columns of ``merge_sql``, and their values, for a clause that inserts."""
     names = ", ".join(column.quoted for column in columns)
     values = ", ".join(column.merged_sql(source) for column in columns)
     return f"({names}) values ({values})"

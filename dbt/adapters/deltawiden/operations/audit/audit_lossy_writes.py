@@ -61,11 +61,7 @@ class AuditResults(OperationResults):
 
 @dataclass(frozen=True)
 class Audit:
-    """Audits one model after the other.
-
-    Attributes:
-        views: knows the views that models read.
-    """
+    """Audits one model after the other."""
 
     reader: RowsReader
     views: ModelViews

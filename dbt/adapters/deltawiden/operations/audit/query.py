@@ -72,9 +72,8 @@ class Repair:
     def explained_sql(self, conditions: Sequence[tuple[str, str]]) -> str:
         """Render whether a row has only the differences that may be put right.
 
-        Args:
-            conditions: for each compared column, whether its values differ, and whether a cast
-                explains it.
+        For each compared column, the conditions say whether its values differ, and whether a cast
+        explains it.
         """
         if not self.only_casts:
             return "true"
@@ -134,7 +133,6 @@ class Sides:
 
     Attributes:
         table: what comes after FROM.
-        where: a condition on the table's rows.
         has_files: whether Spark can say in which file a row of the table is.
     """
 

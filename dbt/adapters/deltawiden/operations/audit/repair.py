@@ -90,12 +90,7 @@ class RepairResults(OperationResults):
 
 @dataclass(frozen=True)
 class Repairer:
-    """Runs the operation on one model after the other.
-
-    Attributes:
-        choose: chooses what gets the model's values. It changes nothing.
-        graph: dbt's graph.
-    """
+    """Runs the operation on one model after the other."""
 
     operation: str
     backend: SqlBackend

@@ -174,9 +174,6 @@ def hashes_sql(
 
     The hashes of different values are equal once in 2**64 times. None if Spark has no hash of a
     leaf that only equal values share: it skips null in arrays, and has no hash of maps.
-
-    Args:
-        leaves: the produced and the stored value of each, and their types.
     """
     produced, stored = ["0"], ["0"]
     for p, s, types in leaves:

@@ -76,7 +76,6 @@ def _differing(
 
     Args:
         last: the arguments of the command that has written it. Empty if they are not known.
-        table: the model's table, or None.
         is_full: whether the query is meant to be the full one.
     """
     read = [str(name) for name in _relation_names(context["graph"], node)]

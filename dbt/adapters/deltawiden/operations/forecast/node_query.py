@@ -28,7 +28,6 @@ def node_query(
     Args:
         compiled: whether the queries of incremental models are those that ``dbt compile`` wrote,
             and those of other models too if they are not known otherwise.
-        table: what the node's run finds. None if there is no table yet.
 
     Raises:
         DbtRuntimeError: ``compiled`` is true, and an incremental model's file is missing or old.

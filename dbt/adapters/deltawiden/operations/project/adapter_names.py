@@ -22,12 +22,7 @@ _SNAPSHOT = re.compile(r"\{%[-+]?\s*(?:end)?snapshot\b.*?%\}", re.DOTALL)
 
 
 def find_adapter_names(files: ProjectFiles, own: str, target_type: str) -> Iterator[Finding]:
-    """Find where Jinja reads ``target.type`` or ``adapter.type()``, and does not know this adapter.
-
-    Args:
-        own: the name of this adapter.
-        target_type: what ``target.type`` says.
-    """
+    """Find Jinja that reads ``target.type`` or ``adapter.type()``, and not this adapter's name."""
     environment = get_environment()
     for file in files.each():
         text = file.read_text(encoding="utf-8")

@@ -14,11 +14,7 @@ _SUFFIXES = (".sql", ".yml", ".yaml")
 
 @dataclass(frozen=True)
 class ProjectFiles:
-    """The files of a project and of its packages.
-
-    Attributes:
-        config: dbt's configuration of the project that runs.
-    """
+    """The files of a project and of its packages, by dbt's configuration of the project."""
 
     config: Any
 

@@ -41,13 +41,7 @@ NOWHERE = Place("", 0)
 
 @dataclass(frozen=True)
 class Finding:
-    """A difference from dbt-spark in a project.
-
-    Attributes:
-        kind: the kind of difference, the same text for each of its kind.
-        text: what was found.
-        do: what to do about it.
-    """
+    """A difference from dbt-spark in a project. Those of one ``kind`` have the same text for it."""
 
     kind: str
     effect: Effect

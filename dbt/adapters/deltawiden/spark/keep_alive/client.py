@@ -52,12 +52,9 @@ class SparkIsUsed(DbtRuntimeError):
 
 @dataclass(frozen=True)
 class Attached:
-    """A kept Spark that this process uses.
+    """A kept Spark that this process uses, and perhaps has started, and its use.
 
     Attributes:
-        spark: the Spark.
-        use: the use of it.
-        is_new: whether this process has started it.
         log: the file with Spark's own output.
     """
 

@@ -43,10 +43,6 @@ class Order:
     """What the process is asked for: one JSON document on its standard input.
 
     Attributes:
-        path: the folder of the Spark.
-        parameters: ``server_side_parameters`` of the profile.
-        token: the token that clients must have.
-        key: the key of the settings.
         keep_alive: how many seconds Spark must live after its last use.
         lock: the file descriptor of the folder's lock, which is held until Spark has started.
         answer: the file descriptor of the pipe for the answer.

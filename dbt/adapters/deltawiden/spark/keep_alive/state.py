@@ -35,13 +35,10 @@ class KeptSpark:
 
     Attributes:
         keeper: the process that ends it.
-        jvm: its JVM.
         port: the port of its Spark Connect server on 127.0.0.1.
-        token: the token that the server demands.
         key: the key of the settings that it was started with.
         started: when, in seconds since the epoch.
         folder: the working folder of the dbt command that started it.
-        memory: ``spark.driver.memory``.
         folders: the identities of the folders that it works in, by path.
     """
 
@@ -87,9 +84,6 @@ class SparkFolder:
     uses it holds ``used``, shared with others. From its first session on, a command also holds a
     file of its own, ``sessions-...``, which it deletes at its end. The system releases a lock when
     its process ends, however it ends: a file that nobody holds is that of a killed command.
-
-    Attributes:
-        path: the folder.
     """
 
     path: Path
@@ -140,16 +134,12 @@ class SparkFolder:
 
     @contextlib.contextmanager
     def locked(self, seconds: float = _ATTACH_SECONDS) -> Iterator[int]:
-        """Hold the lock of those who start, attach to or end the Spark.
+        """Hold the lock of those who start, attach to or end the Spark, and yield its descriptor.
 
-        Args:
-            seconds: how long to wait for it.
-
-        Yields:
-            The lock's file descriptor. A process that inherits it holds the lock, too.
+        A process that inherits it holds the lock, too.
 
         Raises:
-            LockIsHeld: another process still held it.
+            LockIsHeld: another process still held it after these seconds.
         """
         handle = open_lock(self.path / "lock")
         try:

@@ -69,12 +69,7 @@ def _time(seconds: float) -> str:
 
 @dataclass(frozen=True)
 class Stopped:
-    """What became of one kept Spark that was asked to end.
-
-    Attributes:
-        spark: the Spark.
-        error: why it still runs, or an empty text.
-    """
+    """What became of one kept Spark that was asked to end: the error says why it still runs."""
 
     spark: KeptSpark
     error: str = ""
