@@ -12,7 +12,6 @@ from typing import Any
 
 import yaml
 
-from dbt.adapters.deltawiden.config.policy import CONFIGURATION_KEYS
 from dbt.adapters.deltawiden.config.validation import CHECKS, configuration_problems
 
 ROOT = Path(__file__).parents[1]
@@ -61,7 +60,7 @@ class _Wrong:
 
 def page() -> str:
     """Return the page."""
-    keys = sorted({*CHECKS, *CONFIGURATION_KEYS, "renamed_columns"})
+    keys = sorted({*CHECKS, *PAGES})
     rows = "".join(f"| {_linked(key)} | {_accepted(key)} |\n" for key in keys)
     with OPERATIONS.open(encoding="utf-8") as file:
         operations = sorted(yaml.safe_load(file)["macros"], key=lambda each: str(each["name"]))

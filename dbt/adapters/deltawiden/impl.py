@@ -19,8 +19,7 @@ from dbt_common.exceptions import DbtDatabaseError
 from dbt.adapters.deltawiden import docs_catalog
 from dbt.adapters.deltawiden.capabilities import CAPABILITIES
 from dbt.adapters.deltawiden.column import DeltaWidenColumn
-from dbt.adapters.deltawiden.config.file_format import file_format_of
-from dbt.adapters.deltawiden.config.model import DeltaWidenConfig
+from dbt.adapters.deltawiden.config.model import DeltaWidenConfig, file_format_of
 from dbt.adapters.deltawiden.config.project_macros import writer_of_project
 from dbt.adapters.deltawiden.config.strategies import STRATEGIES, has_own_macro
 from dbt.adapters.deltawiden.config.validation import check_configuration, warn_unchecked

@@ -17,8 +17,8 @@ from dbt.adapters.spark.relation import SparkRelation
 from dbt.flags import get_flags
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
-from dbt.adapters.deltawiden.config.file_format import DELTA, file_format_of
 from dbt.adapters.deltawiden.config.location import Place, has_table, overlaps, table_folder
+from dbt.adapters.deltawiden.config.model import DELTA, file_format_of
 from dbt.adapters.deltawiden.config.validation import check_location_keys
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_path

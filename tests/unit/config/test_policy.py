@@ -7,21 +7,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbt.adapters.deltawiden.config.policy import (
-    CONFIGURATION_KEYS,
     InvalidConfiguration,
     OnLossyWrite,
     OnSchemaChange,
     Policy,
+    RewriteLimit,
     read_policy,
 )
-from dbt.adapters.deltawiden.config.rewrite_limit import RewriteLimit
 from dbt.adapters.deltawiden.delta.protocol import Compatibility
 
 ANY_SIZE = RewriteLimit(None, None, is_asked_for=True)
 MB_256, KB = (RewriteLimit(size, None, is_asked_for=True) for size in (268_435_456, 1_024))
+KEYS = (
+    *("on_schema_change", "type_widening", "type_widening_compatible_with", "on_lossy_write"),
+    "rewrite_widened_files",
+)
 
 
-@pytest.mark.parametrize("config", [{}, dict.fromkeys(CONFIGURATION_KEYS), {"unique_key": "id"}])
+@pytest.mark.parametrize("config", [{}, dict.fromkeys(KEYS), {"unique_key": "id"}])
 def test_an_unset_key_has_its_default(config: dict[str, Any]):
     assert read_policy(config) == Policy(
         on_schema_change=OnSchemaChange.IGNORE,

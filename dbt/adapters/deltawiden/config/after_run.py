@@ -3,23 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dbt.adapters.deltawiden.config.file_format import DELTA, file_format_of
+from dbt.adapters.deltawiden.config.model import DELTA, file_format_of
 from dbt.adapters.deltawiden.config.policy import problem
 
 AFTER_RUN = "after_run"
 """The value of ``optimize``."""
-
-OPTIMIZE_KEYS = (
-    "optimize",
-    "zorder",
-    "zorder_by",
-    "skip_optimize",
-    "liquid_clustered_by",
-    "file_format",
-    "materialized",
-)
-"""The configuration keys that decide about OPTIMIZE. ``zorder`` and ``skip_optimize`` are those of
-https://docs.getdbt.com/reference/resource-configs/databricks-configs."""
 
 SKIP_VARIABLES = ("DATABRICKS_SKIP_OPTIMIZE", "databricks_skip_optimize")
 """The variables with which dbt-databricks skips OPTIMIZE in a whole run,

@@ -1,8 +1,17 @@
-"""Declare the model configuration of this adapter for dbt."""
+"""The model configuration of this adapter for dbt, and the file format of a node."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from dbt.adapters.spark.impl import SparkConfig
+
+DELTA = "delta"
+
+
+def file_format_of(config: Mapping[str, Any]) -> str:
+    """Return the file format of a node, in lower case: Spark ignores the case of such a name."""
+    return str(config.get("file_format") or DELTA).lower()
 
 
 @dataclass

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dbt.adapters.deltawiden.config.backfill import BACKFILL
 from dbt.adapters.deltawiden.config.clustering import read_clustering
 from dbt.adapters.deltawiden.config.declared_columns import declared_defaults
-from dbt.adapters.deltawiden.config.file_format import file_format_of
 from dbt.adapters.deltawiden.config.merge_clauses import MergeClauses, read_merge_clauses
+from dbt.adapters.deltawiden.config.model import file_format_of
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy
 from dbt.adapters.deltawiden.config.renamed_columns import (
     Columns,
@@ -16,7 +15,7 @@ from dbt.adapters.deltawiden.config.renamed_columns import (
     read_renames,
     rename_problems,
 )
-from dbt.adapters.deltawiden.config.strategies import configured_predicates, strategy_of
+from dbt.adapters.deltawiden.config.strategies import BACKFILL, configured_predicates, strategy_of
 from dbt.adapters.deltawiden.config.validation import invalid_configuration, read_model_policy
 from dbt.adapters.deltawiden.sql.identifiers import Path, columns_listed, names_listed
 

@@ -1,16 +1,18 @@
-"""Check the configuration of an incremental strategy: keys that need or exclude each other."""
+"""Check the configuration of strategies and backfills: keys that need or exclude each other."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dbt.adapters.contracts.macros import MacroResolverProtocol
 
-from dbt.adapters.deltawiden.config.file_format import DELTA, file_format_of
+from dbt.adapters.deltawiden.config.declared_columns import is_contract_enforced
 from dbt.adapters.deltawiden.config.merge_clauses import (
     CLAUSE_KEYS,
     MergeClauses,
     read_merge_clauses,
 )
+from dbt.adapters.deltawiden.config.model import DELTA, file_format_of
+from dbt.adapters.deltawiden.config.policy import problem
 from dbt.adapters.deltawiden.config.project_macros import is_macro_of_project
 
 MERGE = "merge"
@@ -21,18 +23,6 @@ DELETE_INSERT = "delete+insert"
 
 STRATEGIES = ("append", MERGE, INSERT_OVERWRITE, MICROBATCH, REPLACE_WHERE, DELETE_INSERT)
 """The incremental strategies whose statements the adapter makes."""
-
-STRATEGY_KEYS = (
-    "materialized",
-    "incremental_strategy",
-    "unique_key",
-    "predicates",
-    "incremental_predicates",
-    "file_format",
-    "merge_with_schema_evolution",
-    *CLAUSE_KEYS,
-)
-"""The configuration keys that ``strategy_problems`` reads."""
 
 
 def strategy_of(config: Mapping[str, Any]) -> str:
@@ -134,4 +124,30 @@ def _replacement_problems(config: Mapping[str, Any], strategy: str) -> Iterator[
         yield (
             "incremental_predicates: replace_where needs the condition for the rows to replace. "
             "To add rows only, use incremental_strategy: append."
+        )
+
+
+BACKFILL = "backfill_new_columns"
+
+
+def backfill_problems(config: Mapping[str, Any]) -> Iterator[str]:
+    """Find what keeps a model's new columns from getting values: one line for each problem."""
+    kind = config.get("materialized")
+    if not config.get(BACKFILL) or kind not in ("incremental", "snapshot"):
+        return
+    if kind == "snapshot":
+        yield problem(BACKFILL, True, "false for a snapshot: no query returns its old versions")
+        return
+    if not config.get("unique_key") and not is_contract_enforced(config):
+        # A contract can have defaults, which need no key.
+        yield problem(BACKFILL, True, "true for a model with a unique_key, by which rows are found")
+    if strategy_of(config) == MICROBATCH:
+        yield problem(BACKFILL, True, "false for a microbatch, whose query has one batch")
+    file_format = file_format_of(config)
+    if file_format != DELTA:
+        yield problem(
+            BACKFILL,
+            True,
+            f"true for Delta (this model has {file_format}): a run that was "
+            "ended would leave no trace. Use the operation backfill_columns",
         )

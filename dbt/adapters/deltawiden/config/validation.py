@@ -6,14 +6,12 @@ from typing import Any
 
 from dbt_common.exceptions import DbtConfigError
 
-from dbt.adapters.deltawiden.config.after_run import AFTER_RUN, OPTIMIZE_KEYS, optimize_problems
-from dbt.adapters.deltawiden.config.backfill import BACKFILL, backfill_problems
+from dbt.adapters.deltawiden.config.after_run import AFTER_RUN, optimize_problems
 from dbt.adapters.deltawiden.config.clustering import clustering_problems, warn_without_effect
-from dbt.adapters.deltawiden.config.file_format import DELTA, file_format_of
 from dbt.adapters.deltawiden.config.location import LOCATION_KEYS, is_absolute
 from dbt.adapters.deltawiden.config.merge_clauses import is_action, is_flag
+from dbt.adapters.deltawiden.config.model import DELTA, file_format_of
 from dbt.adapters.deltawiden.config.policy import (
-    CONFIGURATION_KEYS,
     InvalidConfiguration,
     OnLossyWrite,
     Policy,
@@ -21,7 +19,11 @@ from dbt.adapters.deltawiden.config.policy import (
     read_policy,
 )
 from dbt.adapters.deltawiden.config.renamed_columns import rename_problems
-from dbt.adapters.deltawiden.config.strategies import STRATEGY_KEYS, strategy_problems
+from dbt.adapters.deltawiden.config.strategies import (
+    BACKFILL,
+    backfill_problems,
+    strategy_problems,
+)
 from dbt.adapters.deltawiden.sql.identifiers import read_name
 from dbt.adapters.deltawiden.warnings import warn_once
 
@@ -153,7 +155,7 @@ def columns_named(names: Iterable[str]) -> frozenset[str]:
 def read_model_policy(config: Mapping[str, Any], name: str) -> Policy:
     """Read what decides on type changes in a model's configuration, or raise a DbtConfigError."""
     try:
-        return read_policy({key: config.get(key) for key in CONFIGURATION_KEYS})
+        return read_policy(config)
     except InvalidConfiguration as error:
         raise invalid_configuration(name, [str(error)]) from error
 
@@ -180,17 +182,16 @@ def require_accepted(config: Mapping[str, Any], name: str, is_own: Callable[[str
 
 def configuration_problems(config: Mapping[str, Any], is_own: Callable[[str], bool]) -> list[str]:
     """Find all values in a node's configuration that are not accepted: one line for each."""
-    found = problems({key: config.get(key) for key in CHECKS})
-    found += optimize_problems({key: config.get(key) for key in OPTIMIZE_KEYS})
+    found = problems(config) + optimize_problems(config)
     try:
-        read_policy({key: config.get(key) for key in CONFIGURATION_KEYS})
+        read_policy(config)
     except InvalidConfiguration as error:
         found = [str(error), *found]
     return found or [
         *clustering_problems(config),
         *rename_problems(config),
         *backfill_problems(config),
-        *strategy_problems({key: config.get(key) for key in STRATEGY_KEYS}, is_own),
+        *strategy_problems(config, is_own),
     ]
 
 

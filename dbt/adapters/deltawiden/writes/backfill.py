@@ -8,9 +8,9 @@ from functools import cached_property
 from dbt.adapters.events.logging import AdapterLogger
 from pyspark.sql.types import StructType
 
-from dbt.adapters.deltawiden.config.backfill import BACKFILL
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite
+from dbt.adapters.deltawiden.config.strategies import BACKFILL
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.sql.describe_parser import with_char_types

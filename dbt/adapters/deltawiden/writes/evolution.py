@@ -120,7 +120,7 @@ class TableEvolution:
         schema: StructType,
         partitioned_by: frozenset[str],
     ) -> ValueCheck:
-        """Return the check of what a model writes to a table with partition columns, in lower case."""
+        """Return the check of what a model writes to a table with these partition columns."""
         in_partitions = (f.dataType for f in schema.fields if f.name.lower() in partitioned_by)
         can_shift = table.is_delta and any(map(has_moments, in_partitions))
         shifts = bool(can_shift and shifts_moments(self._backend.engine().delta))

@@ -9,7 +9,7 @@ from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.events.format import pluralize
 from pyspark.sql.types import StructType
 
-from dbt.adapters.deltawiden.config.rewrite_limit import RewriteLimit
+from dbt.adapters.deltawiden.config.policy import RewriteLimit
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.delta.stale_types import misread_by_filters

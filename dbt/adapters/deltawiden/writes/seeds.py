@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary, WeakSet
 import agate
 from dbt.adapters.base.relation import BaseRelation
 
-from dbt.adapters.deltawiden.config.file_format import file_format_of
+from dbt.adapters.deltawiden.config.model import file_format_of
 from dbt.adapters.deltawiden.config.project_macros import is_replaced
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.spark.temporary_views import seed_view

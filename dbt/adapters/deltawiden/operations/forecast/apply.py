@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
 
-from dbt.adapters.deltawiden.config.rewrite_limit import read_rewrite_limit
+from dbt.adapters.deltawiden.config.policy import read_rewrite_limit
 from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.operations.forecast.downstream import READS, Forecast, Reader
 from dbt.adapters.deltawiden.operations.forecast.model import TableChange

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from dbt.adapters.spark.relation import SparkRelation
 
-from dbt.adapters.deltawiden.config.rewrite_limit import read_rewrite_limit
+from dbt.adapters.deltawiden.config.policy import read_rewrite_limit
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
