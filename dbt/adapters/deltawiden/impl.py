@@ -44,7 +44,7 @@ from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.writes.after_run import optimize_after_run
 from dbt.adapters.deltawiden.writes.comments import ChangedComments, changed_comments
 from dbt.adapters.deltawiden.writes.seeds import Seeds
-from dbt.adapters.deltawiden.writing.merge_columns import Names, merge_update_columns
+from dbt.adapters.deltawiden.writing.merge import Names, merge_update_columns
 from dbt.adapters.deltawiden.writing.seeds import quote_seed_column
 from dbt.adapters.deltawiden.writing.store_assignment import STORE_ASSIGNMENT_POLICY
 

@@ -13,7 +13,7 @@ from pyspark.sql.types import StructType
 from dbt.adapters.deltawiden.config.policy import Policy
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.types import parse_type
-from dbt.adapters.deltawiden.widening.iceberg_tables import iceberg_blockers
+from dbt.adapters.deltawiden.widening.blockers import iceberg_blockers
 from dbt.adapters.deltawiden.widening.request import find_leaf
 from dbt.adapters.deltawiden.widening.rules import find_rule
 from tests.conformance.test_widening import accepts

@@ -4,12 +4,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import types as spark
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import CharType, LongType, StructField, StructType
 
+from dbt.adapters.deltawiden.sql.describe_parser import CHAR_VARCHAR_KEY, with_char_types
 from dbt.adapters.deltawiden.sql.identifiers import Path
 from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName, by_folded_name
 from dbt.adapters.deltawiden.sql.types import type_text
-from dbt.adapters.deltawiden.widening.schema_diff import SchemaDifference, TypeDifference, compare
+from dbt.adapters.deltawiden.widening.schema_diff import (
+    SchemaChanges,
+    SchemaDifference,
+    TypeDifference,
+    compare,
+    schema_after,
+)
 from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment, store_assignment
 from tests.unit.schemas import schema
 from tests.unit.strategies import tables_with_sources
@@ -216,3 +223,47 @@ def test_a_schema_difference_is_false_only_if_it_is_empty():
     assert SchemaDifference(types=(leaf,))
     assert compare(schema({"a": "int"}), schema({}))
     assert compare(schema({}), schema({"a": "int"}))
+
+
+BEFORE = schema(
+    {"id": "int", "s": {"x": "int", "a": [{"y": "int", "z": "int"}]}, "m": ("int", {"v": "int"})}
+)
+
+
+def test_every_change_is_made_at_its_place():
+    changes = SchemaChanges(
+        types={("s", "a", "element", "y"): LongType(), ("m", "key"): LongType()},
+        new={("m", "value"): (StructField("w", LongType()),)},
+        dropped=frozenset({("s", "x")}),
+    )
+    assert schema_after(changes, BEFORE) == schema(
+        {
+            "id": "int",
+            "s": {"a": [{"y": "bigint", "z": "int"}]},
+            "m": ("bigint", {"v": "int", "w": "bigint"}),
+        }
+    )
+
+
+def test_columns_without_a_change_are_the_same_objects():
+    after = schema_after(SchemaChanges(types={("id",): LongType()}), BEFORE)
+    assert after["id"].dataType == LongType()
+    assert after["s"] is BEFORE["s"]
+    assert after["m"] is BEFORE["m"]
+
+
+def test_a_char_is_still_declared_and_what_was_declared_beside_it_is_not():
+    declared = {CHAR_VARCHAR_KEY: "struct<C:char(5),n:int>"}
+    inside = schema({"c": "string", "n": "int"})
+    before = StructType([StructField("s", inside, metadata=declared)])
+    changes = SchemaChanges(
+        types={("s", "n"): LongType()}, new={("s",): (StructField("added", LongType()),)}
+    )
+    (after,) = with_char_types(schema_after(changes, before)).fields
+    assert after.dataType == StructType(
+        [
+            StructField("c", CharType(5)),
+            StructField("n", LongType()),
+            StructField("added", LongType()),
+        ]
+    )

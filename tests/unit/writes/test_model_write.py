@@ -8,8 +8,7 @@ import pytest
 from dbt.adapters.deltawiden.config.model_spec import read_model_spec
 from dbt.adapters.deltawiden.relation import DeltaWidenRelation
 from dbt.adapters.deltawiden.writes.model_write import ModelWrite
-from dbt.adapters.deltawiden.writing.batch import read_batch
-from dbt.adapters.deltawiden.writing.replacement import ReplaceWhere
+from dbt.adapters.deltawiden.writing.replacement import ReplaceWhere, read_batch
 from tests.unit.schemas import make_plan
 
 SOURCE = DeltaWidenRelation.create(identifier="v")

@@ -7,7 +7,7 @@ from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.deltawiden.column import DeltaWidenColumn
 from dbt.adapters.deltawiden.sql.identifiers import quote
-from dbt.adapters.deltawiden.writing.merge_columns import merge_update_columns
+from dbt.adapters.deltawiden.writing.merge import merge_update_columns
 
 
 @dataclass

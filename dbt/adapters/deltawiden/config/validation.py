@@ -19,11 +19,7 @@ from dbt.adapters.deltawiden.config.policy import (
     read_policy,
 )
 from dbt.adapters.deltawiden.config.renamed_columns import rename_problems
-from dbt.adapters.deltawiden.config.strategies import (
-    BACKFILL,
-    backfill_problems,
-    strategy_problems,
-)
+from dbt.adapters.deltawiden.config.strategies import BACKFILL, backfill_problems, strategy_problems
 from dbt.adapters.deltawiden.sql.identifiers import read_name
 from dbt.adapters.deltawiden.warnings import warn_once
 

@@ -1,17 +1,22 @@
 """Find what blocks a change of a table's schema, apart from the rules for types."""
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Iterator, Set
 
 from pyspark.sql import types as spark
-from pyspark.sql.types import DataType
+from pyspark.sql.types import DataType, DateType, StructType, TimestampNTZType
 
+from dbt.adapters.deltawiden.config.policy import Policy
 from dbt.adapters.deltawiden.delta.engine import DELTA_3_2, DELTA_4_0, Capability
+from dbt.adapters.deltawiden.delta.float_statistics import is_float_to_double
 from dbt.adapters.deltawiden.delta.protocol import (
     PREVIEW_FEATURE,
     ROW_TRACKING,
     TYPE_WIDENING_FEATURE,
+    Compatibility,
 )
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
+from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.sql.any_leaf import any_leaf_sql
 from dbt.adapters.deltawiden.sql.describe_parser import declared_type
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, quote
 from dbt.adapters.deltawiden.sql.references import uses
@@ -193,3 +198,100 @@ def _names(data_type: DataType) -> Iterator[str]:
     for inner in every_type(data_type):
         if isinstance(inner, spark.StructType):
             yield from inner.names
+
+
+# The other rules that Iceberg V2 also has start with a type that no Iceberg column has: Iceberg
+# stores tinyint and smallint as int, and char and varchar as string.
+_FROM_TYPES = (spark.IntegerType, spark.FloatType, spark.DecimalType)
+
+
+def iceberg_blockers(
+    change: TypeChange, rule: Rule | None, policy: Policy, table: StructType
+) -> Iterator[Blocker]:
+    """Find the blockers of a type change of an Iceberg table.
+
+    An Iceberg table needs no property for it, and every reader of Iceberg can read the table
+    afterwards. So it is made unless the model sets ``type_widening: false``.
+
+    Args:
+        rule: Delta's rule for it. None if Delta can't make it.
+
+    Source:
+        https://iceberg.apache.org/spec/#schema-evolution: int to long, float to double, and a
+        decimal with more digits and the same scale. Iceberg never changes the key of a map.
+    """
+    if rule is None or not _is_in_iceberg(rule) or is_in_map_key(change.path, table):
+        yield Blocker(Reason.NOT_IN_ICEBERG_TABLES)
+    elif policy.type_widening is False:
+        yield Blocker(Reason.TURNED_OFF)
+
+
+def _is_in_iceberg(rule: Rule) -> bool:
+    return rule.from_type in _FROM_TYPES and Compatibility.ICEBERG_V2 in rule.also_in_formats
+
+
+FIRST_DATE, LAST_DATE = "-290308-12-22", "+294247-01-10"
+"""The first and the last day whose first moment is a 64-bit number of microseconds since 1970."""
+
+
+def has_smaller_range(changes: Iterable[TypeChange]) -> bool:
+    """Return whether the new type of a change does not have all values of the old one.
+
+    A row that a deletion vector marks as deleted is in its file, which is read as a whole.
+    """
+    kinds = {(type(change.from_type), type(change.to_type)) for change in changes}
+    return (DateType, TimestampNTZType) in kinds
+
+
+def range_blockers(change: TypeChange, snapshot: TableSnapshot) -> Iterator[Blocker]:
+    """Find the blockers of a type change in the values that the table has.
+
+    A date reaches to the year 5881580, and a timestamp only to 294247. ``ALTER TABLE`` reads no
+    data: with a later date in a file, it succeeds, and then no query can read that file. One query
+    finds such a value. It reads only the files whose statistics allow one.
+
+    Source:
+        measured on Delta 4.0 and 4.4; org.apache.spark.sql.catalyst.util.DateTimeUtils.daysToMicros
+    """
+    if not has_smaller_range([change]):
+        return
+
+    def out_of_range(value: str, data_type: DataType, path: Path) -> str | None:
+        if path != change.path:
+            return None
+        return f"{value} < date'{FIRST_DATE}' or {value} > date'{LAST_DATE}'"
+
+    column = snapshot.schema[change.path[0]]
+    place = quote(column.name), column.dataType, (column.name,)
+    condition = any_leaf_sql(*place, out_of_range)
+    if condition and snapshot.has_row(condition):
+        yield Blocker(Reason.OUT_OF_RANGE, condition)
+
+
+def is_partition_column(path: Path, snapshot: TableSnapshot) -> bool:
+    """Return whether a table is partitioned by a column, whose name is in any case."""
+    return path[0].lower() in (column.lower() for column in snapshot.partition_columns)
+
+
+def partition_blockers(change: TypeChange, snapshot: TableSnapshot) -> Iterator[Blocker]:
+    """Find the blockers of a change of a partition column's type.
+
+    Delta stores partition values as text, and an ``ALTER TABLE`` does not change the text.
+
+    Source:
+        Delta's protocol, "Partition Value Serialization"; measured on Delta 4.0 and 4.4
+    """
+    if is_float_to_double(change):
+        yield Blocker(Reason.PARTITIONED_BY_FLOAT)
+    elif changes_text(change) and not snapshot.engine.can(Capability.COMPARE_PARTITION_VALUES):
+        yield Blocker(Reason.PARTITION_TEXT, "4.3")
+
+
+def changes_text(change: TypeChange) -> bool:
+    """Return whether a partition value has another text after a change of its type."""
+    before, after = change.from_type, change.to_type
+    if isinstance(after, spark.DecimalType):
+        # An integer is a decimal without scale.
+        scale = before.scale if isinstance(before, spark.DecimalType) else 0
+        return after.scale != scale
+    return isinstance(after, spark.DoubleType | spark.TimestampNTZType)

@@ -9,7 +9,7 @@ from dbt.adapters.deltawiden.sql.identifiers import Path, folded
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.refusals import Reason, Refusal
 from dbt.adapters.deltawiden.widening.request import find_leaf
-from dbt.adapters.deltawiden.widening.schema_after import schema_at_write
+from dbt.adapters.deltawiden.widening.schema_diff import schema_at_write
 from dbt.adapters.deltawiden.widening.steps import ClusterBy, Stage
 
 

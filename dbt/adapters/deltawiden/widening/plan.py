@@ -4,9 +4,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
-from pyspark.sql.types import StructField
+from pyspark.sql.types import StructField, StructType
 
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.sql.identifiers import quote
+from dbt.adapters.deltawiden.sql.literals import literal
+from dbt.adapters.deltawiden.sql.raised_errors import END_OF_MESSAGE, TABLE_TYPES_CHANGED
+from dbt.adapters.deltawiden.sql.types import UnreadableType, contains, type_sql
 from dbt.adapters.deltawiden.widening.backfill import BackfillColumns
 from dbt.adapters.deltawiden.widening.refusals import Refusal
 from dbt.adapters.deltawiden.widening.schema_diff import FieldDifference, TypeDifference
@@ -21,7 +25,6 @@ from dbt.adapters.deltawiden.widening.steps import (
     type_changes,
 )
 from dbt.adapters.deltawiden.writing.columns import Write
-from dbt.adapters.deltawiden.writing.planned_types import types_unchanged_sql
 
 
 @dataclass(frozen=True)
@@ -105,13 +108,35 @@ class Plan:
         return any(isinstance(step, RewriteRows) for step in self.steps)
 
     def types_unchanged_sql(self, by_position: bool = False) -> str:
-        """Render a condition that stops the write if the table no longer has this plan's types.
+        """Render a condition that is true, or stops the write if the table has other types now.
+
+        Another writer can replace the table between the plan and the write. If a type is narrower
+        then, the engine casts the values to it, and Delta raises no error. Spark evaluates the
+        condition when it plans the statement, and reads no row of the table for it. It analyses the
+        table once for the whole statement, so the condition is about the types to which the values
+        are written.
 
         Args:
-            by_position: as for ``planned_types.types_unchanged_sql``.
+            by_position: whether the statement writes the columns by position. Then the table must
+                have these columns in this order, and no other.
+
+        Source:
+            https://spark.apache.org/docs/latest/api/sql/ (typeof, assert_true)
         """
         columns = [StructField(column.name, column.type) for column in self.write.columns]
-        return types_unchanged_sql(self.table, columns, by_position)
+        known = [column for column in columns if not contains(column.dataType, UnreadableType)]
+        if not known:
+            return "true"
+        names = ", ".join(quote(column.name) for column in known)
+        if by_position and len(known) == len(columns):
+            names = "*"
+        found = f"typeof((select struct({names}) from {self.table} limit 0))"
+        planned = f"typeof(cast(null as {type_sql(StructType(known))}))"
+        message = (
+            f"[{TABLE_TYPES_CHANGED}] Another writer has changed the columns of {self.table} "
+            f"during this run. {END_OF_MESSAGE}"
+        )
+        return f"assert_true({found} = {planned}, {literal(message)}) is null"
 
     def with_properties(self, properties: Mapping[str, str]) -> "Plan":
         """Return a plan that also sets these properties, in the same statement as its own."""

@@ -16,7 +16,11 @@ from dbt.adapters.deltawiden.sql.identifiers import path_text
 from dbt.adapters.deltawiden.sql.types import contains
 from dbt.adapters.deltawiden.widening.blockers import (
     drop_blockers,
+    iceberg_blockers,
+    is_partition_column,
     new_field_blockers,
+    partition_blockers,
+    range_blockers,
     type_change_blockers,
 )
 from dbt.adapters.deltawiden.widening.common_type import (
@@ -25,20 +29,14 @@ from dbt.adapters.deltawiden.widening.common_type import (
     common_type,
     is_decimal_number,
 )
-from dbt.adapters.deltawiden.widening.iceberg_tables import iceberg_blockers
-from dbt.adapters.deltawiden.widening.partition_columns import (
-    is_partition_column,
-    partition_blockers,
-)
 from dbt.adapters.deltawiden.widening.plan import Plan
-from dbt.adapters.deltawiden.widening.ranges import range_blockers
 from dbt.adapters.deltawiden.widening.refusals import Blocker, Reason, Refusal
 from dbt.adapters.deltawiden.widening.rules import Rule, feature_properties, find_rule
-from dbt.adapters.deltawiden.widening.schema_after import schema_at_write
 from dbt.adapters.deltawiden.widening.schema_diff import (
     FieldDifference,
     SchemaDifference,
     TypeDifference,
+    schema_at_write,
 )
 from dbt.adapters.deltawiden.widening.steps import (
     AddColumns,

@@ -13,7 +13,7 @@ from dbt.adapters.deltawiden.widening.blockers import is_beside_char
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.refusals import Blocker, Reason, Refusal
 from dbt.adapters.deltawiden.widening.request import NoSuchLeaf, find_field
-from dbt.adapters.deltawiden.widening.schema_after import SchemaChanges, schema_after
+from dbt.adapters.deltawiden.widening.schema_diff import SchemaChanges, schema_after
 from dbt.adapters.deltawiden.widening.steps import RenameColumn
 
 

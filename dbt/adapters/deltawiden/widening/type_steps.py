@@ -12,7 +12,7 @@ from dbt.adapters.deltawiden.delta.float_statistics import (
 from dbt.adapters.deltawiden.delta.protocol import DELETION_VECTORS
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
-from dbt.adapters.deltawiden.widening.ranges import has_smaller_range
+from dbt.adapters.deltawiden.widening.blockers import has_smaller_range
 from dbt.adapters.deltawiden.widening.steps import (
     AlterTypes,
     PurgeDeletedRows,

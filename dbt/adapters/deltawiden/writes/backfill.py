@@ -33,8 +33,7 @@ from dbt.adapters.deltawiden.widening.matched_rows import (
 )
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import plan_no_change
-from dbt.adapters.deltawiden.widening.schema_after import schema_at_write
-from dbt.adapters.deltawiden.widening.schema_diff import compare
+from dbt.adapters.deltawiden.widening.schema_diff import compare, schema_at_write
 from dbt.adapters.deltawiden.widening.steps import Stage, Step
 from dbt.adapters.deltawiden.writes.duplicate_keys import key_text
 from dbt.adapters.deltawiden.writes.model_query import FullQuery

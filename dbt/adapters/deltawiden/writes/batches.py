@@ -10,8 +10,8 @@ from pyspark.sql.types import StructType
 from dbt.adapters.deltawiden.config.strategies import MICROBATCH
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.sql.identifiers import quote, quote_once
-from dbt.adapters.deltawiden.writing.batch import Batch, NoBatch, read_batch
 from dbt.adapters.deltawiden.writing.columns import WrittenColumn
+from dbt.adapters.deltawiden.writing.replacement import Batch, NoBatch, read_batch
 
 
 def batch_of_model(

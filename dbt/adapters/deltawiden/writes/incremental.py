@@ -40,7 +40,6 @@ from dbt.adapters.deltawiden.writes.attempts import (
 from dbt.adapters.deltawiden.writes.batches import batch_of_model, refuse_shared_partitions
 from dbt.adapters.deltawiden.writes.duplicate_keys import duplicate_keys_named
 from dbt.adapters.deltawiden.writes.evolution import TableEvolution
-from dbt.adapters.deltawiden.writes.file_formats import checked_format_query
 from dbt.adapters.deltawiden.writes.incremental_plan import plan_incremental
 from dbt.adapters.deltawiden.writes.merge_actions import MergeActions
 from dbt.adapters.deltawiden.writes.model_query import full_query_of_run
@@ -49,9 +48,9 @@ from dbt.adapters.deltawiden.writes.model_write import ModelWrite
 from dbt.adapters.deltawiden.writes.older_files import Rewritten, rewrite_older_files
 from dbt.adapters.deltawiden.writes.response import store_response
 from dbt.adapters.deltawiden.writes.snapshots import SnapshotEvolution
-from dbt.adapters.deltawiden.writing.batch import Batch
+from dbt.adapters.deltawiden.writing.file_formats import checked_format_query
 from dbt.adapters.deltawiden.writing.merge import equal_keys, merge_conditions, merge_sql
-from dbt.adapters.deltawiden.writing.replacement import ReplaceWhere, has_no_offset_changes
+from dbt.adapters.deltawiden.writing.replacement import Batch, ReplaceWhere, has_no_offset_changes
 
 _AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"
 _OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"

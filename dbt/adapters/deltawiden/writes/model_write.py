@@ -16,7 +16,6 @@ from dbt.adapters.deltawiden.config.strategies import (
 )
 from dbt.adapters.deltawiden.sql.identifiers import names_sql, quote_once
 from dbt.adapters.deltawiden.widening.plan import Plan
-from dbt.adapters.deltawiden.writing.batch import Batch
 from dbt.adapters.deltawiden.writing.columns import Write, WrittenColumn
 from dbt.adapters.deltawiden.writing.merge import (
     equal_keys,
@@ -24,9 +23,9 @@ from dbt.adapters.deltawiden.writing.merge import (
     inserted_sql,
     merge_conditions,
     merge_sql,
+    merge_update_columns,
 )
-from dbt.adapters.deltawiden.writing.merge_columns import merge_update_columns
-from dbt.adapters.deltawiden.writing.replacement import ReplaceWhere
+from dbt.adapters.deltawiden.writing.replacement import Batch, ReplaceWhere
 
 _DELETES = "DBT_INTERNAL_DELETES"
 _KEY = "DBT_INTERNAL_KEY"
@@ -279,7 +278,7 @@ def types_unchanged_clause(plan: Plan, table: SparkRelation, by_position: bool =
     It is for Delta alone: other formats refuse to overwrite a table that the statement also reads.
 
     Args:
-        by_position: as for ``planned_types.types_unchanged_sql``.
+        by_position: as for ``Plan.types_unchanged_sql``.
     """
     return f" where {plan.types_unchanged_sql(by_position)}" if table.is_delta else ""
 

@@ -26,13 +26,13 @@ from dbt.adapters.deltawiden.widening.clustering import find_columns
 from dbt.adapters.deltawiden.widening.rules import feature_properties
 from dbt.adapters.deltawiden.writes.batches import batch_checked_sql, creates_table_by_batch
 from dbt.adapters.deltawiden.writes.evolution import TableEvolution
-from dbt.adapters.deltawiden.writes.file_formats import checked_format_query
 from dbt.adapters.deltawiden.writes.model_views import ModelViews
 from dbt.adapters.deltawiden.writing.columns import (
     chars_unchanged_sql,
     partitions_checked_sql,
     strings_sql,
 )
+from dbt.adapters.deltawiden.writing.file_formats import checked_format_query
 from dbt.adapters.deltawiden.writing.partition_values import keeps_partitions_as_text
 
 

@@ -7,12 +7,17 @@ in 1582. tests/functional/test_file_formats.py compares this with the engine.
 
 from collections.abc import Container
 
+from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType, StructType
 
+from dbt.adapters.deltawiden.config.model_spec import ModelSpec
+from dbt.adapters.deltawiden.config.validation import columns_named
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.sql.any_leaf import OfLeaf, any_leaf_sql
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text, quote
 from dbt.adapters.deltawiden.sql.literals import literal
+from dbt.adapters.deltawiden.sql.queries import select_from
 from dbt.adapters.deltawiden.sql.raised_errors import (
     END_OF_MESSAGE,
     LOSSY_FORMAT_VALUE,
@@ -126,3 +131,21 @@ def _in_milliseconds(value: str) -> str:
 def _shown_sql(value: str, data_type: DataType) -> str:
     shown = f"hex({value})" if isinstance(data_type, spark.BinaryType) else f"string({value})"
     return f"left(coalesce({shown}, 'null'), 200)"
+
+
+def checked_format_query(backend: SqlBackend, query: str, spec: ModelSpec) -> str:
+    """Check the values of a model whose table has a format that does not store every value.
+
+    Returns:
+        A query with the same rows, which ends with an error if the format would not store a value
+        exactly; ``query`` itself if nothing has to be checked.
+    """
+    if spec.file_format not in CHECKED_FORMATS or not spec.checks_values:
+        return query
+    try:
+        schema = backend.query_schema(query)
+    except DbtRuntimeError:
+        return query  # The statement itself will say what is wrong.
+    partitioned_by = columns_named(spec.partition_by)
+    selected = checked_format_sql(schema, spec.file_format, partitioned_by, spec.name)
+    return select_from(selected, query) if selected else query

@@ -20,7 +20,7 @@ from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import schema_at_write
 from dbt.adapters.deltawiden.widening.renames import renamed_schema
 from dbt.adapters.deltawiden.widening.report import misread_text
-from dbt.adapters.deltawiden.widening.schema_after import SchemaChanges, schema_after
+from dbt.adapters.deltawiden.widening.schema_diff import SchemaChanges, schema_after
 from dbt.adapters.deltawiden.writes.evolution import TableEvolution
 from dbt.adapters.deltawiden.writes.incremental_plan import plan_incremental
 from dbt.adapters.deltawiden.writes.older_files import left_after_run

@@ -19,7 +19,7 @@ from sqlglot import exp
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.identifiers import Path
 from dbt.adapters.deltawiden.sql.types import type_text
-from dbt.adapters.deltawiden.widening.ranges import range_blockers
+from dbt.adapters.deltawiden.widening.blockers import range_blockers
 from dbt.adapters.deltawiden.widening.rules import find_rule
 from dbt.adapters.deltawiden.writing.projection import shaped_sql
 from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment, store_assignment

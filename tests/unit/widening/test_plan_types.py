@@ -3,9 +3,15 @@
 from pyspark.sql.types import DecimalType, LongType, StructField, StructType
 
 from dbt.adapters.deltawiden.sql.types import UnreadableType
-from dbt.adapters.deltawiden.writing.planned_types import types_unchanged_sql
+from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.writing.columns import Write, WrittenColumn
 
 ID = StructField("id", LongType())
+
+
+def types_unchanged_sql(table: str, fields: list[StructField], by_position: bool = False) -> str:
+    columns = tuple(WrittenColumn(field.name, field.dataType, field) for field in fields)
+    return Plan(table, write=Write(columns)).types_unchanged_sql(by_position)
 
 
 def test_the_types_of_the_written_columns_are_compared():
