@@ -18,13 +18,16 @@ from dbt.adapters.deltawiden.spark.connect import ConnectConnection, open_connec
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
 from dbt.adapters.deltawiden.spark.errors import error_text, has_java_stack
 from dbt.adapters.deltawiden.spark.keep_alive.session import open_kept, release_kept
-from dbt.adapters.deltawiden.spark.object_storage import warn_of_a_second_driver
 from dbt.adapters.deltawiden.spark.python_models import release_functions
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
 from dbt.adapters.deltawiden.spark.running import end_text
 from dbt.adapters.deltawiden.spark.session import get_session, release_session
 from dbt.adapters.deltawiden.spark.session_connection import SessionConnection
-from dbt.adapters.deltawiden.spark.storage_folder import WAREHOUSE, warn_of_other_folders
+from dbt.adapters.deltawiden.spark.storage_folder import (
+    WAREHOUSE,
+    warn_of_a_second_driver,
+    warn_of_other_folders,
+)
 from dbt.adapters.deltawiden.spark.unsafe_settings import (
     check_statement,
     refuse_settings,

@@ -1,10 +1,10 @@
 """The profile: how Spark is reached, and with which settings."""
 
-import functools
 import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property, wraps
 from typing import Any, ClassVar
 
 from dbt.adapters.spark.connections import SparkCredentials
@@ -13,14 +13,58 @@ from dbt_common.dataclass_schema import StrEnum
 from dbt_common.exceptions import DbtConfigError
 
 from dbt.adapters.deltawiden.spark.connect import DEFAULT_PORT
-from dbt.adapters.deltawiden.spark.keep_alive.duration import read_duration
 from dbt.adapters.deltawiden.spark.keep_alive.status import kept_text
 from dbt.adapters.deltawiden.spark.log_errors import report_log_errors_once
 from dbt.adapters.deltawiden.spark.redaction import find_secrets, hide
 from dbt.adapters.deltawiden.spark.settings import SAFE_SETTINGS, outside_settings
 from dbt.adapters.deltawiden.spark.start import SparkStart
 from dbt.adapters.deltawiden.spark.storage_folder import settings_of_folder
-from dbt.adapters.deltawiden.target_type import apply_target_type
+
+TARGET_TYPES = ("deltawiden", "spark")
+
+
+def apply_target_type(target_type: str) -> None:
+    """Let ``target.type`` be the ``target_type`` of a profile, in every context of dbt.
+
+    Many packages compare ``target.type`` with a list of adapters. dbt takes it from the type of the
+    credentials, which also finds the adapter and its macros, and so has to stay as it is.
+    """
+    if target_type not in TARGET_TYPES:
+        raise DbtConfigError(
+            f"The profile's target_type is {target_type!r}; accepted are "
+            f"{' and '.join(TARGET_TYPES)}. It is what `target.type` says to the Jinja of the "
+            "project and its packages"
+        )
+    # Imported here, because only dbt-core has it loaded already.
+    from dbt.config.profile import Profile
+
+    whole_target = Profile.to_target_dict
+    if hasattr(whole_target, "__wrapped__"):
+        return
+
+    # All of dbt's renderers and contexts make their `target` by this method.
+    @wraps(whole_target)
+    def to_target_dict(profile: Profile) -> dict[str, Any]:
+        target: dict[str, Any] = whole_target(profile)
+        return {**target, "type": target.get("target_type") or target["type"]}
+
+    Profile.to_target_dict = to_target_dict  # type: ignore[method-assign, assignment]
+
+
+_DURATION = re.compile(r"([1-9]\d*)\s*([smh])")
+_SECONDS = {"s": 1, "m": 60, "h": 3600}
+
+
+def read_duration(value: Any) -> int:
+    """Read ``keep_alive`` in seconds. A DbtConfigError says what is accepted."""
+    match = _DURATION.fullmatch(value.strip().lower()) if isinstance(value, str) else None
+    if match is None:
+        raise DbtConfigError(
+            f"The profile's keep_alive is {value!r}; accepted is a whole number greater than zero "
+            "with a unit: 900s, 15m or 1h. Without keep_alive, Spark ends with dbt"
+        )
+    return int(match[1]) * _SECONDS[match[2]]
+
 
 ANSI = "spark.sql.ansi.enabled"
 
@@ -129,7 +173,7 @@ class DeltaWidenCredentials(SparkCredentials):
         given = self.server_side_parameters
         return {key.removeprefix(_FOR_SESSION): value for key, value in given.items()}
 
-    @functools.cached_property
+    @cached_property
     def spark_start(self) -> SparkStart:
         """What the Spark of ``method: session`` starts with."""
         return SparkStart.read(self.server_side_parameters, os.environ)

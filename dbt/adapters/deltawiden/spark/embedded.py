@@ -18,10 +18,9 @@ from pyspark.errors import PySparkException
 from dbt.adapters.deltawiden.spark.announce import announced
 from dbt.adapters.deltawiden.spark.class_archive import ClassArchive, find_archive
 from dbt.adapters.deltawiden.spark.errors import error_text, start_failure_text
-from dbt.adapters.deltawiden.spark.jar_cache import JarCache, without_bundled
+from dbt.adapters.deltawiden.spark.jar_cache import JarCache, alone_resolving, without_bundled
 from dbt.adapters.deltawiden.spark.java import java_version
 from dbt.adapters.deltawiden.spark.launch import launch
-from dbt.adapters.deltawiden.spark.package_lock import alone_resolving
 from dbt.adapters.deltawiden.spark.redaction import hide_in_file, scrubbed
 from dbt.adapters.deltawiden.spark.running import RunningSpark, note_running
 from dbt.adapters.deltawiden.spark.settings import bundled_jars_dir

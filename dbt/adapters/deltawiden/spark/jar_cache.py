@@ -1,4 +1,4 @@
-"""Cache the jars that Spark resolved for its packages at an earlier start.
+"""Cache the jars of Spark's packages, and let one process at a time resolve them.
 
 At every start, Ivy takes seconds to resolve the same files again, and Spark then copies each of
 them twice. Delta's package even depends on jars of Hadoop and Parquet, which Spark contains itself.
@@ -8,7 +8,7 @@ import contextlib
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 from urllib.request import url2pathname
@@ -16,6 +16,12 @@ from urllib.request import url2pathname
 from dbt.adapters.events.logging import AdapterLogger
 
 from dbt.adapters.deltawiden.spark.atomic_file import write_atomically
+from dbt.adapters.deltawiden.spark.file_lock import (
+    HAS_FILE_LOCKS,
+    open_lock,
+    try_lock,
+    wait_for_lock,
+)
 
 logger = AdapterLogger("DeltaWiden")
 
@@ -94,3 +100,47 @@ def jar_path(uri: str) -> Path:
     if parts.scheme != "file":
         raise ValueError(f"{uri} is not a file of this machine")
     return Path(url2pathname(parts.path))
+
+
+_MOST_SECONDS = 600
+"""How long to wait for another process, which may download all jars over a slow connection."""
+
+
+@contextlib.contextmanager
+def alone_resolving(environment: Mapping[str, str]) -> Iterator[None]:
+    """Wait until no other process of the user resolves packages, and hold them off in the block.
+
+    Ivy stores the jars in the user's cache, which it does not lock by default. If two processes
+    download the same jar at the same time, neither Spark starts. If there are no file locks or no
+    folder for them, or if another process takes longer than ten minutes, the block runs anyway.
+
+    Source:
+        https://ant.apache.org/ivy/history/2.5.2/settings/lock-strategies.html (no-lock)
+    """
+    handle = None
+    try:
+        handle = _open(environment)
+        _wait(handle)
+    except OSError as error:
+        logger.debug(f"Spark's packages are resolved without a lock: {error}")
+    try:
+        yield
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
+def _wait(handle: int) -> None:
+    if try_lock(handle):
+        return
+    logger.info("Waiting for another process that resolves Spark's packages")
+    if not wait_for_lock(handle, _MOST_SECONDS):
+        logger.debug(f"The other process has held the lock for {_MOST_SECONDS} seconds")
+
+
+def _open(environment: Mapping[str, str]) -> int:
+    if not HAS_FILE_LOCKS:
+        raise OSError("This system has no file locks")
+    folder = cache_folder(environment)
+    folder.mkdir(parents=True, exist_ok=True)
+    return open_lock(folder / "packages.lock")

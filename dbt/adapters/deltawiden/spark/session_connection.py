@@ -1,6 +1,7 @@
 """A dbt connection and cursor over a PySpark session, with Spark's errors as dbt's."""
 
 import contextlib
+import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -8,12 +9,12 @@ from typing import Any
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.connections import SparkConnectionWrapper
 from dbt_common.exceptions import DbtDatabaseError
+from pyspark import SparkContext
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
 from dbt.adapters.deltawiden.spark.errors import error_text, whole_text
-from dbt.adapters.deltawiden.spark.job_description import JobDescription
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
 from dbt.adapters.deltawiden.spark.running import end_text
 from dbt.adapters.deltawiden.spark.scala import (
@@ -23,6 +24,37 @@ from dbt.adapters.deltawiden.spark.scala import (
     set_active_session,
 )
 from dbt.adapters.deltawiden.sql.literals import literal
+
+_PROPERTY = "spark.job.description"
+"""The local property that Spark's UI shows for a job and for a query, as
+``SparkContext.setJobDescription`` sets it."""
+
+
+class JobDescription:
+    """The description of the jobs that one thread starts.
+
+    PySpark gives each thread of Python its own thread of the JVM, with its own local properties. So
+    the description of one thread is not that of another one.
+    """
+
+    def __init__(self) -> None:
+        self._thread: int | None = None
+        self._before: str | None = None
+
+    def show(self, context: SparkContext, name: str | None) -> None:
+        """Show a name as the description of the jobs of this thread."""
+        thread = threading.get_ident()
+        if self._thread is None and name is not None:
+            self._thread = thread
+            self._before = context.getLocalProperty(_PROPERTY)
+        # At the end of a command, dbt closes the connections of other threads, too.
+        if self._thread != thread:
+            return
+        shown: Any = self._before if name is None else name
+        context.setLocalProperty(_PROPERTY, shown)
+        if name is None:
+            self._thread = None
+
 
 logger = AdapterLogger("DeltaWiden")
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from dbt.adapters.deltawiden.spark import package_lock
-from dbt.adapters.deltawiden.spark.package_lock import alone_resolving
+from dbt.adapters.deltawiden.spark import jar_cache
+from dbt.adapters.deltawiden.spark.jar_cache import alone_resolving
 
 # It resolves until its standard input ends.
 RESOLVE = """
 import os, sys
-from dbt.adapters.deltawiden.spark.package_lock import alone_resolving
+from dbt.adapters.deltawiden.spark.jar_cache import alone_resolving
 with alone_resolving(os.environ):
     print("resolving", flush=True)
     sys.stdin.read()
@@ -59,7 +59,7 @@ def is_resolving(process: "subprocess.Popen[str]") -> bool:
 
 def waits_for(seconds: float, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> bool:
     """Return whether this process waits as long as it may, because another one resolves."""
-    monkeypatch.setattr(package_lock, "_MOST_SECONDS", seconds)
+    monkeypatch.setattr(jar_cache, "_MOST_SECONDS", seconds)
     before = time.monotonic()
     with alone_resolving(environment):
         return time.monotonic() - before >= seconds
@@ -108,7 +108,7 @@ def test_without_a_folder_for_the_lock_packages_are_resolved_all_the_same(tmp_pa
 def test_without_file_locks_packages_are_resolved_all_the_same(
     environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(package_lock, "HAS_FILE_LOCKS", False)
+    monkeypatch.setattr(jar_cache, "HAS_FILE_LOCKS", False)
     with alone_resolving(environment):
         assert not Path(environment["XDG_CACHE_HOME"]).exists()
 
@@ -119,7 +119,7 @@ def test_on_a_file_system_without_locks_packages_are_resolved_all_the_same(
     def fail(handle: int) -> bool:
         raise OSError(errno.ENOLCK, "No locks available")
 
-    monkeypatch.setattr(package_lock, "try_lock", fail)
+    monkeypatch.setattr(jar_cache, "try_lock", fail)
     resolved = False
     with alone_resolving(environment):
         resolved = True

@@ -4,7 +4,7 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden import warnings
-from dbt.adapters.deltawiden.spark.object_storage import warn_of_a_second_driver
+from dbt.adapters.deltawiden.spark.storage_folder import warn_of_a_second_driver
 
 S3 = "s3a://lake/warehouse"
 
