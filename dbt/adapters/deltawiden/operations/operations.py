@@ -37,10 +37,9 @@ from dbt.adapters.deltawiden.operations.contracts.sync_contracts import (
     sync_contracts,
 )
 from dbt.adapters.deltawiden.operations.forecast.check_type_widening import check_type_widening
-from dbt.adapters.deltawiden.operations.forecast.compiled_query import compiled_query
+from dbt.adapters.deltawiden.operations.forecast.compiled_query import compiled_query, node_query
 from dbt.adapters.deltawiden.operations.forecast.downstream import Forecast, Reader, TakenOver
 from dbt.adapters.deltawiden.operations.forecast.node_graph import NodeGraph
-from dbt.adapters.deltawiden.operations.forecast.node_query import node_query
 from dbt.adapters.deltawiden.operations.forecast.plan import plan
 from dbt.adapters.deltawiden.operations.forecast.results import PlanResults
 from dbt.adapters.deltawiden.operations.forecast.would_be_types import WouldBeTypes
@@ -58,8 +57,7 @@ from dbt.adapters.deltawiden.operations.maintenance.vacuum import Vacuum, vacuum
 from dbt.adapters.deltawiden.operations.maintenance.widen_columns import widen_columns
 from dbt.adapters.deltawiden.operations.project.check_project import check_project
 from dbt.adapters.deltawiden.operations.project.finding import ProjectResults
-from dbt.adapters.deltawiden.operations.report.html_page import page_of
-from dbt.adapters.deltawiden.operations.report.page_file import check_page_file, write_page
+from dbt.adapters.deltawiden.operations.report.html_page import check_page_file, page_of, write_page
 from dbt.adapters.deltawiden.operations.report.report_type_widening import (
     ReportResults,
     report_type_widening,

@@ -1,15 +1,38 @@
-"""Render the results of an operation, as a table for people and as one JSON document."""
+"""Show an operation: its progress, and its results as a table for people and one JSON document."""
 
 import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, TypeVar
 
 import agate
+from dbt_common.events.functions import fire_event
+from dbt_common.events.types import Note
 from dbt_common.exceptions import DbtBaseException
 
-from dbt.adapters.deltawiden.operations.progress import with_progress
+_Item = TypeVar("_Item")
+_SECONDS = 3
+"""The time between two lines about the same work."""
+
+
+def log_progress(text: str) -> None:
+    """Write a message to dbt's log, and to the terminal unless dbt runs with ``--quiet``."""
+    fire_event(Note(msg=text))
+
+
+def with_progress(
+    operation: str, kind: str, items: Iterable[_Item], name: Callable[[_Item], str]
+) -> Iterator[_Item]:
+    """Yield items, and log how many are done if that takes more than a few seconds."""
+    listed = list(items)
+    logged = time.monotonic()
+    for done, item in enumerate(listed):
+        if time.monotonic() - logged >= _SECONDS:
+            log_progress(f"{operation}: {done} of {len(listed)} {kind}; next: {name(item)}")
+            logged = time.monotonic()
+        yield item
 
 
 @dataclass(frozen=True)
@@ -90,7 +113,6 @@ def text_table(rows: Sequence[Mapping[str, str]]) -> str:
     return printed.getvalue().rstrip()
 
 
-_Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 

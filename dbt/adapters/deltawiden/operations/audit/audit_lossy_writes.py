@@ -11,10 +11,10 @@ from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.operations.audit.model_rows import ModelRows, RowsReader, column_rows
 from dbt.adapters.deltawiden.operations.audit.query import COUNTS, Compared
 from dbt.adapters.deltawiden.operations.audit.restore_values import restore_command
-from dbt.adapters.deltawiden.operations.progress import log_progress
 from dbt.adapters.deltawiden.operations.result import (
     OperationResult,
     OperationResults,
+    log_progress,
     run_on_each,
     text_table,
 )

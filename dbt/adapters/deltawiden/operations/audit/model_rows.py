@@ -1,11 +1,13 @@
 """The rows of a model's full query and those of its table, and how they are compared."""
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from uuid import uuid4
 
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.spark.relation import SparkRelation
@@ -17,8 +19,6 @@ from dbt.adapters.deltawiden.delta.history import read_history
 from dbt.adapters.deltawiden.delta.relations import provider, relation_sql
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
-from dbt.adapters.deltawiden.operations.audit.hooks import settings_in_hooks
-from dbt.adapters.deltawiden.operations.audit.kept_queries import KeptQueries
 from dbt.adapters.deltawiden.operations.audit.query import (
     EVERYTHING,
     Column,
@@ -36,6 +36,59 @@ from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName
 from dbt.adapters.deltawiden.sql.types import limited, type_text
 from dbt.adapters.deltawiden.widening.matched_rows import NotCompared, key_columns
 from dbt.adapters.deltawiden.writes.model_query import compile_full_query
+
+
+class KeptQueries:
+    """Results that Spark keeps, in memory or on the disks of its executors.
+
+    If Spark has lost a part, or a table that the query reads has another schema now, it runs the
+    query again.
+
+    Source:
+        https://spark.apache.org/docs/latest/sql-ref-syntax-aux-cache-cache-table.html
+    """
+
+    def __init__(self, backend: SqlBackend) -> None:
+        self._backend = backend
+        self._names: dict[str, str] = {}
+
+    def keep(self, query: str) -> str:
+        """Run a query, if its result is not kept yet. Return the name of its result."""
+        if query not in self._names:
+            name = f"dbt_deltawiden_{uuid4().hex}"
+            # Also a query that is cancelled has made a view.
+            self._names[query] = name
+            self._backend.execute(f"cache table {name} as {query}")
+        return self._names[query]
+
+    def drop(self) -> None:
+        """Drop all results."""
+        while self._names:
+            _, name = self._names.popitem()
+            self._backend.execute(f"drop view if exists {name}")
+
+
+_SETS = re.compile(
+    r"\bset\s+(time\s+zone\b|`?spark\.sql\.(?:session\.timeZone|timestampType|ansi\.|caseSensitive|"
+    r"decimalOperations|mapKeyDedupPolicy|legacy\.(?!create|allowNon|\S*InWrite))[\w.]*)",
+    re.IGNORECASE,
+)
+"""Statements after which a query can return other values."""
+
+
+def settings_in_hooks(node: Node, graph: Mapping[str, Any]) -> str:
+    """Return what hooks that run before a model set so that its values can differ, for people."""
+    found = (match[1] for text in _texts(node, graph) for match in _SETS.finditer(text))
+    return ", ".join(dict.fromkeys(name.strip("`") for name in found))
+
+
+def _texts(node: Node, graph: Mapping[str, Any]) -> Iterator[str]:
+    for hook in node["config"].get("pre-hook") or ():
+        yield str(hook["sql"])
+    for each in graph["nodes"].values():
+        if each["resource_type"] == "operation" and "on-run-start" in each["tags"]:
+            yield str(each["raw_code"])
+
 
 FullQuery = Callable[[Node, BaseRelation], str]
 """Returns a model's query for a table as in a full refresh. Empty if it is in Python."""

@@ -23,10 +23,10 @@ from dbt.adapters.deltawiden.operations.audit.model_rows import (
     key_values,
 )
 from dbt.adapters.deltawiden.operations.audit.query import COUNTS, Repair, update_sql
-from dbt.adapters.deltawiden.operations.progress import log_progress
 from dbt.adapters.deltawiden.operations.result import (
     OperationResult,
     OperationResults,
+    log_progress,
     run_on_each,
     text_table,
 )

@@ -52,8 +52,7 @@ from dbt.adapters.deltawiden.operations.forecast.snapshot_output import (
 )
 from dbt.adapters.deltawiden.operations.forecast.stale_views import ChangedTable, StaleForecast
 from dbt.adapters.deltawiden.operations.forecast.would_be_types import WouldBeTypes
-from dbt.adapters.deltawiden.operations.progress import with_progress
-from dbt.adapters.deltawiden.operations.result import OperationResult
+from dbt.adapters.deltawiden.operations.result import OperationResult, with_progress
 from dbt.adapters.deltawiden.operations.selection import Node, full_name
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded
 from dbt.adapters.deltawiden.views.finder import ViewFinder

@@ -9,8 +9,7 @@ none if its writer did not collect them: another program, a conversion from Parq
 from dbt_common.events.format import pluralize
 
 from dbt.adapters.deltawiden.operations.maintenance.table import MaintainedTable
-from dbt.adapters.deltawiden.operations.progress import log_progress
-from dbt.adapters.deltawiden.operations.result import OperationResult
+from dbt.adapters.deltawiden.operations.result import OperationResult, log_progress
 from dbt.adapters.deltawiden.sql.sizes import size_text
 
 

@@ -24,10 +24,8 @@ from dbt.adapters.deltawiden.operations.maintenance.history_of_drop import (
     History,
     history_of_drop,
 )
-from dbt.adapters.deltawiden.operations.maintenance.rewrite import rewrite, rewrite_text
 from dbt.adapters.deltawiden.operations.maintenance.table import MaintainedTable
-from dbt.adapters.deltawiden.operations.progress import log_progress
-from dbt.adapters.deltawiden.operations.result import OperationResult
+from dbt.adapters.deltawiden.operations.result import OperationResult, log_progress
 from dbt.adapters.deltawiden.spark.errors import condition
 from dbt.adapters.deltawiden.sql.statements import drop_feature, unset_properties
 
@@ -122,8 +120,8 @@ class _Drop:
 
     def rewrite(self, stale: Sequence[StaleFile]) -> None:
         """Rewrite stale files."""
-        text = rewrite_text(self._table.files, stale)
-        self.statements.append(text if self._dry_run else rewrite(self._table, stale))
+        table = self._table
+        self.statements.append(table.rewrite_text(stale) if self._dry_run else table.rewrite(stale))
 
     def _drop(self, feature: str) -> None:
         truncates = self._history is History.TRUNCATED

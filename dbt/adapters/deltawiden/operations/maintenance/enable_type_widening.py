@@ -19,11 +19,11 @@ from dbt.adapters.deltawiden.delta.protocol import (
 )
 from dbt.adapters.deltawiden.delta.relations import relation_sql, require_delta
 from dbt.adapters.deltawiden.operations.delta_clients import DELTA_CLIENTS, Access, State
-from dbt.adapters.deltawiden.operations.progress import log_progress
 from dbt.adapters.deltawiden.operations.result import (
     OperationResult,
     OperationResults,
     attempt,
+    log_progress,
     run_on_each,
     text_table,
 )

@@ -11,7 +11,7 @@ from dbt.adapters.deltawiden.delta.stale_types import stale_leaves, stale_partit
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.operations.maintenance.table import MaintainedTable, read_log_schema
-from dbt.adapters.deltawiden.operations.progress import log_progress
+from dbt.adapters.deltawiden.operations.result import log_progress
 from dbt.adapters.deltawiden.sql.sizes import size_text
 
 _PROGRESS_EVERY = 1_000

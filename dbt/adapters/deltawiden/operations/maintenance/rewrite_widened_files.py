@@ -9,7 +9,6 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.deltawiden.delta.data_files import StaleFile
 from dbt.adapters.deltawiden.delta.widened_files import misread_columns
 from dbt.adapters.deltawiden.operations.maintenance.feature_state import FeatureReader, FeatureState
-from dbt.adapters.deltawiden.operations.maintenance.rewrite import rewrite, rewrite_text
 from dbt.adapters.deltawiden.operations.maintenance.table import MaintainedTable
 from dbt.adapters.deltawiden.operations.result import OperationResult
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text
@@ -39,9 +38,9 @@ def rewrite_files(table: MaintainedTable, dry_run: bool) -> OperationResult:
     reader = FeatureReader(table)
     before = _misread(reader.read(), columns)
     if dry_run or not before.stale:
-        planned = [rewrite_text(table.files, before.stale)] if before.stale else []
+        planned = [table.rewrite_text(before.stale)] if before.stale else []
         return _result(before, "dry_run" if dry_run else "nothing_to_do", planned)
-    done = rewrite(table, before.stale)
+    done = table.rewrite(before.stale)
     after = _misread(reader.read(), columns)
     others = table.others_since(before.version)
     if not others:

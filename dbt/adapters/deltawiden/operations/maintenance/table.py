@@ -5,17 +5,24 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from dbt.adapters.spark.relation import SparkRelation
+from dbt_common.events.format import pluralize
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.column_metadata import read_metadata
-from dbt.adapters.deltawiden.delta.data_files import DataFiles
+from dbt.adapters.deltawiden.delta.data_files import DataFiles, StaleFile
 from dbt.adapters.deltawiden.delta.history import Commit, read_history
 from dbt.adapters.deltawiden.delta.relations import relation_sql, require_delta, require_table
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.transaction_log import history_expiry
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
-from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults, run_on_each
+from dbt.adapters.deltawiden.operations.result import (
+    OperationResult,
+    OperationResults,
+    log_progress,
+    run_on_each,
+)
+from dbt.adapters.deltawiden.sql.sizes import size_text
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,22 @@ class MaintainedTable:
     def schema(self) -> tuple[StructType, tuple[TypeChange, ...]]:
         """Read the schema with Delta's own metadata, and the type changes recorded in it."""
         return read_log_schema(self.files.log_schema())
+
+    def rewrite_text(self, stale: Sequence[StaleFile]) -> str:
+        """Render the rewrite of stale files: how many, their size, and how they are rewritten."""
+        size = size_text(sum(stale_file.file.size for stale_file in stale))
+        return f"rewrite {pluralize(len(stale), 'file')} ({size}) {self.files.rewrite_text}"
+
+    def rewrite(self, stale: Sequence[StaleFile]) -> str:
+        """Rewrite stale files, show the progress, and return the text about it."""
+        text = self.rewrite_text(stale)
+        log_progress(f"{self.name}: {text}")
+
+        def show(rewritten: int) -> None:
+            log_progress(f"{self.name}: {rewritten} of {pluralize(len(stale), 'file')} rewritten")
+
+        self.files.rewrite(stale, show)
+        return text
 
     def remove_recorded_changes(self, log_schema: str) -> bool:
         """Remove the recorded type changes. See ``SqlBackend.remove_recorded_changes``."""

@@ -12,8 +12,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.transaction_log import FetchRows, log_files
 from dbt.adapters.deltawiden.operations.maintenance.table import MaintainedTable
-from dbt.adapters.deltawiden.operations.progress import log_progress
-from dbt.adapters.deltawiden.operations.result import OperationResult
+from dbt.adapters.deltawiden.operations.result import OperationResult, log_progress
 from dbt.adapters.deltawiden.sql import statements
 
 PROPERTY = "delta.deletedFileRetentionDuration"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbt.adapters.deltawiden.operations.audit.hooks import settings_in_hooks
+from dbt.adapters.deltawiden.operations.audit.model_rows import settings_in_hooks
 
 AT_START = {"resource_type": "operation", "tags": ["on-run-start"]}
 

@@ -7,8 +7,12 @@ import pytest
 from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.deltawiden.operations.forecast.results import PlanResults
-from dbt.adapters.deltawiden.operations.report.html_page import page_of
-from dbt.adapters.deltawiden.operations.report.page_file import check_page_file, is_page, write_page
+from dbt.adapters.deltawiden.operations.report.html_page import (
+    check_page_file,
+    is_page,
+    page_of,
+    write_page,
+)
 from dbt.adapters.deltawiden.operations.report.report_type_widening import ReportResults
 
 PAGES = [

@@ -5,15 +5,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from dbt.adapters.deltawiden.operations import progress
+from dbt.adapters.deltawiden.operations import result
 
 
 def test_many_items_are_counted_every_few_seconds(monkeypatch: pytest.MonkeyPatch):
     seconds = itertools.count(step=2)
     lines: list[str] = []
-    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
-    monkeypatch.setattr(progress, "log_progress", lines.append)
-    assert list(progress.with_progress("vacuum", "tables", iter("abc"), str.upper)) == [
+    monkeypatch.setattr(result, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
+    monkeypatch.setattr(result, "log_progress", lines.append)
+    assert list(result.with_progress("vacuum", "tables", iter("abc"), str.upper)) == [
         "a",
         "b",
         "c",
@@ -23,6 +23,6 @@ def test_many_items_are_counted_every_few_seconds(monkeypatch: pytest.MonkeyPatc
 
 def test_few_seconds_have_no_lines(monkeypatch: pytest.MonkeyPatch):
     lines: list[str] = []
-    monkeypatch.setattr(progress, "log_progress", lines.append)
-    assert list(progress.with_progress("vacuum", "tables", "abc", str.upper)) == ["a", "b", "c"]
+    monkeypatch.setattr(result, "log_progress", lines.append)
+    assert list(result.with_progress("vacuum", "tables", "abc", str.upper)) == ["a", "b", "c"]
     assert lines == []
