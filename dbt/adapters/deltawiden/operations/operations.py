@@ -1,19 +1,17 @@
 """The operations that ``dbt run-operation`` runs on the tables of a project."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.spark.relation import SparkRelation
 
 from dbt.adapters.deltawiden.config.project_macros import writer_of_project
 from dbt.adapters.deltawiden.config.strategies import has_own_macro
 from dbt.adapters.deltawiden.config.validation import require_accepted
-from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.operations.arguments import (
     SELECTING,
     check_arguments,
@@ -67,37 +65,32 @@ from dbt.adapters.deltawiden.operations.selection import Names, Node, Selection,
 from dbt.adapters.deltawiden.operations.stop_spark import StoppedSparks
 from dbt.adapters.deltawiden.spark.keep_alive.status import stop_kept
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
-from dbt.adapters.deltawiden.views.finder import ViewFinder
-from dbt.adapters.deltawiden.writes.evolution import TableEvolution
-from dbt.adapters.deltawiden.writes.model_views import ModelViews
-from dbt.adapters.deltawiden.writes.snapshots import SnapshotEvolution
+from dbt.adapters.deltawiden.writes.services import Services
 
 Tables = Iterable[SparkRelation]
 
 
-@dataclass(frozen=True)
 class Operations:
     """The methods that the macros of the operations call. Each operation has its own module.
 
-    Attributes:
-        find: returns the relation of a catalog (or None), a schema and a name, or None.
+    Args:
         taken_over: returns the table that a node with a unique id will take over, or None.
         check_folder: refuses the folder of the table of a node with a unique id.
-        manifest: dbt's manifest.
     """
 
-    backend: SqlBackend
-    evolution: TableEvolution
-    views: ModelViews
-    view_finder: ViewFinder
-    snapshots: SnapshotEvolution
-    context: Mapping[str, Any]
-    find: Callable[[str | None, str, str], BaseRelation | None]
-    list_schema: Callable[[str | None, str], Iterable[BaseRelation]]
-    schema_exists: Callable[[str | None, str], bool]
-    taken_over: Callable[[str], TakenOver | None]
-    check_folder: Callable[[str], None]
-    manifest: Any
+    def __init__(
+        self,
+        services: Services,
+        adapter: Any,
+        context: Mapping[str, Any],
+        taken_over: Callable[[str], TakenOver | None],
+        check_folder: Callable[[str], None],
+    ) -> None:
+        self.services, self.adapter, self.context = services, adapter, context
+        self.backend, self.evolution = services.backend, services.evolution
+        self.views = services.views
+        self.taken_over, self.check_folder = taken_over, check_folder
+        self.manifest = adapter.get_macro_resolver()
 
     def _selection(self, operation: str) -> Selection:
         target = self.context["target"]
@@ -105,8 +98,8 @@ class Operations:
             operation,
             self.context["graph"],
             target["schema"],
-            self.find,
-            self.list_schema,
+            self.adapter.get_relation,
+            self.adapter.list_relations,
             target.get("database"),
         )
 
@@ -158,7 +151,8 @@ class Operations:
         """Compare what models build in one schema with their tables in another."""
         selection = self._selection("check_type_widening")
         reader = replace(self._reader(selection, False), writer=self._writer)
-        return check_type_widening(reader, selection, self.schema_exists, against, models)
+        exists = self.adapter.check_schema_exists
+        return check_type_widening(reader, selection, exists, against, models)
 
     def plan(self, models: Names, compiled: bool, apply: bool) -> PlanResults:
         """Show what the next run will do to the tables of the target, or do what comes first."""
@@ -217,8 +211,8 @@ class Operations:
         return Reader(
             self.backend,
             self.evolution,
-            self.snapshots,
-            self.view_finder,
+            self.services.snapshots,
+            self.services.view_finder,
             partial(node_query, self.context, compiled),
             selection.node_relation,
         )

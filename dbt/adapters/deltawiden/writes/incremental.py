@@ -41,7 +41,7 @@ from dbt.adapters.deltawiden.writes.batches import batch_of_model, refuse_shared
 from dbt.adapters.deltawiden.writes.duplicate_keys import duplicate_keys_named
 from dbt.adapters.deltawiden.writes.evolution import TableEvolution
 from dbt.adapters.deltawiden.writes.incremental_plan import plan_incremental
-from dbt.adapters.deltawiden.writes.merge_actions import MergeActions
+from dbt.adapters.deltawiden.writes.merge_actions import checked_clauses
 from dbt.adapters.deltawiden.writes.model_query import full_query_of_run
 from dbt.adapters.deltawiden.writes.model_views import ModelViews, old_names_text
 from dbt.adapters.deltawiden.writes.model_write import ModelWrite
@@ -69,13 +69,11 @@ class IncrementalWrites:
         backend: SqlBackend,
         evolution: TableEvolution,
         snapshots: SnapshotEvolution,
-        merge_actions: MergeActions,
         views: ModelViews,
     ) -> None:
         self._backend = backend
         self._evolution = evolution
         self._snapshots = snapshots
-        self._merge_actions = merge_actions
         self._views = views
         self._turns: defaultdict[str, Turns] = defaultdict(Turns)
         self._warned: set[tuple[str, str]] = set()
@@ -157,7 +155,7 @@ class IncrementalWrites:
         The arguments are those of dbt's ``get_merge_sql``, and as for ``merge_sql``.
         """
         spec = replace(_spec(context), has_one_key=isinstance(unique_key, str))
-        clauses = self._merge_actions.clauses(spec, target)
+        clauses = checked_clauses(self._backend, self._evolution, spec, target)
         keys = filter(None, names_listed(unique_key))
         conditions = merge_conditions(keys, predicates or (), clauses, _match_keys(context, spec))
         return merge_sql(target.render(), str(source), conditions, clauses, columns, updated)
@@ -236,7 +234,7 @@ class IncrementalWrites:
             attempts.forbid_retry()
             return write
         if spec.strategy == MERGE and not write.is_merge_replaced:
-            clauses = self._merge_actions.clauses(spec, target)
+            clauses = checked_clauses(self._backend, self._evolution, spec, target)
             return replace(write, merge_clauses=clauses, match_keys=_match_keys(context, spec))
         can_replace_where = not plan.write.computed
         if can_replace_where and write.replaced is not None:

@@ -1,6 +1,7 @@
 """Check the values that the configuration of a model writes in its MERGE."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import CompilationError
@@ -11,64 +12,116 @@ from dbt.adapters.deltawiden.config.model_spec import ModelSpec
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
 from dbt.adapters.deltawiden.delta.relations import relation_sql
-from dbt.adapters.deltawiden.sql.assignments import Assignment, read_assignments
 from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
 from dbt.adapters.deltawiden.sql.identifiers import Path, read_name
 from dbt.adapters.deltawiden.writes.evolution import TableEvolution
 from dbt.adapters.deltawiden.writing.columns import assigned_sql
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 
+
+@dataclass(frozen=True)
+class Assignment:
+    """One assignment of an ``update set`` clause, as written; its target without spaces."""
+
+    target: str
+    value: str
+
+
+def read_assignments(text: str) -> list[Assignment]:
+    """Parse the assignments of an ``update set`` clause, in Spark SQL, with commas between them.
+
+    Raises:
+        ValueError: a part of the text is not ``column = expression``. The message has the part.
+
+    Source:
+        https://docs.delta.io/latest/delta-update.html#upsert-into-a-table-using-merge
+    """
+    return [_assignment(text, part) for part in _parts(_tokens(text), "COMMA")]
+
+
+def _tokens(text: str) -> list[Any]:
+    # This import takes half a second, so only models with such a clause pay for it.
+    import sqlglot
+    from sqlglot.errors import SqlglotError
+
+    try:
+        return sqlglot.tokenize(text, read="spark")
+    except SqlglotError as error:
+        raise ValueError(f"can't be read: {text}") from error
+
+
+def _parts(tokens: list[Any], separator: str) -> list[list[Any]]:
+    """Split tokens at a separator that is not inside brackets."""
+    parts: list[list[Any]] = [[]]
+    depth = 0
+    for token in tokens:
+        kind = token.token_type.name
+        depth += kind in ("L_PAREN", "L_BRACKET", "L_BRACE")
+        depth -= kind in ("R_PAREN", "R_BRACKET", "R_BRACE")
+        if kind == separator and not depth:
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    return parts
+
+
+def _assignment(text: str, tokens: list[Any]) -> Assignment:
+    # An expression may contain `=` itself: only the first one separates.
+    target, *rest = _parts(tokens, "EQ")
+    if not target or not rest or not rest[0]:
+        part = _text(text, tokens) or text.strip()
+        raise ValueError(f"is not of the form column = expression: {part}")
+    first_of_value = rest[0][0]
+    name = "".join(_text(text, [token]) for token in target)
+    return Assignment(name, text[first_of_value.start : tokens[-1].end + 1])
+
+
+def _text(text: str, tokens: list[Any]) -> str:
+    return text[tokens[0].start : tokens[-1].end + 1] if tokens else ""
+
+
 _KEY = "not_matched_by_source_action"
 
 
-class MergeActions:
-    """Prepares the clauses of a MERGE that the model configures."""
+def checked_clauses(
+    backend: SqlBackend, evolution: TableEvolution, spec: ModelSpec, table: SparkRelation
+) -> MergeClauses:
+    """Return the clauses of a model's MERGE.
 
-    def __init__(self, backend: SqlBackend, evolution: TableEvolution) -> None:
-        self._backend = backend
-        self._evolution = evolution
+    If lossy writes are an error, the statement ends with an error where an ``update set`` would
+    write a value that its column does not store exactly.
 
-    def clauses(self, spec: ModelSpec, table: SparkRelation) -> MergeClauses:
-        """Return the clauses of a model's MERGE.
+    Raises:
+        CompilationError: the assignments of an ``update set`` can't be read.
+    """
+    clauses = spec.merge_clauses
+    if not clauses.assignments or not spec.checks_values:
+        return clauses
+    try:
+        assignments = read_assignments(clauses.assignments)
+    except ValueError as error:
+        raise CompilationError(f"{_KEY}: the text after update set {error}") from error
+    pairs = _types(backend, assignments, clauses.target, table)
+    schema = backend.table_schema(table)
+    check = evolution.value_check(spec.name, table, schema, partition_columns(schema))
+    checked = (
+        _checked(assignment, pair, clauses.target, check)
+        for assignment, pair in zip(assignments, pairs, strict=True)
+    )
+    return replace(clauses, not_matched_by_source_action=f"update set {', '.join(checked)}")
 
-        If lossy writes are an error, the statement ends with an error where an ``update set`` would
-        write a value that its column does not store exactly.
 
-        Raises:
-            CompilationError: the assignments of an ``update set`` can't be read.
-        """
-        clauses = spec.merge_clauses
-        if not clauses.assignments or not spec.checks_values:
-            return clauses
-        action = self._checked_update(clauses, table, spec.name)
-        return replace(clauses, not_matched_by_source_action=action)
-
-    def _checked_update(self, clauses: MergeClauses, table: SparkRelation, model: str) -> str:
-        try:
-            assignments = read_assignments(clauses.assignments)
-        except ValueError as error:
-            raise CompilationError(f"{_KEY}: the text after update set {error}") from error
-        pairs = self._types(assignments, clauses.target, table)
-        schema = self._backend.table_schema(table)
-        check = self._evolution.value_check(model, table, schema, partition_columns(schema))
-        checked = (
-            _checked(assignment, pair, clauses.target, check)
-            for assignment, pair in zip(assignments, pairs, strict=True)
-        )
-        return f"update set {', '.join(checked)}"
-
-    def _types(
-        self, assignments: list[Assignment], alias: str, table: SparkRelation
-    ) -> list[tuple[StructField, StructField]]:
-        """Return the column and the value of each assignment, with their types."""
-        selected = ", ".join(
-            f"{assignment.target} as c{number}, ({assignment.value}\n) as v{number}"
-            for number, assignment in enumerate(assignments)
-        )
-        query = f"select {selected} from {relation_sql(table)} as {alias}"
-        schema = self._backend.query_schema(query)
-        # Only the table's own declaration of a char proves that its values are padded.
-        return list(zip(with_char_types(schema).fields[::2], schema.fields[1::2], strict=True))
+def _types(
+    backend: SqlBackend, assignments: list[Assignment], alias: str, table: SparkRelation
+) -> list[tuple[StructField, StructField]]:
+    """Return the column and the value of each assignment, with their types."""
+    selected = ", ".join(
+        f"{assignment.target} as c{number}, ({assignment.value}\n) as v{number}"
+        for number, assignment in enumerate(assignments)
+    )
+    schema = backend.query_schema(f"select {selected} from {relation_sql(table)} as {alias}")
+    # Only the table's own declaration of a char proves that its values are padded.
+    return list(zip(with_char_types(schema).fields[::2], schema.fields[1::2], strict=True))
 
 
 def _checked(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbt.adapters.deltawiden.sql.assignments import Assignment, read_assignments
+from dbt.adapters.deltawiden.writes.merge_actions import Assignment, read_assignments
 
 
 @pytest.mark.parametrize(
