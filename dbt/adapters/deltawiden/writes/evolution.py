@@ -1,19 +1,26 @@
 """The plan for a table before a write, and the statements of the plan before and after it."""
 
 import contextlib
-from collections.abc import Container, Sequence
+import re
+from collections.abc import Container, Iterable, Sequence
 from functools import cache, partial
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.relation import SparkRelation
-from dbt_common.exceptions import DbtRuntimeError
+from dbt_common.exceptions import CompilationError, DbtRuntimeError
 from pyspark.sql.types import CharType, StructField, StructType, VarcharType
 
 from dbt.adapters.deltawiden.config.clustering import changed_clustering
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec
 from dbt.adapters.deltawiden.config.policy import OnSchemaChange
-from dbt.adapters.deltawiden.config.strategies import INSERT_OVERWRITE
+from dbt.adapters.deltawiden.config.strategies import (
+    DELETE_INSERT,
+    INSERT_OVERWRITE,
+    MERGE,
+    REPLACE_WHERE,
+)
 from dbt.adapters.deltawiden.config.table_properties import changed_properties
+from dbt.adapters.deltawiden.config.validation import columns_named
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.conflicts import is_conflict, retry_same_commit
 from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
@@ -21,8 +28,8 @@ from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
 from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName
 from dbt.adapters.deltawiden.widening.clustering import plan_clustering
 from dbt.adapters.deltawiden.widening.plan import Plan
-from dbt.adapters.deltawiden.widening.planner import plan_changes, plan_no_change
-from dbt.adapters.deltawiden.widening.renames import plan_renames
+from dbt.adapters.deltawiden.widening.planner import plan_changes, plan_no_change, refused_keys
+from dbt.adapters.deltawiden.widening.renames import plan_renames, renamed_schema
 from dbt.adapters.deltawiden.widening.request import NoSuchLeaf, find_leaf
 from dbt.adapters.deltawiden.widening.schema_diff import compare
 from dbt.adapters.deltawiden.widening.self_reference import (
@@ -113,6 +120,35 @@ class TableEvolution:
             plan = backfill.planned(full_query)
         return require_not_refused(renames.added_to(plan))
 
+    def plan_incremental(
+        self,
+        schemas: tuple[StructType, StructType],
+        table: SparkRelation,
+        spec: ModelSpec,
+        query: str,
+        full_query: FullQuery | None = None,
+    ) -> Plan:
+        """Decide what a table needs before an incremental model is written to it, as ``plan``.
+
+        Args:
+            query: the model's query. Empty if it is not known: then it is not checked whether the
+                model widens its own input.
+
+        Raises:
+            SchemaChangeRefused: the plan is refused. All refusals are in the message.
+            CompilationError: the model lacks a column of its unique key.
+        """
+        keys = columns_named(spec.unique_key)
+        if spec.strategy == REPLACE_WHERE:
+            keys = _columns_of_condition(spec.predicates, renamed_schema(spec.renames, schemas[1]))
+        plan = self.plan(schemas, table, spec, keys, full_query)
+        if spec.strategy in (MERGE, DELETE_INSERT):
+            plan = require_not_refused(plan.refusing(refused_keys(plan.write)))
+            _check_unique_key(plan, spec.unique_key)
+        if query:
+            self._refuse_self_reference(plan, table, query)
+        return plan
+
     def value_check(
         self,
         model: str,
@@ -127,7 +163,7 @@ class TableEvolution:
         texts = (CharType,) if table.is_delta or table.is_iceberg else (CharType, VarcharType)
         return ValueCheck(model, relation_sql(table), partitioned_by, shifts, texts)
 
-    def refuse_self_reference(self, plan: Plan, table: SparkRelation, query: str) -> None:
+    def _refuse_self_reference(self, plan: Plan, table: SparkRelation, query: str) -> None:
         """Refuse a model whose output would become wider with each run, before any statement."""
         if not plan.changes:
             return
@@ -225,3 +261,21 @@ class TableEvolution:
         except (DbtRuntimeError, NoSuchLeaf) as failed:
             logger.debug(f"The types of {plan.table} are not those of the plan: {failed}")
             return True
+
+
+def _columns_of_condition(predicates: Iterable[str], table: StructType) -> frozenset[str]:
+    """Return the columns whose names are in the condition for the rows to replace."""
+    text = " ".join(predicates).lower().replace("``", "`")
+    return frozenset(name.lower() for name in table.names if name.lower() in text)
+
+
+def _check_unique_key(plan: Plan, unique_key: Iterable[str]) -> None:
+    """Refuse a key that the model lacks: Delta's error is "Cannot find main error class"."""
+    names = [column.name for column in plan.write.columns if column.in_source]
+    folded = {name.lower() for name in names}
+    for key in unique_key:
+        # Only Delta can read what is not a plain name: a path, an expression, a quoted name.
+        if re.fullmatch(r"\w+", key) and key.lower() not in folded:
+            raise CompilationError(
+                f"unique_key: the model has no column {key}; it has {', '.join(names)}"
+            )

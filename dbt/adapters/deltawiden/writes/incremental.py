@@ -40,7 +40,6 @@ from dbt.adapters.deltawiden.writes.attempts import (
 from dbt.adapters.deltawiden.writes.batches import batch_of_model, refuse_shared_partitions
 from dbt.adapters.deltawiden.writes.duplicate_keys import duplicate_keys_named
 from dbt.adapters.deltawiden.writes.evolution import TableEvolution
-from dbt.adapters.deltawiden.writes.incremental_plan import plan_incremental
 from dbt.adapters.deltawiden.writes.merge_actions import checked_clauses
 from dbt.adapters.deltawiden.writes.model_query import full_query_of_run
 from dbt.adapters.deltawiden.writes.model_views import ModelViews, old_names_text
@@ -212,7 +211,7 @@ class IncrementalWrites:
         self._views.check(context, query)
         schemas = self._backend.schema(source), table_schema()
         full_query = partial(full_query_of_run, context, self._views.check)
-        plan = plan_incremental(self._evolution, schemas, existing, spec, query, full_query)
+        plan = self._evolution.plan_incremental(schemas, existing, spec, query, full_query)
         attempts.record_plan(plan)
         write = ModelWrite(
             spec=spec,
@@ -254,7 +253,7 @@ class IncrementalWrites:
             query, {relation_path(table): renamed}, self._backend.query_schema
         )
         self._views.check(context, renamed_query)
-        plan = plan_incremental(self._evolution, (produced, schema), table, spec, query)
+        plan = self._evolution.plan_incremental((produced, schema), table, spec, query)
         # The contract, for example, is checked before the other steps.
         plan = plan.until(Stage.RENAMES)
         attempts.record_plan(plan)

@@ -22,7 +22,6 @@ from dbt.adapters.deltawiden.widening.renames import renamed_schema
 from dbt.adapters.deltawiden.widening.report import misread_text
 from dbt.adapters.deltawiden.widening.schema_diff import SchemaChanges, schema_after
 from dbt.adapters.deltawiden.writes.evolution import TableEvolution
-from dbt.adapters.deltawiden.writes.incremental_plan import plan_incremental
 from dbt.adapters.deltawiden.writes.older_files import left_after_run
 
 
@@ -67,7 +66,7 @@ def plan_model(
     spec = read_model_spec(config, full_name(node), node.get("columns"))
 
     def decide(schema: StructType) -> Plan:
-        return plan_incremental(evolution, (output, schema), table, spec, query)
+        return evolution.plan_incremental((output, schema), table, spec, query)
 
     return planned(backend, node, TableChange(table, decide), spec)
 
