@@ -106,12 +106,10 @@ def _stats_items(row: Mapping[str, Any]) -> dict[str, StatsItem]:
 
 
 def statistics(backend: SqlBackend, table: SparkRelation) -> Statistics:
-    """Return the state of a table's type widening as statistics of dbt's catalog.
+    """Return the state of a table's type widening as statistics: cells of dbt's catalog rows.
 
-    Returns:
-        The cells to add to the catalog row of each column. Empty if the relation is not a Delta
-        table. If it can't be read, a warning is logged and the result is empty, so that the other
-        relations are still listed.
+    Empty if the relation is not a Delta table. If it can't be read, a warning is logged and the
+    result is empty, so that the other relations are still listed.
 
     Source:
         dbt-core, ``dbt/task/docs/generate.py`` (``format_stats``)
@@ -161,9 +159,7 @@ def columns_for_catalog(
 ) -> Iterable[dict[str, Any]]:
     """Return the catalog rows of a relation, on any connection.
 
-    Args:
-        described: returns the rows that dbt-spark makes of DESCRIBE, for a connection that has no
-            session.
+    Without a session, they are those that dbt-spark makes of DESCRIBE.
     """
     if not isinstance(relation, SparkRelation):
         return described(relation)

@@ -50,13 +50,10 @@ def as_one_name(schema_relation: BaseRelation) -> BaseRelation:
 def as_requested(
     relations: Iterable[BaseRelation], schema_relation: BaseRelation
 ) -> list[BaseRelation]:
-    """Return the relations of a schema under the catalog and schema that dbt asked for.
+    """Return the relations of a schema under the catalog, if any, and schema that dbt asked for.
 
     Spark says a table's schema without its catalog. dbt's cache would not find the table by it,
     and an incremental model would replace its table in each run.
-
-    Args:
-        schema_relation: the schema. Without a catalog, the relations are returned unchanged.
     """
     if not is_in_catalog(schema_relation):
         return list(relations)
@@ -68,8 +65,7 @@ def as_requested(
 def describe_schema(backend: SqlBackend, schema_relation: BaseRelation) -> list[Description] | None:
     """Describe the tables and views of a schema, without dbt-spark's statement.
 
-    Returns:
-        The descriptions; none if there is no such schema. None if dbt-spark's statement has to run.
+    None if that has to run, and an empty list if there is no such schema.
     """
     described = backend.list_schema(schema_relation)
     if described is None and is_in_catalog(schema_relation):
@@ -124,11 +120,7 @@ def _is_temporary(value: object) -> bool:
 def describe_one_by_one(
     backend: SqlBackend, execute_macro: Callable[..., Any], schema_relation: BaseRelation
 ) -> Iterator[Description]:
-    """Describe each table and view of a schema by a statement of its own.
-
-    Yields:
-        The descriptions. A table that others have dropped by then is left out.
-    """
+    """Describe each table and view that is still in a schema by a statement of its own."""
     for name in _names(execute_macro, schema_relation):
         yield from _describe(backend, schema_relation, name)
 
@@ -171,9 +163,7 @@ def columns_in_relation(
 ) -> list[SparkColumn]:
     """Return the columns of a relation; none if there is no such relation.
 
-    Args:
-        described: returns the columns that dbt-spark makes of DESCRIBE, for a connection that has
-            no session.
+    Without a session, they are those that dbt-spark makes of DESCRIBE.
     """
     if not backend.has_session:
         return [DeltaWidenColumn(**vars(column)) for column in described(relation)]

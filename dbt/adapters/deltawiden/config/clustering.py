@@ -14,11 +14,10 @@ _INSTEAD = "use liquid_clustered_by: [columns], or remove clustered_by"
 
 
 def read_clustering(config: Mapping[str, Any]) -> tuple[Path, ...] | None:
-    """Read the columns that a table is to be clustered by.
+    """Read the columns of ``liquid_clustered_by``, which a table is to be clustered by.
 
-    Returns:
-        The columns of ``liquid_clustered_by``. An empty list means that the table must not be
-        clustered. None if the key is not set, so that a table keeps the clustering that it has.
+    An empty list means that it must not be clustered. None means that the key is not set, so that a
+    table keeps the clustering that it has.
 
     Source:
         https://docs.delta.io/latest/delta-clustering.html; the key is that of dbt-databricks

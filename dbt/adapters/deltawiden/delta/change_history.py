@@ -90,13 +90,9 @@ def date_changes(
     commits: Iterable[Commit],
     instant: Callable[[datetime | str], datetime],
 ) -> tuple[DatedChange, ...]:
-    """Find the commits that made type changes. Return the changes in the order of the commits.
+    """Find the commits, the newest first, that made type changes, and return these in their order.
 
     One of unknown time follows the change of the same column or field before it, or comes first.
-
-    Args:
-        commits: the table's history, the newest commit first.
-        instant: converts the time of a commit to UTC.
 
     Source:
         Delta's ``DeltaOperations``: the parameters of CHANGE COLUMN and CHANGE COLUMNS in

@@ -71,8 +71,7 @@ def widened_floats(changes: Iterable[TypeChange], schema: StructType) -> tuple[P
 def physical_path(path: Path, schema: StructType) -> Path:
     """Translate the path of a column or struct field into the names in data files and statistics.
 
-    Args:
-        schema: the table's schema from the log, with the metadata that Delta keeps in it.
+    The schema is the table's from the log, with the metadata that Delta keeps in it.
     """
     field = schema[path[0]]
     inside = physical_path(path[1:], field.dataType) if len(path) > 1 else ()  # type: ignore[arg-type]
@@ -89,9 +88,7 @@ class _Number:
 def corrected(statistics: str, leaves: Iterable[Path]) -> str:
     """Change the bounds of float leaves to texts that are the same number as float and as double.
 
-    Args:
-        statistics: the statistics of a file, as JSON.
-        leaves: in physical names.
+    The statistics of a file are JSON, and the leaves in it have physical names.
 
     Source:
         https://docs.python.org/3/library/functions.html#repr: the repr of a Python float is the
@@ -216,10 +213,9 @@ def _names(text: str) -> Iterator[str]:
 
 
 def restored_settings(before: str) -> tuple[dict[str, str], list[str]]:
-    """Read the value of ``SAVED_SETTINGS_PROPERTY``: what was set before ``guarding_settings``.
+    """Read what was set before ``guarding_settings``, from ``SAVED_SETTINGS_PROPERTY``.
 
-    Returns:
-        The properties to set, and those to unset after them, ``SAVED_SETTINGS_PROPERTY`` too.
+    It has the properties to set, and those to unset after them, ``SAVED_SETTINGS_PROPERTY`` too.
     """
     values = json.loads(before)
     were_set = {key: text for key, text in values.items() if text is not None}

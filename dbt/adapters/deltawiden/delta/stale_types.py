@@ -111,10 +111,8 @@ def stored_leaves(stored: StructType, schema: StructType) -> frozenset[Path]:
 def stale_partition_columns(values: Mapping[str, str], schema: StructType) -> tuple[StaleLeaf, ...]:
     """Find the partition columns whose value in a data file has the text of an older type.
 
-    An integer that became double is not one of them: every reader reads its text.
-
-    Args:
-        values: the texts of the partition values that are not null, by physical name.
+    An integer that became double is not one of them: every reader reads its text. The values that
+    are not null are by physical name.
 
     Source:
         Delta's protocol, "Partition Value Serialization". delta-kernel-rs, and so delta-rs and

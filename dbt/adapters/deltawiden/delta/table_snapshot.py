@@ -92,12 +92,7 @@ class TableSnapshot:
         return changed
 
     def with_names(self, schema: StructType, rename: Callable[[Path], Path]) -> "TableSnapshot":
-        """Return a snapshot of the same table after columns were renamed.
-
-        Args:
-            schema: the table's schema with the new names, in the same order.
-            rename: returns a path with the new names.
-        """
+        """Return a snapshot after columns were renamed, with its schema in the same order."""
         changed = copy(self)
         columns = (
             quote(now.name)

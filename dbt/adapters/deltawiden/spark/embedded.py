@@ -74,11 +74,7 @@ def start_spark(start: SparkStart, log_file: Path | None = None) -> ClassArchive
 
 
 def _start(start: SparkStart, found: JarCache | None, log: TextIO) -> ClassArchive | None:
-    """Start a JVM, and Spark in it, and return the archive of classes for the next start.
-
-    Args:
-        found: the cache of the jars of its packages, or None if they are not cached.
-    """
+    """Start a JVM, with cached jars if there are any, and Spark in it: ``start_spark``."""
     resolves = _with_jars(start, found).resolves_packages
     with alone_resolving(start.environment) if resolves else contextlib.nullcontext():
         # Another process may have resolved them while this one waited.

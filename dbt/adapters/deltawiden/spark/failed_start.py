@@ -16,8 +16,7 @@ class FailedStart:
     def raised_again(self, asked: object) -> Iterator[None]:
         """Remember the error of the block, and raise it again in place of the next block.
 
-        Args:
-            asked: what is started. Another start, or one of another dbt command, is tried.
+        Another start than the one asked for, or one of another dbt command, is tried.
         """
         start = asked, get_invocation_id()
         if self._failed is not None and self._failed[0] == start:

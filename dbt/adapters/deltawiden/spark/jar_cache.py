@@ -27,11 +27,7 @@ logger = AdapterLogger("DeltaWiden")
 
 
 class JarCache:
-    """The jars that Ivy resolved for packages, stored in the user's cache folder.
-
-    Args:
-        packages: the packages, in the format of ``spark.jars.packages``.
-    """
+    """The jars that Ivy resolved for ``spark.jars.packages``, stored in the user's cache folder."""
 
     def __init__(self, packages: str, environment: Mapping[str, str]) -> None:
         self._file = cache_folder(environment) / f"{quote(packages, safe='')}.json"
@@ -73,7 +69,6 @@ def without_bundled(jars: Iterable[str], own: Path) -> list[str]:
 
     Args:
         jars: URIs of jars. Spark names the files organization_artifact-version.jar.
-        own: the folder with Spark's own jars.
     """
     names = set(os.listdir(own)) if own.is_dir() else set()
     return [jar for jar in jars if jar_path(jar).name.partition("_")[2] not in names]

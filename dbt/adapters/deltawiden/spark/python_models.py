@@ -93,10 +93,7 @@ class SessionJob(PythonJobHelper):
         self._check_query = check_query
 
     def submit(self, compiled_code: str) -> None:
-        """Run the code.
-
-        Args:
-            compiled_code: the model's own code, followed by the code that dbt appends.
+        """Run the model's own code, followed by the code that dbt appends.
 
         Raises:
             PythonModelFailed: the code raised an exception. The message contains the line.
@@ -144,10 +141,7 @@ class SessionJob(PythonJobHelper):
 
 
 def as_spark_frame(returned: Any, spark: SparkSession) -> DataFrame:
-    """Convert the return value of a Python model to a Spark data frame.
-
-    Args:
-        returned: a data frame of Spark, pandas or pandas on Spark.
+    """Convert what a Python model returns, of Spark, pandas or pandas on Spark, to a data frame.
 
     Raises:
         PythonModelFailed: the value is of another type.

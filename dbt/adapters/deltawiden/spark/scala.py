@@ -117,12 +117,7 @@ def newest_metadata(session: SparkSession, table: Java) -> Java:
 
 
 def catalog_tables(session: SparkSession, schema: str, at_once: int) -> Iterable[Java]:
-    """Return the metastore's entries of a schema's tables and views, in slices. Tried on ALL.
-
-    Args:
-        schema: the schema's name, without quotes.
-        at_once: how many tables one request to the metastore asks for.
-    """
+    """Return the metastore's entries of a schema's tables and views, in slices. Tried on ALL."""
     catalog = _state(session).catalog()
     names = catalog.listTables(schema, "*", False)  # without temporary views
     starts = range(0, names.size(), at_once)
@@ -168,11 +163,7 @@ class DeltaTransactions:
         return self._delta.actions.Action.fromJson(json.dumps(values))
 
     def write_rows_of(self, transaction: Java, files: Sequence[Java]) -> list[Java]:
-        """Write the rows of files into new files, as OPTIMIZE does. Tried on ALL.
-
-        Returns:
-            The ``add`` actions of the new files.
-        """
+        """Write the rows of files as OPTIMIZE does. Return the ``add`` actions. Tried on ALL."""
         rows = self._log.createDataFrame(
             transaction.snapshot(), self._seq(files), False, self._option("Optimize")
         )
@@ -205,11 +196,7 @@ class DeltaTransactions:
     def commit_schema(
         self, transaction: Java, schema_json: str, leaves: Sequence[Sequence[str]]
     ) -> None:
-        """Commit a schema with new types, and record the type changes. Tried on LATER.
-
-        Args:
-            leaves: the paths of the columns and struct fields that change.
-        """
+        """Commit a schema with new types of leaves, and record the type changes. Tried on LATER."""
         metadata = transaction.metadata()
         wanted = self._jvm.org.apache.spark.sql.types.DataType.fromJson(schema_json)
         schema = self._delta.TypeWideningMetadata.addTypeWideningMetadata(
@@ -259,8 +246,7 @@ class DeltaTransactions:
     def footer_schema(self, file_uri: str) -> str:
         """Read the schema in the footer of a Parquet file, as JSON. Tried on ALL.
 
-        Args:
-            file_uri: the file's URI, absolute or relative to the table's folder.
+        The file's URI is absolute or relative to the table's folder.
         """
         hadoop, parquet = self._jvm.org.apache.hadoop.fs, self._jvm.org.apache.parquet.hadoop
         path = hadoop.Path(self._jvm.java.net.URI(file_uri))

@@ -12,11 +12,7 @@ _PACKAGES = "spark.jars.packages"
 
 @dataclass(frozen=True)
 class JavaStart:
-    """The Java of a start of Spark on one machine, and the options of its JVM.
-
-    Attributes:
-        java: the Java. None on a cluster, and if it is not known.
-    """
+    """The Java of a start of Spark on one machine, if it is known, and the options of its JVM."""
 
     java: Java | None = None
     given: tuple[str, ...] = ()

@@ -169,15 +169,12 @@ def _with_char(
 def read_schema(
     columns: Iterable[tuple[str, str]], relation: str, describe: Describe
 ) -> StructType:
-    """Read the schema of a relation from the output of DESCRIBE.
+    """Read the schema of a relation from DESCRIBE. What can't be read is an ``UnreadableType``.
 
     Args:
         columns: the name and the type's text of each column.
         relation: the relation's name, quoted for a statement, or a subquery.
         describe: is called only for types whose text is ambiguous, and reads no data.
-
-    Returns:
-        The schema. A type that can't be read is an ``UnreadableType``.
     """
     resolver = _TypeResolver(relation, describe)
     return StructType(

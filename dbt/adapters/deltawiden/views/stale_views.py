@@ -48,11 +48,7 @@ class LossyCast:
 
 @dataclass(frozen=True)
 class View:
-    """A view, perhaps without its catalog and schema, and the state of its types.
-
-    Attributes:
-        fails: whether Spark refuses to read it because a table was widened.
-    """
+    """A view, perhaps without its catalog and schema. It fails if Spark refuses to read it now."""
 
     name: Path
     follows: bool = False

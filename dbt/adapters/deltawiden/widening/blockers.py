@@ -213,9 +213,6 @@ def iceberg_blockers(
     An Iceberg table needs no property for it, and every reader of Iceberg can read the table
     afterwards. So it is made unless the model sets ``type_widening: false``.
 
-    Args:
-        rule: Delta's rule for it. None if Delta can't make it.
-
     Source:
         https://iceberg.apache.org/spec/#schema-evolution: int to long, float to double, and a
         decimal with more digits and the same scale. Iceberg never changes the key of a map.

@@ -16,9 +16,8 @@ from dbt.adapters.deltawiden.widening.steps import ClusterBy, Stage
 def plan_clustering(plan: Plan, wanted: tuple[Path, ...], snapshot: TableSnapshot) -> Plan:
     """Add a change of the clustering columns to a plan.
 
-    Returns:
-        The plan. It is refused if a name is not that of a column or nested field of the table as
-        it is at the write, or if the table has partitions.
+    It is refused if a name is not that of a column or nested field of the table as it is at the
+    write, or if the table has partitions.
 
     Source:
         https://docs.delta.io/latest/delta-clustering.html;
@@ -48,10 +47,9 @@ def _has_new(columns: Iterable[Path], plan: Plan) -> bool:
 def find_columns(
     wanted: Iterable[Path], schema: StructType
 ) -> tuple[tuple[Path, ...], list[tuple[Path, str]]]:
-    """Find the columns that a configuration names, in any case.
+    """Find the columns that a configuration names, in any case, in the schema's spelling.
 
-    Returns:
-        The paths that are there, in the schema's spelling, and the others, each with the reason.
+    The others have the reason why they are not there.
     """
     paths: list[Path] = []
     problems: list[tuple[Path, str]] = []

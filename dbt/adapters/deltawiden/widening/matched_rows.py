@@ -31,11 +31,7 @@ def require_rows_that_change(table: TableSnapshot) -> None:
 
 @dataclass(frozen=True)
 class KeyColumn:
-    """A column by which the rows are found.
-
-    Attributes:
-        value: its value in a row ``t`` of either side, as the type that holds both.
-    """
+    """A column by which rows are found: its value in a row ``t``, as the type that holds both."""
 
     name: str
     value: str

@@ -315,14 +315,7 @@ class Refusal:
         return ": ".join([path_text(self.path), *([" -> ".join(types)] if types else [])])
 
     def words(self, table: str, by_hand: str) -> tuple[str, str]:
-        """Render the reason's texts.
-
-        Args:
-            by_hand: the command that makes the manual changes of the plan.
-
-        Returns:
-            Why the change can't be made, and what to do about it.
-        """
+        """Render why the change can't be made, and what to do, which can be ``by_hand``."""
         values = {
             "column": path_sql(self.path),
             "from_type": type_text(self.from_type) if self.from_type else "",

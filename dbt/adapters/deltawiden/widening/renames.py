@@ -19,11 +19,7 @@ from dbt.adapters.deltawiden.widening.steps import RenameColumn
 
 @dataclass(frozen=True)
 class PlannedRenames:
-    """The renames that have not been made.
-
-    Attributes:
-        snapshot: the table as it is after them.
-    """
+    """The renames that have not been made, and the table as it is after them."""
 
     snapshot: TableSnapshot
     steps: tuple[RenameColumn, ...] = ()

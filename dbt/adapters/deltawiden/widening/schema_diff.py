@@ -17,9 +17,7 @@ from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment, st
 class TypeDifference:
     """A leaf of the source that the table can't store exactly with its current type.
 
-    Attributes:
-        path: the leaf, in the table's spelling.
-        assignment: how the table would store the source's values. Never ``EXACT``.
+    Its path has the table's spelling. The assignment is never ``EXACT``.
     """
 
     path: Path

@@ -14,10 +14,9 @@ from dbt.adapters.deltawiden.widening.schema_diff import compare
 def widened_queries(query: str, table: Path, types: Mapping[str, DataType]) -> list[str]:
     """Rewrite a model's query as if the model's own table had other types.
 
-    Returns:
-        Two queries with a subquery in place of the table's name: one without an alias for the
-        subquery, one with it. Which of the two is valid depends on whether the query already has an
-        alias for the table. Empty if the query does not contain the table's name.
+    Both queries have a subquery in place of the table's name: one without an alias for the
+    subquery, one with it. Which of the two is valid depends on whether the query already has an
+    alias for the table. There are none if the query does not contain the table's name.
     """
     if not name_pattern(table).search(query):
         return []

@@ -118,11 +118,7 @@ class UnsetProperties(Step):
 
 @dataclass(frozen=True)
 class SetStatistics(SetProperties):
-    """Sets which columns have statistics in the table's files, for a time.
-
-    Attributes:
-        restored_by: the steps that restore the settings.
-    """
+    """Sets which columns have statistics in the table's files, until other steps restore it."""
 
     stage = Stage.TYPES
     is_goal: ClassVar[bool] = False
@@ -143,11 +139,7 @@ class UnsetStatistics(UnsetProperties):
 
 @dataclass(frozen=True)
 class RewriteRows(Step):
-    """Rewrites every row. To a reader of the table's changes, it changes every row.
-
-    Attributes:
-        column: any column. It is set to itself.
-    """
+    """Sets any column to itself. To a reader of the table's changes, it changes every row."""
 
     stage = Stage.TYPES
     is_goal: ClassVar[bool] = False
@@ -189,12 +181,7 @@ class AlterTypes(Step):
 
 @dataclass(frozen=True)
 class RenameColumn(Step):
-    """Renames a column or nested field. No file is rewritten.
-
-    Attributes:
-        path: from before the rename.
-        name: the new name.
-    """
+    """Renames a column or nested field, whose path is from before. No file is rewritten."""
 
     stage = Stage.RENAMES
     verb: ClassVar[str] = "renamed"
@@ -282,11 +269,7 @@ class DropColumns(_FieldsStep):
 
 
 def restore_statistics(table: str, before: str) -> tuple[Step, ...]:
-    """Return the steps that restore the settings from before ``SetStatistics``.
-
-    Args:
-        before: the value of the property ``SAVED_SETTINGS_PROPERTY``.
-    """
+    """Return the steps that restore ``SAVED_SETTINGS_PROPERTY``, from before ``SetStatistics``."""
     were_set, were_unset = restored_settings(before)
     restored = (SetStatistics(table, tuple(were_set.items())),) if were_set else ()
     return (*restored, UnsetStatistics(table, tuple(were_unset)))

@@ -65,11 +65,7 @@ _CANCELLED = re.compile(
 
 
 class SchemaChangeFailed(DbtDatabaseError):
-    """The engine refused a statement that changes a table's schema or properties.
-
-    Attributes:
-        done: the steps of the plan that had run before, and that are not taken back.
-    """
+    """The engine refused to change a table. The steps that had run before and stay are ``done``."""
 
     def __init__(self, message: str, done: Sequence[Step] = ()) -> None:
         super().__init__(message)

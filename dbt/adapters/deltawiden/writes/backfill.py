@@ -46,12 +46,7 @@ logger = AdapterLogger("DeltaWiden")
 
 @dataclass(frozen=True)
 class Backfill:
-    """Plans the values that existing rows get for new columns.
-
-    Attributes:
-        bare: the plan without them.
-        check: the check of the values that the model writes.
-    """
+    """Plans the values that existing rows get for new columns, in addition to the ``bare`` plan."""
 
     bare: Plan
     snapshot: TableSnapshot
@@ -122,8 +117,7 @@ class Backfill:
     def _with_defaults(self, names: Sequence[str], left: tuple[str, ...]) -> tuple[Step, ...]:
         """Return the steps that set columns to defaults, before the write adds nulls to them.
 
-        Args:
-            left: the columns, in lower case, that still wait for values then.
+        The columns that are left, in lower case, still wait for values then.
         """
         texts = {name: self.spec.defaults[name.lower()] for name in names}
         selected = ", ".join(f"({text}\n) as {quote(name)}" for name, text in texts.items())

@@ -30,11 +30,7 @@ _CHANGING = frozenset(
 
 
 def full_query_of_run(context: Any, check_views: Callable[[Any, str], None]) -> str:
-    """Compile the full query of the model that a run writes: ``compile_full_query``.
-
-    Args:
-        check_views: refuses a query that reads a view which would change values.
-    """
+    """Compile the full query of the model that a run writes, and check the views that it reads."""
     # dbt's flags in a context lack SAMPLE.
     is_sample = context["invocation_args_dict"].get("sample")
     if getattr(context["flags"], "EMPTY", False) or is_sample:
@@ -46,9 +42,6 @@ def full_query_of_run(context: Any, check_views: Callable[[Any, str], None]) -> 
 
 def compile_full_query(context: Mapping[str, Any], unique_id: str) -> str:
     """Compile a model's query as in a full refresh: ``is_incremental()`` is false, in macros too.
-
-    Args:
-        context: any context of dbt that finds references in the project.
 
     Raises:
         NotCompared: it has no such query, or dbt can't compile it. The message is the reason.

@@ -24,12 +24,7 @@ logger = AdapterLogger("DeltaWiden")
 
 @dataclass(frozen=True)
 class Rewritten:
-    """The files that were rewritten after a run.
-
-    Attributes:
-        text: the line for people: what was rewritten, or what filters can miss; empty if the run
-            has made no widening that needs it.
-    """
+    """The files that were rewritten after a run, and the line for people about it, if any."""
 
     files: int = 0
     bytes: int = 0

@@ -29,11 +29,7 @@ _ROWS_OF_A_FILE = 200_000
 
 
 class Seeds:
-    """The seeds of one adapter.
-
-    Args:
-        run: runs a statement, which can be long.
-    """
+    """The seeds of one adapter, which runs statements that can be long."""
 
     def __init__(self, backend: SqlBackend, run: Callable[[str], None]) -> None:
         self._backend = backend
@@ -84,15 +80,12 @@ class Seeds:
         table: agate.Table,
         batch_size: int,
     ) -> str:
-        """Create or replace a seed's table with its rows.
+        """Create or replace a seed's table with its rows, and return the statement.
 
         Args:
             create: the statement up to its query.
             columns: the quoted name and the type of each column.
             batch_size: how many rows one statement can have as text.
-
-        Returns:
-            The statement.
         """
         casts = (f"cast(c{n} as {type_}) as {name}" for n, (name, type_) in enumerate(columns))
         rows = [[castable_text(value) for value in row] for row in self.values(seed, table)]

@@ -176,8 +176,7 @@ def seed_values(seed: Mapping[str, Any], table: agate.Table) -> list[list[Any]]:
 def _number_text(text: str, value: Decimal) -> str:
     """Return a number as Spark's casts read it: of the text 1e3 or 50%, a bigint would be null.
 
-    Args:
-        value: what dbt has read in the text, rounded to 28 digits.
+    dbt has read the value in the text, rounded to 28 digits.
     """
     found = _NUMBER.fullmatch(text)
     if found and not found[3]:

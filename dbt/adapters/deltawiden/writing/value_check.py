@@ -75,8 +75,7 @@ class ValueCheck:
     def partition_sql(self, value: str, stored: str, column: str, data_type: DataType) -> str:
         """Render ``stored``, or a failure if a partition column does not store the value.
 
-        Args:
-            value: an SQL expression of the column's kind of type. It is used several times.
+        The value is an SQL expression of the column's kind of type, and is used several times.
         """
         before = f"[{LOSSY_PARTITION_VALUE}] The model {self.model} has the value '"
         after = (
@@ -91,8 +90,7 @@ class ValueCheck:
     def checked_sql(self, value: str, path: Path, source: DataType, column: DataType) -> str:
         """Render a value so that the statement fails if the column does not store it exactly.
 
-        Args:
-            value: an SQL expression of an atomic type. It is used several times.
+        The value is an SQL expression of an atomic type, and is used several times.
         """
         failed = self._failure_sql(value, path, source, column)
         stored = _stored_sql(value, column)

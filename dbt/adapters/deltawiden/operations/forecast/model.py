@@ -27,11 +27,7 @@ from dbt.adapters.deltawiden.writes.older_files import left_after_run
 
 @dataclass(frozen=True)
 class TableChange:
-    """What the next run will change in an existing table.
-
-    Attributes:
-        decide: returns the plan for the table, by its schema.
-    """
+    """What the next run will change in an existing table: it decides by the table's schema."""
 
     table: SparkRelation
     decide: Callable[[StructType], Plan]
@@ -104,9 +100,7 @@ def made_again_planned(
 ) -> Planned:
     """Return what is planned for a table or view that each run makes again.
 
-    Args:
-        before: the table's schema now. If it is another one, those who read the table are planned
-            with the ``output``.
+    If ``before``, its schema now, is another one, what reads it is planned with the ``output``.
     """
     shown = {"what will run": "nothing: each run makes it again", "not stored exactly": ""}
     nothing: dict[str, Any] = {key: [] for key in _CHANGES}

@@ -13,11 +13,7 @@ from dbt.adapters.deltawiden.operations.result import OperationResult, Operation
 
 @dataclass(frozen=True)
 class PlanResults(OperationResults):
-    """The results of ``check_type_widening`` or ``plan``, and what reads the tables.
-
-    Attributes:
-        ids: the unique id of the node of each result.
-    """
+    """The results of ``check_type_widening`` or ``plan``, by node, and what reads the tables."""
 
     OUTPUTS = ("text", "json", "markdown", "html")
 

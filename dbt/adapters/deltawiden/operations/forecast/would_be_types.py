@@ -30,11 +30,7 @@ class WouldBeTypes:
         return iter(list(self._schemas))
 
     def analyse(self, query: str, reads: Iterable[Path]) -> tuple[str, StructType]:
-        """Analyse a query with the types that relations would have, as ``analyse_with_types`` does.
-
-        Args:
-            reads: the names of the relations that it may read.
-        """
+        """Analyse a query that may read relations, with the types that these would have."""
         paths = sorted(map(folded, reads))
         for path in paths:
             if path in self._names and path not in self._schemas:

@@ -40,9 +40,7 @@ _UNDOCUMENTED = [
 class Switch:
     """The effect of turning type widening on or off on a table.
 
-    Attributes:
-        feature: the table feature of type widening that the table has, or an empty text.
-        new_feature: the table feature that is added to the table, or an empty text.
+    Its table feature of type widening, and the one that is new to it, are empty if there is none.
     """
 
     table: str

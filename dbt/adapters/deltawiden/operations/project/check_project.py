@@ -28,11 +28,7 @@ def check_project(
     reader: Reader,
     selection: Selection,
 ) -> ProjectResults:
-    """Find what differs from dbt-spark, in the files first, then in the tables.
-
-    Args:
-        check_folder: refuses the folder of the table of a node with a unique id.
-    """
+    """Find what differs from dbt-spark, in the files first, then in the tables."""
     files = ProjectFiles(context["adapter"].config)
     problems = {
         str(node["unique_id"]): list(find_problems(files, context, manifest, node))

@@ -42,11 +42,7 @@ class TableChecks:
     selection: Selection
 
     def find(self, is_wrong: Callable[[Node], bool]) -> Iterator[Finding]:
-        """Find all differences, one node after the other.
-
-        Args:
-            is_wrong: returns whether the configuration of a node is not accepted.
-        """
+        """Find the differences of all nodes but those whose configuration is not accepted."""
         planned = plan(self.reader, self.selection, None)
         stopping: set[str] = set()
         paths: list[Path] = []

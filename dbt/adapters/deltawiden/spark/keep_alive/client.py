@@ -52,11 +52,7 @@ class SparkIsUsed(DbtRuntimeError):
 
 @dataclass(frozen=True)
 class Attached:
-    """A kept Spark that this process uses, and perhaps has started, and its use.
-
-    Attributes:
-        log: the file with Spark's own output.
-    """
+    """A kept Spark that this process uses and perhaps has started, its use, and Spark's own log."""
 
     spark: KeptSpark
     use: Use

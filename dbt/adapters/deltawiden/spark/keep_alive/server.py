@@ -43,7 +43,6 @@ class Order:
     """What the process is asked for: one JSON document on its standard input.
 
     Attributes:
-        keep_alive: how many seconds Spark must live after its last use.
         lock: the file descriptor of the folder's lock, which is held until Spark has started.
         answer: the file descriptor of the pipe for the answer.
     """
