@@ -130,11 +130,7 @@ class DeltaWidenAdapter(ListingAdapter):
 
     @available.parse(lambda *_, **__: ("", empty_table()))
     def execute(
-        self,
-        sql: str,
-        auto_begin: bool = False,
-        fetch: bool = False,
-        limit: int | None = None,
+        self, sql: str, auto_begin: bool = False, fetch: bool = False, limit: int | None = None
     ) -> tuple[AdapterResponse, agate.Table]:
         """Run a statement, as dbt's own ``execute`` does.
 

@@ -90,7 +90,7 @@ class Selection:
             )
         raise self.error(
             f"there is no model, seed or snapshot named '{name}' in this project; there are: "
-            f"{_listed(nodes)}",
+            f"{_listed(nodes)}"
         )
 
     def nodes(self) -> list[Node]:

@@ -149,10 +149,7 @@ def _delta(given: Mapping[str, str], own: Path) -> dict[str, str]:
     extensions = _items(given.get("spark.sql.extensions", ""))
     if EXTENSION not in extensions:
         extensions.append(EXTENSION)
-    settings = {
-        "spark.sql.extensions": ",".join(extensions),
-        CATALOG_SETTING: CATALOG,
-    }
+    settings = {"spark.sql.extensions": ",".join(extensions), CATALOG_SETTING: CATALOG}
     packages = _items(given.get("spark.jars.packages", ""))
     named = any(_DELTA_PACKAGE.match(package) for package in packages)
     if not named and not _has_delta_jars(given, own):

@@ -59,10 +59,7 @@ class Submission:
 
 @contextlib.contextmanager
 def submission(
-    settings: Mapping[str, str],
-    java_options: str,
-    defaults: Path,
-    environment: Mapping[str, str],
+    settings: Mapping[str, str], java_options: str, defaults: Path, environment: Mapping[str, str]
 ) -> Iterator[Submission]:
     """Yield what spark-submit is given.
 

@@ -192,10 +192,7 @@ def _require_columns(names: Iterable[str], produced: StructType) -> None:
 
 
 def _require_stored(
-    wrong: Iterable[Path],
-    produced: StructType,
-    stored: StructType,
-    source: str,
+    wrong: Iterable[Path], produced: StructType, stored: StructType, source: str
 ) -> None:
     names = {path[0].lower() for path in wrong}
     types = {field.name.lower(): type_text(field.dataType) for field in produced}

@@ -1,6 +1,5 @@
 """The plan for a table before a write, and the statements of the plan before and after it."""
 
-import contextlib
 import re
 from collections.abc import Container, Iterable, Sequence
 from functools import cache, partial
@@ -93,10 +92,7 @@ class TableEvolution:
             difference = compare(source_schema, table_schema)
         except AmbiguousName as error:
             raise SchemaChangeRefused(str(error)) from error
-        check = None
-        if spec.checks_values:
-            partitioned_by = partition_columns(table_schema)
-            check = self.value_check(spec.name, table, table_schema, partitioned_by)
+        check = self.value_check(spec.name, table, table_schema) if spec.checks_values else None
         clustering = changed_clustering(spec.clustering, snapshot)
         if difference and spec.policy.on_schema_change is not OnSchemaChange.IGNORE:
             known = snapshot if clustering is None else snapshot.with_clustering(clustering)
@@ -154,9 +150,11 @@ class TableEvolution:
         model: str,
         table: SparkRelation,
         schema: StructType,
-        partitioned_by: frozenset[str],
+        partitioned_by: frozenset[str] | None = None,
     ) -> ValueCheck:
-        """Return the check of what a model writes to a table with these partition columns."""
+        """Return the check of what a model writes to a table with these columns, in lower case."""
+        if partitioned_by is None:
+            partitioned_by = partition_columns(schema)
         in_partitions = (f.dataType for f in schema.fields if f.name.lower() in partitioned_by)
         can_shift = table.is_delta and any(map(has_moments, in_partitions))
         shifts = bool(can_shift and shifts_moments(self._backend.engine().delta))
@@ -169,10 +167,8 @@ class TableEvolution:
             return
         types = {column.name: column.type for column in plan.write.columns}
         for widened in widened_queries(query, relation_path(table), types):
-            output = None
             # At most one of the two queries is valid: with an alias for the table, or without.
-            with contextlib.suppress(DbtRuntimeError):
-                output = self._backend.query_schema(widened)
+            output = self._backend.schema_if_valid(widened)
             if output is not None:
                 after = StructType([StructField(*column) for column in types.items()])
                 growing = grows_again(plan.changes, output, after)

@@ -10,7 +10,6 @@ from pyspark.sql.types import StructField
 from dbt.adapters.deltawiden.config.merge_clauses import MergeClauses
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
-from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
 from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
 from dbt.adapters.deltawiden.sql.identifiers import Path, read_name
@@ -103,7 +102,7 @@ def checked_clauses(
         raise CompilationError(f"{_KEY}: the text after update set {error}") from error
     pairs = _types(backend, assignments, clauses.target, table)
     schema = backend.table_schema(table)
-    check = evolution.value_check(spec.name, table, schema, partition_columns(schema))
+    check = evolution.value_check(spec.name, table, schema)
     checked = (
         _checked(assignment, pair, clauses.target, check)
         for assignment, pair in zip(assignments, pairs, strict=True)
@@ -125,10 +124,7 @@ def _types(
 
 
 def _checked(
-    assignment: Assignment,
-    pair: tuple[StructField, StructField],
-    alias: str,
-    check: ValueCheck,
+    assignment: Assignment, pair: tuple[StructField, StructField], alias: str, check: ValueCheck
 ) -> str:
     column, value = pair
     path = _path(assignment.target, alias)

@@ -74,13 +74,11 @@ class NewTables:
         buckets = bucket_problems(config)
         if buckets:
             raise invalid_configuration(name, buckets)
-        if not read_clustering(config):
+        wanted = read_clustering(config)
+        schema = self._backend.schema_if_valid(query) if wanted else None
+        if schema is None:
             return
-        try:
-            schema = self._backend.query_schema(query)
-        except DbtRuntimeError:
-            return  # The statement itself will say what is wrong.
-        paths, problems = find_columns(read_clustering(config) or (), schema)
+        paths, problems = find_columns(wanted or (), schema)
         if problems:
             texts = (f"liquid_clustered_by: {path_text(path)}: {why}" for path, why in problems)
             raise invalid_configuration(name, texts)
@@ -118,29 +116,23 @@ class NewTables:
             config.model.config["tblproperties"] = properties
 
     def _with_batch_checked(self, query: str, config: Any, model: Mapping[str, Any]) -> str:
-        if not creates_table_by_batch(config, model):
+        is_batch = creates_table_by_batch(config, model)
+        schema = self._backend.schema_if_valid(query) if is_batch else None
+        if schema is None:
             return query
-        try:
-            schema = self._backend.query_schema(query)
-        except DbtRuntimeError:
-            return query  # The statement itself will say what is wrong.
         return select_from(batch_checked_sql(schema, config, model), query)
 
     def _with_partitions_checked(self, query: str, table: SparkRelation, spec: ModelSpec) -> str:
         columns = columns_named(spec.partition_by)
         is_text = keeps_partitions_as_text(spec.file_format)
-        if not columns or not is_text or not spec.checks_values:
+        is_checked = columns and is_text and spec.checks_values
+        schema = self._backend.schema_if_valid(query) if is_checked else None
+        if schema is None:
             return query
-        try:
-            schema = self._backend.query_schema(query)
-        except DbtRuntimeError:
-            return query  # The statement itself will say what is wrong.
         written = table.incorporate(is_delta=spec.file_format == "delta")
         check = self._evolution.value_check(spec.name, written, schema, columns)
         selected = partitions_checked_sql(schema, check)
-        if not selected:
-            return query
-        return select_from(selected, query)
+        return select_from(selected, query) if selected else query
 
     def _with_chars_checked(self, query: str, table: SparkRelation, spec: ModelSpec) -> str:
         """Check the texts of the columns that a new table will declare as char or varchar.
@@ -159,9 +151,7 @@ class NewTables:
         )
         check = self._evolution.value_check(spec.name, written, schema, frozenset())
         condition = chars_unchanged_sql(schema, check)
-        if not condition:
-            return query
-        return f"{select_from('*', query)} where {condition}"
+        return f"{select_from('*', query)} where {condition}" if condition else query
 
     def _without_chars(self, query: str) -> str:
         """Let a new table declare strings, if the query reads a char.

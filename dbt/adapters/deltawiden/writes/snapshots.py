@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 from dbt.adapters.spark.relation import SparkRelation
-from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql.types import (
     DataType,
     DateType,
@@ -19,7 +18,6 @@ from dbt.adapters.deltawiden.config.model_spec import ModelSpec, read_model_spec
 from dbt.adapters.deltawiden.config.policy import OnSchemaChange
 from dbt.adapters.deltawiden.config.project_macros import is_replaced
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
-from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
 from dbt.adapters.deltawiden.sql.identifiers import quote, read_name
 from dbt.adapters.deltawiden.sql.queries import select_from
 from dbt.adapters.deltawiden.widening import report
@@ -123,7 +121,7 @@ class SnapshotEvolution:
         ):
             return "*"
         schema = self._backend.table_schema(table)
-        check = self._evolution.value_check(spec.name, table, schema, partition_columns(schema))
+        check = self._evolution.value_check(spec.name, table, schema)
         write = match_columns(self._backend.schema(staging), schema, check=check)
         return "*" if write.is_as_is else write.source_select_sql
 
@@ -146,12 +144,9 @@ class SnapshotEvolution:
         Returns:
             A query with the same columns; ``query`` itself if none of the times is a date.
         """
-        try:
-            schema = self._backend.query_schema(query)
-        except DbtRuntimeError:
-            return query  # The statement itself will say what is wrong.
-        dates = _times(schema.fields, columns, DateType)
-        if not dates:
+        schema = self._backend.schema_if_valid(query)
+        dates = _times(schema.fields, columns, DateType) if schema is not None else []
+        if schema is None or not dates:
             return query
         # All times are of one type. `dbt_valid_to_current` can be a timestamp.
         has_moments = bool(_times(schema.fields, columns, TimestampType))

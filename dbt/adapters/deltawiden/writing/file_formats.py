@@ -7,7 +7,6 @@ in 1582. tests/functional/test_file_formats.py compares this with the engine.
 
 from collections.abc import Container
 
-from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType, StructType
 
@@ -142,10 +141,9 @@ def checked_format_query(backend: SqlBackend, query: str, spec: ModelSpec) -> st
     """
     if spec.file_format not in CHECKED_FORMATS or not spec.checks_values:
         return query
-    try:
-        schema = backend.query_schema(query)
-    except DbtRuntimeError:
-        return query  # The statement itself will say what is wrong.
+    schema = backend.schema_if_valid(query)
+    if schema is None:
+        return query
     partitioned_by = columns_named(spec.partition_by)
     selected = checked_format_sql(schema, spec.file_format, partitioned_by, spec.name)
     return select_from(selected, query) if selected else query

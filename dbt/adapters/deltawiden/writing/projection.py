@@ -25,11 +25,7 @@ from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 
 
 def shaped_sql(
-    value: str,
-    source: DataType,
-    column: DataType,
-    path: Path = (),
-    check: ValueCheck | None = None,
+    value: str, source: DataType, column: DataType, path: Path = (), check: ValueCheck | None = None
 ) -> str:
     """Render a source's value with the fields of its column, in the column's order at every depth.
 

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 
 from dbt.adapters.base.relation import BaseRelation
-from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql.types import StringType, StructField, StructType
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
@@ -31,10 +30,7 @@ class ConnectBackend(SqlBackend):
         return schema
 
     def query_schema_without_statement(self, query: str) -> StructType | None:
-        try:
-            return self.query_schema(query)
-        except DbtRuntimeError:
-            return None
+        return self.schema_if_valid(query)
 
     def create_view(self, name: str, query: str, metadata: Mapping[str, Mapping[str, str]]) -> None:
         with errors_as_dbt_errors():
@@ -44,8 +40,7 @@ class ConnectBackend(SqlBackend):
             numbered = frame.toDF(*(f"c{number}" for number in range(len(fields))))
             columns = [
                 numbered[f"c{number}"].alias(
-                    field.name,
-                    metadata={**field.metadata, **metadata.get(field.name.lower(), {})},
+                    field.name, metadata={**field.metadata, **metadata.get(field.name.lower(), {})}
                 )
                 for number, field in enumerate(fields)
             ]

@@ -175,6 +175,13 @@ class SqlBackend:
         """
         return read_schema(self._describe(query), f"({query})", self._describe)
 
+    def schema_if_valid(self, query: str) -> StructType | None:
+        """Read the schema of a query's result. None if it is not valid: its statement says why."""
+        try:
+            return self.query_schema(query)
+        except DbtRuntimeError:
+            return None
+
     def query_schema_without_statement(self, query: str) -> StructType | None:
         """Read the schema of a query's result. None if it needs a statement, or is not valid."""
         return None

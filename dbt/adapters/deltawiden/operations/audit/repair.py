@@ -12,7 +12,6 @@ from pyspark.sql.types import StructType
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec, read_model_spec
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.history import read_history
-from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
 from dbt.adapters.deltawiden.delta.relations import require_table
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.operations.audit.model_rows import (
@@ -115,8 +114,7 @@ class Repairer:
 
     def check(self, rows: ModelRows, schema: StructType) -> ValueCheck:
         """Return the check of each value that is written."""
-        partitioned_by = partition_columns(schema)
-        return self.evolution.value_check(full_name(rows.node), rows.table, schema, partitioned_by)
+        return self.evolution.value_check(full_name(rows.node), rows.table, schema)
 
     def _repair(self, node: Node) -> OperationResult:
         try:

@@ -57,10 +57,7 @@ def cast_sql(
 
     def is_cast(p: str, s: str, place: Path, types: tuple[DataType, DataType]) -> str:
         through = known.get(folded(place), ())
-        results = [
-            _cast(p, types[1]),
-            *(_cast(_cast(p, before), types[1]) for before in through),
-        ]
+        results = [_cast(p, types[1]), *(_cast(_cast(p, before), types[1]) for before in through)]
         return " or ".join(f"({_equal(result, s, types[1])})" for result in results)
 
     return _Comparison(is_cast).compare(produced, source, stored, column, path)

@@ -1,6 +1,5 @@
 """``check_type_widening``: show what a deployment will do to the tables of another schema."""
 
-import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -171,11 +170,9 @@ def _check(reader: Reader, model: _Model) -> Planned:
 
 def _output(backend: SqlBackend, built: BaseRelation, query: str) -> StructType:
     """Return the schema of a model's output: its query's if that is given, or what was built."""
-    if query:
-        # A model that reads its own table has other types there than where it was built first.
-        with contextlib.suppress(DbtRuntimeError):
-            return backend.query_schema(query)
-    return backend.schema(built)
+    # A model that reads its own table has other types there than where it was built first.
+    found = backend.schema_if_valid(query) if query else None
+    return backend.schema(built) if found is None else found
 
 
 def _with_table(result: OperationResult, model: _Model) -> OperationResult:

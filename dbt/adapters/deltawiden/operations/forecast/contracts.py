@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql.types import DataType, StructType
 
 from dbt.adapters.deltawiden.config.declared_columns import is_contract_enforced
@@ -58,9 +57,8 @@ def contract_differences(
     columns = ", ".join(
         f"cast(null as {data_type}) as {quote(name)}" for name, data_type in declared.items()
     )
-    try:
-        types = backend.query_schema(f"select {columns}")
-    except DbtRuntimeError:
+    types = backend.schema_if_valid(f"select {columns}")
+    if types is None:
         return []
     outputs = {field.name.lower(): field.dataType for field in output.fields}
     return [
