@@ -1,6 +1,7 @@
 """List the tables and views of a schema, in any catalog, and their columns."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import agate
@@ -74,19 +75,13 @@ def describe_schema(backend: SqlBackend, schema_relation: BaseRelation) -> list[
 
 
 def _describe_in_catalog(backend: SqlBackend, schema: str) -> list[Description]:
-    try:
-        try:
+    shown: Sequence[Any] = ()
+    with _suppressed(_NO_SUCH_SCHEMA):
+        # A table was dropped by others, or the catalog can't list tables with information.
+        with _suppressed((*TABLE_OR_VIEW_NOT_FOUND_MESSAGES, _NOT_FOR_CATALOG)):
             rows = backend.fetch_rows(f"show table extended in {schema} like '*'")
             return [(str(r[0]), str(r[1]), str(r[3])) for r in rows if not _is_temporary(r[2])]
-        except DbtRuntimeError as error:
-            # A table was dropped by others, or the catalog can't list tables with information.
-            if not _says(error, (*TABLE_OR_VIEW_NOT_FOUND_MESSAGES, _NOT_FOR_CATALOG)):
-                raise
         shown = backend.fetch_rows(f"show tables in {schema}")
-    except DbtRuntimeError as error:
-        if _says(error, _NO_SUCH_SCHEMA):
-            return []
-        raise
     names = [(str(row[0]), str(row[1])) for row in shown if not _is_temporary(row[2])]
     return [found for name in names for found in _described_alone(backend, schema, *name)]
 
@@ -94,12 +89,11 @@ def _describe_in_catalog(backend: SqlBackend, schema: str) -> list[Description]:
 def _described_alone(
     backend: SqlBackend, schema: str, namespace: str, name: str
 ) -> list[Description]:
-    try:
+    rows: Sequence[Any] = ()
+    with _suppressed(TABLE_OR_VIEW_NOT_FOUND_MESSAGES):
         rows = backend.fetch_rows(f"describe table extended {schema}.{quote(name)}")
-    except DbtRuntimeError as error:
-        if _says(error, TABLE_OR_VIEW_NOT_FOUND_MESSAGES):
-            return []
-        raise
+    if not rows:
+        return []
     names = [str(row[0]) for row in rows]
     # The columns come before it, and a column can have any name.
     start = len(names) - 1 - names[::-1].index(_DETAILS) if _DETAILS in names else len(names)
@@ -109,8 +103,14 @@ def _described_alone(
     return [(namespace, name, "\n".join(lines) + "\n")]
 
 
-def _says(error: DbtRuntimeError, messages: Iterable[str]) -> bool:
-    return any(message in error.msg for message in messages)
+@contextmanager
+def _suppressed(messages: Sequence[str]) -> Iterator[None]:
+    """Suppress an error with one of the messages."""
+    try:
+        yield
+    except DbtRuntimeError as error:
+        if not any(message in error.msg for message in messages):
+            raise
 
 
 def _is_temporary(value: object) -> bool:
@@ -126,26 +126,20 @@ def describe_one_by_one(
 
 
 def _names(execute_macro: Callable[..., Any], schema_relation: BaseRelation) -> list[str]:
-    try:
+    with _suppressed(SCHEMA_NOT_FOUND_MESSAGES):
         rows = execute_macro(
             LIST_RELATIONS_SHOW_TABLES_MACRO_NAME, kwargs={"schema_relation": schema_relation}
         )
-    except DbtRuntimeError as error:
-        if _says(error, SCHEMA_NOT_FOUND_MESSAGES):
-            return []
-        raise
-    return [str(name) for _, name, _ in without_temporary(rows).rows]
+        return [str(name) for _, name, _ in without_temporary(rows).rows]
+    return []
 
 
 def _describe(backend: SqlBackend, schema_relation: BaseRelation, name: str) -> list[Description]:
-    try:
+    rows: Sequence[Any] = ()
+    with _suppressed(TABLE_OR_VIEW_NOT_FOUND_MESSAGES):
         rows = backend.fetch_rows(
             f"show table extended in {schema_relation.schema} like {literal(name)}"
         )
-    except DbtRuntimeError as error:
-        if _says(error, TABLE_OR_VIEW_NOT_FOUND_MESSAGES):
-            return []
-        raise
     # The name is a pattern, which others can match.
     described = [(str(row[0]), str(row[1]), str(row[3])) for row in rows if row[2] is False]
     return [row for row in described if row[1] == name]
@@ -167,13 +161,10 @@ def columns_in_relation(
     """
     if not backend.has_session:
         return [DeltaWidenColumn(**vars(column)) for column in described(relation)]
-    try:
+    with _suppressed(TABLE_OR_VIEW_NOT_FOUND_MESSAGES):
         schema = backend.schema(relation)
-    except DbtRuntimeError as error:
-        if _says(error, TABLE_OR_VIEW_NOT_FOUND_MESSAGES):
-            return []
-        raise
-    return columns_of(schema, relation, SparkAdapter.HUDI_METADATA_COLUMNS)
+        return columns_of(schema, relation, SparkAdapter.HUDI_METADATA_COLUMNS)
+    return []
 
 
 class ListingAdapter(SparkAdapter):

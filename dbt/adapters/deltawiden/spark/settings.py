@@ -85,7 +85,7 @@ def choose_settings(
 
 def bundled_jars_dir(environment: Mapping[str, str]) -> Path:
     """Return the folder with the jars that are part of Spark itself."""
-    return _spark_home(environment) / "jars"
+    return spark_home(environment) / "jars"
 
 
 def is_local(master: str) -> bool:
@@ -146,11 +146,11 @@ def _java_time_zone(given: Mapping[str, str]) -> dict[str, str]:
 
 def _delta(given: Mapping[str, str], own: Path) -> dict[str, str]:
     """Return Delta's settings: jars that match the installed packages, extension and catalog."""
-    extensions = _items(given.get("spark.sql.extensions", ""))
+    extensions = items(given.get("spark.sql.extensions", ""))
     if EXTENSION not in extensions:
         extensions.append(EXTENSION)
     settings = {"spark.sql.extensions": ",".join(extensions), CATALOG_SETTING: CATALOG}
-    packages = _items(given.get("spark.jars.packages", ""))
+    packages = items(given.get("spark.jars.packages", ""))
     named = any(_DELTA_PACKAGE.match(package) for package in packages)
     if not named and not _has_delta_jars(given, own):
         settings["spark.jars.packages"] = _packages_with_delta(packages)
@@ -165,7 +165,7 @@ def _packages_with_delta(packages: list[str]) -> str:
 
 
 def _has_delta_jars(given: Mapping[str, str], own: Path) -> bool:
-    jars = [item for key in _CLASS_PATH_SETTINGS for item in _items(given.get(key, ""))]
+    jars = [item for key in _CLASS_PATH_SETTINGS for item in items(given.get(key, ""))]
     jars += os.listdir(own) if own.is_dir() else []
     return any(_DELTA_JAR.search(jar) for jar in jars)
 
@@ -202,13 +202,14 @@ def _driver_memory() -> str:
     return f"{max((memory_bytes() or 0) // 2 // 2**20, 1024)}m"
 
 
-def _spark_home(environment: Mapping[str, str]) -> Path:
+def spark_home(environment: Mapping[str, str]) -> Path:
+    """Return the folder of Spark itself."""
     return Path(environment.get("SPARK_HOME") or os.path.dirname(pyspark.__file__))
 
 
 def defaults_file(environment: Mapping[str, str]) -> Path:
     """Return the file with the user's default settings. It may not exist."""
-    folder = environment.get("SPARK_CONF_DIR") or str(_spark_home(environment) / "conf")
+    folder = environment.get("SPARK_CONF_DIR") or str(spark_home(environment) / "conf")
     return Path(folder) / "spark-defaults.conf"
 
 
@@ -226,5 +227,6 @@ def _spark_defaults(environment: Mapping[str, str]) -> dict[str, str]:
     return {pair[0]: pair[1] for pair in pairs if len(pair) == 2}
 
 
-def _items(text: str) -> list[str]:
+def items(text: str) -> list[str]:
+    """Return the items of a list in a setting, which has commas between them."""
     return [item.strip() for item in text.split(",") if item.strip()]

@@ -20,7 +20,7 @@ _URL = "spark.hadoop.javax.jdo.option.ConnectionURL"
 _HIVE = ("hive.metastore.warehouse.dir", "hive.metastore.uris", "javax.jdo.option.ConnectionURL")
 _DEFAULT_URL = "jdbc:derby:;databaseName=metastore_db;create=true"
 _ELSEWHERE = {WAREHOUSE, *_HIVE, *(f"spark.hadoop.{key}" for key in _HIVE)}
-_CONFIGURATION_FOLDERS = ("SPARK_CONF_DIR", "HADOOP_CONF_DIR", "YARN_CONF_DIR")
+CONFIGURATION_FOLDERS = ("SPARK_CONF_DIR", "HADOOP_CONF_DIR", "YARN_CONF_DIR")
 _TABLES, _METASTORE = "spark-warehouse", "metastore_db"
 # What java.io.File.toURI encodes. Letters of other alphabets stay as they are.
 _ENCODED = re.compile(r"""[\s%#?^`{}|"<>\\\[\]]""")
@@ -71,7 +71,7 @@ def default_warehouse(given: Mapping[str, str], environment: Mapping[str, str]) 
 
 
 def _decides_elsewhere(given: Mapping[str, str], environment: Mapping[str, str]) -> bool:
-    named = (environment[key] for key in _CONFIGURATION_FOLDERS if environment.get(key))
+    named = (environment[key] for key in CONFIGURATION_FOLDERS if environment.get(key))
     home = environment.get("SPARK_HOME")
     folders = [*named, *([os.path.join(home, "conf")] if home else [])]
     # It can have the folder of the warehouse.

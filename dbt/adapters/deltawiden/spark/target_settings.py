@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
 from dbt.adapters.deltawiden.spark.redaction import is_secret, scrubbed
-from dbt.adapters.deltawiden.spark.settings import TIME_ZONE
+from dbt.adapters.deltawiden.spark.settings import TIME_ZONE, items
 
 logger = AdapterLogger("DeltaWiden")
 
@@ -122,12 +122,8 @@ def _is_same(key: str, running: str | None, asked: str) -> bool:
     if running is None:
         return False
     if key.startswith(_LISTS):
-        return set(_items(asked)) <= set(_items(running))
+        return set(items(asked)) <= set(items(running))
     return _folded(running) == _folded(asked)
-
-
-def _items(text: str) -> list[str]:
-    return [item.strip() for item in text.split(",") if item.strip()]
 
 
 def _folded(value: str) -> str:

@@ -185,14 +185,8 @@ class FilesByJvm:
         if not found:
             return
         names = self._physical(transaction.snapshot(), leaves)
-        corrected_files = [self._with_corrected(action, names) for action in found]
+        corrected_files = [self._without_data_change(action, names) for action in found]
         self._transactions.commit_statistics(transaction, found, corrected_files)
-
-    def _with_corrected(self, action: Any, names: Sequence[Path]) -> Any:
-        values = json.loads(action.json())
-        values["add"]["dataChange"] = False
-        values["add"]["stats"] = corrected(values["add"]["stats"], names)
-        return self._transactions.action(values)
 
     def _found(self, transaction: Any, files: Sequence[DataFile]) -> Any:
         # Files that another writer has rewritten since are not in the table any more.
@@ -229,9 +223,11 @@ class FilesByJvm:
     def _snapshot(self) -> Any:
         return self._transactions.start().snapshot()
 
-    def _without_data_change(self, action: Any) -> Any:
+    def _without_data_change(self, action: Any, floats: Sequence[Path] = ()) -> Any:
         values = json.loads(action.json())
         values["add"]["dataChange"] = False
+        if floats:
+            values["add"]["stats"] = corrected(values["add"]["stats"], floats)
         return self._transactions.action(values)
 
 

@@ -18,8 +18,9 @@ import pyspark
 from dbt_common.exceptions import DbtConfigError
 
 from dbt.adapters.deltawiden.__version__ import version as adapter_version
+from dbt.adapters.deltawiden.spark.settings import spark_home
 from dbt.adapters.deltawiden.spark.start import SparkStart
-from dbt.adapters.deltawiden.spark.storage_folder import embedded_database
+from dbt.adapters.deltawiden.spark.storage_folder import CONFIGURATION_FOLDERS, embedded_database
 from dbt.adapters.deltawiden.sql.versions import read_version
 
 LOOPBACK = "127.0.0.1"
@@ -48,7 +49,6 @@ _OF_ANOTHER_SPARK = {
 }
 # What `pyspark[connect]` adds to pyspark.
 _CLIENT_PACKAGES = ("grpc", "grpc_status", "pandas", "pyarrow")
-_CONFIGURATION_FOLDERS = ("SPARK_CONF_DIR", "HADOOP_CONF_DIR", "YARN_CONF_DIR")
 _PID_NAMESPACE = "/proc/self/ns/pid"
 _TIME_ZONE_FILES = ("/etc/localtime", "/etc/timezone")
 _FILES = ("spark.jars", "spark.files", "spark.submit.pyFiles", "spark.driver.extraClassPath")
@@ -139,9 +139,8 @@ def _files(
     settings: Mapping[str, str], environment: Mapping[str, str]
 ) -> Iterator[tuple[str, int, int]]:
     """Yield the files that configure Spark, and the user's jars, with their states."""
-    spark_home = environment.get("SPARK_HOME") or os.path.dirname(pyspark.__file__)
-    named = [environment[key] for key in _CONFIGURATION_FOLDERS if environment.get(key)]
-    folders = [Path(folder) for folder in (*named, os.path.join(spark_home, "conf"))]
+    named = [environment[key] for key in CONFIGURATION_FOLDERS if environment.get(key)]
+    folders = [*map(Path, named), spark_home(environment) / "conf"]
     files = [file for folder in folders if folder.is_dir() for file in folder.iterdir()]
     for key in _FILES:
         items = re.split(r"[,:]", settings.get(key, "").replace("file:", ""))

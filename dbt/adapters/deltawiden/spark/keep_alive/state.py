@@ -20,6 +20,7 @@ from dbt.adapters.deltawiden.spark.file_lock import (
     try_lock,
     wait_for_lock,
 )
+from dbt.adapters.deltawiden.spark.jar_cache import cache_folder
 from dbt.adapters.deltawiden.spark.keep_alive.processes import Process
 
 _ATTACH_SECONDS = 600
@@ -304,9 +305,7 @@ def _is_unused(folder: SparkFolder) -> bool:
 
 
 def _root(environment: Mapping[str, str]) -> Path:
-    # https://specifications.freedesktop.org/basedir-spec/latest/ (XDG_CACHE_HOME)
-    cache = environment.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return Path(cache, "dbt-deltawiden", "kept")
+    return cache_folder(environment) / "kept"
 
 
 def _is_left(file: Path) -> bool:
