@@ -3,10 +3,11 @@
 from datetime import datetime, timedelta, timezone
 
 import pytest
+from dbt_common.exceptions import CompilationError
 from pyspark.sql import types as spark
 
 from dbt.adapters.deltawiden.writing.columns import WrittenColumn
-from dbt.adapters.deltawiden.writing.replacement import NoBatch, ReplaceWhere, read_batch
+from dbt.adapters.deltawiden.writing.replacement import ReplaceWhere, read_batch
 
 
 @pytest.mark.parametrize(
@@ -89,5 +90,5 @@ def test_only_a_timestamp_has_a_text_that_depends_on_the_time_zone():
     ],
 )
 def test_a_time_that_does_not_determine_the_batch_is_refused(event_time, event_type, end, expected):
-    with pytest.raises(NoBatch, match=expected):
+    with pytest.raises(CompilationError, match=expected):
         read_batch(columns(event_type), event_time, START, end)

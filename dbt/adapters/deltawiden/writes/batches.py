@@ -11,23 +11,16 @@ from dbt.adapters.deltawiden.config.strategies import MICROBATCH
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.sql.identifiers import quote, quote_once
 from dbt.adapters.deltawiden.writing.columns import WrittenColumn
-from dbt.adapters.deltawiden.writing.replacement import Batch, NoBatch, read_batch
+from dbt.adapters.deltawiden.writing.replacement import Batch, read_batch
 
 
 def batch_of_model(
     columns: Iterable[WrittenColumn], config: Any, model: Mapping[str, Any]
 ) -> Batch:
-    """Return the batch that a run of a microbatch model writes.
-
-    Raises:
-        CompilationError: the rows of the batch can't be distinguished from those of other batches.
-    """
+    """Return the batch that a run of a microbatch model writes: ``read_batch``."""
     limits = model["batch"]
     start, end = limits["event_time_start"], limits["event_time_end"]
-    try:
-        return read_batch(columns, config.get("event_time"), start, end)
-    except NoBatch as error:
-        raise CompilationError(str(error)) from error
+    return read_batch(columns, config.get("event_time"), start, end)
 
 
 def creates_table_by_batch(config: Any, model: Mapping[str, Any]) -> bool:

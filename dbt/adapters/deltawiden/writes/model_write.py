@@ -105,12 +105,12 @@ class ModelWrite:
     @property
     def merged_query(self) -> str:
         """The model's rows, in the table's types, for the source of a MERGE."""
-        return self._query(_selected(self._merging()))
+        return self._query(self._merging().selected_sql)
 
     @property
     def merged_columns(self) -> tuple[WrittenColumn, ...] | None:
         """The columns that a MERGE writes; None if it may write ``*``."""
-        return _merged_columns(self._merging())
+        return self._merging().merged_columns
 
     @property
     def shaped_query(self) -> str:
@@ -138,7 +138,7 @@ class ModelWrite:
             self._merged_rows(write),
             conditions,
             clauses,
-            _merged_columns(write),
+            write.merged_columns,
             self._updated,
         )
 
@@ -159,7 +159,7 @@ class ModelWrite:
         return write.merging(self._updated, self.spec.merge_clauses.writes_every_row)
 
     def _merged_rows(self, write: Write) -> str:
-        return source_sql(self.plan, self.source, _selected(write), self.existing)
+        return source_sql(self.plan, self.source, write.selected_sql, self.existing)
 
     def _delete_and_insert(self) -> str:
         """Delete the rows that have the key of a row of the model, and insert the model's rows.
@@ -281,11 +281,3 @@ def types_unchanged_clause(plan: Plan, table: SparkRelation, by_position: bool =
         by_position: as for ``Plan.types_unchanged_sql``.
     """
     return f" where {plan.types_unchanged_sql(by_position)}" if table.is_delta else ""
-
-
-def _selected(write: Write) -> str:
-    return "*" if write.is_as_is else write.source_select_sql
-
-
-def _merged_columns(write: Write) -> tuple[WrittenColumn, ...] | None:
-    return None if write.can_merge_all else write.columns

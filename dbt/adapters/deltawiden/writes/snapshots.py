@@ -123,7 +123,7 @@ class SnapshotEvolution:
         schema = self._backend.table_schema(table)
         check = self._evolution.value_check(spec.name, table, schema)
         write = match_columns(self._backend.schema(staging), schema, check=check)
-        return "*" if write.is_as_is else write.source_select_sql
+        return write.selected_sql
 
     def read_times(self, unique_id: str, table: SparkRelation, columns: Mapping[str, str]) -> None:
         """Read the types of the times in a snapshot's table, before its query is made."""

@@ -165,6 +165,11 @@ class Write:
             for column in self.columns
         )
 
+    @property
+    def merged_columns(self) -> tuple[WrittenColumn, ...] | None:
+        """The columns that a MERGE writes; None if it may write ``*``."""
+        return None if self.can_merge_all else self.columns
+
     def merging(self, updated: Sequence[str] | None, writes_every_row: bool = True) -> "Write":
         """Return the write for a MERGE. What it may not write is checked where it is written.
 
@@ -202,6 +207,11 @@ class Write:
         """
         written = [column.select_sql for column in self.columns if column.in_source]
         return ", ".join([*written, *(quote(name) for name in self.unused)])
+
+    @property
+    def selected_sql(self) -> str:
+        """What to select for a MERGE: ``*``, or ``source_select_sql`` if that is another value."""
+        return "*" if self.is_as_is else self.source_select_sql
 
 
 def partitions_checked_sql(source: StructType, check: ValueCheck) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 
+from dbt_common.exceptions import CompilationError
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType, DecimalType, TimestampType
 
@@ -19,10 +20,6 @@ from dbt.adapters.deltawiden.sql.raised_errors import (
 from dbt.adapters.deltawiden.sql.references import uses
 from dbt.adapters.deltawiden.sql.types import every_type, type_text
 from dbt.adapters.deltawiden.writing.columns import WrittenColumn
-
-
-class NoBatch(ValueError):
-    """The rows of a batch can't be distinguished from those of other batches."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +73,8 @@ def read_batch(
     time zone is read as a time in UTC, and a date as its first moment in UTC.
 
     Raises:
-        NoBatch: the table has no such column, the column's type is not a date or timestamp, or the
-            column is a date and the batch does not consist of whole days.
+        CompilationError: the table has no such column, the column's type is not a date or
+            timestamp, or it is a date and the batch does not consist of whole days.
 
     Source:
         https://docs.getdbt.com/docs/build/incremental-microbatch, "Timezones"
@@ -87,9 +84,9 @@ def read_batch(
     column = next((column for column in columns if column.name.lower() == name.lower()), None)
     if column is None:
         names = ", ".join(column.name for column in columns)
-        raise NoBatch(f"event_time: the table has no column {name}; it has {names}.")
+        raise CompilationError(f"event_time: the table has no column {name}; it has {names}.")
     if not isinstance(column.type, spark.DateType | spark.TimestampType | spark.TimestampNTZType):
-        raise NoBatch(
+        raise CompilationError(
             f"event_time: the column {name} is of type {type_text(column.type)}, which does not "
             "say in which batch a row is. Cast it in the model to date, timestamp or timestamp_ntz."
         )
@@ -98,7 +95,7 @@ def read_batch(
         limit == limit.replace(hour=0, minute=0, second=0, microsecond=0)
         for limit in (batch.start, batch.end)
     ):
-        raise NoBatch(
+        raise CompilationError(
             f"event_time: the column {name} is a date, which has no time of day. "
             "Set batch_size to day, month or year, or select a timestamp."
         )
