@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 
+import jinja2
+import jinja2.nodes
 import pytest
 from hypothesis import settings
 from pyspark.sql import SparkSession
@@ -39,6 +41,27 @@ def _versions(record_testsuite_property: Callable[[str, object], None]) -> None:
     commit = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short", "HEAD"]
     described = subprocess.run(commit, capture_output=True, text=True, check=False)
     record_testsuite_property("commit", described.stdout.strip() or "unknown")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _macros_parsed_once() -> Iterator[None]:
+    """Keep the syntax trees of macros, which dbt only reads.
+
+    Nearly each command of a test has other variables than the one before, so dbt parses its own 600
+    macros again, twice each. It takes longer than most of the statements that a test runs.
+    """
+    parse = jinja2.Environment.parse
+    trees: dict[tuple[type, str], jinja2.nodes.Template] = {}
+
+    def parse_once(self: jinja2.Environment, source: str, *of: str | None) -> jinja2.nodes.Template:
+        key = (type(self), source)
+        if key not in trees:
+            trees[key] = parse(self, source, *of)
+        return trees[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jinja2.Environment, "parse", parse_once)
+        yield
 
 
 @pytest.fixture(scope="session")
