@@ -30,6 +30,22 @@ class TestReplacedTables:
             assert detail.format == "delta"
 
 
+KEPT = """
+{{{{ config(materialized=var('kept', 'table'), file_format='{file_format}') }}}}
+select {{{{ var('at') }}}} as at
+{{% if var('reads', false) %}}from {{{{ this }}}}{{% endif %}} -- not {{{{ this }}}}
+"""
+CONTRACTS = """
+models:
+  - name: kept
+    config: {contract: {enforced: true}}
+    columns: [{name: at, data_type: int}]
+  - name: parquet
+    config: {contract: {enforced: true}}
+    columns: [{name: at, data_type: int}]
+"""
+
+
 class TestTablesThatAreDropped:
     @pytest.fixture(scope="class")
     def models(self):
@@ -40,20 +56,45 @@ class TestTablesThatAreDropped:
             + query,
             "viewed.sql": "{{ config(materialized=var('materialized')) }}"
             + query.replace("value", "viewed").partition(";")[0],
+            "kept.sql": KEPT.format(file_format="delta"),
+            "parquet.sql": KEPT.format(file_format="parquet"),
+            "kept.yml": CONTRACTS,
         }
 
     def test_stay_if_the_query_is_not_valid(self, project, table):
         names = ("whole", "refreshed", "viewed")
-        dbt("run", value="1", viewed="1", materialized="view")
-        run = dbt("run", "--full-refresh", value="gone", viewed="gone", materialized="table")
+        dbt("run", "-s", *names, value="1", viewed="1", materialized="view")
+        others = ("--exclude", "kept", "parquet", "--full-refresh")
+        run = dbt("run", *others, value="gone", viewed="gone", materialized="table")
         for name in names:
             assert run.status(name) == "error"
             assert "UNRESOLVED_COLUMN" in run.message(name)
             assert table(name).rows("at") == [(1,)]
-        run = dbt("run", "--full-refresh", value="2", viewed="2", materialized="table")
+        run = dbt("run", *others, value="2", viewed="2", materialized="table")
         for name in names:
             assert run.status(name) == "success", run.message(name)
             assert table(name).rows("at") == [(2,)]
+
+    def test_stay_if_what_replaces_them_is_refused(self, project, table):
+        """A table that becomes a view, and one that Spark can't replace."""
+        both = ("run", "--full-refresh", "-s", "kept", "parquet")
+        dbt(*both, kept="table", at="7")
+        refused = {
+            "UNRESOLVED_COLUMN": {"at": "gone"},
+            "enforced contract that failed": {"at": "'seven'"},
+            "because the model reads it": {"at": "8", "reads": True},
+        }
+        for words, variables in refused.items():
+            for kept in ("view", "table"):
+                run = dbt(*both, kept=kept, **variables)
+                names = ("kept", "parquet") if kept == "view" else ("parquet",)
+                for name in names:
+                    assert words in run.message(name)
+                    assert table(name).rows("at") == [(7,)]
+        run = dbt(*both, kept="view", at="9")
+        for name in ("kept", "parquet"):
+            assert run.status(name) == "success", run.message(name)
+            assert table(name).rows("at") == [(9,)]
 
 
 class TestTypeWideningAndTblproperties:

@@ -11,6 +11,8 @@ from dbt.adapters.spark.relation import SparkRelation
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.delta.relations import relation_path
 from dbt.adapters.deltawiden.sql.identifiers import quote, quote_once
+from dbt.adapters.deltawiden.sql.reading import without_texts
+from dbt.adapters.deltawiden.sql.relation_names import name_pattern
 from dbt.adapters.deltawiden.sql.statements import set_properties
 
 _KIND = re.compile(r"^Type: (\w+)(?:\nProvider: (\w+))?$", re.MULTILINE)
@@ -77,6 +79,10 @@ class DeltaWidenRelation(SparkRelation):
     def enable_type_widening_sql(self) -> str:
         """Return the statement that enables type widening on the table."""
         return set_properties(self.render(), {TYPE_WIDENING_PROPERTY: "true"})
+
+    def is_named_in(self, query: str) -> bool:
+        """Return whether a query has the name outside of its texts and comments."""
+        return name_pattern(relation_path(self)).search(without_texts(query)) is not None
 
     def quoted(self, identifier: str) -> str:
         """Quote a part of the name, as the ``quoting`` of a project requests it."""

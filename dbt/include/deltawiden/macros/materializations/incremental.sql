@@ -63,18 +63,11 @@
 
   {#- Check the query before the table is dropped, because it may be refused. -#}
   {%- set query = adapter.new_table_query(context, _deltawiden_model_query(), target_relation) -%}
-  {%- set replaces_delta = existing_relation is not none and existing_relation.is_delta -%}
   {#- A replaced table loses its properties. If the model follows the table's type widening, set it again. -#}
-  {%- set follows_table = replaces_delta and file_format == 'delta' and config.get('type_widening') is none
-      and adapter.has_type_widening(existing_relation) -%}
+  {%- set follows_table = existing_relation is not none and existing_relation.is_delta and file_format == 'delta'
+      and config.get('type_widening') is none and adapter.has_type_widening(existing_relation) -%}
 
-  {%- if existing_relation is not none and not (file_format == 'delta' and replaces_delta) -%}
-    {% do _deltawiden_drop_for(query, existing_relation) %}
-  {%- endif -%}
-
-  {%- call statement('main') -%}
-    {{ create_table_as(False, target_relation, query) }}
-  {%- endcall -%}
+  {%- do _deltawiden_create_or_replace(query, existing_relation, target_relation, file_format) -%}
 
   {%- if follows_table -%}
     {% do run_query(target_relation.enable_type_widening_sql()) %}
@@ -82,16 +75,6 @@
 
   {% do persist_constraints(target_relation, model) %}
 
-{% endmacro %}
-
-
-{#-
-  Drop a table or view that the table of a query will replace. If the query is not valid, DESCRIBE QUERY fails, and
-  nothing is dropped.
--#}
-{% macro _deltawiden_drop_for(query, existing_relation) %}
-  {% do run_query('describe query ' ~ query) %}
-  {% do adapter.drop_relation(existing_relation) %}
 {% endmacro %}
 
 

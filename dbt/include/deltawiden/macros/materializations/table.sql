@@ -20,17 +20,7 @@
   {#- Check the query before the table is dropped, because it may be refused. -#}
   {%- set query = adapter.new_table_query(context, _deltawiden_model_query(), target_relation) -%}
 
-  {#- A Delta or Iceberg table is replaced in one commit, so that readers always find a table. -#}
-  {%- set is_replaced = existing_relation is not none and (
-      (existing_relation.is_delta and file_format == 'delta')
-      or (existing_relation.is_iceberg and file_format == 'iceberg')) -%}
-  {%- if existing_relation is not none and not is_replaced -%}
-    {% do _deltawiden_drop_for(query, existing_relation) %}
-  {%- endif -%}
-
-  {%- call statement('main') -%}
-    {{ create_table_as(False, target_relation, query) }}
-  {%- endcall -%}
+  {%- do _deltawiden_create_or_replace(query, existing_relation, target_relation, file_format) -%}
 
   {% set should_revoke = should_revoke(existing_relation, full_refresh_mode=True) %}
   {% do apply_grants(target_relation, config.get('grants'), should_revoke) %}
@@ -45,3 +35,43 @@
 
   {{ return({'relations': [target_relation]}) }}
 {% endmaterialization %}
+
+
+{#-
+  Run the CREATE TABLE of a query. A Delta or Iceberg table is replaced in one commit, so that readers always find a
+  table. Another table or a view is dropped before, when a contract has accepted the query.
+-#}
+{% macro _deltawiden_create_or_replace(query, existing_relation, target_relation, file_format) %}
+  {%- set is_replaced = existing_relation is not none and (
+      (existing_relation.is_delta and file_format == 'delta')
+      or (existing_relation.is_iceberg and file_format == 'iceberg')) -%}
+  {%- set create_sql = create_table_as(False, target_relation, query) -%}
+  {%- if existing_relation is not none and not is_replaced -%}
+    {% do _deltawiden_drop_for(query, existing_relation) %}
+  {%- endif -%}
+  {%- call statement('main') -%}
+    {{ create_sql }}
+  {%- endcall -%}
+{% endmacro %}
+
+
+{#-
+  Drop a table or view that the table or view of a query will replace. If the query is not valid, DESCRIBE QUERY fails,
+  and nothing is dropped.
+-#}
+{% macro _deltawiden_drop_for(query, existing_relation) %}
+  {%- if existing_relation.is_named_in(query) -%}
+    {% do exceptions.raise_compiler_error(
+      existing_relation.render() ~ ' was not dropped, because the model reads it. This model replaces a '
+      ~ existing_relation.type ~ ' that has to be dropped first. Let the model read another relation.') %}
+  {%- endif -%}
+  {% do run_query('describe query ' ~ query) %}
+  {% do adapter.drop_relation(existing_relation) %}
+{% endmacro %}
+
+
+{#- dbt drops a table that a view replaces before it renders the view, which its contract can refuse. -#}
+{% macro deltawiden__handle_existing_table(full_refresh, old_relation) %}
+  {% do get_create_view_as_sql(this.incorporate(type='view'), sql) %}
+  {% do _deltawiden_drop_for(sql, old_relation) %}
+{% endmacro %}
