@@ -1,6 +1,8 @@
-"""Statements that run in a copy of the session, with another setting, mean the same there."""
+"""A node that changes its session has a copy, in which statements mean the same."""
 
+import builtins
 from importlib.metadata import version
+from threading import Barrier
 
 import pytest
 from pyspark.sql import SparkSession
@@ -27,12 +29,11 @@ class TestCopies:
         return {"overwrites.sql": OVERWRITES}
 
     @pytest.mark.skipif(version("pyspark") < "4", reason="Spark 3.5 has no variables")
-    def test_have_the_variables_of_a_hook(self, project, table, spark: SparkSession):
+    def test_have_the_variables_of_a_hook(self, project, table):
         for step in (1, 2, 3):
             run = dbt("run", step=step)
             assert run.status("overwrites") == "success", run.message("overwrites")
             assert table("overwrites").rows() == [(1, step)]
-        spark.sql("drop temporary variable session_copy")
 
     def test_have_the_current_catalog(self, project, spark: SparkSession):
         current = "select current_catalog(), current_schema()"
@@ -45,3 +46,65 @@ class TestCopies:
                     assert [tuple(row) for row in handle.fetchall()] == [("elsewhere", "APP")]
             finally:
                 spark.sql("use spark_catalog.default")
+
+
+HOOKED = """
+{{ config(materialized='table', pre_hook=[
+    'set spark.sql.session.timeZone = UTC',
+    'create or replace temporary view of_a_hook as select 7 as id']) }}
+select unix_seconds(cast('2024-01-01 00:00:00' as timestamp)) as at, id from of_a_hook
+"""
+AFTER = """
+-- depends_on: {{ ref('hooked') }}
+{{ config(materialized='table') }}
+select unix_seconds(cast('2024-01-01 00:00:00' as timestamp)) as at
+"""
+# Each of the two has made its view before one of them reads.
+AT_ONCE = """
+import builtins
+
+def model(dbt, spark):
+    spark.range({rows}).createOrReplaceTempView('numbers')
+    builtins.both_have_a_view.wait(120)
+    return spark.sql('select count(*) as n from numbers')
+"""
+OF_BUILDER = """
+from pyspark.sql import SparkSession
+
+def model(dbt, spark):
+    other = SparkSession.builder.getOrCreate()
+    if dbt.config.get('refused'):
+        other.conf.set('spark.sql.parquet.outputTimestampType', 'TIMESTAMP_MILLIS')
+    return other.range(3)
+"""
+REFUSED = "models: [{name: refused, config: {refused: true}}]"
+
+
+class TestNodes:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "hooked.sql": HOOKED,
+            "after.sql": AFTER,
+            "one.py": AT_ONCE.format(rows=1),
+            "two.py": AT_ONCE.format(rows=2),
+            "of_builder.py": OF_BUILDER,
+            "refused.py": OF_BUILDER,
+            "models.yml": REFUSED,
+        }
+
+    def test_do_not_see_what_another_one_changes(self, project, table, spark: SparkSession):
+        builtins.both_have_a_view = Barrier(2)
+        run = dbt("run", "--select", "one", "two", "hooked", "after")
+        for name in ("one", "two", "hooked", "after"):
+            assert run.status(name) == "success", run.message(name)
+        assert table("hooked").rows("at", "id") == [(1704067200, 7)]
+        assert table("after").rows("at") == [(1704085200,)]
+        assert [table(name).rows("n") for name in ("one", "two")] == [[(1,)], [(2,)]]
+        assert spark.conf.get("spark.sql.session.timeZone") == "America/New_York"
+
+    def test_can_use_the_session_of_the_process(self, project, table, spark: SparkSession):
+        run = dbt("run", "--select", "of_builder", "refused")
+        assert table("of_builder").rows("id") == [(0,), (1,), (2,)]
+        assert "timestamps are stored without their microseconds" in run.message("refused")
+        assert spark.conf.get("spark.sql.parquet.outputTimestampType") == "TIMESTAMP_MICROS"

@@ -56,6 +56,14 @@ _DROP = re.compile(
 )
 _repeated: list[str] = []
 
+# What a hook or a macro of a node can change of its session. The adapter's own views have names of
+# their own.
+_CHANGES_SESSION = re.compile(
+    rf"{GAP}*(?:create\s+(?:or\s+replace\s+)?temp(?:orary)?\b(?!\s+view\s+\S*__dbt_)"
+    r"|(?:reset|use|set|declare)\b)",
+    re.IGNORECASE | re.DOTALL,
+)
+
 
 def _repeat(sql: str) -> None:
     """Remember a statement of the command for the sessions of its nodes, or forget another one."""
@@ -105,7 +113,10 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
             DbtConfigError: it sets a setting with which values would be lost.
         """
         check_statement(sql)
-        method = self.get_thread_connection().credentials.method
+        given = self.get_thread_connection()
+        method = given.credentials.method
+        if given.name != _OF_COMMAND and _CHANGES_SESSION.match(sql):
+            _use_copy(given)
         if bindings is not None and method in _QUOTED_BY_PYHIVE:
             sql, bindings = sql % tuple(literal(value) for value in bindings), None
         connection, cursor = super().add_query(sql, auto_begin, bindings, *arguments, **options)
@@ -223,6 +234,12 @@ def _describe_jobs(connection: Connection, name: str | None) -> None:
         # What Spark's UI shows must not stop a run. A Spark that was stopped has no context.
         with contextlib.suppress(*SPARK_ERRORS, AttributeError):
             handle.describe_jobs(name)
+
+
+def _use_copy(connection: Connection) -> None:
+    """Let what a node changes of its session end with the node, and be seen by no other thread."""
+    if isinstance(connection.handle, SessionConnection):
+        connection.handle.use_copy()
 
 
 def _open_session(credentials: DeltaWidenCredentials) -> SessionConnection:

@@ -161,7 +161,7 @@ class DeltaWidenAdapter(ListingAdapter):
         """The ways to run a Python model, by ``submission_method``."""
         in_session = partial(
             SessionJob,
-            session=lambda: self._handle().session,
+            connection=self._handle,
             check_query=self._services.views.check_python,
         )
         return {**super().python_submission_helpers, SESSION: in_session}

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from dbt.adapters.deltawiden.spark.connect import ConnectConnection
 from dbt.adapters.deltawiden.spark.python_models import (
     _CONNECT_MODE,
     SessionJob,
@@ -47,7 +48,8 @@ def test_another_thread_can_read_all_variables_while_a_model_ends():
         next(readings[0])
 
     node = {"original_file_path": "models/m.py", "config": {}, "schema": "s", "alias": "m"}
-    job = SessionJob(node, None, ConnectSession, start_to_read)
+    connection = ConnectConnection(ConnectSession())
+    job = SessionJob(node, None, lambda: connection, start_to_read)
     job.submit("dbt_table('t')")
     assert (_CONNECT_MODE, "1") in list(readings[0])
 

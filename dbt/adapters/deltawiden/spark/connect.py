@@ -38,6 +38,9 @@ class ConnectConnection(SessionConnection):
         if name is not None:
             session.addTag(name.replace(",", " "))  # A tag can't contain a comma.
 
+    def use_copy(self) -> None:
+        """Do nothing: no other connection has this session."""
+
     def cancel(self) -> None:
         """Cancel the statements that are running in this session."""
         session: Any = self.session

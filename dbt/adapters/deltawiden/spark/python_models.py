@@ -3,6 +3,7 @@
 import os
 import traceback
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
 from dbt.adapters.base.impl import PythonJobHelper
@@ -14,6 +15,7 @@ from dbt.adapters.deltawiden.spark.errors import error_text
 from dbt.adapters.deltawiden.spark.pandas_frames import spark_frame
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
 from dbt.adapters.deltawiden.spark.running import end_text
+from dbt.adapters.deltawiden.spark.session_connection import SessionConnection
 from dbt.adapters.deltawiden.spark.temporary_views import python_view
 from dbt.adapters.deltawiden.spark.unsafe_settings import refused_settings_kept
 from dbt.adapters.deltawiden.sql.identifiers import quote
@@ -74,7 +76,7 @@ class SessionJob(PythonJobHelper):
     """Runs a Python model's code in the SparkSession of the run.
 
     Args:
-        session: returns the session of the model's thread, which also runs its other statements.
+        connection: returns the connection of the model's thread, which runs its other statements.
         check_query: takes a query and the model's configuration, and raises an exception if the
             model must not read the query's values.
     """
@@ -83,13 +85,13 @@ class SessionJob(PythonJobHelper):
         self,
         parsed_model: dict[str, Any],
         credential: Any,
-        session: Callable[[], SparkSession],
+        connection: Callable[[], SessionConnection],
         check_query: Callable[[str, dict[str, Any]], None],
     ) -> None:
         self._file = str(parsed_model["original_file_path"])
         self._config = parsed_model["config"]
         self._view = python_view(parsed_model)
-        self._session = session
+        self._connection = connection
         self._check_query = check_query
 
     def submit(self, compiled_code: str) -> None:
@@ -99,15 +101,21 @@ class SessionJob(PythonJobHelper):
             PythonModelFailed: the code raised an exception. The message contains the line.
             DbtConfigError: it has set a setting with which values would be lost.
         """
+        connection = self._connection()
+        # What the code sets, and its temporary views and functions, are not those of another model.
+        connection.use_copy()
         names = {
-            "spark": self._session(),
+            "spark": connection.session,
             "__name__": "__dbt__",
             "dbt_table": self._table,
             "dbt_create_view": self._create_view,
         }
         try:
-            use_functions_of(names["spark"])
-            with refused_settings_kept(self._session().conf):
+            use_functions_of(connection.session)
+            with ExitStack() as kept:
+                # `SparkSession.builder.getOrCreate()` in the code returns the shared one.
+                for session in {connection.session, connection.shared}:
+                    kept.enter_context(refused_settings_kept(session))
                 exec(compile(compiled_code, self._file, "exec"), names)
         except DbtRuntimeError:
             raise
@@ -120,11 +128,16 @@ class SessionJob(PythonJobHelper):
         query = f"select * from {name}"
         self._check_query(query, self._config)
         # A query: the rows of a batch or of a sample, or none.
-        return self._session().sql(query) if name.startswith("(") else self._session().table(name)
+        session = self._connection().session
+        return session.sql(query) if name.startswith("(") else session.table(name)
 
     def _create_view(self, returned: Any) -> None:
         """Create the temporary view of the model's data frame that the write selects from."""
-        as_spark_frame(returned, self._session()).createOrReplaceTempView(quote(self._view))
+        connection = self._connection()
+        frame = as_spark_frame(returned, connection.session)
+        frame.createOrReplaceTempView(quote(self._view))
+        # That of `SparkSession.builder.getOrCreate()`, if the code has made the data frame with it.
+        connection.session = frame.sparkSession
 
     def _text(self, error: Exception, code: str) -> str:
         if isinstance(error, SyntaxError):

@@ -60,10 +60,16 @@ logger = AdapterLogger("DeltaWiden")
 
 
 class SessionConnection(SparkConnectionWrapper):
-    """A connection and cursor over a SparkSession, with the interface that dbt-spark expects."""
+    """A connection and cursor over a SparkSession, with the interface that dbt-spark expects.
+
+    Attributes:
+        session: the session of the connection's statements.
+        shared: the session of the process, which ``session`` is, or is a copy of.
+    """
 
     def __init__(self, session: SparkSession) -> None:
         self.session = session
+        self.shared = session
         self._frame: DataFrame | None = None
         self._rows: list[Row] | None = None
         self._fetched = 0
@@ -80,6 +86,11 @@ class SessionConnection(SparkConnectionWrapper):
         """Return a new cursor, so that statements can be nested."""
         self._last_cursor = SessionConnection(self.session)
         return self._last_cursor
+
+    def use_copy(self) -> None:
+        """Use a copy of the session from now on, unless this connection has one already."""
+        if self.session is self.shared:
+            self.session = clone_session(self.shared)
 
     def cancel(self) -> None:
         """Cancel the statements that are running in this process."""

@@ -163,8 +163,9 @@ def check_statement(sql: str) -> None:
 
 
 @contextmanager
-def refused_settings_kept(conf: Any) -> Iterator[None]:
+def refused_settings_kept(session: Any) -> Iterator[None]:
     """Give the refused settings of a session their values from before the block, or refuse it."""
+    conf = session.conf
     names = [name for each in REFUSED_SETTINGS for name in each.names]
     before = {name: conf.get(name, None) for name in names}
     try:
