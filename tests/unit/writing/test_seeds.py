@@ -3,9 +3,10 @@
 from zoneinfo import ZoneInfo
 
 import pytest
+from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.sql.types import parse_type, type_text
-from dbt.adapters.deltawiden.writing.seeds import _check, _exact_type
+from dbt.adapters.deltawiden.writing.seeds import _check, _exact_type, _zone
 
 
 @pytest.mark.parametrize(
@@ -39,8 +40,17 @@ from dbt.adapters.deltawiden.writing.seeds import _check, _exact_type
                 "2024-01-01 10:11:12.123456Z",
                 "2024-01-01 10:11:12 Europe/Paris",
                 "2024-01-01 10:11:12+02:00",
+                "2024-01-01 10:11:12-18:00",
+                "9999-12-31 23:59:59",
             ],
-            ["2024-01-01 25:00", "2024-01-01 10:11:12.1234567", "2024-01-01 x", "10:11"],
+            [
+                *("2024-01-01 25:00", "2024-01-01 10:11:12.1234567", "2024-01-01 x", "10:11"),
+                # Spark reads a zone after seconds only.
+                *("2024-01-01T10:11Z", "2024-01-01 10:11+02:00", "2024-01-01T"),
+                *("2024-01-01 10:11:12 America/NewYork", "2024-01-01 10:11:12+18:01"),
+                *("2024-01-01 10:11:12+530", "2024-01-01 10:11:12+02:60"),
+                "2024-03-31 02:30:00 Europe/Paris",
+            ],
         ),
         ("timestamp_ntz", ["2024-01-01 10:11:12"], ["2024-01-01 10:11:12Z"]),
         ("char(2)", ["ab"], ["a", "abc"]),
@@ -79,6 +89,9 @@ def test_a_time_that_the_zone_of_the_session_skips_is_none_of_a_timestamp():
     assert not is_exact(skipped)
     for kept in (f"{skipped} Z", "2024-03-10 03:30:00", "2024-11-03 01:30:00", "2024-03-10"):
         assert is_exact(kept)
+    # Outside of Python's range in UTC.
+    assert is_exact("9999-12-31 23:59:59")
+    assert _check(parse_type("timestamp"), ZoneInfo("Asia/Tokyo"))("0001-01-01")
     assert _check(parse_type("timestamp"), None)(skipped)
     assert _check(parse_type("timestamp_ntz"), new_york)(skipped)
 
@@ -102,3 +115,10 @@ def test_a_time_that_the_zone_of_the_session_skips_is_none_of_a_timestamp():
 )
 def test_another_type_is_named_that_stores_every_text(declared, texts, exact):
     assert type_text(_exact_type(texts, parse_type(declared))) == exact
+
+
+def test_a_zone_of_the_session_that_python_does_not_know_is_refused():
+    assert _zone("UTC") is not None
+    assert _zone("+02:00") is None
+    with pytest.raises(DbtRuntimeError, match="Python does not know PST"):
+        _zone("PST")

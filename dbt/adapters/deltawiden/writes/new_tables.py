@@ -16,7 +16,7 @@ from dbt.adapters.deltawiden.config.declared_columns import (
 )
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec, read_model_spec
 from dbt.adapters.deltawiden.config.validation import columns_named, invalid_configuration
-from dbt.adapters.deltawiden.delta.backends.explain import CHAR_PADDING
+from dbt.adapters.deltawiden.delta.backends.explain import may_read_char
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.column_metadata import CURRENT_DEFAULT
 from dbt.adapters.deltawiden.spark.temporary_views import declared_view
@@ -160,7 +160,7 @@ class NewTables:
         would declare as char.
         """
         try:
-            if CHAR_PADDING not in self._backend.analyse(query).text:
+            if not may_read_char(self._backend.analyse(query).text):
                 return query
             schema = self._backend.query_schema(query)
         except DbtRuntimeError:

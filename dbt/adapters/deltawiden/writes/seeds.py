@@ -15,11 +15,14 @@ import agate
 from dbt.adapters.base.relation import BaseRelation
 
 from dbt.adapters.deltawiden.config.model import file_format_of
+from dbt.adapters.deltawiden.config.policy import OnLossyWrite
 from dbt.adapters.deltawiden.config.project_macros import is_replaced
+from dbt.adapters.deltawiden.config.validation import read_model_policy
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.spark.temporary_views import seed_view
 from dbt.adapters.deltawiden.sql.identifiers import quote
 from dbt.adapters.deltawiden.sql.literals import castable_text, literal
+from dbt.adapters.deltawiden.sql.raised_errors import failure_sql
 from dbt.adapters.deltawiden.widening.rules import feature_properties
 from dbt.adapters.deltawiden.writing.seeds import check_seed, seed_values
 
@@ -87,7 +90,9 @@ class Seeds:
             columns: the quoted name and the type of each column.
             batch_size: how many rows one statement can have as text.
         """
-        casts = (f"cast(c{n} as {type_}) as {name}" for n, (name, type_) in enumerate(columns))
+        policy = read_model_policy(seed["config"], seed["unique_id"])
+        cast = _cast_or_failure if policy.on_lossy_write is OnLossyWrite.ERROR else _cast
+        casts = (f"{cast(f'c{n}', type_)} as {name}" for n, (name, type_) in enumerate(columns))
         rows = [[castable_text(value) for value in row] for row in self.values(seed, table)]
         # Without the hint, each core writes a file.
         files = len(rows) // _ROWS_OF_A_FILE + 1
@@ -126,6 +131,22 @@ class Seeds:
                 yield str(staging)
             finally:
                 self._run(f"drop table if exists {staging}")
+
+
+def _cast(text: str, type_sql: str) -> str:
+    return f"cast({text} as {type_sql})"
+
+
+def _cast_or_failure(text: str, type_sql: str) -> str:
+    """Render a value of a seed: without ANSI mode, a cast returns null for a text that fails."""
+    failure = failure_sql(
+        "Spark does not read '",
+        text,
+        f"' as {type_sql}. Nothing was written. Correct the seed's file, or give the column "
+        "another type in its column_types.",
+    )
+    cast = _cast(text, type_sql)
+    return f"case when {text} is null or {cast} is not null then {cast} else {failure} end"
 
 
 def _values(names: Sequence[str], rows: Sequence[Sequence[str | None]]) -> str:

@@ -24,10 +24,14 @@ from dbt.adapters.deltawiden.config.validation import read_model_policy
 from dbt.adapters.deltawiden.sql.identifiers import quote, quote_once
 from dbt.adapters.deltawiden.sql.types import UnknownType, nearest_float, parse_type, type_text
 from dbt.adapters.deltawiden.warnings import warn_once
+from dbt.adapters.deltawiden.writing.replacement import has_no_offset_changes
 from dbt.adapters.deltawiden.writing.store_assignment import INTEGER_BITS
 
 _MOST_SHOWN = 10
 _MOST_DIGITS = 38
+_MOST_OFFSET = (
+    18 * 60
+)  # minutes, https://docs.oracle.com/javase/8/docs/api/java/time/ZoneOffset.html
 _MOST_ADJUSTED = 400  # The largest double has fewer digits.
 
 # The time zone in which Spark reads a timestamp without a time zone, and the type that `timestamp`
@@ -42,8 +46,8 @@ _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _NAN_OR_INFINITY = re.compile(r"nan|[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
 _DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})", re.ASCII)
 _TIME = re.compile(
-    r"(?P<hour>\d{1,2}):(?P<minute>\d{1,2})(:(?P<second>\d{1,2})(\.\d{1,6}0*)?)?"
-    r"(?P<zone>\s*(Z|[+-]\d{1,2}(:?\d{2})?|UTC|GMT|[A-Za-z]+/[A-Za-z_/]+))?",
+    r"(?P<hour>\d{1,2}):(?P<minute>\d{1,2})(:(?P<second>\d{1,2})(\.\d{1,6}0*)?"
+    r"\s*(?P<zone>Z|[+-](\d{1,2}(:\d{2})?|\d{4})|UTC|GMT|[A-Za-z]+/[A-Za-z_/]+)?)?",
     re.ASCII,
 )
 _TOO_FINE = re.compile(r"[.,]\d{6}\d*[1-9]")
@@ -241,10 +245,26 @@ def _parsed(text: str) -> DataType | None:
 
 
 def _zone(name: str) -> tzinfo | None:
+    """Return the time zone of the session. None if it is an offset, which skips no hour.
+
+    Raises:
+        DbtRuntimeError: Python does not know the zone, such as PST.
+    """
+    zone = _region(name)
+    if zone is None and not has_no_offset_changes(name):
+        raise DbtRuntimeError(
+            f"The times of the seed can't be checked, because Python does not know {name}, the "
+            "time zone of Spark's session. Nothing was written. Set spark.sql.session.timeZone to "
+            "the name of a region, such as America/Los_Angeles. If it is one, install tzdata."
+        )
+    return zone
+
+
+def _region(name: str) -> tzinfo | None:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError):
-        return None  # It is an offset, in which no hour is skipped.
+        return None
 
 
 def _is_moved(value: date, column: DataType, zone: tzinfo | None) -> bool:
@@ -259,7 +279,10 @@ def _is_skipped(value: date, zone: tzinfo | None) -> bool:
     moment = value if isinstance(value, datetime) else datetime.combine(value, time())
     if zone is None or moment.tzinfo is not None:
         return False
-    shown = moment.replace(tzinfo=zone).astimezone(timezone.utc).astimezone(zone)
+    try:
+        shown = moment.replace(tzinfo=zone).astimezone(timezone.utc).astimezone(zone)
+    except OverflowError:
+        return False  # No zone skips a time in the first or the last day of all.
     return shown.replace(tzinfo=None) != moment
 
 
@@ -328,9 +351,16 @@ def _is_date(text: str) -> bool:
         return False
 
 
+def _is_offset(zone: str) -> bool:
+    """Return whether Spark knows a time zone that is not the name of a region."""
+    digits = re.sub(r"\D", "", zone)
+    hours, minutes = (digits[:-2], digits[-2:]) if len(digits) > 2 else (digits, "")
+    return int(minutes or 0) < 60 and int(hours or 0) * 60 + int(minutes or 0) <= _MOST_OFFSET
+
+
 def _is_timestamp(text: str, takes_zone: bool, zone: tzinfo | None) -> bool:
-    day, _, clock = text.replace("T", " ", 1).partition(" ")
-    found = _TIME.fullmatch(clock or "00:00")
+    day, separator, clock = text.replace("T", " ", 1).partition(" ")
+    found = _TIME.fullmatch(clock if separator else "00:00")
     if not _is_date(day) or found is None:
         return False
     try:
@@ -338,8 +368,13 @@ def _is_timestamp(text: str, takes_zone: bool, zone: tzinfo | None) -> bool:
         at = time(hour, minute, second)
     except ValueError:
         return False
-    if found["zone"] is not None:
-        return takes_zone
+    given = found["zone"]
+    if given is not None:
+        if not takes_zone or "/" not in given:
+            return takes_zone and _is_offset(given)
+        zone = _region(given)
+        if zone is None:
+            return False
     year, month, day_of_month = map(int, day.split("-"))
     return not _is_skipped(datetime.combine(date(year, month, day_of_month), at), zone)
 

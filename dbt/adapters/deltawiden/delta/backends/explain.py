@@ -20,6 +20,14 @@ CHAR_PADDING = "readSidePadding"
 (``CharVarcharCodegenUtils`` of Spark)."""
 
 
+def may_read_char(plan: str) -> bool:
+    """Return whether a query whose plan Spark shows can read a char column.
+
+    Spark leaves out the columns after the first 25 (``spark.sql.debug.maxToStringFields``).
+    """
+    return CHAR_PADDING in plan or "more fields" in plan
+
+
 @dataclass(frozen=True)
 class ViewTypes:
     """The types of a view, and those of its query.

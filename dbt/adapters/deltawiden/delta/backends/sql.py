@@ -14,9 +14,9 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from dbt.adapters.deltawiden.__version__ import version
 from dbt.adapters.deltawiden.delta.backends.explain import (
-    CHAR_PADDING,
     AnalysedQuery,
     ExplainedQuery,
+    may_read_char,
 )
 from dbt.adapters.deltawiden.delta.data_files import DataFiles, FilesBySql
 from dbt.adapters.deltawiden.delta.engine import Engine, read_engine, read_spark_version
@@ -157,7 +157,7 @@ class SqlBackend:
             types = {str(row[0]): str(row[1]) for row in rows}
             return _declaring(schema, {name: t for name, t in types.items() if "char(" in t})
         plan = self.fetch_rows(f"explain select * from {relation_sql(table)}")
-        if CHAR_PADDING not in str(plan[0][0]):
+        if not may_read_char(str(plan[0][0])):
             return schema
         in_log = self._logged_schema(table)
         declared = {column.name: column.metadata.get(CHAR_VARCHAR_KEY) for column in in_log.fields}
