@@ -77,8 +77,9 @@ class TestTablesThatAreDropped:
 
     def test_stay_if_what_replaces_them_is_refused(self, project, table):
         """A table that becomes a view, and one that Spark can't replace."""
+        viewed = {"viewed": "1", "value": "1", "materialized": "view"}
         both = ("run", "--full-refresh", "-s", "kept", "parquet")
-        dbt(*both, kept="table", at="7")
+        dbt(*both, kept="table", at="7", **viewed)
         refused = {
             "UNRESOLVED_COLUMN": {"at": "gone"},
             "enforced contract that failed": {"at": "'seven'"},
@@ -86,12 +87,12 @@ class TestTablesThatAreDropped:
         }
         for words, variables in refused.items():
             for kept in ("view", "table"):
-                run = dbt(*both, kept=kept, **variables)
+                run = dbt(*both, kept=kept, **viewed, **variables)
                 names = ("kept", "parquet") if kept == "view" else ("parquet",)
                 for name in names:
                     assert words in run.message(name)
                     assert table(name).rows("at") == [(7,)]
-        run = dbt(*both, kept="view", at="9")
+        run = dbt(*both, kept="view", at="9", **viewed)
         for name in ("kept", "parquet"):
             assert run.status(name) == "success", run.message(name)
             assert table(name).rows("at") == [(9,)]

@@ -168,11 +168,15 @@ def refused_settings_kept(session: Any) -> Iterator[None]:
     conf = session.conf
     names = [name for each in REFUSED_SETTINGS for name in each.names]
     before = {name: conf.get(name, None) for name in names}
+    # Another thread has set them, and unsets them.
+    others = {setting.name for setting, _ in refused_settings(before.get)}
     try:
         yield
     finally:
         after = {name: conf.get(name, None) for name in names}
         for name, value in before.items():
+            if name in others:
+                continue
             if value is None and after[name] is not None:
                 conf.unset(name)
             elif value != after[name]:
