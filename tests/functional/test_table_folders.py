@@ -61,19 +61,19 @@ class Folders:
 class TestAFolderThatTheMetastoreDoesNotKnow(Folders):
     @pytest.fixture(scope="class")
     def models(self):
-        return {"events.sql": EVENTS, "whole.sql": TABLE}
+        return {"events.sql": EVENTS, "Visits.sql": EVENTS, "whole.sql": TABLE}
 
     @pytest.fixture(scope="class")
     def snapshots(self):
         return {"versions.sql": VERSIONS}
 
-    def goes_on(self, forgotten, table):
-        forgotten("run", "events")
-        run = dbt("run", "--select", "events")
-        assert run.status("events") == "success", run.message("events")
+    def goes_on(self, forgotten, table, name="events"):
+        forgotten("run", name)
+        run = dbt("run", "--select", name)
+        assert run.status(name) == "success", run.message(name)
         assert "takes over the Delta table in" in run.output
         # It is compiled as for an existing table: the row is not written again.
-        assert table("events").rows() == [(1,)]
+        assert table(name).rows() == [(1,)]
 
     @needs_delta_4
     def test_an_incremental_model_takes_it_over_and_goes_on(self, forgotten, table):
@@ -81,6 +81,9 @@ class TestAFolderThatTheMetastoreDoesNotKnow(Folders):
         run = dbt("run", "--select", "events", type="bigint", id=2**40)
         assert run.status("events") == "success", run.message("events")
         assert table("events").rows() == [(1,), (2**40,)]
+
+    def test_it_does_so_with_a_name_in_upper_case(self, forgotten, table):
+        self.goes_on(forgotten, table, "Visits")
 
     def test_it_does_so_by_sql_alone(self, forgotten, table, by_sql_alone):
         self.goes_on(forgotten, table)
@@ -219,3 +222,23 @@ class TestTwoNodesOfOneFolder(Folders):
         for name in ("a", "b"):
             folder = root / f"{project.test_schema}_{name}" / "twin"
             assert (folder / "_delta_log").is_dir()
+
+
+class TestTwoNodesOfOneName:
+    @pytest.fixture(scope="class")
+    def models(self):
+        twin = "{{ config(materialized='table') }} select 2 as id"
+        return {"customers.sql": twin, "other.sql": "select 3 as id"}
+
+    @pytest.fixture(scope="class")
+    def seeds(self):
+        return {"Customers.csv": "id\n1\n"}
+
+    def test_they_are_refused_before_one_of_them_is_written(self, project, spark):
+        run = dbt("build")
+        for name in ("Customers", "customers"):
+            assert run.status(name) == "error"
+            assert "model.test.customers (models/customers.sql)" in run.message(name)
+            assert "seed.test.Customers (seeds/Customers.csv)" in run.message(name)
+        assert run.status("other") == "success", run.message("other")
+        assert not spark.catalog.tableExists(f"{project.test_schema}.customers")

@@ -1,4 +1,6 @@
-"""Before a node runs: its table's folder is no other node's, and what is in the folder is its own.
+"""Before a node runs: its name and its folder are no other node's, and the table in it is its own.
+
+Spark's own catalog ignores the case of names, and dbt's check of two nodes does not.
 
 Spark's metastore knows the folder of a table, and Delta's log does not know the table's name. So
 ``create or replace table`` with a folder that another metastore, or another name, uses replaces
@@ -6,7 +8,7 @@ that table. The adapter stores whose table it is as properties of a new table wi
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +25,7 @@ from dbt.adapters.deltawiden.config.validation import check_location_keys
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_path
 from dbt.adapters.deltawiden.spark.errors import condition
-from dbt.adapters.deltawiden.sql.identifiers import SESSION_CATALOG, name_sql, quote
+from dbt.adapters.deltawiden.sql.identifiers import SESSION_CATALOG, Path, folded, name_sql, quote
 from dbt.adapters.deltawiden.sql.literals import literal
 from dbt.adapters.deltawiden.sql.statements import set_properties
 
@@ -42,7 +44,7 @@ _LEFT_BY_A_WRITE = r"^part-.*[.]parquet$"
 
 
 class FolderRefused(CompilationError):
-    """A node's table can't be in the folder that its configuration says; nothing was changed."""
+    """A node's table can't have its name, or be in its folder; nothing was changed."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ class TableFolders:
     def __init__(self, adapter: SparkAdapter, backend: SqlBackend) -> None:
         self._adapter = adapter
         self._backend = backend
-        self._overlaps: tuple[Any, Mapping[str, str]] = (None, {})
+        self._others: tuple[Any, dict[str, str], dict[str, str]] = (None, {}, {})
 
     def of(self, config: Any, relation: BaseRelation) -> str | None:
         """Return the folder of a node's table: ``table_folder``."""
@@ -86,9 +88,7 @@ class TableFolders:
 
     def owner(self, relation: BaseRelation) -> dict[str, str]:
         """Return the properties that say that a table is this one."""
-        path = relation_path(relation)
-        path = path[1:] if len(path) > 2 and path[0] == SESSION_CATALOG else path
-        name = name_sql(*(part.lower() for part in path))
+        name = name_sql(*_in_session_catalog(relation_path(relation)))
         return {RELATION_PROPERTY: name, TARGET_PROPERTY: str(self._adapter.config.target_name)}
 
     def prepare(self, node: Any) -> None:
@@ -139,10 +139,10 @@ class TableFolders:
         """Check a node's folder, and find the Delta table in it that the metastore lacks."""
         check_location_keys(node.config, node.unique_id)
         relation = self._relation(node)
+        self._check_is_alone(node)
         folder = self.of(node.config, relation)
         if folder is None or not has_table(node.config):
             return None
-        self._check_is_alone(node, folder)
         connections: Any = self._adapter.connections
         connections.check_location(folder)
         if file_format_of(node.config) != DELTA:
@@ -166,24 +166,36 @@ class TableFolders:
         )
         return relation
 
-    def _check_is_alone(self, node: Any, folder: str) -> None:
+    def _check_is_alone(self, node: Any) -> None:
         manifest: Any = self._adapter.get_macro_resolver()
-        if self._overlaps[0] is not manifest:
-            self._overlaps = manifest, overlaps(self._folders(manifest))
-        other = self._overlaps[1].get(node.unique_id)
-        if other is None:
-            return
-        others = manifest.nodes[other]
-        raise FolderRefused(
-            f"{node.unique_id} and {other} can't both have their tables where their "
-            f"configurations say: {folder} and {self.of(others.config, self._relation(others))}. "
+        if self._others[0] is not manifest:
+            nodes = list(filter(_is_relation, manifest.nodes.values()))
+            names = one_name({each.unique_id: self._relation(each) for each in nodes})
+            self._others = manifest, names, overlaps(self._folders(nodes))
+        _, names, folders = self._others
+        for found, problem in ((names, self._one_name), (folders, self._one_folder)):
+            if node.unique_id in found:
+                raise FolderRefused(problem(node, manifest.nodes[found[node.unique_id]]))
+
+    def _one_name(self, node: Any, other: Any) -> str:
+        return (
+            f"{node.unique_id} ({node.original_file_path}) and {other.unique_id} "
+            f"({other.original_file_path}) can't both have their names: in Spark's own catalog, "
+            f"{self._relation(node)} and {self._relation(other)} are one table. One would replace "
+            "the other's rows. Nothing was written. Give one of them another alias or schema."
+        )
+
+    def _one_folder(self, node: Any, other: Any) -> str:
+        folders = [self.of(each.config, self._relation(each)) for each in (node, other)]
+        return (
+            f"{node.unique_id} and {other.unique_id} can't both have their tables where their "
+            f"configurations say: {folders[0]} and {folders[1]}. "
             "One would replace the other's files, or VACUUM would delete them. Nothing was "
             "written. Set include_full_name_in_path: true, so that the folder has the name of the "
             "schema in it, or give one of them another location_root or alias."
         )
 
-    def _folders(self, manifest: Any) -> dict[str, str]:
-        nodes = (node for node in manifest.nodes.values() if node.resource_type in _RESOURCES)
+    def _folders(self, nodes: Iterable[Any]) -> dict[str, str]:
         found = (
             (node.unique_id, self.of(node.config, self._relation(node)))
             for node in nodes
@@ -264,11 +276,42 @@ class TableFolders:
     def _take_over(self, found: FoundTable, relation: BaseRelation) -> None:
         for statement in found.statements:
             self._adapter.execute(statement)
-        self._adapter.cache_added(relation.incorporate(type="table").replace(is_delta=True))
+        created = relation.incorporate(type="table").replace(is_delta=True, dbt_created=True)
+        self._adapter.cache_added(created)
         logger.info(
             f"{found.name} takes over the Delta table in {found.folder}, which the metastore did "
             "not know"
         )
+
+
+def one_name(relations: Mapping[str, BaseRelation]) -> dict[str, str]:
+    """Find the nodes whose relation in the session's catalog is also another node's.
+
+    Args:
+        relations: the relation of each node. Other catalogs can distinguish the case of names.
+
+    Returns:
+        For each such node, another one of them.
+    """
+    nodes: dict[Path, str] = {}
+    found: dict[str, str] = {}
+    for node, relation in relations.items():
+        path = _in_session_catalog(relation_path(relation))
+        other = nodes.setdefault(path, node)
+        if other != node and len(path) == 2:
+            found[node] = other
+            found.setdefault(other, node)
+    return found
+
+
+def _in_session_catalog(path: Path) -> Path:
+    """Return a relation's name in lower case, without the catalog if that is the session's."""
+    name = folded(path)
+    return name[1:] if len(name) > 2 and name[0] == SESSION_CATALOG else name
+
+
+def _is_relation(node: Any) -> bool:
+    return node.resource_type in _RESOURCES and node.config.get("materialized") != "ephemeral"
 
 
 def _continues(node: Any) -> bool:
