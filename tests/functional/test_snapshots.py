@@ -410,3 +410,44 @@ class TestASnapshotThatFails:
         assert [row.tableName for row in tables if not row.isTemporary] == ["failing"]
         assert dbt("snapshot", v="2").status("failing") == "success"
         assert table("failing").rows("v") == [(1,), (2,)]
+
+
+class TestAColumnWhoseNameBeginsWithAHash:
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        config = "strategy='check', check_cols='all', hard_deletes='new_record'"
+        query = grown("values (1, 'a', 10), (2, 'b', 20)", "values (1, 'a', 10)")
+        query = f"select * from {query} as t(id, `#text`, n)"
+        return {"hashed.sql": snapshot("hashed", config, query)}
+
+    @pytest.mark.usefixtures("by_sql_alone")
+    def test_is_no_change_and_is_in_the_record_of_a_deletion(self, project, table):
+        for _ in range(2):
+            run = dbt("snapshot")
+            assert run.status("hashed") == "success", run.message("hashed")
+            assert table("hashed").rows("id", "n") == [(1, 10), (2, 20)]
+        assert dbt("snapshot", grown=True).status("hashed") == "success"
+        deleted = table("hashed").rows("`#text`", "n", "dbt_is_deleted")
+        assert deleted == [("a", 10, "False"), ("b", 20, "False"), ("b", 20, "True")]
+
+
+class TestASchemaOfDigits:
+    """Spark shows the name of such a schema in backticks."""
+
+    @pytest.fixture(scope="class")
+    def macros(self):
+        name = "{{ target.schema.split('_')[0] | replace('test', '') }}"
+        return {"names.sql": f"{{% macro generate_schema_name(a, b) %}}{name}{{% endmacro %}}"}
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {"digits.sql": snapshot("digits", CHECK, "select 1 as id").replace(
+            "target_schema=target.schema, ", "")}  # fmt: skip
+
+    def test_has_a_snapshot(self, project, spark: SparkSession):
+        schema = project.test_schema.split("_")[0].removeprefix("test")
+        for _ in range(2):
+            run = dbt("snapshot")
+            assert run.status("digits") == "success", run.message("digits")
+        assert spark.table(f"`{schema}`.digits").count() == 1
+        spark.sql(f"drop schema `{schema}` cascade")

@@ -6,13 +6,12 @@ from dataclasses import dataclass, field, replace
 
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.contracts.relation import ComponentName, Policy, RelationType
-from dbt.adapters.deltawiden.sql.reading import without_texts
-from dbt.adapters.deltawiden.sql.relation_names import name_pattern
 from dbt.adapters.spark.relation import SparkRelation
 
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.delta.relations import relation_path
 from dbt.adapters.deltawiden.sql.identifiers import quote, quote_once
+from dbt.adapters.deltawiden.sql.queries import name_pattern, without_texts
 from dbt.adapters.deltawiden.sql.statements import set_properties
 
 _KIND = re.compile(r"^Type: (\w+)(?:\nProvider: (\w+))?$", re.MULTILINE)

@@ -15,11 +15,11 @@ from dbt.adapters.spark.impl import (
 )
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.deltawiden.column import DeltaWidenColumn, columns_of
+from dbt.adapters.deltawiden.column import columns_of
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_path
 from dbt.adapters.deltawiden.relation import DeltaWidenRelation
-from dbt.adapters.deltawiden.sql.identifiers import quote, quote_once
+from dbt.adapters.deltawiden.sql.identifiers import folded, quote, quote_once, read_name
 from dbt.adapters.deltawiden.sql.literals import literal
 
 Description = tuple[str, str, str]
@@ -150,23 +150,6 @@ def without_temporary(rows: agate.Table) -> agate.Table:
     return rows.where(lambda row: not _is_temporary(row[2]))
 
 
-def columns_in_relation(
-    backend: SqlBackend,
-    relation: BaseRelation,
-    described: Callable[[BaseRelation], list[SparkColumn]],
-) -> list[SparkColumn]:
-    """Return the columns of a relation; none if there is no such relation.
-
-    Without a session, they are those that dbt-spark makes of DESCRIBE.
-    """
-    if not backend.has_session:
-        return [DeltaWidenColumn(**vars(column)) for column in described(relation)]
-    with _suppressed(TABLE_OR_VIEW_NOT_FOUND_MESSAGES):
-        schema = backend.schema(relation)
-        return columns_of(schema, relation, SparkAdapter.HUDI_METADATA_COLUMNS)
-    return []
-
-
 class ListingAdapter(SparkAdapter):
     """dbt-spark's adapter, which lists tables and views of any catalog, and their columns."""
 
@@ -213,4 +196,13 @@ class ListingAdapter(SparkAdapter):
 
     def get_columns_in_relation(self, relation: BaseRelation) -> list[SparkColumn]:
         """List the columns of a table or view; none if there is no such relation."""
-        return columns_in_relation(self._backend, relation, super().get_columns_in_relation)
+        # Not DESCRIBE TABLE: dbt-spark reads it up to the first name that starts with '#'.
+        with _suppressed(TABLE_OR_VIEW_NOT_FOUND_MESSAGES):
+            schema = self._backend.schema(relation)
+            return columns_of(schema, relation, self.HUDI_METADATA_COLUMNS)
+        return []
+
+    def check_schema_exists(self, database: str | None, schema: str) -> bool:
+        """Return whether there is a schema. Spark shows a name in backticks if it needs them."""
+        wanted = folded(read_name(schema))
+        return any(folded(read_name(name)) == wanted for name in self.list_schemas(database or ""))

@@ -15,7 +15,7 @@
   {%- do _deltawiden_check_snapshot_format(config.get('file_format'), target_relation_exists, target_relation) -%}
 
   {% if not adapter.check_schema_exists(model.database or none, model.schema) %}
-    {% do create_schema(target_relation.without_identifier() if model.database else model.schema) %}
+    {% do create_schema(target_relation.without_identifier()) %}
   {% endif %}
 
   {%- if not target_relation.is_table -%}
