@@ -52,6 +52,7 @@ def test_a_column_that_is_not_written_can_be_excluded():
         ("id", "amount", "cannot specify merge_update_columns and merge_exclude_columns"),
         ("amuont", None, "merge_update_columns: there is no column amuont; there are id, Amount"),
         ("gone", None, "merge_update_columns: there is no column gone"),
+        (None, ["id", "amount.x"], "merge_exclude_columns: amount.x is a field, which"),
         (None, ["id", "amuont"], "merge_exclude_columns: there is no column amuont"),
     ],
 )

@@ -122,7 +122,7 @@ def merge_update_columns(
         others: the names of columns that are not written, which may be excluded all the same.
 
     Raises:
-        CompilationError: both are configured, or a column does not exist.
+        CompilationError: both are configured, a column does not exist, or a field is excluded.
     """
     if included and excluded:
         raise CompilationError(
@@ -137,6 +137,12 @@ def merge_update_columns(
         not_written = {name.lower() for name in others}
         names = [excluded] if isinstance(excluded, str) else excluded
         written = [name for name in names if read_name(name)[0].lower() not in not_written]
+        for name in written:
+            if len(read_name(name)) > 1:
+                raise CompilationError(
+                    f"merge_exclude_columns: {name} is a field, which a MERGE can't leave out of "
+                    "its column. List the other fields and columns in merge_update_columns"
+                )
         found = _named("merge_exclude_columns", written, columns)
         return [column.quoted for column in in_source if column.quoted not in found]
     return None
