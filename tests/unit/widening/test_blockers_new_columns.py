@@ -67,6 +67,13 @@ def test_a_new_column_of_a_type_that_delta_cannot_store_is_refused(mode, new, de
         # `key` and `value` can also be names of columns and fields.
         ({"s": {"a": "int"}}, {"s": {"a": "int", "value": "void"}}, DELTA_4_4, None),
         ({"key": {"a": "int"}}, {"key": {"a": "int", "b": "void"}}, DELTA_4_4, None),
+        (
+            {"s": {"value": {"a": "int"}}},
+            {"s": {"value": {"a": "int", "b": "void"}}},
+            DELTA_4_4,
+            None,
+        ),
+        ({}, {"v": {"a": ["int"], "b": "void"}}, DELTA_4_4, None),
     ],
 )
 def test_a_void_column_is_added_only_if_it_can_get_a_type_later(table, source, engine, refused):

@@ -20,7 +20,14 @@ from dbt.adapters.deltawiden.sql.any_leaf import any_leaf_sql
 from dbt.adapters.deltawiden.sql.describe_parser import declared_type
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, quote
 from dbt.adapters.deltawiden.sql.references import uses
-from dbt.adapters.deltawiden.sql.types import contains, every_type, is_in_map_key, leaves, type_text
+from dbt.adapters.deltawiden.sql.types import (
+    contains,
+    every_type,
+    is_in_map_key,
+    leaves,
+    type_in,
+    type_text,
+)
 from dbt.adapters.deltawiden.widening.refusals import Blocker, Reason
 from dbt.adapters.deltawiden.widening.rules import Rule
 from dbt.adapters.deltawiden.writing.store_assignment import is_storable
@@ -187,11 +194,13 @@ def _of_iceberg(new: DataType, snapshot: TableSnapshot) -> Iterator[Blocker]:
 def _has_void(path: Path, new: DataType, snapshot: TableSnapshot) -> bool:
     if not contains(new, spark.NullType):
         return False
-    collections = (spark.ArrayType, spark.MapType)
-    in_collection = any(isinstance(inner, collections) for inner in every_type(new)) or any(
-        part in ("element", "key", "value") for part in path[1:-1]
-    )
-    return in_collection or not snapshot.engine.can(Capability.TYPE_A_VOID_COLUMN)
+    around: list[DataType | None] = [snapshot.schema]
+    for part in path[:-1]:
+        around.append(type_in(around[-1], part))
+    inside = (inner for inner in every_type(new) if contains(inner, spark.NullType))
+    return any(
+        isinstance(each, (spark.ArrayType, spark.MapType)) for each in (*around, *inside)
+    ) or not snapshot.engine.can(Capability.TYPE_A_VOID_COLUMN)
 
 
 def _names(data_type: DataType) -> Iterator[str]:
