@@ -12,6 +12,7 @@ from dbt.adapters.deltawiden.sql.identifiers import (
     path_text,
     quote,
     quote_once,
+    read_name,
 )
 from tests.unit.strategies import many_examples, paths
 
@@ -105,6 +106,22 @@ def test_any_other_name_is_quoted_as_a_whole(name: str):
     assert quote_once(name) == quote(name)
 
 
+@pytest.mark.parametrize(
+    ("name", "path", "sql"),
+    [
+        ("s.größe", ("s", "größe"), "`s`.`größe`"),
+        ("straße.x", ("straße", "x"), "`straße`.`x`"),
+        ("stats.2024", ("stats", "2024"), "`stats`.`2024`"),
+        ("`my col`.1st", ("my col", "1st"), "`my col`.`1st`"),
+        ("2024", ("2024",), "`2024`"),
+        ("s.my-field", ("s.my-field",), "`s.my-field`"),
+    ],
+)
+def test_a_path_of_words_is_one_though_spark_needs_quotes(name: str, path, sql: str):
+    assert (read_name(name), quote_once(name), name_sql(name)) == (path, sql, sql)
+    assert names_sql([name]) == sql
+
+
 @many_examples
 @given(st.text(min_size=1))
 def test_a_name_that_is_quoted_once_stays_so(name: str):
@@ -137,6 +154,7 @@ def test_every_part_of_a_relation_is_quoted_and_a_path_stays_one():
         ("my-day, hour", "`my-day, hour`"),
         ("a) as select 1 --", "`a) as select 1 --`"),
         ("days(ts)) location '/x' --", "`days(ts)) location '/x' --`"),
+        ("größe, s.2024", "`größe`, `s`.`2024`"),
         ("a,", "`a,`"),
         ([], ""),
     ],

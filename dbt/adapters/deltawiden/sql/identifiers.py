@@ -8,10 +8,15 @@ Path = tuple[str, ...]
 
 _PATH_PART = re.compile(r"`((?:[^`]|``)+)`|([^`.]+)")
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_PART = rf"(?:{_PLAIN_NAME.pattern}|`(?:[^`]|``)+`)"
+_QUOTED_NAME = r"`(?:[^`]|``)+`"
+_PART = rf"(?:{_PLAIN_NAME.pattern}|{_QUOTED_NAME})"
 _NAME = re.compile(rf"{_PART}(?:\.{_PART})*")
+# Spark reads its parts as names once they are quoted: `s.größe`, `stats.2024`.
+_WORD = rf"(?:\w+|{_QUOTED_NAME})"
+_WORDS = re.compile(rf"{_WORD}(?:\.{_WORD})*")
 _ARGUMENT = rf"\s*(?:{_NAME.pattern}|\d+)\s*"
-_COLUMN = re.compile(rf"[A-Za-z]\w*\({_ARGUMENT}(?:,{_ARGUMENT})*\)|{_NAME.pattern}")
+_TRANSFORM = re.compile(rf"[A-Za-z]\w*\({_ARGUMENT}(?:,{_ARGUMENT})*\)")
+_COLUMN = re.compile(rf"{_TRANSFORM.pattern}|{_WORDS.pattern}")
 _COLUMNS = re.compile(rf"\s*(?:{_COLUMN.pattern})\s*(?:,\s*(?:{_COLUMN.pattern})\s*)*")
 
 
@@ -77,14 +82,15 @@ def _unquoted(part: re.Match[str]) -> str:
 def quote_once(name: str) -> str:
     """Render a name from a configuration or a profile for a statement.
 
-    It is unchanged if Spark reads it as a name (``s.id``, ``delta.`/data/orders```), else quoted.
+    It is unchanged if Spark reads it as a name (``s.id``, ``delta.`/data/orders```), else quoted:
+    each part of a path (``s.größe``), and any other text as one name.
     """
-    return name if _NAME.fullmatch(name) else quote(name)
+    return name if _NAME.fullmatch(name) else path_sql(read_name(name))
 
 
 def read_name(name: str) -> Path:
-    """Parse a name from a configuration. A text that is not a name to Spark is the only part."""
-    return parse_path(name) if _NAME.fullmatch(name) else (name,)
+    """Parse a name from a configuration. A text that is not a path of words is the only part."""
+    return parse_path(name) if _WORDS.fullmatch(name) else (name,)
 
 
 def name_sql(*parts: str) -> str:
@@ -109,7 +115,7 @@ def names_sql(given: str | Sequence[str]) -> str:
         https://iceberg.apache.org/docs/latest/spark-ddl/#partitioned-by
     """
     names = columns_listed(given)
-    return ", ".join(name if _COLUMN.fullmatch(name) else quote(name) for name in names)
+    return ", ".join(n if _TRANSFORM.fullmatch(n) else quote_once(n) for n in names)
 
 
 def names_listed(configured: str | Sequence[str] | None) -> list[str]:
