@@ -34,6 +34,11 @@ def model(dbt, session):
     dbt.config(materialized='table', partition_by='p')
     return session.sql("select 1 as id, cast('' as string) as p")
 """
+WIDE = """
+{{ config(materialized='table', partition_by='p') }}
+select '' as p, named_struct({% for i in range(40) %}'f{{ i }}', {{ i }},{% endfor %} 'z', 0) as s
+-- here
+"""
 NULL_TEXT = "'__HIVE_DEFAULT_PARTITION__'"
 
 
@@ -93,3 +98,13 @@ class TestPythonModels:
     def test_are_checked_when_the_table_is_made(self, project):
         run = dbt("run")
         assert "The model of_python has the value '' (string)" in run.message("of_python")
+
+
+class TestAWideStructInAQueryThatEndsInAComment:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"wide.sql": WIDE}
+
+    @pytest.mark.usefixtures("by_sql_alone")
+    def test_is_checked_by_sql_alone(self, project):
+        assert "The model wide has the value '' (string)" in dbt("run").message("wide")

@@ -247,6 +247,14 @@ class TestKindsOfTables:
         again = document(NAME, relations=[t.name])["tables"][0]
         assert (again["state"], t.version) == ("nothing_to_do", version + 1)
 
+    @pytest.mark.usefixtures("by_sql_alone")
+    def test_columns_can_have_the_names_of_sparks_metadata(self, project, spark, table):
+        t = table("metadata")
+        create(spark, t.name)
+        spark.sql(f"alter table {t.name} add columns (_metadata int, __Metadata int)")
+        assert document(NAME, relations=[t.name])["tables"][0]["state"] == "rewritten"
+        assert found(t) == {"amount": 8, "n": 8, "s": 8}
+
 
 def row_ids(table: Table) -> list[tuple]:
     rows = table.spark.sql(f"select id, _metadata.row_id from {table.name} order by id")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from dbt.adapters.deltawiden.delta.data_files import FilesBySql
+from dbt.adapters.deltawiden.delta.data_files import FilesBySql, metadata_name
 
 PARTITIONED = {"amount": "decimal(12,4)", "a b": "string"}
 
@@ -28,3 +28,8 @@ def test_partition_values_are_read_from_the_names_of_folders(
 ):
     files = FilesBySql("t", "/w/t", lambda query: [(path, 10)], partitioned_by)
     assert [file.partition_values for file in files.list()] == [values]
+
+
+def test_sparks_column_of_metadata_has_a_name_that_no_column_has():
+    assert metadata_name(["id"]) == "_metadata"
+    assert metadata_name(["__METADATA", "_Metadata", "id"]) == "___metadata"

@@ -1,7 +1,7 @@
 """The data files of a Delta table: list them, read their types, rewrite them."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
@@ -108,12 +108,14 @@ class FilesBySql:
 
     Attributes:
         partitioned_by: the partition columns, each with its type as SQL.
+        metadata: the column with the metadata of files.
     """
 
     table: str
     location: str
     fetch_rows: FetchRows
     partitioned_by: Mapping[str, str] = field(default_factory=dict)
+    metadata: str = "_metadata"
     rewrites_single_files: bool = field(default=False, init=False)
 
     @property
@@ -130,7 +132,8 @@ class FilesBySql:
     def list(self) -> Sequence[DataFile]:
         """List the files of the newest version that have rows."""
         rows = self.fetch_rows(
-            f"select _metadata.file_path, _metadata.file_size from {self.table} group by 1, 2"
+            f"select {self.metadata}.file_path, {self.metadata}.file_size from {self.table} "
+            "group by 1, 2"
         )
         return [
             DataFile(path, size, partition_values=self._values_in_path(path))
@@ -189,7 +192,7 @@ class FilesBySql:
         # As JSON, because dbt reads some texts in a result as numbers or null.
         rows = self.fetch_rows(
             f"select distinct to_json(array({values})) from {self.table} "
-            f"where _metadata.file_path in ({paths})"
+            f"where {self.metadata}.file_path in ({paths})"
         )
         return " or ".join(f"({self._is_partition(json.loads(row[0]))})" for row in rows)
 
@@ -198,6 +201,19 @@ class FilesBySql:
             f"{quote(name)} <=> cast({literal(value)} as {data_type})"
             for (name, data_type), value in zip(self.partitioned_by.items(), values, strict=True)
         )
+
+
+def metadata_name(columns: Iterable[str]) -> str:
+    """Return the name that Spark gives to the column with the metadata of files, beside others.
+
+    Source:
+        Spark's ``ExposesMetadataColumns.metadataOutputWithOutConflicts``
+    """
+    taken = {column.lower() for column in columns}
+    name = "_metadata"
+    while name in taken:
+        name = f"_{name}"
+    return name
 
 
 def find_stale(

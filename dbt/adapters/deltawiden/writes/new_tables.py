@@ -59,6 +59,7 @@ class NewTables:
                 the table would have buckets, which Delta does not have; or the contract declares a
                 column that the table can't have.
             CompilationError: it can't be known which rows are in the batch.
+            DbtDatabaseError: the query is not valid. Without its schema, nothing can be checked.
         """
         self._views.check(context, query)
         self._check_clustering(query, context["config"])
@@ -75,10 +76,9 @@ class NewTables:
         if buckets:
             raise invalid_configuration(name, buckets)
         wanted = read_clustering(config)
-        schema = self._backend.schema_if_valid(query) if wanted else None
-        if schema is None:
+        if not wanted:
             return
-        paths, problems = find_columns(wanted or (), schema)
+        paths, problems = find_columns(wanted, self._backend.schema_to_check(query))
         if problems:
             texts = (f"liquid_clustered_by: {path_text(path)}: {why}" for path, why in problems)
             raise invalid_configuration(name, texts)
@@ -116,19 +116,17 @@ class NewTables:
             config.model.config["tblproperties"] = properties
 
     def _with_batch_checked(self, query: str, config: Any, model: Mapping[str, Any]) -> str:
-        is_batch = creates_table_by_batch(config, model)
-        schema = self._backend.schema_if_valid(query) if is_batch else None
-        if schema is None:
+        if not creates_table_by_batch(config, model):
             return query
+        schema = self._backend.schema_to_check(query)
         return select_from(batch_checked_sql(schema, config, model), query)
 
     def _with_partitions_checked(self, query: str, table: SparkRelation, spec: ModelSpec) -> str:
         columns = columns_named(spec.partition_by)
         is_text = keeps_partitions_as_text(spec.file_format)
-        is_checked = columns and is_text and spec.checks_values
-        schema = self._backend.schema_if_valid(query) if is_checked else None
-        if schema is None:
+        if not columns or not is_text or not spec.checks_values:
             return query
+        schema = self._backend.schema_to_check(query)
         written = table.incorporate(is_delta=spec.file_format == "delta")
         check = self._evolution.value_check(spec.name, written, schema, columns)
         selected = partitions_checked_sql(schema, check)
@@ -162,10 +160,9 @@ class NewTables:
         try:
             if not may_read_char(self._backend.analyse(query).text):
                 return query
-            schema = self._backend.query_schema(query)
         except DbtRuntimeError:
-            return query  # The statement itself will say what is wrong.
-        return select_from(strings_sql(schema), query)
+            pass  # If the query is not valid, its schema can't be read, either.
+        return select_from(strings_sql(self._backend.schema_to_check(query)), query)
 
     def feature_properties(self, query: str) -> dict[str, str]:
         """Return the table properties without which a query can't replace an existing Delta table.

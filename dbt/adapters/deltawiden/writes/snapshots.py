@@ -143,10 +143,13 @@ class SnapshotEvolution:
 
         Returns:
             A query with the same columns; ``query`` itself if none of the times is a date.
+
+        Raises:
+            DbtDatabaseError: the query is not valid.
         """
-        schema = self._backend.schema_if_valid(query)
-        dates = _times(schema.fields, columns, DateType) if schema is not None else []
-        if schema is None or not dates:
+        schema = self._backend.schema_to_check(query)
+        dates = _times(schema.fields, columns, DateType)
+        if not dates:
             return query
         # All times are of one type. `dbt_valid_to_current` can be a timestamp.
         has_moments = bool(_times(schema.fields, columns, TimestampType))

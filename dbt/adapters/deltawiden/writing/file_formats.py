@@ -147,9 +147,7 @@ def checked_format_query(backend: SqlBackend, query: str, spec: ModelSpec) -> st
     """
     if spec.file_format not in CHECKED_FORMATS or not spec.checks_values:
         return query
-    schema = backend.schema_if_valid(query)
-    if schema is None:
-        return query
+    schema = backend.schema_to_check(query)
     partitioned_by = columns_named(spec.partition_by)
     selected = checked_format_sql(schema, spec.file_format, partitioned_by, spec.name)
     return select_from(selected, query) if selected else query

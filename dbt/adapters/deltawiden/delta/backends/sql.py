@@ -18,7 +18,7 @@ from dbt.adapters.deltawiden.delta.backends.explain import (
     ExplainedQuery,
     may_read_char,
 )
-from dbt.adapters.deltawiden.delta.data_files import DataFiles, FilesBySql
+from dbt.adapters.deltawiden.delta.data_files import DataFiles, FilesBySql, metadata_name
 from dbt.adapters.deltawiden.delta.engine import Engine, read_engine, read_spark_version
 from dbt.adapters.deltawiden.delta.partition_columns import can_lose_values, with_partition_columns
 from dbt.adapters.deltawiden.delta.relations import provider, relation_sql
@@ -31,6 +31,7 @@ from dbt.adapters.deltawiden.sql.describe_parser import (
 )
 from dbt.adapters.deltawiden.sql.identifiers import Path, quote
 from dbt.adapters.deltawiden.sql.literals import property_text
+from dbt.adapters.deltawiden.sql.queries import in_lines
 from dbt.adapters.deltawiden.sql.types import contains, type_sql
 from dbt.adapters.deltawiden.sql.versions import Version
 
@@ -173,7 +174,21 @@ class SqlBackend:
         Raises:
             DbtDatabaseError: the query is not valid.
         """
-        return read_schema(self._describe(query), f"({query})", self._describe)
+        return read_schema(self._describe(query), f"({in_lines(query)})", self._describe)
+
+    def schema_to_check(self, query: str) -> StructType:
+        """Read the schema of a query that is written next, to check its values.
+
+        Raises:
+            ViewRefused: the query reads a view that has narrower types than its table.
+            DbtDatabaseError: the query is not valid.
+        """
+        try:
+            return self.query_schema(query)
+        except DbtRuntimeError:
+            # The error of a statement says more, and nothing is written unchecked if it has none.
+            self._describe(query)
+            raise
 
     def schema_if_valid(self, query: str) -> StructType | None:
         """Read the schema of a query's result. None if it is not valid: its statement says why."""
@@ -279,7 +294,9 @@ class SqlBackend:
         snapshot = self.snapshot(table)
         types = {field.name: field.dataType for field in self.schema(table)}
         partitioned_by = {name: type_sql(types[name]) for name in snapshot.partition_columns}
-        return FilesBySql(snapshot.name, snapshot.location, self.fetch_rows, partitioned_by)
+        return FilesBySql(
+            snapshot.name, snapshot.location, self.fetch_rows, partitioned_by, metadata_name(types)
+        )
 
     def widen_floats(self, table_name: str, leaves: Sequence[Path]) -> None:
         """Correct the statistics of float leaves, then change the leaves to double. SQL can't."""
