@@ -82,6 +82,15 @@ def test_every_session_has_the_safe_settings_unless_the_profile_has_others(given
     assert parameters[prefix + LISTS_IN_FILTERS] == "0"
 
 
+@pytest.mark.parametrize("method", ["thrift", "http"])
+def test_a_setting_without_the_prefix_does_not_count_on_a_thrift_server(method: str):
+    """The server does not give it to its sessions."""
+    own = {DECIMAL_FILTERS: "true"}
+    credentials = profile(schema="shop", **METHODS[method], server_side_parameters=own)
+    assert credentials.server_side_parameters[f"set:hiveconf:{DECIMAL_FILTERS}"] == "false"
+    assert credentials.given_settings[DECIMAL_FILTERS] == "false"
+
+
 def test_a_sql_warehouse_gets_no_settings():
     """It refuses a session with settings that it does not know."""
     given = {"method": "odbc", "host": "h", "driver": "d", "endpoint": "e"}

@@ -157,10 +157,10 @@ class DeltaWidenCredentials(SparkCredentials):
         is_session = self.method == ConnectionMethod.SESSION
         outside = outside_settings(os.environ) if is_session else {}
         given = {**outside, **self._session_settings}
-        is_thrift = self.method in (ConnectionMethod.THRIFT, ConnectionMethod.HTTP)
-        prefix = _FOR_SESSION if is_thrift else ""
-        added = {f"{prefix}{key}": text for key, text in SAFE_SETTINGS.items() if key not in given}
-        self.server_side_parameters.update(added)
+        missing = {
+            self._prefix + key: SAFE_SETTINGS[key] for key in SAFE_SETTINGS if key not in given
+        }
+        self.server_side_parameters.update(missing)
 
     @property
     def given_settings(self) -> Mapping[str, str]:
@@ -170,8 +170,13 @@ class DeltaWidenCredentials(SparkCredentials):
 
     @property
     def _session_settings(self) -> Mapping[str, str]:
-        given = self.server_side_parameters
-        return {key.removeprefix(_FOR_SESSION): value for key, value in given.items()}
+        prefix, given = self._prefix, self.server_side_parameters
+        return {key.removeprefix(prefix): given[key] for key in given if key.startswith(prefix)}
+
+    @property
+    def _prefix(self) -> str:
+        is_thrift = self.method in (ConnectionMethod.THRIFT, ConnectionMethod.HTTP)
+        return _FOR_SESSION if is_thrift else ""
 
     @cached_property
     def spark_start(self) -> SparkStart:
