@@ -142,6 +142,48 @@ def test_every_separator_of_a_properties_file_is_known(environment: Environment,
     assert items(SparkStart.read({}, environment).settings[EXTENSIONS]) == ["a.B", EXTENSION]
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("spark.x a.A,\\\n   b.B", "a.A,b.B"),
+        ("spark.x a\\\\\nspark.y b", "a\\"),
+        ("spark.x \\\n = a", "a"),
+        ("# a comment \\\nspark.x a", "a"),
+        ("! a comment\n\n  spark\\.x=a\\tb \\u00fc\\ud83d\\ude00  ", "a\tb ü😀"),
+        ("spark.x a\\", "a"),
+        ("spark.x", ""),
+        ("spark.x a\u2028b=c:d", "a\u2028b=c:d"),
+    ],
+)
+def test_a_file_of_settings_has_the_format_of_java(environment: Environment, text: str, value: str):
+    with_defaults(environment, text)
+    assert SparkStart.read({}, environment).outside["spark.x"] == value
+
+
+def test_a_character_that_is_not_utf_8_does_not_stop_dbt(environment: Environment):
+    """Spark replaces it."""
+    file = Path(environment["SPARK_CONF_DIR"], "spark-defaults.conf")
+    file.write_bytes("# für\nspark.x a".encode("latin-1"))
+    assert SparkStart.read({}, environment).outside["spark.x"] == "a"
+
+
+def test_the_user_s_file_of_settings_replaces_spark_defaults(environment: Environment):
+    with_defaults(environment, "spark.x defaults\nspark.y defaults")
+    own = Path(environment["SPARK_CONF_DIR"], "own.conf")
+    own.write_text("spark.x own\nspark.sql.shuffle.partitions 7", encoding="utf-8")
+    for option in (f"--properties-file {own}", f"--properties-file={own}"):
+        start = SparkStart.read({}, with_arguments(environment, f"{option} --conf spark.z=1"))
+        partitions = {"spark.sql.shuffle.partitions": "7"}
+        assert start.outside == {"spark.x": "own", **partitions, "spark.z": "1"}
+        assert not start.settings.keys() & partitions.keys()
+    both = with_arguments(environment, f"--properties-file {own} --load-spark-defaults")
+    assert SparkStart.read({}, both).outside == {
+        "spark.x": "own",
+        "spark.y": "defaults",
+        **partitions,
+    }
+
+
 def test_spark_defaults_of_a_spark_home_are_read(tmp_path: Path, environment: Environment):
     home = tmp_path / "spark"
     (home / "conf").mkdir(parents=True)

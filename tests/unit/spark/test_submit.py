@@ -35,6 +35,13 @@ def test_the_defaults_come_first_as_they_are(tmp_path: Path):
     assert words == ["pyspark-shell"]
 
 
+def test_the_defaults_need_not_be_utf_8(tmp_path: Path):
+    defaults = tmp_path / "spark-defaults.conf"
+    defaults.write_bytes("# für\nspark.a 1".encode("latin-1"))
+    _, text, *_ = given("", {}, defaults)
+    assert text == "# f\ufffdr\nspark.a 1\n\n"
+
+
 def test_the_user_s_file_replaces_the_defaults(tmp_path: Path):
     defaults, own = tmp_path / "spark-defaults.conf", tmp_path / "own.conf"
     defaults.write_text("spark.a 1")

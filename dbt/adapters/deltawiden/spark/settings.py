@@ -10,8 +10,9 @@ from delta.pip_utils import configure_spark_with_delta_pip
 from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.spark.machine import cores, memory_bytes
+from dbt.adapters.deltawiden.spark.properties_file import read_settings
 from dbt.adapters.deltawiden.spark.storage_folder import default_warehouse
-from dbt.adapters.deltawiden.spark.submit import submitted_settings
+from dbt.adapters.deltawiden.spark.submit import settings_files, submitted_settings
 
 EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 CATALOG_SETTING = "spark.sql.catalog.spark_catalog"
@@ -96,9 +97,16 @@ def is_local(master: str) -> bool:
 def outside_settings(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the user's settings of Spark that are not in the profile.
 
-    They are in ``spark-defaults.conf`` and in ``PYSPARK_SUBMIT_ARGS``, which takes precedence.
+    They are in ``spark-defaults.conf``, or in the file that ``PYSPARK_SUBMIT_ARGS`` names in its
+    place, and in ``PYSPARK_SUBMIT_ARGS`` itself, which takes precedence.
+
+    Source:
+        https://spark.apache.org/docs/latest/configuration.html#dynamically-loading-spark-properties
     """
-    return {**_spark_defaults(environment), **submitted_settings(environment)}
+    settings: dict[str, str] = {}
+    for file in settings_files(environment, defaults_file(environment)):
+        settings |= read_settings(file)
+    return {**settings, **submitted_settings(environment)}
 
 
 def iceberg_settings(session: Mapping[str, str]) -> dict[str, str]:
@@ -211,20 +219,6 @@ def defaults_file(environment: Mapping[str, str]) -> Path:
     """Return the file with the user's default settings. It may not exist."""
     folder = environment.get("SPARK_CONF_DIR") or str(spark_home(environment) / "conf")
     return Path(folder) / "spark-defaults.conf"
-
-
-def _spark_defaults(environment: Mapping[str, str]) -> dict[str, str]:
-    """Read spark-defaults.conf, which spark-submit applies after the settings it is given.
-
-    Source:
-        https://spark.apache.org/docs/latest/configuration.html#dynamically-loading-spark-properties
-    """
-    file = defaults_file(environment)
-    if not file.is_file():
-        return {}
-    lines = (line.strip() for line in file.read_text(encoding="utf-8").splitlines())
-    pairs = (re.split(r"[\s=:]+", line, maxsplit=1) for line in lines if line[:1] not in ("", "#"))
-    return {pair[0]: pair[1] for pair in pairs if len(pair) == 2}
 
 
 def items(text: str) -> list[str]:

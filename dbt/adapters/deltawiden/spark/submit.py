@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dbt.adapters.deltawiden.spark.java import OPTION_SETTINGS
+from dbt.adapters.deltawiden.spark.properties_file import read_text
 
 _ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
 _PROGRAM = "pyspark-shell"
@@ -49,6 +50,18 @@ def submitted_settings(environment: Mapping[str, str]) -> dict[str, str]:
     return settings
 
 
+def settings_files(environment: Mapping[str, str], defaults: Path) -> list[Path]:
+    """Return the files with the user's settings. The last one takes precedence.
+
+    Args:
+        defaults: the file with the user's default settings. It may not exist.
+    """
+    file, others = _split(environment)
+    if file is None:
+        return [defaults]
+    return [defaults, file] if "--load-spark-defaults" in others else [file]
+
+
 @dataclass(frozen=True)
 class Submission:
     """The arguments of spark-submit, and the files that they name."""
@@ -73,7 +86,8 @@ def submission(
         a file that is given with ``--properties-file`` replaces the default one, so its text is
         repeated. The last value of a key counts.
     """
-    own_file, others = _split(environment)
+    _, others = _split(environment)
+    texts = map(read_text, settings_files(environment, defaults))
     given = {**submitted_settings(environment), **settings}
     with contextlib.ExitStack() as stack:
         files: tuple[int, ...] = ()
@@ -81,7 +95,7 @@ def submission(
             path, files = stack.enter_context(_unnamed(java_options))
             default, extra = OPTION_SETTINGS
             given |= {default: "", extra: f"-XX:VMOptionsFile={path}"}
-        text = f"{_text(own_file or defaults)}\n\n{_properties(given)}"
+        text = "\n\n".join([*texts, _properties(given)])
         path, file = stack.enter_context(_unnamed(text))
         words = [_PROPERTIES_FILE, path, *others, _PROGRAM]
         yield Submission(shlex.join(words), (*files, *file))
@@ -100,10 +114,6 @@ def _split(environment: Mapping[str, str]) -> tuple[Path | None, list[str]]:
         elif word != _PROGRAM:
             others.append(word)
     return file, others
-
-
-def _text(file: Path) -> str:
-    return file.read_text(encoding="utf-8") if file.is_file() else ""
 
 
 def _properties(settings: Mapping[str, str]) -> str:
