@@ -1,6 +1,7 @@
 """Convert a pandas data frame to a Spark data frame, with the same values or an error."""
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -39,9 +40,9 @@ def spark_frame(frame: Any, spark: SparkSession) -> DataFrame:
         return spark.createDataFrame(pyarrow.Table.from_arrays(columns, table.column_names))
     # Spark 3.5 would read a timestamp without time zone in Python's own time zone.
     zone = str(spark.conf.get("spark.sql.session.timeZone"))
-    zoned = [_in_zone(column, zone) for column in columns]
-    table = pyarrow.Table.from_arrays(zoned, table.column_names)
-    return spark.createDataFrame(table.to_pylist(), from_arrow_schema(table.schema))
+    table = pyarrow.Table.from_arrays(columns, table.column_names)
+    rows = [_in_zone(row, zone) for row in table.to_pylist()]
+    return spark.createDataFrame(rows, from_arrow_schema(table.schema))
 
 
 def _stored(name: str, series: Any, column: Any) -> Any:
@@ -52,7 +53,9 @@ def _stored(name: str, series: Any, column: Any) -> Any:
     given = None
     try:
         stored = column.cast(microseconds)
-        if series.dtype == object and _can_change(column.type):
+        # Those of a category can be Python objects, too.
+        values = getattr(series.dtype, "categories", series)
+        if values.dtype == object and _can_change(microseconds):
             given = series.tolist()
     except ArrowInvalid:
         stored, given = column.cast(microseconds, safe=False), column.to_pylist()
@@ -112,7 +115,11 @@ def _every_type(arrow_type: Any) -> Iterator[Any]:
 
 
 def _in_microseconds(arrow_type: Any) -> Any:
-    """Return a type with microseconds in place of other units of time, at every depth."""
+    """Return a type with microseconds in place of other units of time, at every depth.
+
+    PySpark can miss the times in a dictionary (a category of pandas) and in another kind of list,
+    and leave them in UTC, so these get the plain type.
+    """
     import pyarrow
     from pyarrow import types
 
@@ -120,9 +127,11 @@ def _in_microseconds(arrow_type: Any) -> Any:
         return pyarrow.timestamp("us", arrow_type.tz)
     if types.is_duration(arrow_type):
         return pyarrow.duration("us")
-    if types.is_list(arrow_type) or types.is_large_list(arrow_type):
-        make = pyarrow.list_ if types.is_list(arrow_type) else pyarrow.large_list
-        return make(_in_microseconds(arrow_type.value_type))
+    if types.is_dictionary(arrow_type):
+        return _in_microseconds(arrow_type.value_type)
+    lists = (types.is_list, types.is_large_list, types.is_fixed_size_list)
+    if any(check(arrow_type) for check in lists):
+        return pyarrow.list_(_in_microseconds(arrow_type.value_type))
     if types.is_struct(arrow_type):
         fields = [arrow_type.field(place) for place in range(arrow_type.num_fields)]
         return pyarrow.struct([field.with_type(_in_microseconds(field.type)) for field in fields])
@@ -132,9 +141,13 @@ def _in_microseconds(arrow_type: Any) -> Any:
     return arrow_type
 
 
-def _in_zone(column: Any, zone: str) -> Any:
-    from pyarrow import compute, types
+def _in_zone(value: Any, zone: str) -> Any:
+    from pyarrow import compute, scalar
 
-    if types.is_timestamp(column.type) and column.type.tz is None:
-        return compute.assume_timezone(column, zone)
-    return column
+    if isinstance(value, dict):
+        return {name: _in_zone(inner, zone) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_in_zone(inner, zone) for inner in value]
+    if isinstance(value, datetime) and value.tzinfo is None:
+        return compute.assume_timezone(scalar(value), zone).as_py()
+    return value
