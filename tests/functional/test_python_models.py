@@ -1,5 +1,7 @@
 """Python models run in dbt's SparkSession and are written like SQL models."""
 
+import sys
+
 import pytest
 
 from tests.functional.support import dbt, needs_delta_4
@@ -16,25 +18,39 @@ def model(dbt, spark):
 PANDAS = """
 from decimal import Decimal
 
-import pandas
+import pandas, pyarrow
+
+TIME = pandas.Timestamp('2024-01-02 03:04:05.123456')
+LISTS = pandas.ArrowDtype(pyarrow.large_list(pyarrow.timestamp('us')))
 
 def model(dbt, spark):
     return pandas.DataFrame({
         'id': [2**53 + 1, 2],
         'text': ['a', None],
-        'at': [pandas.Timestamp('2024-01-02 03:04:05.123456'), None],
-        'nested': [[{'at': pandas.Timestamp('2024-01-02 03:04:05.123456'), 'n': Decimal('1.50')}],
-                   None],
+        'at': [TIME, None],
+        'nested': [[{'at': TIME, 'n': Decimal('1.50')}], None],
+        'list': pandas.Series([[TIME], None], dtype=LISTS),
     })
 """
+# PySpark finds the time zone of a category only if the frame has other times.
+CATEGORY = """
+import pandas
+
+def model(dbt, spark):
+    at = pandas.Timestamp('2024-01-02 03:04')
+    return pandas.DataFrame({'at': pandas.Categorical([at, None])})
+"""
 FUNCTIONS = """
+import sys
 from pyspark.sql import Window
 from pyspark.sql.functions import col, row_number, udf
 
 def model(dbt, spark):
     doubled = udf(lambda n: n * 2, 'int')
     number = row_number().over(Window.orderBy(col('id').desc()))
-    return dbt.ref('parent').select('id', doubled(col('n')).alias('doubled'), number.alias('place'))
+    prefix = udf(lambda n: sys.prefix)
+    return dbt.ref('parent').select('id', doubled(col('n')).alias('doubled'), number.alias('place'),
+                                    prefix(col('n')).alias('prefix'))
 """
 CUT = """
 import datetime, decimal, numpy, pandas
@@ -50,9 +66,15 @@ CUT_VALUES = {
     "nanoseconds": ("[NANOSECONDS]", "Timestamp('2024-01-02 03:04:05.123456789')", "v"),
     "in_a_struct": ("[{'a': [None, NANOSECONDS]}]", "05.123456789')", "v.a.element"),
     "of_numpy": ("[numpy.array([NANOSECONDS.to_datetime64()])]", "05.123456789')", "v.element"),
+    "in_a_category": ("pandas.Categorical([NANOSECONDS])", "05.123456789')", "v"),
     "no_number": ("[decimal.Decimal('1.5'), decimal.Decimal('NaN')]", "Decimal('NaN')", "v"),
     "no_number_inside": ("[[{'a': decimal.Decimal('NaN')}]]", "Decimal('NaN')", "v.element.a"),
     "time_of_day": ("[[DATE, datetime.datetime(2024, 1, 1, 5)]]", "2024, 1, 1, 5, 0)", "v.element"),
+    "time_of_a_category": (
+        "pandas.Series([DATE, datetime.datetime(2024, 1, 1, 5)], dtype=object).astype('category')",
+        "2024, 1, 1, 5, 0)",
+        "v",
+    ),
 }
 INCREMENTAL = """
 def model(dbt, spark):
@@ -88,6 +110,7 @@ class TestPythonModels:
             "parent.sql": PARENT,
             "as_table.py": TABLE,
             "of_pandas.py": PANDAS,
+            "category.py": CATEGORY,
             "by_functions.py": FUNCTIONS,
             **{f"{name}.py": CUT.format(ROWS=cut[0]) for name, cut in CUT_VALUES.items()},
             "merged.py": INCREMENTAL,
@@ -112,16 +135,18 @@ class TestPythonModels:
 
     def test_a_pandas_frame_keeps_its_values(self, runs, table):
         assert runs[0].status("of_pandas") == "success", runs[0].message("of_pandas")
-        columns = ("id", "text", "string(at)", "string(nested[0].at)", "string(nested[0].n)")
-        assert table("of_pandas").rows(*columns) == [
-            (2, None, None, None, None),
-            (2**53 + 1, "a", *["2024-01-02 03:04:05.123456"] * 2, "1.50"),
+        times = [f"string({place})" for place in ("at", "nested[0].at", "list[0]")]
+        assert table("of_pandas").rows("id", "text", "string(nested[0].n)", *times) == [
+            (2, None, None, *[None] * 3),
+            (2**53 + 1, "a", "1.50", *["2024-01-02 03:04:05.123456"] * 3),
         ]
+        assert table("category").rows("string(at)") == [(None,), ("2024-01-02 03:04:00",)]
 
     def test_the_functions_of_pyspark_belong_to_the_session(self, runs, table):
         assert runs[0].status("by_functions") == "success", runs[0].message("by_functions")
-        expected = [(0, 0, 3), (1, 2, 2), (2, 4, 1)]
-        assert table("by_functions").rows("id", "doubled", "place") == expected
+        # They run with dbt's own Python, which has the modules of the model.
+        expected = [(0, 0, 3, sys.prefix), (1, 2, 2, sys.prefix), (2, 4, 1, sys.prefix)]
+        assert table("by_functions").rows("id", "doubled", "place", "prefix") == expected
 
     @needs_delta_4
     @pytest.mark.parametrize("name", ["merged", "appended"])

@@ -1,5 +1,6 @@
 """The settings that Spark starts with, and their precedence."""
 
+import sys
 from pathlib import Path
 
 import delta
@@ -190,6 +191,25 @@ def test_spark_defaults_of_a_spark_home_are_read(tmp_path: Path, environment: En
     (home / "conf" / "spark-defaults.conf").write_text("spark.master yarn\n", encoding="utf-8")
     settings = SparkStart.read({}, {"SPARK_HOME": str(home)}).settings
     assert not settings.keys() & ONE_MACHINE
+
+
+@pytest.mark.parametrize(
+    ("parameters", "variables", "python"),
+    [
+        ({}, {}, sys.executable),
+        ({"spark.pyspark.python": "p"}, {}, "p"),
+        ({"spark.pyspark.python": "p", "spark.master": "yarn"}, {}, "p"),
+        ({"spark.pyspark.python": "p"}, {"PYSPARK_PYTHON": "q"}, "q"),
+        ({"spark.master": "yarn"}, {}, None),  # PySpark's own default
+    ],
+)
+def test_functions_run_with_the_user_s_python_or_that_of_dbt(
+    environment: Environment,
+    parameters: dict[str, str],
+    variables: dict[str, str],
+    python: str | None,
+):
+    assert SparkStart.read(parameters, {**environment, **variables}).python == python
 
 
 # Values that are joined with the user's values

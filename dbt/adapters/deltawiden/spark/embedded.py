@@ -86,7 +86,10 @@ def _start(start: SparkStart, found: JarCache | None, log: TextIO) -> ClassArchi
         if found is not None and resolved.resolves_packages:
             found.write(SparkConf(_jvm=gateway.jvm).get("spark.jars", "").split(","))
             archive = find_archive(_with_jars(start, found))
-    _keep_hive_files(SparkContext(conf=_conf(resolved.settings), gateway=gateway))
+    context = SparkContext(conf=_conf(resolved.settings), gateway=gateway)
+    # PySpark itself takes the first python3 of the PATH, whatever spark.pyspark.python is.
+    context.pythonExec = start.python or context.pythonExec
+    _keep_hive_files(context)
     return archive
 
 

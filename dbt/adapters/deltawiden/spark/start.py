@@ -1,6 +1,7 @@
 """What a Spark that dbt starts is started with, read once from the profile and the environment."""
 
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -60,6 +61,13 @@ class SparkStart:
     def is_on_one_machine(self) -> bool:
         """Whether Spark runs in a single process."""
         return is_local(self.every["spark.master"])
+
+    @property
+    def python(self) -> str | None:
+        """The Python that functions run with. None on a cluster if the user names none."""
+        own = sys.executable if self.is_on_one_machine else None
+        named = self.given.get("spark.pyspark.python", own)
+        return self.environment.get("PYSPARK_PYTHON", named)
 
     @property
     def own_packages(self) -> str | None:

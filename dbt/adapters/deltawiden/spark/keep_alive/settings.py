@@ -106,10 +106,9 @@ def kept_start(start: SparkStart) -> SparkStart:
 
 def kept_environment(start: SparkStart) -> dict[str, str]:
     """Return the environment variables that a kept Spark starts with."""
-    python = start.given.get("spark.pyspark.python", sys.executable)
     kept = {key: start.environment[key] for key in start.environment.keys() - _OF_ANOTHER_SPARK}
     # A Spark Connect server reads only this variable. Functions need the Python that dbt has.
-    return {"PYSPARK_PYTHON": python, **kept}
+    return {**kept, "PYSPARK_PYTHON": start.python or sys.executable}
 
 
 def settings_key(start: SparkStart) -> str:
