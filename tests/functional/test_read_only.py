@@ -61,7 +61,8 @@ def test_a_log_of_spark_that_belongs_to_another_user(project: Path):
     (project / "logs").mkdir()
     log = project / "logs" / "spark.log"
     log.touch()
-    with read_only(log):
+    log.with_name("dbt.log").touch()
+    with read_only(log.parent):
         run = dbt(project, "run", "--vars", "type: int")
     assert f"Spark's output can't be written to {log}: Permission denied" in run.stdout
     assert "--log-path" in run.stdout

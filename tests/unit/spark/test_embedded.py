@@ -29,6 +29,17 @@ def test_a_log_is_private_and_has_a_name(tmp_path: Path):
     assert (tmp_path / "spark.log").stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.parametrize("link", [Path.symlink_to, Path.hardlink_to])
+def test_a_log_is_not_a_file_that_another_user_has_made(tmp_path: Path, link):
+    theirs = tmp_path / "theirs"
+    theirs.write_text("theirs")
+    link(tmp_path / "spark.log", theirs)
+    with embedded._private_file(tmp_path / "spark.log") as log:
+        log.write("ours")
+    assert theirs.read_text() == "theirs"
+    assert (tmp_path / "spark.log").read_text() == "ours"
+
+
 def test_a_log_that_cannot_be_written_is_named(tmp_path: Path):
     with pytest.raises(embedded.SparkDidNotStart, match=f"written to {tmp_path}: Is a directory"):
         embedded.start_spark(SparkStart.read({}), tmp_path)

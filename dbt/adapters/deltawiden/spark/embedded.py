@@ -147,16 +147,19 @@ def _log_file() -> Path:
 def _private_file(file: Path) -> TextIO:
     """Open a file that only the user can read: Spark's lines can show settings and rows."""
     try:
-        os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+        # Another user can have made the file, or a link in its place, and would read it.
+        file.unlink(missing_ok=True)
+        # By its path: the stream of a descriptor does not have the path as its name.
+        return open(file, "x", encoding="utf-8", opener=_open_private)
     except OSError as error:
         raise SparkDidNotStart(
             f"Spark's output can't be written to {file}: {error.strerror}. Delete that file, or "
             "choose another folder with --log-path"
         ) from error
-    with contextlib.suppress(OSError):  # A file system without permissions.
-        os.chmod(file, 0o600)
-    # By its path: the stream of a descriptor does not have the path as its name.
-    return file.open("w", encoding="utf-8")
+
+
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def _read(log_file: Path) -> str:
