@@ -1,5 +1,6 @@
 """The jars that are cached between starts of Spark."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,22 @@ def test_nothing_is_kept_if_the_folder_cannot_be_written(jars: list[Path], tmp_p
     found = JarCache(PACKAGES, {"XDG_CACHE_HOME": str(no_folder)})
     found.write(uris(jars))
     assert found.read() == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the owner of a folder")
+@pytest.mark.parametrize("of", ["another user", "a link"])
+def test_jars_are_not_taken_from_a_folder_that_another_user_can_have_made(
+    found: JarCache, jars: list[Path], tmp_path: Path, of: str, monkeypatch: pytest.MonkeyPatch
+):
+    found.write(uris(jars))
+    folder = tmp_path / "cache" / "dbt-deltawiden"
+    assert folder.stat().st_mode & 0o777 == 0o700
+    if of == "a link":
+        folder.symlink_to(folder.rename(tmp_path / "theirs"))
+    else:
+        monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    assert found.read() == []
+    found.write(uris(jars))  # and without an error
 
 
 def test_nothing_else_is_left_beside_the_file(found: JarCache, jars: list[Path]):

@@ -25,8 +25,9 @@ import pyspark
 from dbt.adapters.events.logging import AdapterLogger
 
 from dbt.adapters.deltawiden.__version__ import version
-from dbt.adapters.deltawiden.spark.jar_cache import cache_folder, jar_path, without_other_versions
+from dbt.adapters.deltawiden.spark.jar_cache import jar_path, without_other_versions
 from dbt.adapters.deltawiden.spark.machine import memory_bytes
+from dbt.adapters.deltawiden.spark.private_folder import cache_folder
 from dbt.adapters.deltawiden.spark.settings import bundled_jars_dir
 from dbt.adapters.deltawiden.spark.start import SparkStart
 
@@ -207,7 +208,12 @@ def find_archive(start: SparkStart) -> ClassArchive | None:
         "options": [*decisive, memory],
     }
     key = hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
-    file = os.path.abspath(cache_folder(environment) / "classes" / f"{key}.jsa")
+    try:
+        # The classes in an archive run as the user.
+        file = os.path.abspath(cache_folder(environment, "classes") / f"{key}.jsa")
+    except OSError as error:
+        logger.debug(f"There is no archive of Spark's classes: {error}")
+        return None
     return ClassArchive(file, os.pathsep.join(entries), decisive, memory)
 
 

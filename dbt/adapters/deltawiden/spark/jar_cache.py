@@ -22,6 +22,7 @@ from dbt.adapters.deltawiden.spark.file_lock import (
     try_lock,
     wait_for_lock,
 )
+from dbt.adapters.deltawiden.spark.private_folder import cache_folder
 
 logger = AdapterLogger("DeltaWiden")
 
@@ -30,7 +31,8 @@ class JarCache:
     """The jars that Ivy resolved for ``spark.jars.packages``, stored in the user's cache folder."""
 
     def __init__(self, packages: str, environment: Mapping[str, str]) -> None:
-        self._file = cache_folder(environment) / f"{quote(packages, safe='')}.json"
+        self._environment = environment
+        self._name = f"{quote(packages, safe='')}.json"
 
     def read(self) -> list[str]:
         """Return the URIs of the jars, or an empty list if one of the files has changed."""
@@ -44,22 +46,19 @@ class JarCache:
         """Store the URIs of the jars that Ivy resolved. Or the next start resolves them."""
         try:
             text = json.dumps(_sizes(jars), indent=1)
-            self._file.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(self._file, text)
         except (OSError, ValueError) as error:
-            logger.debug(f"The jars that Spark has found are not kept in {self._file}: {error}")
+            logger.debug(f"The jars that Spark has found are not kept: {error}")
 
     def forget(self) -> None:
         """Delete the stored jars, so that the next start resolves them again."""
         with contextlib.suppress(OSError):
             self._file.unlink()
 
-
-def cache_folder(environment: Mapping[str, str]) -> Path:
-    """Return this adapter's folder in the user's cache folder. It may not exist."""
-    # https://specifications.freedesktop.org/basedir-spec/latest/ (XDG_CACHE_HOME)
-    cache = environment.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return Path(cache, "dbt-deltawiden")
+    @property
+    def _file(self) -> Path:
+        # The jars that it names run as the user.
+        return cache_folder(self._environment) / self._name
 
 
 def without_bundled(jars: Iterable[str], own: Path) -> list[str]:
@@ -136,6 +135,4 @@ def _wait(handle: int) -> None:
 def _open(environment: Mapping[str, str]) -> int:
     if not HAS_FILE_LOCKS:
         raise OSError("This system has no file locks")
-    folder = cache_folder(environment)
-    folder.mkdir(parents=True, exist_ok=True)
-    return open_lock(folder / "packages.lock")
+    return open_lock(cache_folder(environment) / "packages.lock")

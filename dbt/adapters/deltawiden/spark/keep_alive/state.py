@@ -20,8 +20,8 @@ from dbt.adapters.deltawiden.spark.file_lock import (
     try_lock,
     wait_for_lock,
 )
-from dbt.adapters.deltawiden.spark.jar_cache import cache_folder
 from dbt.adapters.deltawiden.spark.keep_alive.processes import Process
+from dbt.adapters.deltawiden.spark.private_folder import NotPrivate, cache_root, private_folder
 
 _ATTACH_SECONDS = 600
 """How long to wait for another dbt that starts Spark: its first start may download jars."""
@@ -252,30 +252,19 @@ def spark_folder(place: str, environment: Mapping[str, str]) -> SparkFolder:
     """
     if not HAS_FILE_LOCKS:
         raise DbtConfigError("keep_alive needs Linux or macOS: remove it from the profile")
-    root = _root(environment)
+    root = cache_root(environment) / "kept"
     path = root / hashlib.sha256(place.encode()).hexdigest()[:16]
     for folder in (root, path):
-        if folder.is_symlink():
-            raise DbtConfigError(
-                f"keep_alive needs a folder of its own, and {folder} is a symbolic link: another "
-                "user may have made it. Remove the link, or set XDG_CACHE_HOME to another folder"
-            )
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            private_folder(folder)
+        except NotPrivate as error:
+            raise DbtConfigError(f"keep_alive needs {error}") from error
         except OSError as error:
             raise DbtConfigError(
                 f"keep_alive needs a folder for its port, its token and its logs, and {folder} "
                 f"can't be made: {error.strerror}. Set XDG_CACHE_HOME to a folder that dbt may "
                 "write to"
             ) from error
-        status = folder.lstat()
-        if status.st_uid != os.geteuid():
-            raise DbtConfigError(
-                f"keep_alive needs a folder that belongs to the user of dbt, and {folder} belongs "
-                f"to the user with the id {status.st_uid}. Set XDG_CACHE_HOME to another folder"
-            )
-        if status.st_mode & 0o077:
-            folder.chmod(0o700)
     # From now on, no other process removes it.
     os.utime(path)
     return SparkFolder(path)
@@ -283,7 +272,7 @@ def spark_folder(place: str, environment: Mapping[str, str]) -> SparkFolder:
 
 def spark_folders(environment: Mapping[str, str]) -> list[SparkFolder]:
     """Return the folders of all kept Sparks of the user."""
-    root = _root(environment)
+    root = cache_root(environment) / "kept"
     return [SparkFolder(path) for path in sorted(root.iterdir())] if root.is_dir() else []
 
 
@@ -302,10 +291,6 @@ def _is_unused(folder: SparkFolder) -> bool:
     spark = folder.read()
     is_running = spark is not None and spark.is_running
     return not is_running and time.time() - changed > _UNUSED_SECONDS
-
-
-def _root(environment: Mapping[str, str]) -> Path:
-    return cache_folder(environment) / "kept"
 
 
 def _is_left(file: Path) -> bool:

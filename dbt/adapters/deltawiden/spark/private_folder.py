@@ -1,0 +1,52 @@
+"""The user's cache folder, for what dbt runs, or keeps secret: no other user can write to it."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+
+class NotPrivate(OSError):
+    """A folder that other users can write to. The message says what is needed, and what is."""
+
+
+def cache_root(environment: Mapping[str, str]) -> Path:
+    """Return this adapter's folder in the user's cache folder. It may not exist."""
+    # https://specifications.freedesktop.org/basedir-spec/latest/ (XDG_CACHE_HOME)
+    cache = environment.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return Path(cache, "dbt-deltawiden")
+
+
+def cache_folder(environment: Mapping[str, str], *names: str) -> Path:
+    """Return this adapter's folder in the user's cache folder, or one in it, which is made.
+
+    Raises:
+        OSError: it can't be made, or it is not the user's alone.
+    """
+    folder = private_folder(cache_root(environment))
+    for name in names:
+        folder = private_folder(folder / name)
+    return folder
+
+
+def private_folder(folder: Path) -> Path:
+    """Make a folder if it does not exist, and close it to other users.
+
+    Raises:
+        NotPrivate: another user can have made it.
+        OSError: it can't be made or closed.
+    """
+    if folder.is_symlink():
+        raise NotPrivate(
+            f"a folder of its own, and {folder} is a symbolic link: another "
+            "user may have made it. Remove the link, or set XDG_CACHE_HOME to another folder"
+        )
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    status = folder.lstat()
+    if os.name == "posix" and status.st_uid != os.geteuid():
+        raise NotPrivate(
+            f"a folder that belongs to the user of dbt, and {folder} belongs "
+            f"to the user with the id {status.st_uid}. Set XDG_CACHE_HOME to another folder"
+        )
+    if os.name == "posix" and status.st_mode & 0o077:
+        folder.chmod(0o700)
+    return folder
