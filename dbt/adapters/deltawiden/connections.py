@@ -39,7 +39,7 @@ from dbt.adapters.deltawiden.sql.queries import GAP, reads_only
 logger = AdapterLogger("DeltaWiden")
 
 # PyHive quotes a text in such a way that Spark still substitutes the `${...}` in it.
-_QUOTED_BY_PYHIVE = (ConnectionMethod.THRIFT, ConnectionMethod.HTTP)
+_OF_PYHIVE = (ConnectionMethod.THRIFT, ConnectionMethod.HTTP)
 
 # dbt's name for the connection of a command, on which it runs the hooks of `on-run-start`.
 _OF_COMMAND = "master"
@@ -113,12 +113,14 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
             DbtConfigError: it sets a setting with which values would be lost.
         """
         check_statement(sql)
-        given = self.get_thread_connection()
-        method = given.credentials.method
-        if given.name != _OF_COMMAND and _CHANGES_SESSION.match(sql):
-            _use_copy(given)
-        if bindings is not None and method in _QUOTED_BY_PYHIVE:
-            sql, bindings = sql % tuple(literal(value) for value in bindings), None
+        used = self.get_thread_connection()
+        if used.name != _OF_COMMAND and _CHANGES_SESSION.match(sql):
+            _use_copy(used)
+        if used.credentials.method in _OF_PYHIVE:
+            with self.exception_handler(sql):
+                _retry_a_read_only(used, sql)
+            if bindings is not None:
+                sql, bindings = sql % tuple(literal(value) for value in bindings), None
         connection, cursor = super().add_query(sql, auto_begin, bindings, *arguments, **options)
         if connection.name == _OF_COMMAND:
             _repeat(sql)
@@ -192,6 +194,17 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
         release_functions()
         release_session()
         release_kept()
+
+
+def _retry_a_read_only(connection: Connection, sql: str) -> None:
+    """Let dbt-spark run a statement again only if it reads.
+
+    If the connection is lost while dbt-spark asks for the state of a statement, it runs it again
+    (``query_retries``). The server can still be running the first one, so a write would be twice in
+    the table.
+    """
+    retries = connection.credentials.query_retries
+    connection.handle.query_retries = retries if reads_only(sql) else 0
 
 
 def _open_server(open_it: Callable[[Connection], Connection], connection: Connection) -> Connection:

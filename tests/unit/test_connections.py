@@ -1,0 +1,55 @@
+"""Statements whose connection is lost."""
+
+import multiprocessing
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from dbt.adapters.contracts.connection import Connection
+from dbt.adapters.spark.connections import PyhiveConnectionWrapper
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager
+from dbt.adapters.deltawiden.credentials import ConnectionMethod, DeltaWidenCredentials
+
+
+class LostConnection:
+    """A connection of PyHive that sends statements, and is lost before their results come."""
+
+    def __init__(self) -> None:
+        self.sent: list[str] = []
+
+    def cursor(self) -> "LostConnection":
+        return self
+
+    def execute(self, sql: str, bindings: Any, async_: bool) -> None:
+        self.sent.append(sql)
+
+    def poll(self) -> None:
+        raise ConnectionResetError("Connection reset by peer")
+
+
+@pytest.mark.parametrize("method", [ConnectionMethod.THRIFT, ConnectionMethod.HTTP])
+@pytest.mark.parametrize(
+    ("sql", "times"),
+    [
+        ("/* dbt */ select 1", 3),
+        ("describe t", 3),
+        ("insert into t select 1", 1),
+        ("with a as (select 1) insert into t select * from a", 1),
+        ("merge into t using s on true when matched then delete", 1),
+    ],
+)
+def test_only_a_statement_that_reads_is_run_again(method: ConnectionMethod, sql: str, times: int):
+    credentials = DeltaWidenCredentials(
+        schema="shop", method=method, host="h", poll_interval=0, query_retries=2
+    )
+    lost = LostConnection()
+    handle = PyhiveConnectionWrapper(lost, poll_interval=0, query_retries=2)
+    manager = DeltaWidenConnectionManager(SimpleNamespace(), multiprocessing.get_context())
+    manager.set_thread_connection(
+        Connection("deltawiden", "a node", credentials, state="open", handle=handle)
+    )
+    with pytest.raises(DbtRuntimeError, match="Connection lost while polling query status"):
+        manager.add_query(sql)
+    assert len(lost.sent) == times
