@@ -140,7 +140,7 @@ class TestPythonModels:
             (2, None, None, *[None] * 3),
             (2**53 + 1, "a", "1.50", *["2024-01-02 03:04:05.123456"] * 3),
         ]
-        assert table("category").rows("string(at)") == [(None,), ("2024-01-02 03:04:00",)]
+        assert table("category").rows("string(at)") == [("2024-01-02 03:04:00",), (None,)]
 
     def test_the_functions_of_pyspark_belong_to_the_session(self, runs, table):
         assert runs[0].status("by_functions") == "success", runs[0].message("by_functions")
