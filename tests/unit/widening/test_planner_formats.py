@@ -88,6 +88,14 @@ def test_every_other_format_has_the_changes_of_iceberg_tables():
         assert bool(plan.refusals) == (after == "decimal(9,3)")
 
 
+def test_iceberg_can_refuse_a_new_column_before_a_type_changes():
+    before, after = {"a": "int"}, {"a": "bigint", "b": "void"}
+    adds, widens = "alter table `s`.`t` add columns (`b` void)", "`a` type bigint"
+    plan = make_plan(before, after, snapshot=table_snapshot({}, format="iceberg"))
+    assert plan.statements == [adds, f"alter table `s`.`t` alter column {widens}"]
+    assert make_plan(before, after).statements[-1] == adds
+
+
 def test_a_table_of_another_format_gets_no_property_of_delta():
     snapshot = table_snapshot({}, format="iceberg")
     plan = make_plan({"a": "int"}, {"a": "int", "t": "timestamp_ntz"}, snapshot=snapshot)
@@ -111,6 +119,14 @@ DUCKLAKE = frozenset({Compatibility.DUCKLAKE})
         ("date", "timestamp_ntz", ICEBERG | DUCKLAKE, "ducklake, iceberg_v2"),
         ("date", "timestamp_ntz", ICEBERG, "iceberg_v2"),
         ("date", "timestamp_ntz", DUCKLAKE, "ducklake"),
+        (("int", "int"), ("bigint", "int"), ICEBERG, "iceberg_v2"),
+        (("smallint", "int"), ("bigint", "int"), ICEBERG | DUCKLAKE, "iceberg_v2"),
+        ([({"k": "float"}, "int")], [({"k": "double"}, "int")], ICEBERG, "iceberg_v2"),
+        (("decimal(9,2)", "int"), ("decimal(9,3)", "int"), ICEBERG, "iceberg_v2"),
+        (("int", "int"), ("bigint", "int"), DUCKLAKE, ""),
+        (("int", "int"), ("int", "bigint"), ICEBERG, ""),
+        # Iceberg stores both as int.
+        (("tinyint", "int"), ("int", "int"), ICEBERG, ""),
     ],
 )
 def test_a_change_that_another_format_lacks_is_refused(table, source, compatible_with, missing):

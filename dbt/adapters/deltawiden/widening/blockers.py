@@ -212,6 +212,7 @@ def _names(data_type: DataType) -> Iterator[str]:
 # The other rules that Iceberg V2 also has start with a type that no Iceberg column has: Iceberg
 # stores tinyint and smallint as int, and char and varchar as string.
 _FROM_TYPES = (spark.IntegerType, spark.FloatType, spark.DecimalType)
+_INT = (spark.ByteType, spark.ShortType, spark.IntegerType)
 
 
 def iceberg_blockers(
@@ -230,6 +231,14 @@ def iceberg_blockers(
         yield Blocker(Reason.NOT_IN_ICEBERG_TABLES)
     elif policy.type_widening is False:
         yield Blocker(Reason.TURNED_OFF)
+
+
+def formats_with(change: TypeChange, rule: Rule, table: StructType) -> frozenset[Compatibility]:
+    """Return the other formats in which a table that they read, too, can have a type change."""
+    is_int = rule.from_type in _INT and rule.to_type in _INT
+    if is_int or not is_in_map_key(change.path, table):
+        return rule.also_in_formats
+    return rule.also_in_formats - {Compatibility.ICEBERG_V2}
 
 
 def _is_in_iceberg(rule: Rule) -> bool:

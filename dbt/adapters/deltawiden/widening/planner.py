@@ -16,6 +16,7 @@ from dbt.adapters.deltawiden.sql.identifiers import path_text
 from dbt.adapters.deltawiden.sql.types import contains
 from dbt.adapters.deltawiden.widening.blockers import (
     drop_blockers,
+    formats_with,
     iceberg_blockers,
     is_partition_column,
     new_field_blockers,
@@ -43,6 +44,7 @@ from dbt.adapters.deltawiden.widening.steps import (
     DropColumns,
     SetProperties,
     SetStatistics,
+    Stage,
     Step,
     restore_statistics,
 )
@@ -177,10 +179,11 @@ def _change_steps(
 ) -> tuple[Step, ...]:
     table = snapshot.name
     properties = _properties(changes, new, snapshot)
+    stage = Stage.NEW_COLUMNS_IN_ICEBERG if snapshot.is_iceberg else Stage.NEW_COLUMNS
     return (
         *((SetProperties(table, properties),) if properties else ()),
         *type_steps(changes, snapshot),
-        *((AddColumns(table, new),) if new else ()),
+        *((AddColumns(table, new, stage),) if new else ()),
     )
 
 
@@ -250,7 +253,7 @@ def _change_blockers(
         if rule.manual and not by_hand:
             yield Blocker(Reason.MANUAL)
         else:
-            yield from _settings_blockers(rule, policy, snapshot)
+            yield from _settings_blockers(change, rule, policy, snapshot)
         yield from type_change_blockers(change.path, change.to_type, rule, snapshot)
         yield from range_blockers(change, snapshot)
         if is_partition_column(change.path, snapshot):
@@ -266,8 +269,11 @@ def _float_blockers(change: TypeChange, snapshot: TableSnapshot) -> Iterator[Blo
         yield Blocker(Reason.FLOAT_STATISTICS)
 
 
-def _settings_blockers(rule: Rule, policy: Policy, snapshot: TableSnapshot) -> Iterator[Blocker]:
-    missing = (policy.compatible_with | snapshot.compatible_with) - rule.also_in_formats
+def _settings_blockers(
+    change: TypeChange, rule: Rule, policy: Policy, snapshot: TableSnapshot
+) -> Iterator[Blocker]:
+    wanted = policy.compatible_with | snapshot.compatible_with
+    missing = wanted - formats_with(change, rule, snapshot.schema)
     if missing:
         yield Blocker(Reason.INCOMPATIBLE, ", ".join(sorted(other.value for other in missing)))
     if rule.recorded and policy.type_widening is False:

@@ -30,6 +30,8 @@ class Stage(IntEnum):
     """All later steps have the new names."""
     CLUSTERING = auto()
     """The engine alone knows which types it can cluster by."""
+    NEW_COLUMNS_IN_ICEBERG = auto()
+    """Iceberg alone knows which types a table of its version can have."""
     TYPES = auto()
     NEW_COLUMNS = auto()
     NEW_CLUSTERING = auto()
@@ -246,11 +248,13 @@ class _FieldsStep(Step):
         return tuple(path_text(field.path) for field in self.fields)
 
 
+@dataclass(frozen=True)
 class AddColumns(_FieldsStep):
     """Adds columns and nested fields."""
 
-    stage = Stage.NEW_COLUMNS
     verb: ClassVar[str] = "added"
+
+    stage: Stage = Stage.NEW_COLUMNS
 
     def _sql(self) -> str:
         added = (f"{path_sql(each.path)} {type_sql(each.field.dataType)}" for each in self.fields)
