@@ -26,7 +26,9 @@ def detail(**values: Any) -> Rows:
     return [{"location": "/w/t", "partitionColumns": "[]", **values}]
 
 
-@pytest.mark.parametrize("feature", ["catalogManaged", "catalogOwned-preview"])
+@pytest.mark.parametrize(
+    "feature", ["catalogManaged", "catalogOwned-preview", "coordinatedCommits-preview"]
+)
 def test_the_log_of_a_table_that_its_catalog_manages_is_not_read(feature: str):
     managed = [
         (f"delta.feature.{feature}", "supported"),

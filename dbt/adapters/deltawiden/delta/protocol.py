@@ -25,8 +25,10 @@ WRITER_COMPATIBILITY = {
 TYPE_WIDENING_FEATURE = "typeWidening"
 PREVIEW_FEATURE = "typeWidening-preview"
 WIDENING_FEATURES = (TYPE_WIDENING_FEATURE, PREVIEW_FEATURE)
-CATALOG_MANAGED_FEATURES = frozenset({"catalogManaged", "catalogOwned-preview"})
-"""The table feature of a table whose commits its catalog accepts, and that of its preview."""
+CATALOG_MANAGED_FEATURES = frozenset(
+    {"catalogManaged", "catalogOwned-preview", "coordinatedCommits-preview"}
+)
+"""The table feature of a table whose commits its catalog accepts, and those of its previews."""
 DELETION_VECTORS = "deletionVectors"
 CHECKPOINT_PROTECTION_FEATURE = "checkpointProtection"
 
