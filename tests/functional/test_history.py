@@ -1,6 +1,7 @@
 """The type changes of a table, read from its log by SQL alone, are those that were made."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from delta.tables import DeltaTable, IdentityGenerator
@@ -13,6 +14,7 @@ from dbt.adapters.deltawiden.delta.transaction_log import newest_schema
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.identifiers import path_sql
 from dbt.adapters.deltawiden.sql.types import parse_type
+from tests.small import settings_of
 
 # Delta removes type changes from the schemas that it shows, unless this is off.
 HIDES = "spark.databricks.delta.typeWidening.removeSchemaMetadata"
@@ -98,11 +100,32 @@ def test_a_log_whose_commits_were_cleaned_up_is_read_from_its_checkpoint(spark, 
     spark.sql(f"alter table {table} set tblproperties ('delta.checkpointInterval' = '1')")
     spark.sql(f"insert into {table} (a) values (1)")
     (folder,) = tmp_path.rglob("_delta_log")
-    newest = max(folder.glob("*.checkpoint*.parquet")).name.split(".")[0]
-    for commit in folder.glob("*.json"):
-        if commit.name.split(".")[0] < newest:
-            commit.unlink()
+    clean_up(folder)
     assert set(metadata(spark, table).changes) == made
+
+
+def test_a_checkpoint_in_json_is_read(spark, schema, tmp_path):
+    name = f"{schema}.in_json"
+    spark.sql(
+        f"create table {name} (a tinyint) using delta location '{tmp_path}' tblproperties "
+        "('delta.enableTypeWidening' = 'true', 'delta.checkpointPolicy' = 'v2')"
+    )
+    spark.sql(f"alter table {name} alter column a type int")
+    with settings_of(spark, {"spark.databricks.delta.checkpointV2.topLevelFileFormat": "json"}):
+        spark.sql(f"alter table {name} set tblproperties ('delta.checkpointInterval' = '1')")
+        spark.sql(f"insert into {name} values (1)")
+    clean_up(tmp_path / "_delta_log")
+    assert len(list((tmp_path / "_delta_log").glob("*.checkpoint.*.json"))) > 0
+    assert [change.text for change in metadata(spark, name).changes] == ["a: tinyint -> int"]
+
+
+def clean_up(log: Path) -> None:
+    """Delete the commits before the newest checkpoint. Delta leaves the files of a compaction."""
+    (log / f"{0:020}.{1:020}.compacted.json").write_text((log / f"{0:020}.json").read_text())
+    newest = max(log.glob("*.checkpoint*")).name.split(".")[0]
+    for commit in log.glob(f"{'[0-9]' * 20}.json"):
+        if commit.stem < newest:
+            commit.unlink()
 
 
 def test_a_new_table_has_no_changes_and_names_its_computed_columns(spark, schema):

@@ -38,7 +38,7 @@ def commit(schema: str) -> Rows:
 
 
 COMMITS = (
-    "select value from text.`{}/_delta_log/*.json` "
+    "select value from text.`{}/_delta_log/{{????????????????????,*.checkpoint.*}}.json` "
     "where ltrim(value) like '{{\"metaData\"%' order by _metadata.file_name desc limit 1"
 )
 CHECKPOINTS = (

@@ -29,7 +29,7 @@ def newest_schema(location: str, fetch_rows: FetchRows) -> str:
     # The oldest commits are deleted first, so a commit that is left is newer than a deleted one.
     # A checkpoint contains the metadata of the commits before it, in Parquet or in JSON.
     commits = fetch_rows(
-        f"select value from {_files('text', location, '*.json')} "
+        f"select value from {log_files(location)} "
         "where ltrim(value) like '{\"metaData\"%' order by _metadata.file_name desc limit 1"
     )
     if commits:
@@ -56,7 +56,7 @@ def history_has_type_changes(location: str, fetch_rows: FetchRows) -> bool:
         "select min(case when _metadata.file_name rlike '^[0-9]{20}[.]json$' "
         "then cast(substring(_metadata.file_name, 1, 20) as bigint) end), "
         "max(case when ltrim(value) like '{\"metaData\"%' and value like '%delta.typeChanges%' "
-        f"then 1 else 0 end) from {_files('text', location, '*.json')}"
+        f"then 1 else 0 end) from {log_files(location)}"
     )
     if int(found) or int(first or 0) == 0:
         return bool(int(found))
@@ -82,15 +82,22 @@ def history_expiry(location: str, plus: str, fetch_rows: FetchRows) -> str:
     rows = fetch_rows(
         "select date_format(coalesce(max(_metadata.file_modification_time), current_timestamp()) "
         f"+ cast('{interval}' as interval), \"yyyy-MM-dd'T'HH:mm:ssXXX\") "
-        f"from {_files('text', location, '*.json')} "
+        f"from {log_files(location)} "
         """where value like '{"commitInfo"%"operation":"DROP FEATURE"%"columns"%'"""
     )
     return str(rows[0][0])
 
 
 def log_files(location: str) -> str:
-    """Render the JSON files of a table's log as a table of lines with the column ``value``."""
-    return _files("text", location, "*.json")
+    """Render the JSON files of a table's log as a table of lines with the column ``value``.
+
+    They are the commits, and checkpoints of the second version. A log compaction repeats commits,
+    and Delta leaves it in the log when it deletes them: ``<from>.<to>.compacted.json``.
+
+    Source:
+        Delta's protocol, "File Types"; Delta's ``MetadataCleanup``
+    """
+    return _files("text", location, "{????????????????????,*.checkpoint.*}.json")
 
 
 def file_sql(source: str, path: str) -> str:
