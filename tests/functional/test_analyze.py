@@ -65,8 +65,9 @@ class TestAnalyze:
 
     def test_what_it_can_not_work_on_is_an_error(self, table):
         version = table("vectors").version
-        printed = operate("analyze", relations=["a_view", "vectors"])
-        assert "analyze: 2 of 2 tables failed" in printed
-        assert "This is a view, which has no files. Run analyze on the table" in printed
-        assert "DELTA_UNSUPPORTED_STATS_RECOMPUTE_WITH_DELETION_VECTORS" in printed
+        for dry_run in (True, False):
+            printed = operate("analyze", relations=["a_view", "vectors"], dry_run=dry_run)
+            assert "analyze: 2 of 2 tables failed" in printed
+            assert "This is a view, which has no files. Run analyze on the table" in printed
+            assert "DELTA_UNSUPPORTED_STATS_RECOMPUTE_WITH_DELETION_VECTORS" in printed
         assert table("vectors").version == version

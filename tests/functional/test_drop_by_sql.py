@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
+from pyspark.sql.functions import col
 
 from dbt.adapters.deltawiden.delta.backends.sql import USER_METADATA, SqlBackend
 from dbt.adapters.deltawiden.delta.data_files import FilesBySql, Progress, StaleFile
@@ -116,6 +117,16 @@ def test_remaining_stale_files_are_an_error(opened, table, spark):
     create(spark, table("lazy").name, ARRAY)
     with pytest.raises(DbtRuntimeError, match=r"still hold older types, such as arr\.element in"):
         drop_from_table(opened(table("lazy"), Lazy), False, dry_run=False)
+
+
+def test_changes_of_another_table_stop_a_drop_before_its_first_statement(opened, table, spark):
+    change = {"fromType": "short", "toType": "integer", "tableVersion": 1}
+    column = col("id").cast("short").alias("v", metadata={"delta.typeChanges": [change]})
+    spark.range(3).select(column).write.format("delta").saveAsTable(table("copied").name)
+    for dry_run in (True, False):
+        with pytest.raises(DbtRuntimeError, match="No SQL statement removes the recorded type"):
+            drop_from_table(opened(table("copied")), False, dry_run)
+    assert table("copied").version == 0
 
 
 def test_missing_rows_are_an_error(opened, table, spark):

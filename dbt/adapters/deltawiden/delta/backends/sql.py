@@ -39,6 +39,10 @@ USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
 """The setting with the user metadata that Delta stores in each commit,
 https://docs.delta.io/latest/delta-batch.html#set-user-defined-commit-metadata."""
 
+_NO_REMOVAL = (
+    "No SQL statement removes the recorded type changes from a table's schema. {}Run the operation "
+    "again with method: session, without keep_alive, on the same metastore."
+)
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 Execute = Callable[..., tuple[Any, Any]]
@@ -322,11 +326,19 @@ class SqlBackend:
         SQL has no statement for it: a DbtRuntimeError.
         """
         raise DbtRuntimeError(
-            "No SQL statement removes the recorded type changes from a table's schema. All files "
-            "have the types of the table now. Run the operation again with method: session, "
-            "without keep_alive, on the same metastore. (On a cluster, Delta's own DROP FEATURE "
-            "fails: https://github.com/delta-io/delta/pull/5697.)"
+            _NO_REMOVAL.format("All files have the types of the table now. ")
+            + " (On a cluster, Delta's own DROP FEATURE fails: "
+            "https://github.com/delta-io/delta/pull/5697.)"
         )
+
+    def require_removal_of_changes(self) -> None:
+        """Check that this connection can remove recorded type changes.
+
+        Raises:
+            DbtRuntimeError: SQL has no statement for it.
+        """
+        if not self.corrects_statistics:
+            raise DbtRuntimeError(_NO_REMOVAL.format(""))
 
     def allow_long_view(self, query: str) -> None:
         """Let the embedded metastore store a long view. A server's metastore needs no change."""

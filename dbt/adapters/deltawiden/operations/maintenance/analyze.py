@@ -7,7 +7,9 @@ none if its writer did not collect them: another program, a conversion from Parq
 """
 
 from dbt_common.events.format import pluralize
+from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.deltawiden.delta.protocol import DELETION_VECTORS
 from dbt.adapters.deltawiden.operations.maintenance.table import MaintainedTable
 from dbt.adapters.deltawiden.operations.result import OperationResult, log_progress
 from dbt.adapters.deltawiden.sql.sizes import size_text
@@ -17,13 +19,19 @@ def analyze_table(table: MaintainedTable, dry_run: bool) -> OperationResult:
     """Collect the statistics of a table's files again, in one commit. It changes no row.
 
     Raises:
-        DbtDatabaseError: Delta refused it. It can't do this for tables with deletion vectors.
+        DbtRuntimeError: the table can have deletion vectors.
+        DbtDatabaseError: Delta refused it.
 
     Source:
         Delta's ``StatisticsCollection.recompute``
     """
     table.backend.require_statistics()
     files = table.files.list()
+    if files and DELETION_VECTORS in table.snapshot().features:  # Delta says so without a dry run.
+        raise DbtRuntimeError(
+            "[DELTA_UNSUPPORTED_STATS_RECOMPUTE_WITH_DELETION_VECTORS] Delta does not collect the "
+            "statistics of a table with deletion vectors again."
+        )
     size = size_text(sum(file.size for file in files))
     step = f"collect the statistics of {pluralize(len(files), 'file')} ({size})"
     if files and not dry_run:

@@ -51,7 +51,8 @@ def drop_from_table(
             if that has a type change. Otherwise, no version is lost.
 
     Raises:
-        DbtRuntimeError: the table is not in the expected state afterwards.
+        DbtRuntimeError: the table is not in the expected state afterwards; or, before the first
+            statement, the connection can't remove type changes that another table has recorded.
         DbtDatabaseError: Delta refused a statement.
 
     Source:
@@ -61,6 +62,8 @@ def drop_from_table(
     started = time.monotonic()
     reader = FeatureReader(table)
     before = reader.read()
+    if before.has_copied_changes:
+        table.backend.require_removal_of_changes()
     history = history_of_drop(table, before, truncate_history)
     work = _Drop(table, reader, before, history, dry_run)
     work.run_all()
