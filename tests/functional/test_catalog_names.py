@@ -18,6 +18,12 @@ GROWS = """
           on_schema_change='append_new_columns', type_widening=true, HERE) }}
 select 1 as id, cast({{ var('amount', '1.25') }} as decimal({{ var('type', '8,2') }})) as amount
 """
+NUMBERS = """
+{{ config(materialized='incremental', incremental_strategy='append',
+          on_schema_change='append_new_columns', type_widening=true) }}
+select cast(7 as {{ var('int', 'int') }}) as n, cast('0.7' as {{ var('float', 'float') }}) as x
+"""
+WIDE = {"int": "bigint", "float": "double"}
 PYTHON = """
 def model(dbt, session):
     dbt.config(materialized='incremental', incremental_strategy='append',
@@ -78,7 +84,7 @@ class TestProfile:
 
     @pytest.fixture(scope="class")
     def models(self):
-        return MODELS
+        return {**MODELS, "numbers.sql": NUMBERS}
 
     @pytest.fixture(scope="class")
     def seeds(self):
@@ -104,8 +110,13 @@ class TestProfile:
         return dbt("--debug", "build")
 
     @pytest.fixture(scope="class")
-    def second(self, first):
-        return dbt("--debug", "build", type="12,4", amount="1.2367")
+    def planned(self, first):
+        arguments = json.dumps({"models": ["numbers"]})
+        return dbt("run-operation", "plan", "--args", arguments, **WIDE).output
+
+    @pytest.fixture(scope="class")
+    def second(self, first, planned):
+        return dbt("--debug", "build", type="12,4", amount="1.2367", **WIDE)
 
     def test_every_node_is_in_the_catalog(self, first, project):
         assert {result.status for result in first.results.values()} <= {"success", "pass"}
@@ -119,6 +130,24 @@ class TestProfile:
         assert table("grows").types["amount"] == "decimal(12,4)"
         assert [str(row) for row in table("grows").rows("amount")[0]] == ["1.2367"]
         assert table("grows").operations(0) == ["CHANGE COLUMN", "MERGE"]
+
+    def test_a_float_is_widened_with_its_statistics(self, planned, second, table):
+        assert "`x` type double /* with the statistics of its files */" in planned
+        assert table("numbers").types == {"n": "bigint", "x": "double"}
+        # As a float, 0.7 is a smaller number.
+        numbers = table("numbers").spark.table(table("numbers").name)
+        assert numbers.where("x < 0.7").count() == 1
+
+    def test_operations_change_files(self, second, table):
+        found = {}
+        for name in ("analyze", "repair_statistics", "rewrite_widened_files", "optimize", "vacuum"):
+            (found[name],) = document(name, relations=["numbers"])["tables"]
+        (found["drop"],) = document("drop_type_widening", relations=["numbers"])["tables"]
+        assert {name: each.get("error") for name, each in found.items()} == dict.fromkeys(found)
+        # The run has rewritten the file.
+        assert found["rewrite_widened_files"]["stale_files"] == 0
+        assert found["drop"]["state"] == "dropped"
+        assert len(table("numbers").rows()) == 2
 
     def test_a_snapshot_keeps_its_versions(self, second, table):
         assert [str(row[0]) for row in table("versions").rows("amount")] == ["1.2367", "1.2500"]
@@ -137,7 +166,7 @@ class TestProfile:
             f"`{CATALOG}`.`{schema}`.`{name}`" for name in ("grows", "replaced", "versions")
         ]
         for given in (schema, f"{CATALOG}.{schema}"):
-            assert len(document("report_type_widening", schema=given)["tables"]) == 5
+            assert len(document("report_type_widening", schema=given)["tables"]) == 6
         assert len(document("report_type_widening", models=["grows"])["tables"]) == 1
 
     def test_the_pages_of_docs_have_every_node(self, second):

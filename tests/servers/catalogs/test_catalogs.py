@@ -4,8 +4,10 @@ import json
 
 import pytest
 from dbt.tests.util import run_dbt
+from dbt_common.exceptions import DbtDatabaseError
 from pyspark.sql import SparkSession
 
+from dbt.adapters.deltawiden.delta.backends.jvm_files import FilesByJvm
 from tests.functional.operate import document
 from tests.functional.support import Table, dbt
 
@@ -230,3 +232,11 @@ class TestTheCatalogOfTheSession:
             assert lake("overwrites").rows("n") == [(n,)]
         other = spark.table(f"spark_catalog.{project.test_schema}.overwrites")
         assert other.select("n").collect() == [(7,)]
+
+    def test_has_the_tables_whose_logs_are_opened(self, project, spark):
+        name = f"{project.test_schema}.named"
+        spark.sql(f"create table {name} (id int) using iceberg")
+        spark.sql(f"create table spark_catalog.{name} (id int) using delta")
+        assert FilesByJvm(spark, f"spark_catalog.{name}").version() == 0
+        with pytest.raises(DbtDatabaseError, match="deltaLog"):  # Iceberg's table has none.
+            FilesByJvm(spark, name)

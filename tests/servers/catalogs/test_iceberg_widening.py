@@ -193,6 +193,8 @@ class TestModelsThatWiden:
             "kept.sql": model(on_schema_change=APPEND, type_widening="false", **MERGE),
             "ignoring.sql": model(on_schema_change="'ignore'", **MERGE),
             "failing.sql": model(on_schema_change="'fail'", **MERGE),
+            "untyped.sql": model(on_schema_change=APPEND, **MERGE)
+            + "{% if var('id', 1) == 2 %}, null as note{% endif %}",
         }
 
     @pytest.fixture(scope="class")
@@ -264,6 +266,12 @@ class TestModelsThatWiden:
         found = dbt("run", "--select", "merged", **{**WIDE, "decimal": "decimal(14,4)"}, id=3)
         assert "Iceberg can't change this column" in found.message("merged")
         assert lake("merged").rows("id") == [(1,), (2,)]
+
+    def test_a_new_column_that_iceberg_refuses_leaves_the_types(self, second, lake):
+        assert second.status("untyped") == "error"
+        assert "unknown" in second.message("untyped")
+        assert lake("untyped").types["n"] == "int"
+        assert lake("untyped").rows("id") == [(1,)]
 
     def test_columns_are_widened_by_hand(self, second, lake):
         name = lake("appended").name

@@ -140,9 +140,13 @@ class DeltaTransactions:
         self._session = session
         self._spark, self._jvm = own._jsparkSession, own._jvm
         self._delta = self._jvm.org.apache.spark.sql.delta
-        name = self._spark.sessionState().sqlParser().parseTableIdentifier(table_name)
-        self._log = self._delta.DeltaLog.forTable(self._spark, name)
-        self._hadoop = self._spark.sessionState().newHadoopConf()
+        state = self._spark.sessionState()
+        # As a statement finds it: a name of three parts has its catalog, and one of two parts is in
+        # the current one. Spark's class for a name, TableIdentifier, is always in spark_catalog.
+        names = state.sqlParser().parseMultipartIdentifier(table_name)
+        found = state.analyzer().CatalogAndIdentifier().unapply(names).get()
+        self._log = found._1().loadTable(found._2()).deltaLog()
+        self._hadoop = state.newHadoopConf()
 
     def start(self) -> Java:
         """Start a transaction on the newest version. Tried on ALL."""

@@ -51,7 +51,7 @@ class FilesByJvm:
     correction_text: str = field(default="in the transaction log", init=False)
 
     def __post_init__(self) -> None:
-        with errors_as_dbt_errors():
+        with as_active(self.session), errors_as_dbt_errors():
             self._transactions = DeltaTransactions(self.session, self.table)
 
     def version(self) -> int:
