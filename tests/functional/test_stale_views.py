@@ -259,7 +259,7 @@ class TestViewThatFails:
             "facts.sql": "{{ config(materialized='incremental', type_widening=true,"
             " on_schema_change='append_new_columns') }}"
             " select cast(1 as {{ var('n', 'smallint') }}) as n",
-            "as_table.sql": "{{ config(materialized='table') }}"
+            "as_table.sql": "{{ config(materialized='table', liquid_clustered_by='n') }}"
             " select n from {{ source('views', 'stale') }}",
             "as_rows.sql": "{{ config(materialized='incremental') }}"
             " select n from {{ source('views', 'stale') }}",
