@@ -191,6 +191,7 @@ def test_under_iceberg_writer_compat_v1_no_column_or_field_is_added():
         (("s", "y"), Reason.WRITER_COMPATIBILITY_AND_NEW),
         (("b",), Reason.WRITER_COMPATIBILITY_AND_NEW),
     ]
+    assert [refusal.name for refusal in plan.refusals] == ["V1", "V1"]
 
 
 def test_all_reasons_of_iceberg_writer_compat_v1_against_a_new_column_are_refusals():

@@ -288,7 +288,9 @@ def _refused_fields(
     mode = policy.on_schema_change
     for new in difference.new:
         for blocker in _new_field_blockers(new, mode, snapshot):
-            yield Refusal(blocker.reason, new.path, None, new.field.dataType, blocker.detail)
+            yield Refusal(
+                blocker.reason, new.path, None, new.field.dataType, blocker.detail, blocker.name
+            )
     for missing in difference.missing_in_source:
         data_type = missing.field.dataType
         for blocker in _missing_field_blockers(missing, mode, snapshot):

@@ -57,13 +57,13 @@ def by_hand_command(plan: Plan) -> str:
 
 def widen_command(table: str, columns: Mapping[str, str]) -> str:
     """Return the command that gives columns of a table, which is quoted, other types."""
-    arguments = _yaml_safe_json({"relations": [_plain(table)], "columns": columns})
+    arguments = yaml_safe_json({"relations": [_plain(table)], "columns": columns})
     return f"dbt run-operation widen_columns --args {shlex.quote(arguments)}"
 
 
 def rewrite_command(table: str) -> str:
     """Return the command that rewrites the older files of a table, which is quoted."""
-    arguments = _yaml_safe_json({"relations": [_plain(table)]})
+    arguments = yaml_safe_json({"relations": [_plain(table)]})
     return f"dbt run-operation rewrite_widened_files --args {shlex.quote(arguments)}"
 
 
@@ -76,7 +76,7 @@ def misread_text(table: str, columns: Iterable[Path]) -> str:
     )
 
 
-def _yaml_safe_json(value: object) -> str:
+def yaml_safe_json(value: object) -> str:
     """Render JSON that dbt's YAML parser reads back without a change.
 
     YAML has no surrogate pairs, so most characters are not escaped. The escaped ones are those that

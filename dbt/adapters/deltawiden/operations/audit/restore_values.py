@@ -1,6 +1,5 @@
 """``restore_values``: put right what ``audit_lossy_writes`` finds."""
 
-import json
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,7 +18,7 @@ from dbt.adapters.deltawiden.sql.identifiers import path_text
 from dbt.adapters.deltawiden.sql.types import contains, limited
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import plan_changes
-from dbt.adapters.deltawiden.widening.report import refusals_text, widen_command
+from dbt.adapters.deltawiden.widening.report import refusals_text, widen_command, yaml_safe_json
 from dbt.adapters.deltawiden.widening.schema_diff import SchemaDifference, compare
 from dbt.adapters.deltawiden.writes.refused import require_not_refused
 from dbt.adapters.deltawiden.writing.columns import Write
@@ -87,5 +86,5 @@ def restore_command(models: Sequence[str], reader: RowsReader) -> str:
     arguments: dict[str, Any] = {"models": list(models)}
     arguments |= {"unique_key": list(reader.unique_key)} if reader.unique_key else {}
     arguments |= {"compiled": True} if reader.is_compiled else {}
-    text = json.dumps(arguments, ensure_ascii=False)
-    return f"dbt run-operation restore_values --args {shlex.quote(text)}"
+    text = shlex.quote(yaml_safe_json(arguments))
+    return f"dbt run-operation restore_values --args {text}"
