@@ -243,3 +243,20 @@ class TestSnapshotsOfCharSources:
         project.run_sql("update {schema}.src set c = 'x' where id = 1")
         dbt("snapshot")
         assert table("tracked").rows("id", "trimmed") == [(1, "ab"), (1, "x"), (2, "abcde")]
+
+
+class TestAWideTableBySqlAlone:
+    """Spark shows no more than 25 columns of a plan."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        texts = "".join(f"'x' as t{number}, " for number in range(30))
+        config = "{{ config(materialized='incremental', incremental_strategy='append') }}"
+        return {"wide.sql": f"{config} select {texts} 'ab' as c"}
+
+    def test_has_its_chars_checked(self, project, table, by_sql_alone):
+        declared = "".join(f"t{number} string, " for number in range(30))
+        project.run_sql(f"create table {{schema}}.wide ({declared} c char(5)) using delta")
+        run = dbt("run")
+        assert "(string) for the column c of" in run.message("wide"), run.message("wide")
+        assert table("wide").rows("c") == []

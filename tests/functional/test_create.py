@@ -33,7 +33,7 @@ class TestReplacedTables:
 KEPT = """
 {{{{ config(materialized=var('kept', 'table'), file_format='{file_format}') }}}}
 select {{{{ var('at') }}}} as at
-{{% if var('reads', false) %}}from {{{{ this }}}}{{% endif %}} -- not {{{{ this }}}}
+{{% if var('reads', '') %}}from {{{{ var('reads') ~ this }}}}{{% endif %}} -- not {{{{ this }}}}
 """
 CONTRACTS = """
 models:
@@ -83,7 +83,7 @@ class TestTablesThatAreDropped:
         refused = {
             "UNRESOLVED_COLUMN": {"at": "gone"},
             "enforced contract that failed": {"at": "'seven'"},
-            "because the model reads it": {"at": "8", "reads": True},
+            "because the model reads it": {"at": "8", "reads": "spark_catalog."},
         }
         for words, variables in refused.items():
             for kept in ("view", "table"):

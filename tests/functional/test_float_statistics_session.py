@@ -87,7 +87,7 @@ class TestBySession:
     ):
         busy = create(table("removed"))
         append(busy, "0.7", "1.1")
-        method, removed = FilesByJvm._with_corrected, []
+        method, removed = FilesByJvm._without_data_change, []
 
         def after_a_delete(*arguments: object) -> object:
             if not removed:
@@ -95,7 +95,7 @@ class TestBySession:
                 busy.spark.sql(f"delete from {busy.quoted} where x > 1")
             return method(*arguments)
 
-        monkeypatch.setattr(FilesByJvm, "_with_corrected", after_a_delete)
+        monkeypatch.setattr(FilesByJvm, "_without_data_change", after_a_delete)
         widen(busy)
         monkeypatch.undo()
         assert busy.rows("x") == [(0.699999988079071,)]

@@ -59,6 +59,13 @@ AFTER = """
 {{ config(materialized='table') }}
 select unix_seconds(cast('2024-01-01 00:00:00' as timestamp)) as at
 """
+# dbt runs the hook before the first batch.
+BATCHES = """
+{{ config(materialized='incremental', incremental_strategy='microbatch', event_time='day',
+    begin='2024-01-01', batch_size='day', pre_hook='set spark.sql.session.timeZone = UTC') }}
+select to_date('{{ model.batch.id if model.batch else 20240101 }}', 'yyyyMMdd') as day,
+  unix_seconds(cast('2024-01-01 00:00:00' as timestamp)) as at
+"""
 # Each of the two has made its view before one of them reads.
 AT_ONCE = """
 import builtins
@@ -86,6 +93,7 @@ class TestNodes:
         return {
             "hooked.sql": HOOKED,
             "after.sql": AFTER,
+            "batches.sql": BATCHES,
             "one.py": AT_ONCE.format(rows=1),
             "two.py": AT_ONCE.format(rows=2),
             "of_builder.py": OF_BUILDER,
@@ -102,6 +110,12 @@ class TestNodes:
         assert table("after").rows("at") == [(1704085200,)]
         assert [table(name).rows("n") for name in ("one", "two")] == [[(1,)], [(2,)]]
         assert spark.conf.get("spark.sql.session.timeZone") == "America/New_York"
+
+    def test_have_what_their_hook_has_set_in_each_batch(self, project, table):
+        days = ("--event-time-start", "2024-01-01", "--event-time-end", "2024-01-04")
+        run = dbt("run", "--select", "batches", *days)
+        assert run.status("batches") == "success", run.message("batches")
+        assert table("batches").rows("at") == [(1704067200,)] * 3
 
     def test_can_use_the_session_of_the_process(self, project, table, spark: SparkSession):
         setting = "spark.sql.parquet.outputTimestampType"

@@ -12,6 +12,7 @@ from dbt.adapters.contracts.connection import AdapterResponse, Connection, Conne
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.connections import SparkConnectionManager
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
+from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.credentials import ConnectionMethod, DeltaWidenCredentials, project_dir
 from dbt.adapters.deltawiden.spark.connect import ConnectConnection, open_connect
@@ -63,6 +64,11 @@ _CHANGES_SESSION = re.compile(
     r"|(?:reset|use|set|declare)\b)",
     re.IGNORECASE | re.DOTALL,
 )
+
+
+# By the name of a node's connection. Each batch of a node opens one, and dbt runs the hooks before
+# the first batch only.
+_copies: dict[str | None, SparkSession] = {}
 
 
 def _repeat(sql: str) -> None:
@@ -151,6 +157,7 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
         if connection.state == ConnectionState.OPEN or not credentials.has_session:
             return _open_server(super().open, connection)
         connection.handle = handle = _open_session(credentials)
+        handle.session = _copies.get(connection.name, handle.session)
         if isinstance(handle, ConnectConnection):
             for statement in _repeated:
                 handle.cursor().execute(statement)
@@ -191,6 +198,7 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
         """Close all connections. dbt calls this at the end of a command."""
         super().cleanup_all()
         _repeated.clear()
+        _copies.clear()
         release_functions()
         release_session()
         release_kept()
@@ -250,9 +258,11 @@ def _describe_jobs(connection: Connection, name: str | None) -> None:
 
 
 def _use_copy(connection: Connection) -> None:
-    """Let what a node changes of its session end with the node, and be seen by no other thread."""
-    if isinstance(connection.handle, SessionConnection):
-        connection.handle.use_copy()
+    """Let what a node changes of its session end with the node, and be seen by no other node."""
+    handle = connection.handle
+    if isinstance(handle, SessionConnection) and connection.name not in _copies:
+        handle.use_copy()
+        _copies[connection.name] = handle.session
 
 
 def _open_session(credentials: DeltaWidenCredentials) -> SessionConnection:

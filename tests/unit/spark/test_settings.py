@@ -199,7 +199,8 @@ def test_spark_defaults_of_a_spark_home_are_read(tmp_path: Path, environment: En
         ({}, {}, sys.executable),
         ({"spark.pyspark.python": "p"}, {}, "p"),
         ({"spark.pyspark.python": "p", "spark.master": "yarn"}, {}, "p"),
-        ({"spark.pyspark.python": "p"}, {"PYSPARK_PYTHON": "q"}, "q"),
+        ({"spark.pyspark.python": "p"}, {"PYSPARK_PYTHON": "q"}, "p"),
+        ({}, {"PYSPARK_PYTHON": "q"}, "q"),
         ({"spark.master": "yarn"}, {}, None),  # PySpark's own default
     ],
 )

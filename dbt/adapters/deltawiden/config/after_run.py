@@ -58,7 +58,6 @@ def optimize_problems(config: Mapping[str, Any]) -> list[str]:
     file_format = file_format_of(config)
     asks = [key for key in ("optimize", "zorder", "zorder_by") if config.get(key)]
     if asks and file_format != DELTA:
-        found.append(
-            problem(asks[0], config[asks[0]], f"file_format: delta (this model has {file_format})")
-        )
+        accepted = f"file_format: delta (this model has {file_format})"
+        found.append(problem(asks[0], config.get(asks[0]), accepted))
     return found

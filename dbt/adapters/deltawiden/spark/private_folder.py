@@ -22,7 +22,10 @@ def cache_folder(environment: Mapping[str, str], *names: str) -> Path:
     Raises:
         OSError: it can't be made, or it is not the user's alone.
     """
-    folder = private_folder(cache_root(environment))
+    root = cache_root(environment)
+    if root.is_symlink() and os.name == "posix" and root.lstat().st_uid == os.geteuid():
+        root = root.resolve()  # The user's own link.
+    folder = private_folder(root)
     for name in names:
         folder = private_folder(folder / name)
     return folder

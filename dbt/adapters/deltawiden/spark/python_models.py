@@ -15,6 +15,7 @@ from dbt.adapters.deltawiden.spark.errors import error_text
 from dbt.adapters.deltawiden.spark.pandas_frames import spark_frame
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
 from dbt.adapters.deltawiden.spark.running import end_text
+from dbt.adapters.deltawiden.spark.scala import frame_in
 from dbt.adapters.deltawiden.spark.session_connection import SessionConnection
 from dbt.adapters.deltawiden.spark.temporary_views import python_view
 from dbt.adapters.deltawiden.spark.unsafe_settings import refused_settings_kept
@@ -135,9 +136,10 @@ class SessionJob(PythonJobHelper):
         """Create the temporary view of the model's data frame that the write selects from."""
         connection = self._connection()
         frame = as_spark_frame(returned, connection.session)
+        # It can be of another session, such as that of `SparkSession.builder.getOrCreate()`.
+        if not _is_of_connect(frame) and frame.sparkSession is not connection.session:
+            frame = frame_in(connection.session, frame)
         frame.createOrReplaceTempView(quote(self._view))
-        # That of `SparkSession.builder.getOrCreate()`, if the code has made the data frame with it.
-        connection.session = frame.sparkSession
 
     def _text(self, error: Exception, code: str) -> str:
         if isinstance(error, SyntaxError):

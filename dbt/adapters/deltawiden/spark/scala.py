@@ -11,7 +11,7 @@ import json
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
 
 from py4j.protocol import Py4JError
 from pyspark.sql import DataFrame, SparkSession
@@ -75,6 +75,13 @@ def analysed_plan(frame: DataFrame) -> Java:
     """Return the analysed logical plan of a data frame. Tried on ALL."""
     java: Any = frame._jdf
     return java.queryExecution().analyzed()
+
+
+def frame_in(session: SparkSession, frame: DataFrame) -> DataFrame:
+    """Return a data frame of another session as one of this session. Tried on Spark 4.1.4."""
+    package = "org.apache.spark.sql" + ("" if session.version.startswith("3.") else ".classic")
+    datasets, own = java_class(session, f"{package}.Dataset"), cast(Any, session)
+    return DataFrame(datasets.ofRows(own._jsparkSession, analysed_plan(frame)), session)
 
 
 def hadoop_configuration(session: SparkSession) -> Java:

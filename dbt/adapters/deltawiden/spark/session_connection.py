@@ -88,9 +88,8 @@ class SessionConnection(SparkConnectionWrapper):
         return self._last_cursor
 
     def use_copy(self) -> None:
-        """Use a copy of the session from now on, unless this connection has one already."""
-        if self.session is self.shared:
-            self.session = clone_session(self.shared)
+        """Use a copy of the session from now on."""
+        self.session = clone_session(self.session)
 
     def cancel(self) -> None:
         """Cancel the statements that are running in this process."""

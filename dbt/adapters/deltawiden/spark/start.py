@@ -64,10 +64,15 @@ class SparkStart:
 
     @property
     def python(self) -> str | None:
-        """The Python that functions run with. None on a cluster if the user names none."""
+        """The Python that functions run with. None on a cluster if the user names none.
+
+        Source:
+            https://spark.apache.org/docs/latest/configuration.html#environment-variables: the
+            setting takes precedence over the variable
+        """
         own = sys.executable if self.is_on_one_machine else None
-        named = self.given.get("spark.pyspark.python", own)
-        return self.environment.get("PYSPARK_PYTHON", named)
+        named = self.environment.get("PYSPARK_PYTHON", own)
+        return self.given.get("spark.pyspark.python", named)
 
     @property
     def own_packages(self) -> str | None:

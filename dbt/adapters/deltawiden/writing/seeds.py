@@ -88,13 +88,13 @@ def check_seed(
         SeedRefused: a column would not store a value exactly as it is in the file, and the seed's
             ``on_lossy_write`` is ``error``. The message names the file, the line, column and type
             of each such value, and a type that stores the column exactly.
+        DbtRuntimeError: Python does not know the time zone of the session.
         EventCompilationError: ``--warn-error`` makes an error of the warning for ``warn``.
     """
     columns = {name: _parsed(text) for name, text in types.items()}
-    zone = None
+    zone_name = "UTC"
     if any(isinstance(column, spark.TimestampType) for column in columns.values()):
         zone_name, meant = fetch_rows(_SESSION_QUERY)[0]
-        zone = _zone(zone_name)
         timestamps = [name for name, text in types.items() if text.lower() == "timestamp"]
         columns |= dict.fromkeys(timestamps, _parsed(meant))
     known = [column for column in columns.values() if column is not None]
@@ -102,6 +102,7 @@ def check_seed(
     if action is OnLossyWrite.IGNORE:
         return known
     delimiter = str(seed["config"].get("delimiter") or ",")
+    zone = _region(zone_name) if action is OnLossyWrite.WARN else _zone(zone_name)
     refused = list(_refused(table, columns, _as_text(seed), delimiter, zone))
     if refused:
         found = "\n".join(_lines(refused, table, delimiter))

@@ -20,11 +20,12 @@ CHAR_PADDING = "readSidePadding"
 (``CharVarcharCodegenUtils`` of Spark)."""
 
 
-def may_read_char(plan: str) -> bool:
-    """Return whether a query whose plan Spark shows can read a char column.
+SHOWN_FIELDS = 20
+"""How many columns a plan shows at least (``spark.sql.debug.maxToStringFields``, by default 25)."""
 
-    Spark leaves out the columns after the first 25 (``spark.sql.debug.maxToStringFields``).
-    """
+
+def may_read_char(plan: str) -> bool:
+    """Return whether a query whose plan Spark shows, perhaps in part, can read a char column."""
     return CHAR_PADDING in plan or "more fields" in plan
 
 

@@ -14,6 +14,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from dbt.adapters.deltawiden.__version__ import version
 from dbt.adapters.deltawiden.delta.backends.explain import (
+    SHOWN_FIELDS,
     AnalysedQuery,
     ExplainedQuery,
     may_read_char,
@@ -161,12 +162,20 @@ class SqlBackend:
             rows = self.fetch_rows(f"describe table {relation_sql(table)}")
             types = {str(row[0]): str(row[1]) for row in rows}
             return _declaring(schema, {name: t for name, t in types.items() if "char(" in t})
-        plan = self.fetch_rows(f"explain select * from {relation_sql(table)}")
-        if not may_read_char(str(plan[0][0])):
+        if not self._reads_char(table, schema):
             return schema
         in_log = self._logged_schema(table)
         declared = {column.name: column.metadata.get(CHAR_VARCHAR_KEY) for column in in_log.fields}
         return _declaring(schema, declared)
+
+    def _reads_char(self, table: SparkRelation, schema: StructType) -> bool:
+        """Return whether the plan of a SELECT shows a char column of a table."""
+        texts = [quote(each.name) for each in schema.fields if contains(each.dataType, StringType)]
+        selected = (texts[n : n + SHOWN_FIELDS] for n in range(0, len(texts), SHOWN_FIELDS))
+        statements = (
+            f"explain select {', '.join(names)} from {relation_sql(table)}" for names in selected
+        )
+        return any(may_read_char(str(self.fetch_rows(each)[0][0])) for each in statements)
 
     def _logged_schema(self, table: SparkRelation) -> StructType:
         location = self.snapshot(table).location

@@ -60,7 +60,8 @@
   and nothing is dropped.
 -#}
 {% macro _deltawiden_drop_for(query, existing_relation) %}
-  {%- if existing_relation.is_named_in(query) -%}
+  {%- if existing_relation.is_named_in(query)
+      or (model['language'] == 'python' and 'dbt.this' in model['raw_code']) -%}
     {% do exceptions.raise_compiler_error(
       existing_relation.render() ~ ' was not dropped, because the model reads it. This model replaces a '
       ~ existing_relation.type ~ ' that has to be dropped first. Let the model read another relation.') %}
