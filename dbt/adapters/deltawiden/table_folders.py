@@ -199,7 +199,8 @@ class TableFolders:
         found = (
             (node.unique_id, self.of(node.config, self._relation(node)))
             for node in nodes
-            if has_table(node.config) and node.config.get("location_root")
+            # Another value is refused when its own node runs.
+            if has_table(node.config) and isinstance(node.config.get("location_root"), str)
         )
         return {unique_id: folder for unique_id, folder in found if folder}
 
