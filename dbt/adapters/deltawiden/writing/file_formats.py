@@ -81,12 +81,12 @@ def _csv(value: str, data_type: DataType) -> str | None:
         return f"{value} rlike {literal(_CSV_TEXT)} and {is_utf8_sql(value)}"
     if isinstance(data_type, spark.BinaryType):
         return _NEVER
-    return _as_text(value, data_type) if _is_time(data_type) else None
+    return _in_milliseconds(value) if _is_time(data_type) else None
 
 
 def _json(value: str, data_type: DataType) -> str | None:
     if _is_time(data_type):
-        return _as_text(value, data_type)
+        return _in_milliseconds(value)
     if any(map(_is_changed_in_json, every_type(data_type))):
         return _NEVER
     return _unless_any_leaf(value, data_type, _is_not_utf8)
@@ -123,14 +123,8 @@ def _is_time(data_type: DataType) -> bool:
     return isinstance(data_type, spark.TimestampType | spark.TimestampNTZType)
 
 
-def _as_text(value: str, data_type: DataType) -> str:
-    """Render the condition under which CSV and JSON store a time, as a text of this pattern."""
-    kept = f"cast({value} as string) not rlike {literal(_MICROSECONDS)}"
-    if isinstance(data_type, spark.TimestampNTZType):
-        return kept
-    # Before time zones, the offsets had seconds, which are not in the text.
-    shown = f"""date_format({value}, "yyyy-MM-dd'T'HH:mm:ss.SSSXXX")"""
-    return f"{kept} and cast({shown} as timestamp_ltz) <=> {value}"
+def _in_milliseconds(value: str) -> str:
+    return f"cast({value} as string) not rlike {literal(_MICROSECONDS)}"
 
 
 def _shown_sql(value: str, data_type: DataType) -> str:
