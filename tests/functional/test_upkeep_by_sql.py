@@ -28,7 +28,8 @@ def backend(project, ran):
 
     def execute(statement: str, fetch: bool = False) -> tuple[None, SimpleNamespace]:
         ran.append(statement)
-        with project.adapter.connection_named("by_sql"):
+        # This connection changes the session itself, not a copy.
+        with project.adapter.connection_named("master"):
             result = project.adapter.execute(statement, fetch=True)
         return None, SimpleNamespace(rows=list(result[1].rows))
 
