@@ -1,4 +1,4 @@
-"""Statements whose connection is lost."""
+"""Statements whose connection is lost, and the sessions of connections."""
 
 import multiprocessing
 from types import SimpleNamespace
@@ -9,8 +9,9 @@ from dbt.adapters.contracts.connection import Connection
 from dbt.adapters.spark.connections import PyhiveConnectionWrapper
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager
+from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager, _copies, _use_copy
 from dbt.adapters.deltawiden.credentials import ConnectionMethod, DeltaWidenCredentials
+from dbt.adapters.deltawiden.spark.connect import ConnectConnection
 
 
 class LostConnection:
@@ -53,3 +54,12 @@ def test_only_a_statement_that_reads_is_run_again(method: ConnectionMethod, sql:
     with pytest.raises(DbtRuntimeError, match="Connection lost while polling query status"):
         manager.add_query(sql)
     assert len(lost.sent) == times
+
+
+def test_no_other_connection_gets_the_session_of_spark_connect_which_ends_with_its_own():
+    session: Any = SimpleNamespace()
+    credentials = DeltaWidenCredentials(schema="shop", method=ConnectionMethod.CONNECT, host="h")
+    handle = ConnectConnection(session)
+    _use_copy(Connection("deltawiden", "a node", credentials, state="open", handle=handle))
+    assert handle.session is session
+    assert not _copies

@@ -44,11 +44,12 @@ _OF_PYHIVE = (ConnectionMethod.THRIFT, ConnectionMethod.HTTP)
 
 # dbt's name for the connection of a command, on which it runs the hooks of `on-run-start`.
 _OF_COMMAND = "master"
+_CREATES_TEMPORARY = r"create\s+(?:or\s+replace\s+)?temp(?:orary)?\b"
 # What changes nothing but the session. A session of Spark Connect is only its connection's, and dbt
 # closes a connection after each node, so what the hooks of a command do is repeated in the others.
 # A variable is not: its value would be computed again.
 _OF_SESSION = re.compile(
-    rf"{GAP}*(?:create\s+(?:or\s+replace\s+)?temp(?:orary)?|reset|use|set(?!\s+var(?:iable)?\b))\b",
+    rf"{GAP}*(?:{_CREATES_TEMPORARY}|(?:reset|use|set(?!\s+var(?:iable)?\b))\b)",
     re.IGNORECASE | re.DOTALL,
 )
 _DROP = re.compile(
@@ -60,12 +61,9 @@ _repeated: list[str] = []
 # What a hook or a macro of a node can change of its session. The adapter's own views have names of
 # their own.
 _CHANGES_SESSION = re.compile(
-    rf"{GAP}*(?:create\s+(?:or\s+replace\s+)?temp(?:orary)?\b(?!\s+view\s+\S*__dbt_)"
-    r"|(?:reset|use|set|declare)\b)",
+    rf"{GAP}*(?:{_CREATES_TEMPORARY}(?!\s+view\s+\S*__dbt_)|(?:reset|use|set|declare)\b)",
     re.IGNORECASE | re.DOTALL,
 )
-
-
 # By the name of a node's connection. Each batch of a node opens one, and dbt runs the hooks before
 # the first batch only.
 _copies: dict[str | None, SparkSession] = {}
@@ -262,7 +260,9 @@ def _use_copy(connection: Connection) -> None:
     handle = connection.handle
     if isinstance(handle, SessionConnection) and connection.name not in _copies:
         handle.use_copy()
-        _copies[connection.name] = handle.session
+        # A session of Spark Connect is no copy, and ends with its connection.
+        if handle.session is not handle.shared:
+            _copies[connection.name] = handle.session
 
 
 def _open_session(credentials: DeltaWidenCredentials) -> SessionConnection:
