@@ -10,7 +10,8 @@ from dbt.adapters.deltawiden.delta.backends.sql import USER_METADATA, SqlBackend
 @pytest.fixture
 def backend(project):
     """Statements alone, as on a Thrift server, with a session of their own."""
-    with project.adapter.connection_named("by_sql"):
+    # This connection changes the session itself, not a copy.
+    with project.adapter.connection_named("master"):
         handle = project.adapter._handle()
         with handle.with_setting("spark.sql.session.timeZone", "UTC"):
             yield SqlBackend(project.adapter.execute, project.adapter._handle)
