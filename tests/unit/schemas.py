@@ -68,6 +68,7 @@ class KnownTable(TableSnapshot):
             "generation_expressions": {},
             "identity": frozenset(),
             "defaults": frozenset(),
+            "declared_texts": frozenset(),
             "changes": (),
             "files": None,
         }

@@ -30,6 +30,7 @@ from dbt.adapters.deltawiden.spark.storage_folder import (
     warn_of_other_folders,
 )
 from dbt.adapters.deltawiden.spark.unsafe_settings import (
+    check_reset,
     check_statement,
     refuse_settings,
     warn_of_filters,
@@ -118,6 +119,8 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
         """
         check_statement(sql)
         used = self.get_thread_connection()
+        if used.credentials.method != ConnectionMethod.SESSION:
+            check_reset(sql)
         if used.name != _OF_COMMAND and _CHANGES_SESSION.match(sql):
             _use_copy(used)
         if used.credentials.method in _OF_PYHIVE:

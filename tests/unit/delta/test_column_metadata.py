@@ -205,9 +205,13 @@ def test_a_column_with_a_default_is_read():
     assert found == ColumnMetadata(defaults=("Size",))
 
 
+def test_a_column_with_a_varchar_is_read():
+    found = read(field("Name", "string", **{"__CHAR_VARCHAR_TYPE_STRING": "varchar(5)"}))
+    assert found == ColumnMetadata(texts=("Name",))
+
+
 def test_other_metadata_of_a_column_is_ignored():
     found = read(
-        field("a", "string", **{"__CHAR_VARCHAR_TYPE_STRING": "varchar(5)"}),
         field("b", "integer", **{"delta.columnMapping.id": 2, "comment": "identity"}),
         field("c", "integer", **{"delta.invariants": '{"expression": {"expression": "c > 3"}}'}),
         field("v", "variant"),

@@ -163,6 +163,12 @@ def test_with_sql_alone_a_run_is_refused_unless_the_table_is_empty():
     assert reasons(make_plan({"a": ["float"]}, {"a": ["double"]}, snapshot=by_sql_alone())) == []
 
 
+def test_a_run_is_refused_if_the_newest_commits_can_be_in_the_catalog_alone():
+    managed = table_snapshot(features=frozenset({"catalogManaged"}), schema=TABLE)
+    plan = make_plan({"x": "float"}, {"x": "double"}, snapshot=managed)
+    assert reasons(plan) == [(("x",), Reason.FLOAT_STATISTICS)]
+
+
 @pytest.mark.parametrize("snapshot", [table_snapshot(partition_columns=("X",)), by_sql_alone()])
 def test_a_partition_column_is_refused(snapshot: TableSnapshot):
     snapshot = table_snapshot(

@@ -7,6 +7,7 @@ from dbt.adapters.deltawiden.spark.settings import ORC_FILTERS, SAFE_READS, SAFE
 from dbt.adapters.deltawiden.spark.unsafe_settings import (
     REFUSED_SETTINGS,
     RefusedSetting,
+    check_reset,
     refuse_settings,
     warn_of_filters,
 )
@@ -36,6 +37,16 @@ def test_all_refused_values_are_in_one_error():
         refuse_settings({each.name: each.values[0] for each in (first, second)}.get)
     assert first.name in error.value.msg
     assert second.name in error.value.msg
+
+
+@pytest.mark.parametrize("sql", ["reset", "/* dbt */\nRESET ;", "  reset;\n"])
+def test_a_reset_of_all_settings_is_refused(sql: str):
+    with pytest.raises(DbtConfigError, match="Reset each setting by its name"):
+        check_reset(sql)
+
+
+def test_a_reset_of_one_setting_is_run():
+    check_reset("reset spark.sql.session.timeZone")
 
 
 def test_the_warning_has_the_setting_its_value_and_what_to_do(warned: list[str]):

@@ -104,3 +104,25 @@ def test_a_refused_drop_names_the_constraint_and_the_column():
 def test_the_blockers_of_a_drop_do_not_block_a_column_that_is_kept():
     snapshot = checked("gone > 0", clustering_columns=(("gone",),))
     assert not make_plan({"id": "int", "gone": "int"}, {"id": "int"}, snapshot=snapshot).refusals
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "refused"),
+    [
+        ({"s": {"a": "int", "b": "void"}}, {"s": {"b": "void"}}, [("s", "a")]),
+        ({"s": {"a": "int", "b": "void"}}, {"s": {"b": "int"}}, []),
+        ({"s": {"a": "int", "b": "void"}}, {"s": {"b": "void", "c": "int"}}, []),
+        ({"s": {"a": "int", "b": "int"}}, {"s": {"b": "void"}}, []),
+        ({"a": "int", "b": "void"}, {"b": "void"}, [("a",)]),
+    ],
+)
+def test_a_drop_leaves_a_field_that_has_a_type(before, after, refused):
+    found = dropping(before, after, table_snapshot(MAPPED))
+    assert found == [(path, Reason.NO_TYPED_FIELD) for path in refused]
+
+
+def test_a_field_beside_a_varchar_is_not_dropped():
+    snapshot = table_snapshot(MAPPED, declared_texts=frozenset({"s"}))
+    assert dropping(*GONE_FIELD, snapshot) == [(("s", "y"), Reason.DROP_BESIDE_VARCHAR)]
+    before = {"id": "int", "s": {"x": "int"}}
+    assert dropping(before, {"id": "int"}, snapshot) == []

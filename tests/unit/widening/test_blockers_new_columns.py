@@ -44,13 +44,13 @@ def test_a_new_column_of_a_type_that_delta_cannot_store_is_refused(mode, new, de
     ("table", "source", "engine", "refused"),
     [
         ({}, {"v": "void"}, DELTA_4_4, None),
-        ({}, {"v": {"a": "void"}}, DELTA_4_4, None),
+        ({}, {"v": {"a": "void", "b": "int"}}, DELTA_4_4, None),
         ({"s": {"a": "int"}}, {"s": {"a": "int", "b": "void"}}, DELTA_4_4, None),
         ({}, {"v": "void"}, DELTA_4_3, ("v",)),
         ({}, {"v": "void"}, DELTA_4_0, ("v",)),
         ({}, {"v": "void"}, DELTA_3_3, ("v",)),
         ({}, {"v": ["void"]}, DELTA_4_4, ("v",)),
-        ({}, {"v": {"a": [{"b": "void"}]}}, DELTA_4_4, ("v",)),
+        ({}, {"v": {"a": [{"b": "void", "c": "int"}]}}, DELTA_4_4, ("v",)),
         ({}, {"v": ("string", "void")}, DELTA_4_4, ("v",)),
         (
             {"a": [{"x": "int"}]},
@@ -79,6 +79,11 @@ def test_a_new_column_of_a_type_that_delta_cannot_store_is_refused(mode, new, de
 def test_a_void_column_is_added_only_if_it_can_get_a_type_later(table, source, engine, refused):
     plan = make_plan(table, source, snapshot=table_snapshot(engine=engine))
     assert reasons(plan) == ([(refused, Reason.VOID)] if refused else [])
+
+
+@pytest.mark.parametrize("new", [{}, {"a": "void"}, {"a": {"b": "void"}, "c": "int"}, [{}]])
+def test_a_new_struct_without_a_field_that_has_a_type_is_refused(new):
+    assert (("v",), Reason.NO_TYPED_FIELD) in reasons(make_plan({}, {"v": new}))
 
 
 @pytest.mark.parametrize(

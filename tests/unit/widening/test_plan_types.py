@@ -1,5 +1,6 @@
 """The condition that stops a write if the table no longer has the planned types."""
 
+from pyspark.ml.linalg import VectorUDT
 from pyspark.sql.types import DecimalType, LongType, StructField, StructType
 
 from dbt.adapters.deltawiden.sql.types import UnreadableType
@@ -29,6 +30,8 @@ def test_a_column_whose_type_cannot_be_read_is_not_compared():
     unreadable = StructField("u", StructType([StructField("x", UnreadableType("new type"))]))
     assert types_unchanged_sql("t", [ID, unreadable]) == types_unchanged_sql("t", [ID])
     assert types_unchanged_sql("t", [unreadable]) == "true"
+    of_user = StructField("v", VectorUDT())
+    assert types_unchanged_sql("t", [ID, of_user]) == types_unchanged_sql("t", [ID])
 
 
 def test_columns_that_are_written_by_position_are_all_columns_of_the_table_in_order():

@@ -8,6 +8,7 @@ from typing import Any
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.sql.describe_parser import CHAR_VARCHAR_KEY
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text
 from dbt.adapters.deltawiden.sql.types import UnknownType, parse_type
 
@@ -24,12 +25,18 @@ _COLLECTIONS = {
 
 @dataclass(frozen=True)
 class ColumnMetadata:
-    """The metadata of a table's columns in its log. ``generated`` has names and expressions."""
+    """The metadata of a table's columns in its log.
+
+    Attributes:
+        generated: the names of the generated columns, with their expressions.
+        texts: the names of the columns that are, or contain, a char or varchar.
+    """
 
     changes: tuple[TypeChange, ...] = ()
     generated: tuple[tuple[str, str], ...] = ()
     identity: tuple[str, ...] = ()
     defaults: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
 
 
 def read_metadata(schema_json: str) -> ColumnMetadata:
@@ -58,6 +65,7 @@ def read_metadata(schema_json: str) -> ColumnMetadata:
         defaults=tuple(
             column["name"] for column in columns if CURRENT_DEFAULT in column["metadata"]
         ),
+        texts=tuple(column["name"] for column in columns if CHAR_VARCHAR_KEY in column["metadata"]),
     )
 
 

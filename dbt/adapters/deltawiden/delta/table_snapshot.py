@@ -75,7 +75,7 @@ class TableSnapshot:
         self._read_engine = read_engine
         self.format = format
         self.schema = schema or StructType()
-        self.corrects_statistics = corrects_statistics
+        self._corrects_statistics = corrects_statistics
         self._fetch_rows = fetch_rows
         self._rows = name
 
@@ -242,6 +242,11 @@ class TableSnapshot:
         return self.column_metadata.changes
 
     @cached_property
+    def declared_texts(self) -> frozenset[str]:
+        """The names of the columns that are, or contain, a char or varchar."""
+        return frozenset(self.column_metadata.texts)
+
+    @cached_property
     def generation_expressions(self) -> Mapping[str, str]:
         """The generated columns, each with its expression."""
         return dict(self._computed.generated)
@@ -265,6 +270,11 @@ class TableSnapshot:
     def has(self, table_property: str) -> bool:
         """Return whether a boolean table property is true."""
         return is_true(self.properties, table_property)
+
+    @property
+    def corrects_statistics(self) -> bool:
+        """Whether the statistics of its data files can be corrected in its log."""
+        return self._corrects_statistics and not self.features & CATALOG_MANAGED_FEATURES
 
     @property
     def widening_features(self) -> list[str]:

@@ -162,6 +162,18 @@ def check_statement(sql: str) -> None:
         warn_once(unsafe_text(unsafe, "by a statement"))
 
 
+_RESET_ALL = re.compile(rf"{GAP}*reset\s*;?\s*", re.IGNORECASE)
+
+
+def check_reset(sql: str) -> None:
+    """Refuse a RESET of all settings in the session of a server: dbt has set some of them."""
+    if _RESET_ALL.fullmatch(sql):
+        raise DbtConfigError(
+            "`reset` was not run, because it would also reset the settings with which Spark finds "
+            "all rows of a widened table, and those of the profile. Reset each setting by its name."
+        )
+
+
 @contextmanager
 def refused_settings_kept(session: Any) -> Iterator[None]:
     """Give the refused settings of a session their values from before the block, or refuse it."""

@@ -4,7 +4,10 @@ import logging
 import re
 from collections.abc import Iterable, Iterator
 
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType
+
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded
+from dbt.adapters.deltawiden.sql.types import type_in
 
 # sqlglot warns if it parses an expression as an opaque command. `_words` reads such expressions.
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
@@ -50,11 +53,31 @@ def _words(expression: str) -> Iterator[Path]:
         yield ((quoted.replace("``", "`") or plain).lower(),)
 
 
-def uses(expression: str, path: Path) -> bool:
+def uses(expression: str, path: Path, schema: StructType | None = None) -> bool:
     """Return whether an expression uses a field, a field inside it, or a field that contains it.
+
+    Args:
+        schema: the table's schema. Without it, no part of the path is inside an array or a map.
 
     Source:
         DELTA_CONSTRAINT_DEPENDENT_COLUMN_CHANGE, DELTA_GENERATED_COLUMNS_DEPENDENT_COLUMN_CHANGE
     """
-    own = folded(path)
+    own = folded(_in_expressions(path, schema))
     return any(used[: len(own)] == own[: len(used)] for used in referenced_paths(expression))
+
+
+def _in_expressions(path: Path, schema: StructType | None) -> Path:
+    """Return a field's path as expressions write it.
+
+    ``items.x`` are the fields ``items.element.x``. ``scores.alice`` is a value of a map, of which
+    no expression has another name.
+    """
+    names: list[str] = []
+    inside: DataType | None = schema
+    for part in path:
+        if isinstance(inside, MapType):
+            break
+        if not isinstance(inside, ArrayType):
+            names.append(part)
+        inside = type_in(inside, part)
+    return tuple(names)

@@ -23,6 +23,7 @@ from dbt.adapters.deltawiden.sql.references import uses
 from dbt.adapters.deltawiden.sql.types import (
     contains,
     every_type,
+    fields_in,
     is_in_map_key,
     leaves,
     type_in,
@@ -74,7 +75,8 @@ def type_change_blockers(
     Source:
         the error conditions in the comments, and the requirements of IcebergWriterCompat
     """
-    yield from _any_change_blockers(path, snapshot)
+    is_text = issubclass(rule.from_type, spark.CharType | spark.VarcharType)
+    yield from _any_change_blockers(path, snapshot, keeps_type=is_text)
     if path[0] in snapshot.generation_expressions:  # DELTA_GENERATED_COLUMNS_EXPR_TYPE_MISMATCH
         yield Blocker(Reason.GENERATED, snapshot.generation_expressions[path[0]])
     if path[0] in snapshot.identity:  # DELTA_IDENTITY_COLUMNS_ALTER_COLUMN_NOT_SUPPORTED
@@ -99,6 +101,8 @@ def new_field_blockers(path: Path, new: DataType, snapshot: TableSnapshot) -> It
         yield Blocker(Reason.NOT_STORABLE, type_text(unknown[0]))
     if _has_void(path, new, snapshot):  # DELTA_COMPLEX_TYPE_COLUMN_CONTAINS_NULL_TYPE
         yield Blocker(Reason.VOID)
+    if any(isinstance(each, StructType) and is_unwritable(each) for each in every_type(new)):
+        yield Blocker(Reason.NO_TYPED_FIELD)
     if snapshot.column_mapping == "none":
         names = [path[-1], *_names(new)]
         wrong = [name for name in names if _NEEDS_COLUMN_MAPPING & set(name)]
@@ -114,23 +118,60 @@ def new_field_blockers(path: Path, new: DataType, snapshot: TableSnapshot) -> It
 def drop_blockers(path: Path, snapshot: TableSnapshot) -> Iterator[Blocker]:
     """Find the blockers of dropping a column or nested field."""
     yield from _any_change_blockers(path, snapshot)
+    # Delta checks the length of a nested varchar by the position that it had in the declaration.
+    if len(path) > 1 and path[0] in snapshot.declared_texts and not is_beside_char(path, snapshot):
+        yield Blocker(Reason.DROP_BESIDE_VARCHAR)
     # DELTA_UNSUPPORTED_DROP_CLUSTERING_COLUMN. Delta drops a struct with a clustering column in it,
     # and then can't read the table's clustering any more.
     if any(folded(column[: len(path)]) == folded(path) for column in snapshot.clustering_columns):
         yield Blocker(Reason.GONE_AND_CLUSTERED_BY)
 
 
-def _any_change_blockers(path: Path, snapshot: TableSnapshot) -> Iterator[Blocker]:
+def is_unwritable(struct: StructType) -> bool:
+    """Return whether no field of a struct has a type: Delta refuses to write any row with it.
+
+    Source:
+        DELTA_CANNOT_WRITE_EMPTY_SCHEMA; Delta's protocol, "Void Type"
+    """
+    return all(isinstance(field.dataType, spark.NullType) for field in struct.fields)
+
+
+def leaves_no_type(path: Path, table: StructType, output: StructType) -> bool:
+    """Return whether a struct, or the table, ``is_unwritable`` without what the output lacks.
+
+    Args:
+        path: the path of a column or nested field of the table that the model's output lacks.
+    """
+    before: DataType | None = table
+    after: DataType | None = output
+    for part in path[:-1]:
+        before, after = type_in(before, part), type_in(after, part)
+    types = [
+        data_type
+        for field in (fields_in(after) if after else ())
+        for data_type in (field.dataType, type_in(before, field.name))
+    ]
+    return all(each is None or isinstance(each, spark.NullType) for each in types)
+
+
+def _any_change_blockers(
+    path: Path, snapshot: TableSnapshot, keeps_type: bool = False
+) -> Iterator[Blocker]:
     if is_beside_char(path, snapshot):
         yield Blocker(Reason.BESIDE_CHAR)
     for version in snapshot.writer_compatibility:
         if is_in_map_key(path, snapshot.schema):
             yield Blocker(Reason.WRITER_COMPATIBILITY, "the key of a map never changes", version)
+    if keeps_type:  # For Delta, a char and a varchar are a string with a check of its length.
+        return
     for name, expression in snapshot.constraints.items():
-        if uses(expression, path):  # DELTA_CONSTRAINT_DEPENDENT_COLUMN_CHANGE
+        # DELTA_CONSTRAINT_DEPENDENT_COLUMN_CHANGE
+        if uses(expression, path, snapshot.schema):
             yield Blocker(Reason.CONSTRAINT, expression, quote(name))
     for name, expression in snapshot.generation_expressions.items():
-        if uses(expression, path):  # DELTA_GENERATED_COLUMNS_DEPENDENT_COLUMN_CHANGE
+        if uses(
+            expression, path, snapshot.schema
+        ):  # DELTA_GENERATED_COLUMNS_DEPENDENT_COLUMN_CHANGE
             yield Blocker(Reason.INPUT_OF_GENERATED, expression, quote(name))
 
 

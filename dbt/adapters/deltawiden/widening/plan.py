@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import StructField, StructType, UserDefinedType
 
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.identifiers import quote
@@ -124,7 +124,9 @@ class Plan:
             https://spark.apache.org/docs/latest/api/sql/ (typeof, assert_true)
         """
         columns = [StructField(column.name, column.type) for column in self.write.columns]
-        known = [column for column in columns if not contains(column.dataType, UnreadableType)]
+        # Spark can't parse these types.
+        unknown = (UnreadableType, UserDefinedType)
+        known = [column for column in columns if not contains(column.dataType, unknown)]
         if not known:
             return "true"
         names = ", ".join(quote(column.name) for column in known)

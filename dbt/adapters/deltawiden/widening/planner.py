@@ -19,6 +19,7 @@ from dbt.adapters.deltawiden.widening.blockers import (
     formats_with,
     iceberg_blockers,
     is_partition_column,
+    leaves_no_type,
     new_field_blockers,
     partition_blockers,
     range_blockers,
@@ -71,6 +72,12 @@ def plan_changes(
     changes = tuple(item for item in decided if isinstance(item, TypeChange))
     refusals = [item for item in decided if isinstance(item, Refusal)]
     refusals += _refused_fields(difference, policy, snapshot)
+    if policy.drops:
+        refusals += [
+            Refusal(Reason.NO_TYPED_FIELD, missing.path, missing.field.dataType)
+            for missing in difference.missing_in_source
+            if leaves_no_type(missing.path, snapshot.schema, source)
+        ]
     new = difference.new if policy.adds else ()
     dropped = difference.missing_in_source if policy.drops else ()
     drops = (DropColumns(snapshot.name, dropped),) if dropped else ()

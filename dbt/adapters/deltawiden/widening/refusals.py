@@ -35,6 +35,12 @@ class Reason(Enum):
         "cast each char in this column to string in the model, and rebuild the table: dbt run "
         "--full-refresh",
     )
+    DROP_BESIDE_VARCHAR = (
+        "its column contains a varchar, and Delta checks its length by the position that it was "
+        "created with: after this change no row could be written",
+        "cast each varchar in this column to string in the model, and rebuild the table: dbt run "
+        "--full-refresh",
+    )
     TOO_MANY_DIGITS = (
         "a decimal that holds the values of both types needs {detail} digits, and the maximum is "
         "38",
@@ -145,6 +151,12 @@ class Reason(Enum):
         "the model's column is null without a type, and Delta could not change it to another type "
         "later",
         "cast it to a type in the model: cast(null as ...)",
+    )
+    NO_TYPED_FIELD = (
+        "a struct, or the table, would have no field with a type, and then Delta refuses every "
+        "write to the table",
+        "give a field a type in the model, for example cast(null as string), or leave out the "
+        "struct",
     )
     NAME_NEEDS_COLUMN_MAPPING = (
         "without column mapping, a column name can't contain a space or one of ,;{{}}()=: {detail}",

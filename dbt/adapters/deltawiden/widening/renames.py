@@ -116,8 +116,8 @@ def _table_blockers(path: Path, snapshot: TableSnapshot) -> Iterator[Blocker]:
     if is_beside_char(path, snapshot):
         yield Blocker(Reason.BESIDE_CHAR)
     for name, expression in snapshot.constraints.items():
-        if uses(expression, path):
+        if uses(expression, path, snapshot.schema):
             yield Blocker(Reason.RENAME_IN_CONSTRAINT, expression, quote(name))
     for name, expression in snapshot.generation_expressions.items():
-        if uses(expression, path):
+        if uses(expression, path, snapshot.schema):
             yield Blocker(Reason.RENAME_IN_GENERATED, expression, quote(name))
