@@ -84,6 +84,13 @@ def model(dbt, spark):
         return spark.sql("select 1 as id, cast(1 as int) as n, named_struct('a', 1, 'b', 'x') as s")
     return spark.sql("select 2 as id, 3000000000 as n, named_struct('b', 'y', 'a', 5) as s")
 """
+VECTORS = """
+from pyspark.ml.linalg import Vectors
+
+def model(dbt, spark):
+    dbt.config(materialized='incremental', on_schema_change='append_new_columns')
+    return spark.createDataFrame([(1, Vectors.dense([0.5, 1.5]))], ['id', 'features'])
+"""
 FAILS = """
 def model(dbt, spark):
     rows = [1, 2]
@@ -115,6 +122,7 @@ class TestPythonModels:
             **{f"{name}.py": CUT.format(ROWS=cut[0]) for name, cut in CUT_VALUES.items()},
             "merged.py": INCREMENTAL,
             "appended.py": INCREMENTAL,
+            "vectors.py": VECTORS,
             "fails.py": FAILS,
             "no_frame.py": NO_FRAME,
             "no_table.py": NO_TABLE,
@@ -123,7 +131,11 @@ class TestPythonModels:
 
     @pytest.fixture(scope="class")
     def runs(self, project):
-        return [dbt("run"), dbt("run", "--select", "merged", "appended")]
+        return [dbt("run"), dbt("run", "--select", "merged", "appended", "vectors")]
+
+    def test_a_column_of_a_user_defined_type_is_appended_to(self, runs, table):
+        assert [run.status("vectors") for run in runs] == ["success"] * 2, runs[1].output
+        assert [list(v) for (v,) in table("vectors").rows("features")] == [[0.5, 1.5]] * 2
 
     def test_a_table_has_its_configuration(self, runs, table):
         assert runs[0].status("as_table") == "success"
