@@ -88,6 +88,13 @@ def test_the_sessions_have_the_settings_of_the_profile(parameters, kept):
         release_kept()
 
 
+def test_a_proxy_is_not_asked_for_it(parameters, kept, monkeypatch):
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.setenv("grpc_proxy", "http://127.0.0.1:1")
+    assert server_problem(kept.spark.port, kept.spark.token, ENOUGH) is None
+    assert works(parameters)
+
+
 # Who can reach it
 
 

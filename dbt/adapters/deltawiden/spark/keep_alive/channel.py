@@ -11,6 +11,8 @@ NEEDED_BY = "keep_alive"
 # PySpark's default goes on for ten minutes, for servers that are far away.
 _RETRIES = 4
 _LONGEST_WAIT = 1000  # milliseconds
+# gRPC asks the proxy of https_proxy for this machine, too: it would get the token.
+_NO_PROXY = ("grpc.enable_http_proxy", 0)
 
 
 def local_builder(port: int, token: str) -> Any:
@@ -27,7 +29,9 @@ def local_builder(port: int, token: str) -> Any:
         def toChannel(self) -> Any:
             return self._secure_channel(self.endpoint, _credentials(token))
 
-    return builder.channelBuilder(LocalChannel(f"sc://{LOOPBACK}:{port}/"))
+    channel = LocalChannel(f"sc://{LOOPBACK}:{port}/")
+    channel.setChannelOption(*_NO_PROXY)
+    return builder.channelBuilder(channel)
 
 
 def limit_retries(session: Any) -> None:
@@ -61,7 +65,8 @@ def server_problem(port: int, token: str, seconds: float, is_busy: bool = False)
     one_task = relations_pb2.Range(start=0, end=1, step=1, num_partitions=1)
     plan = base_pb2.Plan(root=relations_pb2.Relation(range=one_task))
     version = base_pb2.AnalyzePlanRequest.SparkVersion()
-    with grpc.secure_channel(f"{LOOPBACK}:{port}", _credentials(token)) as channel:
+    address = f"{LOOPBACK}:{port}"
+    with grpc.secure_channel(address, _credentials(token), options=[_NO_PROXY]) as channel:
         stub = base_pb2_grpc.SparkConnectServiceStub(channel)
         try:
             try:
