@@ -1,6 +1,7 @@
 """The user's cache folder, for what dbt runs, or keeps secret: no other user can write to it."""
 
 import os
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -53,3 +54,12 @@ def private_folder(folder: Path) -> Path:
     if os.name == "posix" and status.st_mode & 0o077:
         folder.chmod(0o700)
     return folder
+
+
+def is_own_folder(path: Path) -> bool:
+    """Return whether a path is a folder of the user's, and no link to one."""
+    try:
+        status = path.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(status.st_mode) and (os.name != "posix" or status.st_uid == os.geteuid())

@@ -24,6 +24,7 @@ from dbt.adapters.deltawiden.spark.keep_alive.state import (
     spark_folder,
     spark_folders,
 )
+from dbt.adapters.deltawiden.spark.keep_alive.status import stop_kept
 
 
 @pytest.fixture
@@ -49,16 +50,39 @@ def test_only_the_user_can_read_what_is_stored(folder: SparkFolder, spark: KeptS
 
 
 def test_an_open_folder_is_closed(tmp_path: Path, folder: SparkFolder):
-    folder.path.chmod(0o755)
+    folders = (folder.path, folder.path.parent, folder.path.parent.parent)
+    for each in folders:
+        each.chmod(0o755)
     again = spark_folder("a place", {"XDG_CACHE_HOME": str(tmp_path)})
     assert again == folder
-    assert mode(folder.path) == 0o700
+    assert [*map(mode, folders)] == [0o700, 0o700, 0o700]
 
 
 def test_the_folder_of_another_user_is_refused(tmp_path: Path, monkeypatch):
     monkeypatch.setattr(state.os, "geteuid", lambda: os.getuid() + 1)
     with pytest.raises(DbtConfigError, match="belongs to the user with the id"):
         spark_folder("a place", {"XDG_CACHE_HOME": str(tmp_path)})
+
+
+@pytest.mark.parametrize("linked", ["kept", "kept/PLACE"])
+def test_no_process_is_ended_that_the_folder_of_another_user_names(
+    tmp_path: Path, folder: SparkFolder, spark: KeptSpark, monkeypatch, linked: str
+):
+    environment = {"XDG_CACHE_HOME": str(tmp_path)}
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with subprocess.Popen(["sleep", "600"]) as child:
+        process = Process.find(child.pid)
+        folder.write(replace(spark, keeper=process, jvm=process))
+        assert spark_folders(environment) == [folder]
+        with monkeypatch.context() as patch:
+            patch.setattr(state.os, "geteuid", lambda: os.getuid() + 1)
+            assert stop_kept(everywhere=True) == []
+        place = folder.path.parent.parent / linked.replace("PLACE", folder.path.name)
+        place.rename(tmp_path / "theirs")
+        place.symlink_to(tmp_path / "theirs")
+        assert stop_kept(everywhere=True) == []
+        assert process.is_running
+        child.kill()
 
 
 @pytest.mark.parametrize("name", ["dbt-deltawiden/kept", "dbt-deltawiden/kept/PLACE"])

@@ -21,11 +21,17 @@ from dbt.adapters.deltawiden.spark.file_lock import (
     wait_for_lock,
 )
 from dbt.adapters.deltawiden.spark.keep_alive.processes import Process
-from dbt.adapters.deltawiden.spark.private_folder import NotPrivate, cache_root, private_folder
+from dbt.adapters.deltawiden.spark.private_folder import (
+    NotPrivate,
+    cache_folder,
+    cache_root,
+    is_own_folder,
+)
 
 _ATTACH_SECONDS = 600
 """How long to wait for another dbt that starts Spark: its first start may download jars."""
 
+_KEPT = "kept"
 _SESSIONS = "sessions-"
 _UNUSED_SECONDS = 7 * 24 * 60 * 60
 
@@ -252,19 +258,16 @@ def spark_folder(place: str, environment: Mapping[str, str]) -> SparkFolder:
     """
     if not HAS_FILE_LOCKS:
         raise DbtConfigError("keep_alive needs Linux or macOS: remove it from the profile")
-    root = cache_root(environment) / "kept"
-    path = root / hashlib.sha256(place.encode()).hexdigest()[:16]
-    for folder in (root, path):
-        try:
-            private_folder(folder)
-        except NotPrivate as error:
-            raise DbtConfigError(f"keep_alive needs {error}") from error
-        except OSError as error:
-            raise DbtConfigError(
-                f"keep_alive needs a folder for its port, its token and its logs, and {folder} "
-                f"can't be made: {error.strerror}. Set XDG_CACHE_HOME to a folder that dbt may "
-                "write to"
-            ) from error
+    try:
+        path = cache_folder(environment, _KEPT, hashlib.sha256(place.encode()).hexdigest()[:16])
+    except NotPrivate as error:
+        raise DbtConfigError(f"keep_alive needs {error}") from error
+    except OSError as error:
+        raise DbtConfigError(
+            "keep_alive needs a folder for its port, its token and its logs, and "
+            f"{cache_root(environment) / _KEPT} can't be made: {error.strerror}. Set "
+            "XDG_CACHE_HOME to a folder that dbt may write to"
+        ) from error
     # From now on, no other process removes it.
     os.utime(path)
     return SparkFolder(path)
@@ -272,8 +275,10 @@ def spark_folder(place: str, environment: Mapping[str, str]) -> SparkFolder:
 
 def spark_folders(environment: Mapping[str, str]) -> list[SparkFolder]:
     """Return the folders of all kept Sparks of the user."""
-    root = cache_root(environment) / "kept"
-    return [SparkFolder(path) for path in sorted(root.iterdir())] if root.is_dir() else []
+    root = cache_root(environment) / _KEPT
+    # What another user has made can name any process of this user.
+    paths = sorted(root.iterdir()) if is_own_folder(root) else []
+    return [SparkFolder(path) for path in paths if is_own_folder(path)]
 
 
 def remove_unused(environment: Mapping[str, str]) -> None:
