@@ -1,9 +1,12 @@
-"""What is said of a Spark that did not start."""
+"""What is said of a Spark that did not start, and what becomes of its log."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pyspark
 import pytest
+from dbt_common.exceptions import DbtConfigError
 
 from dbt.adapters.deltawiden.spark import embedded
 from dbt.adapters.deltawiden.spark.start import SparkStart
@@ -19,7 +22,70 @@ def test_the_java_that_is_needed_is_that_of_the_version_as_numbers(
     log.write_text("")
     monkeypatch.setattr(pyspark, "__version__", spark)
     monkeypatch.setattr(embedded, "java_version", lambda environment: "11.0.2")
-    assert ("needs Java 17" in embedded._why_not_started(OSError("no JVM"), log)) == said
+    error = RuntimeError("[JAVA_GATEWAY_EXITED] Java gateway process exited")
+    assert ("needs Java 17" in embedded._why_not_started(error, log)) == said
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (
+            FileNotFoundError(2, "No such file or directory", "/old/bin/spark-submit"),
+            "Spark did not start: [Errno 2] No such file or directory: '/old/bin/spark-submit'. "
+            "The environment variable SPARK_HOME names Spark's folder: correct or unset it",
+        ),
+        (
+            PermissionError(13, "Permission denied", "/spark/bin/spark-submit"),
+            "Spark did not start: [Errno 13] Permission denied: '/spark/bin/spark-submit'",
+        ),
+        (
+            FileNotFoundError(2, "No usable temporary directory found in ['/tmp']"),
+            "Spark did not start: [Errno 2] No usable temporary directory found in ['/tmp']. Set "
+            "the environment variable TMPDIR to a folder that dbt may write to and that has room",
+        ),
+        (DbtConfigError("no such Java"), "no such Java"),
+        (ValueError("No closing quotation"), "Spark did not start: No closing quotation"),
+    ],
+)
+def test_an_error_before_java_is_started_is_said(error: Exception, text: str, tmp_path: Path):
+    log = tmp_path / "spark.log"
+    log.write_text("")
+    assert embedded._why_not_started(error, log) == text
+
+
+FAILS = """
+import os, sys
+from pathlib import Path
+from dbt.adapters.deltawiden.spark.embedded import SparkDidNotStart, start_spark
+from dbt.adapters.deltawiden.spark.redaction import hide
+from dbt.adapters.deltawiden.spark.start import SparkStart
+hide(["hunter2"])
+log = Path("spark.log")
+try:
+    start_spark(SparkStart.read({}), log)
+except SparkDidNotStart as error:
+    print(error.msg)
+log.write_text("hunter2")
+if sys.argv[1] == "symlink":
+    log.unlink()
+    log.symlink_to("theirs")
+elif sys.argv[1] == "link":
+    log.unlink()
+    os.link("theirs", log)
+"""
+
+
+@pytest.mark.parametrize("planted", ["symlink", "link", ""])
+def test_secrets_are_hidden_in_the_log_and_in_no_file_that_was_put_in_its_place(
+    tmp_path: Path, planted: str, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "theirs").write_text("hunter2")
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path / "old"))
+    command = [sys.executable, "-c", FAILS, planted]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "SPARK_HOME" in run.stdout
+    assert (tmp_path / "theirs").read_text() == "hunter2"
+    assert (tmp_path / "spark.log").read_text() == ("hunter2" if planted else "*******")
 
 
 def test_a_log_is_private_and_has_a_name(tmp_path: Path):

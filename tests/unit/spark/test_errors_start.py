@@ -85,6 +85,14 @@ def test_any_other_failure_shows_the_message_of_the_launcher(log: str, reason: s
     assert "\tat " not in text
 
 
+def test_the_options_that_java_picks_up_are_no_reason():
+    picked = "Picked up JAVA_TOOL_OPTIONS: -XX:+ExitOnOutOfMemoryError -Dx=y\n"
+    picked += "NOTE: Picked up JDK_JAVA_OPTIONS: -Derror=1\n"
+    text = start_failure_text(f"{picked}Unrecognized VM option 'Xy'\nError: no JVM", "17", 17)
+    assert text == "Spark's JVM did not start: Error: no JVM"
+    assert start_failure_text(picked, "17", 17).endswith("it printed nothing")
+
+
 def test_a_java_of_an_unknown_version_is_not_called_too_old():
     assert "too old" not in start_failure_text("Error: no luck", "unknown", 17)
     assert "Error: no luck" in start_failure_text("Error: no luck", "unknown", 17)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dbt_common.exceptions import DbtConfigError
 
 from dbt.adapters.deltawiden.spark import launch as launch_module
 from dbt.adapters.deltawiden.spark.class_archive import ClassArchive
@@ -44,6 +45,35 @@ def test_the_environment_can_be_read_while_the_launch_ends(monkeypatch: pytest.M
 
 def test_the_options_of_a_jvm_on_a_cluster_are_the_user_s():
     assert SparkStart.read({"spark.master": "yarn"}).java == JavaStart()
+
+
+DRIVER_OPTIONS = "spark.driver.extraJavaOptions"
+
+
+def java_home(folder: Path, printed: str) -> dict[str, str]:
+    """An environment with a Java that prints a text, and has no file with its version."""
+    (folder / "bin").mkdir()
+    java = folder / "bin" / "java"
+    java.write_text(f"#!/bin/sh\necho '{printed}' >&2")
+    java.chmod(0o755)
+    return {"JAVA_HOME": str(folder)}
+
+
+@pytest.mark.parametrize("master", ["local[*]", "yarn", "spark://h:7077"])
+def test_secret_java_options_are_no_arguments_with_any_master(tmp_path: Path, master: str):
+    settings = {"spark.master": master, DRIVER_OPTIONS: "-Dx.plain=1 -Daws.secretAccessKey=abcd"}
+    environment = java_home(tmp_path, 'openjdk version "17.0.1"')
+    start = SparkStart.read(settings, environment)
+    assert launch_module._secret_options(start) == '"-Dx.plain=1"\n"-Daws.secretAccessKey=abcd"'
+    plain = SparkStart.read({**settings, DRIVER_OPTIONS: "-Dx.plain=1"}, environment)
+    assert launch_module._secret_options(plain) == ""
+
+
+def test_a_secret_option_is_an_error_if_nobody_knows_whether_java_reads_files(tmp_path: Path):
+    settings = {"spark.master": "yarn", DRIVER_OPTIONS: "-Dx.token=abcd"}
+    start = SparkStart.read(settings, java_home(tmp_path, "no version"))
+    with pytest.raises(DbtConfigError, match="version of Java"):
+        launch_module._secret_options(start)
 
 
 SETTINGS = {"spark.master": "local[*]"}

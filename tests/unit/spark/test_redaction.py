@@ -86,6 +86,43 @@ def test_a_setting_that_the_jvm_is_launched_with_is_hidden():
     assert find_secrets(settings, {}, None) == {"hunter2", "hunter3"}
 
 
+@pytest.mark.parametrize(
+    ("options", "secrets"),
+    [
+        ("-Daws.secretAccessKey=abcd -Dx=1", {"abcd"}),
+        ("-Dspark.hadoop.fs.s3a.secret.key=abcd", {"abcd"}),
+        ("'-Dx.token=a b' -Dx.token.enabled=true", {"a b"}),
+        ("-Dx.token=abcd -Dit's=1", {"abcd"}),
+    ],
+)
+def test_a_secret_in_java_options_is_hidden(options: str, secrets: set[str]):
+    assert find_secrets({"spark.driver.extraJavaOptions": options}, {}, None) == secrets
+    assert find_secrets({"spark.executor.extraJavaOptions": options}, {}, None) == secrets
+
+
+@pytest.mark.parametrize(
+    ("variable", "text"),
+    [
+        ("JAVA_TOOL_OPTIONS", "-XX:+ExitOnOutOfMemoryError -Dhttps.proxyPassword=hunter2"),
+        ("JDK_JAVA_OPTIONS", "-Dx.token=hunter2"),
+        ("_JAVA_OPTIONS", "-Dx.token=hunter2"),
+        ("SPARK_SUBMIT_OPTS", "-Dx.url=https://me:hunter2@h/"),
+        ("PYSPARK_SUBMIT_ARGS", "--conf spark.x.password=hunter2 pyspark-shell"),
+        ("PYSPARK_SUBMIT_ARGS", "--driver-java-options '-Dx.token=hunter2 -Dy=1' pyspark-shell"),
+        (
+            "PYSPARK_SUBMIT_ARGS",
+            "--conf 'spark.driver.extraJavaOptions=-Dy=1 -Dx.token=hunter2' pyspark-shell",
+        ),
+    ],
+)
+def test_a_secret_in_a_variable_of_java_or_spark_is_hidden(
+    variable: str, text: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv(variable, text)
+    hide(find_secrets({}, {}, None))
+    assert "hunter2" not in scrubbed(f"Picked up {variable}: {text}")
+
+
 def test_a_variable_that_dbt_keeps_secret_is_hidden_in_each_spelling(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):

@@ -2,6 +2,7 @@
 
 import atexit
 import contextlib
+import errno
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -55,8 +56,8 @@ def start_spark(start: SparkStart, log_file: Path | None = None) -> ClassArchive
             not start for another reason.
     """
     log_file = log_file or _log_file()
-    atexit.register(hide_in_file, log_file)
     with _private_file(log_file) as log:
+        atexit.register(hide_in_file, log_file, os.fstat(log.fileno()))
         # The JVM keeps this file open for its output, which does not belong among dbt's.
         try:
             if "PYSPARK_GATEWAY_PORT" in start.environment:
@@ -167,8 +168,23 @@ def _read(log_file: Path) -> str:
 
 
 def _why_not_started(error: Exception, log_file: Path) -> str:
-    if isinstance(error, SPARK_ERRORS) and "JAVA_GATEWAY_EXITED" not in str(error):
+    if isinstance(error, DbtRuntimeError):
+        return str(error.msg)
+    if isinstance(error, OSError) and not isinstance(error, SPARK_ERRORS):
+        return f"Spark did not start: {error}{_advice(error)}"
+    if "JAVA_GATEWAY_EXITED" not in str(error):
         return f"Spark did not start: {error_text(error)}"
     minimum_java = 17 if read_version(pyspark.__version__) >= (4,) else 8
     why = start_failure_text(_read(log_file), java_version(os.environ), minimum_java)
     return f"{why} (Spark's own lines are in {log_file})"
+
+
+def _advice(error: OSError) -> str:
+    if isinstance(error, FileNotFoundError) and "spark-submit" in str(error.filename):
+        return ". The environment variable SPARK_HOME names Spark's folder: correct or unset it"
+    if error.filename is None and error.errno in (errno.ENOENT, errno.ENOSPC):
+        return (
+            ". Set the environment variable TMPDIR to a folder that dbt may write to and that has "
+            "room"
+        )
+    return ""

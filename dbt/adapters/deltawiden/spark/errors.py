@@ -245,6 +245,10 @@ def _message(raw: str) -> str:
     return _LOGICAL_PLAN.sub("", text).strip()
 
 
+# Java first names the variables that it reads, with their options: -XX:+ExitOnOutOfMemoryError.
+_SAYS_NOTHING = re.compile(r"\s*$|(NOTE: )?Picked up \w+: ")
+
+
 def start_failure_text(log: str, java_version: str | None, minimum_java: int) -> str:
     """Explain in one sentence why Spark's JVM did not start, and what to install or set.
 
@@ -272,7 +276,7 @@ def start_failure_text(log: str, java_version: str | None, minimum_java: int) ->
             "install a version of delta-spark that Maven Central has, or name the jars yourself "
             "in the profile's server_side_parameters (spark.jars.packages or spark.jars)."
         )
-    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    lines = [line.strip() for line in log.splitlines() if not _SAYS_NOTHING.match(line)]
     telling = [line for line in lines if re.search("exception|error|denied", line, re.IGNORECASE)]
     reason = next(iter(telling or lines[-1:]), "it printed nothing")
     return f"Spark's JVM did not start: {reason}"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dbt.adapters.deltawiden.spark.errors import java_major
 
-_OPTION_VARIABLES = ("SPARK_SUBMIT_OPTS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
+OPTION_VARIABLES = ("SPARK_SUBMIT_OPTS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
 OPTION_SETTINGS = ("spark.driver.defaultJavaOptions", "spark.driver.extraJavaOptions")
 # The first Java with archives that need no list of classes: https://openjdk.org/jeps/350
 _FIRST_WITH_DYNAMIC_ARCHIVE = 13
@@ -83,7 +83,7 @@ def java_version(environment: Mapping[str, str]) -> str | None:
 
 def given_java_options(given: Mapping[str, str], environment: Mapping[str, str]) -> list[str]:
     """Return the options that the user gives to the driver's JVM, in no particular order."""
-    texts = [environment.get(name, "") for name in _OPTION_VARIABLES]
+    texts = [environment.get(name, "") for name in OPTION_VARIABLES]
     texts += [given.get(key, "") for key in OPTION_SETTINGS]
     return " ".join(texts).split()
 

@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import TextIO
 
 from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtConfigError
 from py4j.java_gateway import JavaGateway
 from pyspark.java_gateway import launch_gateway
 
 from dbt.adapters.deltawiden.spark.class_archive import ClassArchive
-from dbt.adapters.deltawiden.spark.java import OPTION_SETTINGS
-from dbt.adapters.deltawiden.spark.redaction import scrubbed
+from dbt.adapters.deltawiden.spark.errors import java_major
+from dbt.adapters.deltawiden.spark.java import OPTION_SETTINGS, java_version
+from dbt.adapters.deltawiden.spark.redaction import has_secret
 from dbt.adapters.deltawiden.spark.settings import defaults_file
 from dbt.adapters.deltawiden.spark.start import SparkStart
 from dbt.adapters.deltawiden.spark.submit import submission
@@ -101,8 +103,18 @@ def _launch(
 def _secret_options(start: SparkStart) -> str:
     """Return the user's Java options for a file of the JVM if there is a secret in them."""
     text = " ".join(start.every.get(key, "") for key in OPTION_SETTINGS)
-    java = start.java.java
-    if scrubbed(text) == text or java is None or (java.major or 0) < _FIRST_WITH_OPTIONS_FILE:
+    if not has_secret(text):
+        return ""
+    # The driver of a cluster is here, too.
+    version = java_version(start.environment)
+    major = java_major(version) if version is not None else 0
+    if major is None:
+        raise DbtConfigError(
+            "Spark's Java options have a secret, which every user of the machine could read among "
+            f"the arguments of Java, and the version of Java is not known ({version}). Set "
+            "JAVA_HOME to a Java whose `java -version` says its version, or remove the secret"
+        )
+    if major < _FIRST_WITH_OPTIONS_FILE:
         return ""
     # https://docs.oracle.com/en/java/javase/17/docs/specs/man/java.html (-XX:VMOptionsFile)
     return "\n".join(f"'{word}'" if '"' in word else f'"{word}"' for word in shlex.split(text))

@@ -44,7 +44,10 @@ def private_folder(folder: Path) -> Path:
             f"a folder of its own, and {folder} is a symbolic link: another "
             "user may have made it. Remove the link, or set XDG_CACHE_HOME to another folder"
         )
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for missing in [each for each in reversed(folder.parents) if not each.exists()]:
+        # With parents=True, mkdir would give them the mode of the umask alone.
+        missing.mkdir(mode=0o700, exist_ok=True)
+    folder.mkdir(mode=0o700, exist_ok=True)
     status = folder.lstat()
     if os.name == "posix" and status.st_uid != os.geteuid():
         raise NotPrivate(
@@ -53,6 +56,11 @@ def private_folder(folder: Path) -> Path:
         )
     if os.name == "posix" and status.st_mode & 0o077:
         folder.chmod(0o700)
+        if folder.lstat().st_mode & 0o077:
+            raise NotPrivate(
+                f"a folder of its own, and other users can use it: the file system of {folder} has "
+                "no permissions. Set XDG_CACHE_HOME to another folder"
+            )
     return folder
 
 

@@ -5,6 +5,7 @@ import html
 import json
 import os
 import re
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,8 @@ from urllib.parse import quote, unquote
 from dbt_common.constants import SECRET_ENV_PREFIX
 from dbt_common.events.event_manager_client import get_event_manager
 from dbt_common.exceptions import scrub_secrets
+
+from dbt.adapters.deltawiden.spark.java import OPTION_VARIABLES
 
 _SECRET_SETTING = re.compile(
     "secret|password|token|access[.]?key"
@@ -73,9 +76,35 @@ def _values(
     for key, value in settings.items():
         if is_secret(key, None):
             yield value
-        for found in _SECRET_IN_URL.finditer(value):
-            yield from {found[found.lastindex or 0], unquote(found[found.lastindex or 0])}
+        yield from _in_options(value) if "-D" in value else _in_urls(value)
+    # The JVM prints some of them.
+    for variable in (*OPTION_VARIABLES, "PYSPARK_SUBMIT_ARGS"):
+        yield from _in_options(os.environ.get(variable, ""))
     yield from (value.strip() for value in _SECRET_ATTRIBUTE.findall(connection_string or ""))
+
+
+def has_secret(options: str) -> bool:
+    """Return whether options of Java have a hidden secret, or one that is known by its name."""
+    return scrubbed(options) != options or any(map(_can_be_hidden, _in_options(options)))
+
+
+def _in_urls(text: str) -> Iterator[str]:
+    for found in _SECRET_IN_URL.finditer(text):
+        yield from {found[found.lastindex or 0], unquote(found[found.lastindex or 0])}
+
+
+def _in_options(text: str) -> Iterator[str]:
+    """Yield the secrets in options of Java or spark-submit. One of them can have others in it."""
+    yield from _in_urls(text)
+    try:
+        words = shlex.split(text)
+    except ValueError:  # a quote without end
+        words = text.split()
+    for word in words:
+        name, _, value = word.partition("=")
+        if value and is_secret(name, None):
+            yield value
+        yield from _in_options(word if len(word.split()) > 1 else value) if value else ()
 
 
 def _can_be_hidden(value: str) -> bool:
@@ -117,11 +146,21 @@ def scrubbed(text: str) -> str:
     return str(scrub_secrets(text, list(_hidden)))
 
 
-def hide_in_file(file: Path) -> None:
-    """Replace the hidden secrets in a log, which can be in use, with as many stars."""
-    with contextlib.suppress(OSError), file.open("r+b") as stream:
+def hide_in_file(file: Path, opened: os.stat_result | None = None) -> None:
+    """Replace the hidden secrets in a log, which can be in use, with as many stars.
+
+    Args:
+        opened: what the log was when it was opened. Another file in its place is left as it is.
+    """
+    with contextlib.suppress(OSError), open(file, "r+b", opener=_open_no_link) as stream:
+        if opened is not None and not os.path.samestat(os.fstat(stream.fileno()), opened):
+            return
         text = stream.read()
         for secret in map(str.encode, _hidden):
             for found in re.finditer(re.escape(secret), text):
                 stream.seek(found.start())
                 stream.write(b"*" * len(secret))
+
+
+def _open_no_link(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0))

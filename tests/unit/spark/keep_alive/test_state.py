@@ -58,6 +58,27 @@ def test_an_open_folder_is_closed(tmp_path: Path, folder: SparkFolder):
     assert [*map(mode, folders)] == [0o700, 0o700, 0o700]
 
 
+def test_no_parent_that_is_made_is_open_to_others(tmp_path: Path):
+    before = os.umask(0)
+    try:
+        folder = spark_folder("a place", {"XDG_CACHE_HOME": str(tmp_path / "home" / ".cache")})
+    finally:
+        os.umask(before)
+    made = [each for each in folder.path.parents if tmp_path in each.parents]
+    assert {each.name: mode(each) for each in made} == dict.fromkeys(
+        ["home", ".cache", "dbt-deltawiden", "kept"], 0o700
+    )
+
+
+def test_a_folder_whose_file_system_has_no_permissions_is_refused(
+    tmp_path: Path, folder: SparkFolder, monkeypatch
+):
+    folder.path.chmod(0o777)
+    monkeypatch.setattr(Path, "chmod", lambda *_: None)
+    with pytest.raises(DbtConfigError, match="other users can use it"):
+        spark_folder("a place", {"XDG_CACHE_HOME": str(tmp_path)})
+
+
 def test_the_folder_of_another_user_is_refused(tmp_path: Path, monkeypatch):
     monkeypatch.setattr(state.os, "geteuid", lambda: os.getuid() + 1)
     with pytest.raises(DbtConfigError, match="belongs to the user with the id"):
