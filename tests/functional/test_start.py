@@ -86,6 +86,8 @@ def test_the_smallest_profile_runs_and_the_terminal_shows_dbt_lines_only(project
 
 @pytest.mark.parametrize("umask", [0o077, 0o002])
 def test_tables_have_the_permissions_of_the_user_s_umask(project: Path, umask: int):
+    # Hive gives the folder of a database the permissions of the folder that it is in.
+    project.chmod(0o777 & ~umask)
     command = [DBT, "run", "--vars", "type: int"]
     assert subprocess.run(command, cwd=project, umask=umask, check=False).returncode == 0
     paths = [*(project / "spark-warehouse").rglob("*")]

@@ -96,6 +96,7 @@ def test_there_is_none_on_a_cluster_or_for_other_jars(machine: Machine):
     packages = {**start.settings, "spark.jars.packages": "a:b:1"}
     assert find_archive(replace(start, settings=packages)) is None
     assert find_archive(replace(start, outside={"spark.jars": "/mine.jar"})) is None
+    assert find_archive(replace(start, outside={"spark.jars.ivy": "/ivy"})) is not None
     assert find_archive(replace(start, java=JavaStart())) is None
 
 

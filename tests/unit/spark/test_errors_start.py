@@ -49,6 +49,7 @@ def test_jars_that_maven_central_lacks_are_named(version: str):
     assert "io.delta:delta-spark_4.1_2.13:4.4.1, com.example:other_2.13:1.0." in text
     assert text.count("delta-spark_4.1_2.13") == 1
     assert "spark.jars.packages" in text
+    assert "-Dhttps.proxyHost=HOST -Dhttps.proxyPort=PORT" in text
     assert "\n" not in text
 
 
@@ -83,6 +84,24 @@ def test_any_other_failure_shows_the_message_of_the_launcher(log: str, reason: s
     assert text.startswith("Spark's JVM did not start: ")
     assert reason in text
     assert "\tat " not in text
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "java.lang.IllegalArgumentException: basedir must be absolute: ?/.ivy2.5.2/local",
+        "java.io.FileNotFoundException: /home/a b/.ivy2.5.2/cache/resolved-org.apache.spark-spark-"
+        "submit-parent-1.0.xml (Permission denied)",
+        "java.io.FileNotFoundException: /ivy/cache/resolved-org.apache.spark-spark-submit-parent-"
+        "1.0.xml (Read-only file system)",
+    ],
+)
+def test_a_folder_for_jars_that_cannot_be_written_is_named(line: str):
+    log = f'Exception in thread "main" {line}\n\tat org.apache.ivy.Ivy.main(Ivy.java:1)\n'
+    assert start_failure_text(log, "17", 17) == (
+        f"Spark can't store the jars that it downloads: {line.partition(': ')[2]}. Set "
+        "spark.jars.ivy in the profile's server_side_parameters to a folder that dbt may write to."
+    )
 
 
 def test_the_options_that_java_picks_up_are_no_reason():

@@ -128,6 +128,8 @@ def test_packages_that_only_the_adapter_names_are_its_own(environment: dict[str,
     parameters = {"spark.driver.memory": "2g"}
     assert "spark.jars.packages" in SparkStart.read(parameters, environment).settings
     assert SparkStart.read(parameters, environment).own_packages
+    # Where Ivy stores them chooses none of them.
+    assert SparkStart.read({"spark.jars.ivy": "/ivy"}, environment).own_packages
 
 
 @pytest.mark.parametrize(

@@ -179,7 +179,7 @@ def find_archive(start: SparkStart) -> ClassArchive | None:
     if java is None or not java.has_dynamic_archive or os.name != "posix":
         return None
     given = start.given
-    if start.resolves_packages or any(key.startswith("spark.jars") for key in given):
+    if start.resolves_packages or start.has_own_jars:
         return None
     # An archive depends on the garbage collector.
     options = (*start.java.given, *start.java.defaults)

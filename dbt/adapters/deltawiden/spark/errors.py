@@ -248,6 +248,13 @@ def _message(raw: str) -> str:
 # Java first names the variables that it reads, with their options: -XX:+ExitOnOutOfMemoryError.
 _SAYS_NOTHING = re.compile(r"\s*$|(NOTE: )?Picked up \w+: ")
 
+# Without a home folder, its name is `?`.
+_JARS_NOT_STORED = re.compile(
+    r"(?:IllegalArgumentException: (?=basedir must be absolute: \?)"
+    r"|FileNotFoundException: (?=.*(?:/\.ivy2|resolved-org\.apache\.spark).* \((?:Perm|Read|No such)))"
+    r"(.*)"
+)
+
 
 def start_failure_text(log: str, java_version: str | None, minimum_java: int) -> str:
     """Explain in one sentence why Spark's JVM did not start, and what to install or set.
@@ -274,7 +281,15 @@ def start_failure_text(log: str, java_version: str | None, minimum_java: int) ->
         return (
             f"Spark could not download these jars from Maven Central: {jars}. Check the network, "
             "install a version of delta-spark that Maven Central has, or name the jars yourself "
-            "in the profile's server_side_parameters (spark.jars.packages or spark.jars)."
+            "in the profile's server_side_parameters (spark.jars.packages or spark.jars). Behind a "
+            "proxy, set spark.driver.extraJavaOptions there to -Dhttps.proxyHost=HOST "
+            "-Dhttps.proxyPort=PORT: Java does not read the variable https_proxy."
+        )
+    not_stored = _JARS_NOT_STORED.search(log)
+    if not_stored:
+        return (
+            f"Spark can't store the jars that it downloads: {not_stored[1]}. Set spark.jars.ivy in "
+            "the profile's server_side_parameters to a folder that dbt may write to."
         )
     lines = [line.strip() for line in log.splitlines() if not _SAYS_NOTHING.match(line)]
     telling = [line for line in lines if re.search("exception|error|denied", line, re.IGNORECASE)]

@@ -81,9 +81,14 @@ class SparkStart:
         None if the user sets anything about jars, and on a cluster, because its executors need the
         jars.
         """
-        if not self.is_on_one_machine or any(key.startswith("spark.jars") for key in self.given):
+        if not self.is_on_one_machine or self.has_own_jars:
             return None
         return self.settings.get(_PACKAGES)
+
+    @property
+    def has_own_jars(self) -> bool:
+        """Whether the user sets anything about jars, except where downloads are stored."""
+        return any(key.startswith("spark.jars") for key in self.given.keys() - {"spark.jars.ivy"})
 
     @property
     def resolves_packages(self) -> bool:
