@@ -2,6 +2,8 @@
 
 import os
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -62,6 +64,27 @@ def test_the_user_s_file_replaces_the_defaults(tmp_path: Path):
 def test_each_character_survives_the_format_of_java(tmp_path: Path, value: str, written: str):
     _, text, *_ = given("", {"spark.x y": value}, tmp_path / "missing")
     assert text.strip() == rf"spark.x\u0020y={written}"
+
+
+ENDS = """
+import sys, threading
+sys.platform = "darwin"
+from pathlib import Path
+from dbt.adapters.deltawiden.spark.submit import submission
+def start(is_started):
+    with submission({"spark.a": "secret"}, "", Path("missing"), {}):
+        is_started.set()
+        threading.Event().wait()
+is_started = threading.Event()
+threading.Thread(target=start, args=[is_started], daemon=True).start()
+assert is_started.wait(60)
+"""
+
+
+def test_nothing_is_left_of_a_command_that_ends_while_spark_starts(tmp_path: Path):
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", ENDS], env=environment, check=True)
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_secret_java_options_are_in_a_file_of_their_own(tmp_path: Path):

@@ -250,9 +250,8 @@ _SAYS_NOTHING = re.compile(r"\s*$|(NOTE: )?Picked up \w+: ")
 
 # Without a home folder, its name is `?`.
 _JARS_NOT_STORED = re.compile(
-    r"(?:IllegalArgumentException: (?=basedir must be absolute: \?)"
-    r"|FileNotFoundException: (?=.*(?:/\.ivy2|resolved-org\.apache\.spark).* \((?:Perm|Read|No such)))"
-    r"(.*)"
+    r"IllegalArgumentException: (basedir must be absolute: \?.*)|FileNotFoundException: "
+    r"(.*(?:/\.ivy2|resolved-org\.apache\.spark).* \((?:Permission|Read-only|No such).*)"
 )
 
 
@@ -288,8 +287,9 @@ def start_failure_text(log: str, java_version: str | None, minimum_java: int) ->
     not_stored = _JARS_NOT_STORED.search(log)
     if not_stored:
         return (
-            f"Spark can't store the jars that it downloads: {not_stored[1]}. Set spark.jars.ivy in "
-            "the profile's server_side_parameters to a folder that dbt may write to."
+            f"Spark can't store the jars that it downloads: {not_stored[1] or not_stored[2]}. Set "
+            "spark.jars.ivy in the profile's server_side_parameters to a folder that dbt may write "
+            "to."
         )
     lines = [line.strip() for line in log.splitlines() if not _SAYS_NOTHING.match(line)]
     telling = [line for line in lines if re.search("exception|error|denied", line, re.IGNORECASE)]

@@ -10,6 +10,36 @@ from dbt.adapters.deltawiden.spark.keep_alive.server import _wait
 from dbt.adapters.deltawiden.spark.keep_alive.state import KeptSpark, SparkFolder, identities
 
 
+def test_it_goes_on_while_its_file_cannot_be_read(tmp_path: Path):
+    folder = SparkFolder(tmp_path / "kept")
+    folder.path.mkdir()
+    state = folder.path / "spark.json"
+    with subprocess.Popen(["sleep", "600"]) as jvm:
+        spark = KeptSpark(
+            Process.find(os.getpid()), Process.find(jvm.pid), 1, "token", "key", 0, "/", "1g"
+        )
+        folder.write(spark)
+        folder.use(900).end()
+        ended = threading.Event()
+        waits = threading.Thread(target=_wait, args=(folder, spark, 900, ["/"], ended))
+        waits.start()
+        try:
+            (tmp_path / "stored").hardlink_to(state)
+            (tmp_path / "loop").symlink_to(state)
+            (tmp_path / "loop").replace(state)  # a link to itself
+            waits.join(3)
+            assert waits.is_alive()
+            (tmp_path / "stored").replace(state)
+            waits.join(3)
+            assert waits.is_alive()
+            state.unlink()
+            waits.join(30)
+            assert not waits.is_alive()
+        finally:
+            ended.set()
+            jvm.kill()
+
+
 def test_it_ends_when_the_project_is_moved_and_nobody_uses_it(tmp_path: Path):
     project, folder = tmp_path / "project", SparkFolder(tmp_path / "kept")
     project.mkdir()

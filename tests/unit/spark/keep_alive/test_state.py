@@ -148,11 +148,22 @@ def test_a_damaged_file_is_no_spark(folder: SparkFolder, text: str):
     assert folder.read() is None
 
 
+def test_nothing_is_left_of_what_cannot_be_written(folder: SparkFolder, spark: KeptSpark):
+    (folder.path / "spark.json").mkdir()
+    with pytest.raises(OSError, match=r"spark\.json"):
+        folder.write(spark)
+    with pytest.raises(OSError, match=r"spark\.json"):
+        folder.read()
+    assert {file.name for file in folder.path.iterdir()} == {"spark.json"}
+
+
 def test_a_spark_is_forgotten(folder: SparkFolder, spark: KeptSpark):
     folder.write(spark)
+    (folder.path / "tmp_of_a_killed_process").touch()
     folder.forget()
     folder.forget()
     assert folder.read() is None
+    assert [*folder.path.iterdir()] == []
 
 
 def test_a_folder_that_was_deleted_and_made_anew_is_another(tmp_path: Path, spark: KeptSpark):

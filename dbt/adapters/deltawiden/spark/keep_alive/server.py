@@ -135,8 +135,8 @@ def _wait(
                 # The first statement creates the metastore.
                 found = {**identities(folders), **spark.folders}
                 if found != spark.folders:
+                    folder.write(replace(spark, folders=found))
                     spark = replace(spark, folders=found)
-                    folder.write(spark)
                 if folder.is_used:
                     folder.note_use()
                 stored = folder.last_use
@@ -149,7 +149,10 @@ def _wait(
         except LockIsHeld:
             continue  # Somebody attaches to it now.
         except OSError:
-            return
+            # A disk can be full, or a file system not answer, for a while: a run may go on.
+            is_late = _now() - last_use >= keep_alive
+            if is_late or folder.is_deleted or not spark.jvm.is_running:
+                return
 
 
 def _now() -> float:

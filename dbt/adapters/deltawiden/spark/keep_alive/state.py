@@ -96,6 +96,15 @@ class SparkFolder:
     path: Path
 
     @property
+    def is_deleted(self) -> bool:
+        """Whether it does not exist. A file system can also not answer for a while."""
+        try:
+            self.path.stat()
+        except OSError as error:
+            return isinstance(error, FileNotFoundError)
+        return False
+
+    @property
     def spark_log(self) -> Path:
         """The file with Spark's own output."""
         return self.path / "spark.log"
@@ -118,8 +127,12 @@ class SparkFolder:
             ) from error
 
     def read(self) -> KeptSpark | None:
-        """Return the Spark that was started last, or None if it has been ended."""
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        """Return the Spark that was started last, or None if it has been ended.
+
+        Raises:
+            OSError: this can't be read now.
+        """
+        with contextlib.suppress(FileNotFoundError, ValueError, KeyError, TypeError):
             stored = dict(json.loads(self._state.read_text(encoding="utf-8")))
             keeper, jvm = Process(**stored.pop("keeper")), Process(**stored.pop("jvm"))
             return KeptSpark(keeper=keeper, jvm=jvm, **stored)
@@ -129,14 +142,21 @@ class SparkFolder:
         """Store a Spark that has started."""
         # mkstemp makes a file that only the user can read.
         handle, name = tempfile.mkstemp(dir=self.path)
-        with open(handle, "w", encoding="utf-8") as stream:
-            json.dump(asdict(spark), stream)
-        os.replace(name, self._state)
+        try:
+            with open(handle, "w", encoding="utf-8") as stream:
+                json.dump(asdict(spark), stream)
+            os.replace(name, self._state)
+        except OSError:
+            os.unlink(name)
+            raise
 
     def forget(self) -> None:
         """Remove what ``write`` has stored, and what commands have left in the folder."""
         self._state.unlink(missing_ok=True)
-        for file in self.path.glob(f"{_SESSIONS}*"):
+        for file in (
+            *self.path.glob(f"{_SESSIONS}*"),
+            *self.path.glob(f"{tempfile.gettempprefix()}*"),
+        ):
             file.unlink(missing_ok=True)
 
     @contextlib.contextmanager

@@ -87,7 +87,8 @@ def stop_kept(everywhere: bool) -> list[Stopped]:
 
 
 def _stop(folder: SparkFolder, everywhere: bool) -> Stopped | None:
-    seen = folder.read()
+    with folder.explained():
+        seen = folder.read()
     if seen is None or not (everywhere or seen.folder == os.getcwd()):
         return None
     try:
