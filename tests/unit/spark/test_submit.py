@@ -68,9 +68,9 @@ def test_each_character_survives_the_format_of_java(tmp_path: Path, value: str, 
 
 ENDS = """
 import sys, threading
-sys.platform = "darwin"
 from pathlib import Path
 from dbt.adapters.deltawiden.spark.submit import submission
+sys.platform = "darwin"
 def start(is_started):
     with submission({"spark.a": "secret"}, "", Path("missing"), {}):
         is_started.set()

@@ -4,6 +4,7 @@ Every user of a machine can read the arguments of a process. So the settings are
 name, which only this process and the JVM have.
 """
 
+import atexit
 import contextlib
 import os
 import re
@@ -12,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from dbt.adapters.deltawiden.spark.java import OPTION_SETTINGS
@@ -144,9 +146,13 @@ def _unnamed(text: str) -> Iterator[tuple[str, tuple[int, ...]]]:
     else:
         # Only the user can read it. It is closed, because Windows opens a file only once.
         handle, path = tempfile.mkstemp()
+        remove = partial(Path(path).unlink, missing_ok=True)
+        # A thread in which Spark starts does not end the block if dbt ends before.
+        atexit.register(remove)
         try:
             with open(handle, "w", encoding="utf-8") as stream:
                 stream.write(text)
             yield path, ()
         finally:
-            os.unlink(path)
+            remove()
+            atexit.unregister(remove)
