@@ -62,8 +62,7 @@ from dbt.adapters.deltawiden.operations.report.report_type_widening import (
 )
 from dbt.adapters.deltawiden.operations.result import OperationResults
 from dbt.adapters.deltawiden.operations.selection import Names, Node, Selection, full_name
-from dbt.adapters.deltawiden.operations.stop_spark import StoppedSparks
-from dbt.adapters.deltawiden.spark.keep_alive.status import stop_kept
+from dbt.adapters.deltawiden.operations.stop_spark import StoppedSparks, stop_sparks
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
 from dbt.adapters.deltawiden.writes.services import Services
 
@@ -329,4 +328,4 @@ class Operations:
 
     def stop_spark(self, everywhere: bool) -> StoppedSparks:
         """End the Sparks that ``keep_alive`` keeps alive and that no dbt command uses."""
-        return StoppedSparks(stop_kept(everywhere))
+        return stop_sparks(everywhere)

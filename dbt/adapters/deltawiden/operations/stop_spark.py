@@ -4,16 +4,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from dbt.adapters.deltawiden.spark.keep_alive.status import Stopped
+from dbt.adapters.deltawiden.spark.keep_alive.status import (
+    Stopped,
+    kept_elsewhere,
+    stop_kept,
+)
 
 
 @dataclass(frozen=True)
 class StoppedSparks:
-    """What became of each Spark."""
+    """What became of each Spark, and the folders of those that were not asked to end."""
 
     OUTPUTS: ClassVar = ("text", "json")
 
     each: Sequence[Stopped]
+    elsewhere: Sequence[str] = ()
     operation: str = "stop_spark"
 
     @property
@@ -32,6 +37,12 @@ class StoppedSparks:
     @property
     def text(self) -> str:
         """The result for people."""
+        if not self.each and self.elsewhere:
+            return (
+                "There is no Spark that is kept alive for this folder. One runs that was started "
+                f"in {' and one in '.join(self.elsewhere)}. To end it: "
+                f"dbt run-operation {self.operation} --args '{{everywhere: true}}'"
+            )
         if not self.each:
             return "There is no Spark that is kept alive"
         return "\n".join(f"ended: {_named(each)}" for each in self.each if not each.error)
@@ -46,6 +57,12 @@ class StoppedSparks:
         """The error message, empty if there is none."""
         lines = [f"{_named(stopped)}: {stopped.error}" for stopped in self.failed]
         return "\n".join([f"{self.operation}: Spark was not ended", *lines]) if lines else ""
+
+
+def stop_sparks(everywhere: bool) -> StoppedSparks:
+    """End the kept Sparks of the working folder, or all: ``stop_kept``."""
+    stopped = stop_kept(everywhere)
+    return StoppedSparks(stopped, () if stopped else kept_elsewhere())
 
 
 def _named(stopped: Stopped) -> str:

@@ -6,7 +6,6 @@ name, which only this process and the JVM have.
 
 import atexit
 import contextlib
-import os
 import re
 import shlex
 import sys

@@ -104,3 +104,10 @@ def _stop(folder: SparkFolder, everywhere: bool) -> Stopped | None:
             return Stopped(spark)
     except DbtRuntimeError as error:
         return Stopped(seen, str(error.msg))
+
+
+def kept_elsewhere() -> list[str]:
+    """Return the folders in which the user's other kept Sparks that run were started."""
+    found = (folder.read() for folder in spark_folders(os.environ))
+    running = {spark.folder for spark in found if spark is not None and spark.is_running}
+    return sorted(running - {os.getcwd()})

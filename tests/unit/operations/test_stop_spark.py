@@ -1,0 +1,29 @@
+"""What ``stop_spark`` says if no Spark of the folder is kept alive."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from dbt.adapters.deltawiden.operations.stop_spark import stop_sparks
+from dbt.adapters.deltawiden.spark.keep_alive.processes import Process
+from dbt.adapters.deltawiden.spark.keep_alive.state import KeptSpark, spark_folder
+
+
+def test_a_spark_of_another_folder_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert stop_sparks(everywhere=False).text == "There is no Spark that is kept alive"
+    with subprocess.Popen(["sleep", "600"]) as child:
+        process = Process.find(child.pid)
+        spark = KeptSpark(process, process, 1, "token", "key", 0, "/shop", "1g")
+        spark_folder("a place", os.environ).write(spark)
+        stopped = stop_sparks(everywhere=False)
+        child.kill()
+    assert stopped.text == (
+        "There is no Spark that is kept alive for this folder. One runs that was started in "
+        "/shop. To end it: dbt run-operation stop_spark --args '{everywhere: true}'"
+    )
+    assert stopped.document["sparks"] == []
+    assert stop_sparks(everywhere=False).text == "There is no Spark that is kept alive"
