@@ -24,6 +24,11 @@ def cache_folder(environment: Mapping[str, str], *names: str) -> Path:
         OSError: it can't be made, or it is not the user's alone.
     """
     root = cache_root(environment)
+    if root.parts[0].startswith("~"):
+        raise NotPrivate(
+            "a folder of its own, and the user of dbt has no home folder. Set XDG_CACHE_HOME to a "
+            "folder"
+        )
     if root.is_symlink() and os.name == "posix" and root.lstat().st_uid == os.geteuid():
         root = root.resolve()  # The user's own link.
     folder = private_folder(root)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pwd
 import shutil
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 from dbt_common.exceptions import DbtConfigError, DbtRuntimeError
 
+from dbt.adapters.deltawiden.spark import announce
 from dbt.adapters.deltawiden.spark.keep_alive import state
 from dbt.adapters.deltawiden.spark.keep_alive.processes import Process, wait_until_ended
 from dbt.adapters.deltawiden.spark.keep_alive.state import (
@@ -122,6 +124,16 @@ def test_a_folder_that_is_a_link_is_refused_and_not_followed(tmp_path: Path, nam
     assert [*elsewhere.iterdir()] == []
 
 
+def test_a_user_without_a_home_has_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", {}.__getitem__)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DbtConfigError, match="has no home folder"):
+        spark_folder("a place", {})
+    assert spark_folders({}) == []
+    assert [*tmp_path.iterdir()] == []
+
+
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path):
     (tmp_path / "cache").write_text("a file")
     with pytest.raises(DbtConfigError, match=r"cache/dbt-deltawiden/kept can't be made: Not a dir"):
@@ -207,6 +219,18 @@ def test_one_at_a_time_holds_the_lock(folder: SparkFolder):
         pass
     with folder.locked(0):
         pass
+
+
+def test_who_waits_for_the_lock_says_so(folder: SparkFolder, monkeypatch: pytest.MonkeyPatch):
+    said: list[str] = []
+    monkeypatch.setattr(announce, "_SECONDS", 0.01)
+    monkeypatch.setattr(announce.logger, "info", said.append)
+    with folder.locked():
+        with pytest.raises(LockIsHeld), folder.locked(0.5):
+            pass
+        with pytest.raises(LockIsHeld), folder.locked(0):
+            pass
+    assert said == ["Waiting for another dbt command that starts or ends Spark."]
 
 
 def test_many_can_use_a_spark(folder: SparkFolder):

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from dbt_common.exceptions import DbtConfigError, DbtRuntimeError
 
+from dbt.adapters.deltawiden.spark.announce import announced
 from dbt.adapters.deltawiden.spark.file_lock import (
     HAS_FILE_LOCKS,
     open_lock,
@@ -169,8 +170,11 @@ class SparkFolder:
             LockIsHeld: another process still held it after these seconds.
         """
         handle = open_lock(self.path / "lock")
+        waiting = announced("Waiting for another dbt command that starts or ends Spark.")
         try:
-            if not wait_for_lock(handle, seconds):
+            with waiting if seconds else contextlib.nullcontext():
+                is_locked = wait_for_lock(handle, seconds)
+            if not is_locked:
                 raise LockIsHeld(
                     "Another process has been starting Spark for this profile for "
                     f"{seconds:.0f} seconds. Its log is {self.spark_log}"
