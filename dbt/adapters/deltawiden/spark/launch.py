@@ -26,6 +26,9 @@ logger = AdapterLogger("DeltaWiden")
 
 _OPTIONS = "SPARK_SUBMIT_OPTS"
 _FIRST_WITH_OPTIONS_FILE = 9
+# Derby writes to the JVM's output, which is Spark's log. By default it opens `derby.log` in the
+# working folder, and empties the file that a link of this name leads to.
+_DERBY_LOG = "-Dderby.stream.error.field=java.lang.System.err"
 
 
 # What the JVM prints if it refuses its options, and if it crashes: on an archive that is damaged.
@@ -84,14 +87,12 @@ def _launch(
     if attempt.archive is not None:
         attempt.archive.mark_used()
     environment = start.environment
-    # Derby's own default is the working folder.
-    derby = f"-Dderby.stream.error.file={Path(log.name).absolute().with_name('derby.log')}"
     options = _secret_options(start)
     with (
         submission(attempt.settings, options, defaults_file(environment), environment) as given,
         # PySpark's own default, so that it starts another JVM as if the variable were not set.
         _variable("PYSPARK_SUBMIT_ARGS", given.arguments, unset="pyspark-shell"),
-        _java_options((derby, *attempt.options)),
+        _java_options((_DERBY_LOG, *attempt.options)),
     ):
         gateway = launch_gateway(None, {"stdout": log, "stderr": log, "pass_fds": given.files})
     if refused is not None and refused.archive is not None:
