@@ -4,11 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from dbt.adapters.deltawiden.spark.keep_alive.status import (
-    Stopped,
-    kept_elsewhere,
-    stop_kept,
-)
+from dbt.adapters.deltawiden.spark.keep_alive.status import Stopped, kept_elsewhere, stop_kept
 
 
 @dataclass(frozen=True)

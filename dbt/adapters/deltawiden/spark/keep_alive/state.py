@@ -154,11 +154,9 @@ class SparkFolder:
     def forget(self) -> None:
         """Remove what ``write`` has stored, and what commands have left in the folder."""
         self._state.unlink(missing_ok=True)
-        for file in (
-            *self.path.glob(f"{_SESSIONS}*"),
-            *self.path.glob(f"{tempfile.gettempprefix()}*"),
-        ):
-            file.unlink(missing_ok=True)
+        for prefix in (_SESSIONS, tempfile.gettempprefix()):
+            for file in self.path.glob(f"{prefix}*"):
+                file.unlink(missing_ok=True)
 
     @contextlib.contextmanager
     def locked(self, seconds: float = _ATTACH_SECONDS) -> Iterator[int]:
