@@ -54,7 +54,7 @@ class TestStrategyOfTheProject:
     def test_a_missing_strategy_is_named(self, project, strategy, expected):
         message = dbt("run", strategy=strategy).message("orders")
         assert expected in message
-        assert "Compilation Error" in message
+        assert "The configuration of model.test.orders is not valid." in message
 
 
 EVERYTHING = """

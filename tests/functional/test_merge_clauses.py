@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.functional.operate import document
 from tests.functional.support import dbt, needs_delta_4
 
 # The example of dbt's documentation of dbt-databricks, with rows for each clause.
@@ -240,3 +241,51 @@ class TestWithOtherChanges:
         # No row of the table has this key, so it is not the reason.
         assert "id = 7" not in message
         assert table("twice").version == before
+
+
+# The second run widens amount and adds a column.
+CHANGES = """
+{{ config(materialized='incremental', unique_key='id', incremental_strategy='merge',
+  target_alias='t', on_schema_change='append_new_columns', type_widening=true,
+  CONFIG) }}
+{% if is_incremental() %} select 1 as id, cast(5000000000 as bigint) as amount, 'new' as added
+{% else %} select id, cast(1 as int) as amount from values (1), (2) as v(id) {% endif %}
+"""
+ACTION = "not_matched_by_source_action='update set "
+REFUSED = {
+    "misspelt": ("merge_update_columns=['nmae']", "there is no column nmae; there are id"),
+    "both": ("merge_update_columns='id', merge_exclude_columns='amount'", "only one config"),
+    "unread": (f"{ACTION}x'", "is not of the form column = expression: x"),
+    "accepted": (f"{ACTION}x', on_lossy_write='ignore'", "column = expression: x"),
+    "nowhere": (f"{ACTION}t.nowhere = 1'", "nowhere"),
+}
+FITS = CHANGES.replace("CONFIG", f'{ACTION}t.added = "gone", t.amount = t.amount + 5000000000\'')
+
+
+@needs_delta_4
+class TestBeforeAnyChange:
+    @pytest.fixture(scope="class")
+    def models(self):
+        refused = {f"{n}.sql": CHANGES.replace("CONFIG", c) for n, (c, _) in REFUSED.items()}
+        return {**refused, "fits.sql": FITS}
+
+    def test_a_merge_that_cannot_be_written_changes_no_table(self, project, table, spark):
+        """Plan and run refuse it, and the columns may be those that the run adds."""
+        for name in (*REFUSED, "fits"):
+            spark.sql(
+                f"create table {project.test_schema}.{name} using delta as "
+                "select id, cast(1 as int) as amount from values (1), (2) as v(id)"
+            )
+        planned = {t["model"]: t for t in document("plan")["tables"]}
+        run = dbt("run")
+        for name, (_, expected) in REFUSED.items():
+            assert expected in planned[name]["error"], planned[name]
+            assert run.status(name) == "error"
+            assert expected in run.message(name)
+            assert table(name).version == 0, table(name).history
+        assert not planned["fits"].get("error"), planned["fits"]
+        assert run.status("fits") == "success", run.message("fits")
+        assert table("fits").rows("id", "amount", "added") == [
+            (1, 5000000000, "new"),
+            (2, 5000000001, "gone"),
+        ]

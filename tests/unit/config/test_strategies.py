@@ -6,10 +6,15 @@ import pytest
 from dbt_common.exceptions import DbtConfigError
 
 from dbt.adapters.deltawiden.config.merge_clauses import MergeClauses, read_merge_clauses
-from dbt.adapters.deltawiden.config.strategies import has_own_macro, strategy_problems
+from dbt.adapters.deltawiden.config.strategies import (
+    has_own_macro,
+    has_own_statement,
+    strategy_problems,
+)
 from dbt.adapters.deltawiden.config.validation import check_configuration
 
 MERGE = {"materialized": "incremental", "incremental_strategy": "merge", "unique_key": "id"}
+MICROBATCH = {"materialized": "incremental", "incremental_strategy": "microbatch"}
 REPLACE = {"materialized": "incremental", "incremental_strategy": "replace_where"}
 DELETE_INSERT = {"materialized": "incremental", "incremental_strategy": "delete+insert"}
 
@@ -32,8 +37,9 @@ DELETE_INSERT = {"materialized": "incremental", "incremental_strategy": "delete+
         {**DELETE_INSERT, "unique_key": ["a", "b"]},
         # At a folder of models, a configuration applies to tables and views, too.
         {"materialized": "table", "matched_condition": "true"},
-        # The keys may be those of a strategy of the project's own.
-        {**MERGE, "incremental_strategy": "own", "matched_condition": "true"},
+        {**MERGE, "file_format": "Iceberg"},
+        {**MICROBATCH, "file_format": "parquet", "partition_by": "day"},
+        MICROBATCH,
     ],
 )
 def test_a_configuration_that_the_strategy_can_follow_has_no_problem(config: dict[str, object]):
@@ -71,6 +77,19 @@ def test_a_configuration_that_the_strategy_can_follow_has_no_problem(config: dic
         (REPLACE, "incremental_predicates: replace_where needs"),
         ({**REPLACE, "predicates": "a", "file_format": "parquet"}, "got file_format 'parquet'"),
         (DELETE_INSERT, "unique_key: delete+insert needs"),
+        ({**MERGE, "incremental_strategy": "Merge"}, "incremental strategy provided: Merge"),
+        ({**MERGE, "file_format": "parquet"}, "choose this strategy when file_format is set to"),
+        ({**MERGE, "file_format": "avro"}, "Invalid file format provided: avro"),
+        ({"materialized": "incremental", "file_format": "avro"}, "file format provided: avro"),
+        (
+            {**MICROBATCH, "file_format": "parquet", "batch_size": "day"},
+            "requires a `partition_by` config for a table that is not Delta's: a column that is "
+            "of grain day",
+        ),
+        (
+            {**MERGE, "merge_update_columns": "a", "merge_exclude_columns": ["b"]},
+            "merge_update_columns, merge_exclude_columns: Model cannot specify",
+        ),
     ],
 )
 def test_a_configuration_that_the_strategy_can_not_follow_is_named(
@@ -118,7 +137,12 @@ def test_without_configuration_a_merge_writes_every_row():
     assert MergeClauses().writes_every_row
 
 
-@pytest.mark.parametrize("config", [REPLACE, DELETE_INSERT])
+OWN = {**MERGE, "incremental_strategy": "own", "matched_condition": "true"}
+
+
+@pytest.mark.parametrize(
+    "config", [REPLACE, DELETE_INSERT, OWN, {**MICROBATCH, "file_format": "parquet"}]
+)
 def test_a_macro_of_the_project_says_itself_what_it_needs(config: dict[str, object]):
     assert strategy_problems(config)
     assert strategy_problems(config, lambda strategy: True) == []
@@ -137,3 +161,26 @@ def test_only_a_macro_from_outside_dbt_is_the_projects_own(package: str, is_own:
 
     assert has_own_macro(Macros(), "shop", "delete+insert") is is_own
     assert not has_own_macro(None, "shop", "delete+insert")
+
+
+@pytest.mark.parametrize(("package", "is_own"), [("shop", True), ("dbt_deltawiden", False)])
+def test_a_materialization_from_outside_dbt_can_have_any_strategy(package: str, is_own: bool):
+    class Macros:
+        def find_macro_by_name(self, *_: object) -> None:
+            return None
+
+        def find_materialization_macro_by_name(self, project: str, *names: str) -> object:
+            assert (project, names) == ("shop", ("incremental", "deltawiden"))
+            return SimpleNamespace(package_name=package)
+
+    assert has_own_macro(Macros(), "shop", "any") is is_own
+
+
+@pytest.mark.parametrize("name", ["get_merge_sql", "spark__get_merge_update_columns", "other"])
+def test_a_merge_is_the_projects_own_by_its_own_macros(name: str):
+    class Macros:
+        def find_macro_by_name(self, asked: str, project: str, within: object) -> object:
+            return SimpleNamespace(package_name="shop") if asked == name else None
+
+    assert has_own_statement(Macros(), "shop", "merge") is (name != "other")
+    assert not has_own_statement(None, "shop", "merge")

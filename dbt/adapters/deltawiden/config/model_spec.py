@@ -34,6 +34,10 @@ class ModelSpec:
         clustering: as ``read_clustering`` returns it.
         backfills: whether the rows that exist get values for new columns.
         defaults: the default values that an enforced contract declares, by column in lower case.
+        event_time: the column by which a row of a microbatch model is in a batch.
+        is_by_hour: whether the batches of a microbatch model are hours.
+        is_own: whether a macro of the project makes the statement, or the MERGE. What it needs is
+            not known.
     """
 
     name: str
@@ -52,6 +56,9 @@ class ModelSpec:
     renames: Renames = field(default_factory=dict)
     backfills: bool = False
     defaults: Mapping[str, str] = field(default_factory=dict)
+    event_time: str = ""
+    is_by_hour: bool = False
+    is_own: bool = False
 
     @property
     def checks_values(self) -> bool:
@@ -88,4 +95,6 @@ def read_model_spec(
         renames=read_renames(config, columns or {}),
         backfills=bool(config.get(BACKFILL)),
         defaults=declared_defaults(config, columns or {}),
+        event_time=str(config.get("event_time") or ""),
+        is_by_hour=str(config.get("batch_size") or "") == "hour",
     )

@@ -58,12 +58,13 @@ def writer_of_project(
     found = find(project, materialized, adapter_type)
     if is_macro_of_project(found):
         return f"the materialization {materialized} of the package {found.package_name}"
-    if materialized == "seed" and all(_has_own(macros, project, name) for name in _SEED_MACROS):
+    if materialized == "seed" and all(has_own(macros, project, name) for name in _SEED_MACROS):
         return f"{' and '.join(_SEED_MACROS)} of the project or a package"
     return ""
 
 
-def _has_own(macros: MacroResolverProtocol, project: str, name: str) -> bool:
+def has_own(macros: MacroResolverProtocol, project: str, name: str) -> bool:
+    """Return whether the project or a package has a macro that a call of a built-in one runs."""
     names = (f"{prefix}{name}" for prefix in _PREFIXES)
     return any(
         is_macro_of_project(macros.find_macro_by_name(each, project, None)) for each in names

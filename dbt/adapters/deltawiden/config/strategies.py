@@ -13,7 +13,12 @@ from dbt.adapters.deltawiden.config.merge_clauses import (
 )
 from dbt.adapters.deltawiden.config.model import DELTA, file_format_of
 from dbt.adapters.deltawiden.config.policy import problem
-from dbt.adapters.deltawiden.config.project_macros import is_macro_of_project
+from dbt.adapters.deltawiden.config.project_macros import (
+    MERGE_MACROS,
+    has_own,
+    is_macro_of_project,
+    writer_of_project,
+)
 
 MERGE = "merge"
 INSERT_OVERWRITE = "insert_overwrite"
@@ -23,6 +28,13 @@ DELETE_INSERT = "delete+insert"
 
 STRATEGIES = ("append", MERGE, INSERT_OVERWRITE, MICROBATCH, REPLACE_WHERE, DELETE_INSERT)
 """The incremental strategies whose statements the adapter makes."""
+
+_MERGED_FORMATS = (DELTA, "iceberg", "hudi")
+_FORMATS = (
+    *("text", "csv", "json", "jdbc", "parquet", "orc", "hive", "delta", "iceberg", "libsvm"),
+    "hudi",
+)
+"""The file formats of dbt-spark's incremental models."""
 
 
 def strategy_of(config: Mapping[str, Any]) -> str:
@@ -44,9 +56,14 @@ def strategy_problems(
     if config.get("materialized") != "incremental":
         return []
     strategy = strategy_of(config)
+    if strategy not in STRATEGIES and not is_own(strategy):
+        return [
+            f"incremental_strategy: Invalid incremental strategy provided: {strategy}. Expected "
+            f"one of: {', '.join(STRATEGIES)}"
+        ]
     problems = [*_merge_problems(config, strategy)]
-    if strategy in (REPLACE_WHERE, DELETE_INSERT) and not is_own(strategy):
-        problems += _replacement_problems(config, strategy)
+    if not is_own(strategy):
+        problems += [*_format_problems(config, strategy), *_replacement_problems(config, strategy)]
     return problems
 
 
@@ -60,11 +77,41 @@ def strategy_macro(strategy: str) -> str:
 
 
 def has_own_macro(macros: MacroResolverProtocol | None, project: str, strategy: str) -> bool:
-    """Return whether the project has a macro of its own for a strategy."""
+    """Return whether the project has a macro of its own for a strategy, or materialization."""
+    if writer_of_project(macros, project, "deltawiden", "incremental"):
+        return True
     name = strategy_macro(strategy)
     return macros is not None and is_macro_of_project(
         macros.find_macro_by_name(name, project, None)
     )
+
+
+def has_own_statement(macros: MacroResolverProtocol | None, project: str, strategy: str) -> bool:
+    """Return whether a macro of the project makes the statement of a strategy, or its MERGE."""
+    if strategy != MERGE:
+        return has_own_macro(macros, project, strategy)
+    return macros is not None and any(has_own(macros, project, name) for name in MERGE_MACROS)
+
+
+def _format_problems(config: Mapping[str, Any], strategy: str) -> Iterator[str]:
+    """Find a file format that dbt-spark's incremental models or MERGE statements can't have."""
+    file_format = file_format_of(config)
+    if file_format not in _FORMATS:
+        yield (
+            f"file_format: Invalid file format provided: {file_format}. Expected one of: "
+            f"{', '.join(_FORMATS)}"
+        )
+    elif strategy == MERGE and file_format not in _MERGED_FORMATS:
+        yield (
+            "incremental_strategy: Invalid incremental strategy provided: merge. You can only "
+            "choose this strategy when file_format is set to 'delta' or 'iceberg' or 'hudi'"
+        )
+    elif strategy == MICROBATCH and file_format != DELTA and not config.get("partition_by"):
+        yield (
+            "partition_by: The 'microbatch' incremental strategy requires a `partition_by` config "
+            "for a table that is not Delta's: a column that is of grain "
+            f"{config.get('batch_size')}. With `file_format: delta` it needs none."
+        )
 
 
 def _merge_problems(config: Mapping[str, Any], strategy: str) -> Iterator[str]:
@@ -78,6 +125,8 @@ def _merge_problems(config: Mapping[str, Any], strategy: str) -> Iterator[str]:
     configured = [key for key in CLAUSE_KEYS if config.get(key)]
     if strategy == MERGE:
         yield from _clause_problems(config, read_merge_clauses(config))
+        if config.get("merge_update_columns") and config.get("merge_exclude_columns"):
+            yield f"merge_update_columns, merge_exclude_columns: {BOTH_COLUMNS}"
     elif configured and strategy in STRATEGIES:
         yield (
             f"{', '.join(configured)}: for incremental_strategy: merge only; got {strategy!r}. "
@@ -113,7 +162,7 @@ def configured_predicates(config: Mapping[str, Any]) -> str | Sequence[str] | No
 
 def _replacement_problems(config: Mapping[str, Any], strategy: str) -> Iterator[str]:
     file_format = file_format_of(config)
-    if file_format != DELTA:
+    if strategy in (REPLACE_WHERE, DELETE_INSERT) and file_format != DELTA:
         yield (
             f"incremental_strategy: {strategy} replaces rows in one commit of a Delta table; got "
             f"file_format {file_format!r}. Set file_format: delta, or use insert_overwrite."
@@ -126,6 +175,11 @@ def _replacement_problems(config: Mapping[str, Any], strategy: str) -> Iterator[
             "To add rows only, use incremental_strategy: append."
         )
 
+
+BOTH_COLUMNS = (
+    "Model cannot specify merge_update_columns and merge_exclude_columns. Please update model to "
+    "use only one config"
+)
 
 BACKFILL = "backfill_new_columns"
 

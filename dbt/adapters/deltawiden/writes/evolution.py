@@ -16,6 +16,7 @@ from dbt.adapters.deltawiden.config.strategies import (
     DELETE_INSERT,
     INSERT_OVERWRITE,
     MERGE,
+    MICROBATCH,
     REPLACE_WHERE,
 )
 from dbt.adapters.deltawiden.config.table_properties import changed_properties
@@ -30,7 +31,7 @@ from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import plan_changes, plan_no_change, refused_keys
 from dbt.adapters.deltawiden.widening.renames import plan_renames, renamed_schema
 from dbt.adapters.deltawiden.widening.request import NoSuchLeaf, find_leaf
-from dbt.adapters.deltawiden.widening.schema_diff import compare
+from dbt.adapters.deltawiden.widening.schema_diff import compare, schema_at_write
 from dbt.adapters.deltawiden.widening.self_reference import (
     grows_again,
     self_reference_text,
@@ -39,9 +40,11 @@ from dbt.adapters.deltawiden.widening.self_reference import (
 from dbt.adapters.deltawiden.widening.steps import ClusterBy, Stage, Step
 from dbt.adapters.deltawiden.writes.attempts import SchemaChangeFailed
 from dbt.adapters.deltawiden.writes.backfill import Backfill
+from dbt.adapters.deltawiden.writes.merge_actions import checked_clauses, updated_columns
 from dbt.adapters.deltawiden.writes.model_query import FullQuery
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused, require_not_refused
 from dbt.adapters.deltawiden.writing.partition_values import has_moments, shifts_moments
+from dbt.adapters.deltawiden.writing.replacement import event_time_column
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 
 logger = AdapterLogger("DeltaWiden")
@@ -132,7 +135,9 @@ class TableEvolution:
 
         Raises:
             SchemaChangeRefused: the plan is refused. All refusals are in the message.
-            CompilationError: the model lacks a column of its unique key.
+            CompilationError: the model lacks a column of its unique key, or the statement of its
+                strategy can't be rendered for the columns of the table.
+            DbtDatabaseError: an ``update set`` of its MERGE is not valid.
         """
         keys = columns_named(spec.unique_key)
         if spec.strategy == REPLACE_WHERE:
@@ -141,6 +146,13 @@ class TableEvolution:
         if spec.strategy in (MERGE, DELETE_INSERT):
             plan = require_not_refused(plan.refusing(refused_keys(plan.write)))
             _check_unique_key(plan, spec.unique_key)
+        if spec.strategy == MICROBATCH and not spec.is_own:
+            event_time_column(plan.write.columns, spec.event_time, spec.is_by_hour)
+        if spec.strategy == MERGE and not spec.is_own:
+            updated_columns(spec, plan.write)
+            stored = renamed_schema(spec.renames, schemas[1])
+            after = schema_at_write(stored, plan.changes, plan.new) if plan.before else None
+            checked_clauses(self._backend, self.value_check, spec, table, after)
         if query:
             self._refuse_self_reference(plan, table, query)
         return plan

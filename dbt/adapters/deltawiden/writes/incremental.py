@@ -154,7 +154,7 @@ class IncrementalWrites:
         The arguments are those of dbt's ``get_merge_sql``, and as for ``merge_sql``.
         """
         spec = replace(_spec(context), has_one_key=isinstance(unique_key, str))
-        clauses = checked_clauses(self._backend, self._evolution, spec, target)
+        clauses = checked_clauses(self._backend, self._evolution.value_check, spec, target)
         keys = filter(None, names_listed(unique_key))
         conditions = merge_conditions(keys, predicates or (), clauses, _match_keys(context, spec))
         return merge_sql(target.render(), str(source), conditions, clauses, columns, updated)
@@ -219,10 +219,9 @@ class IncrementalWrites:
             source=source,
             existing=existing,
             target=target,
-            is_custom=_is_custom(spec.strategy, context),
+            is_custom=spec.is_own and spec.strategy != MERGE,
             is_empty=getattr(context["flags"], "EMPTY", False) and _removes_rows(spec),
-            is_merge_replaced=spec.strategy == MERGE
-            and any(is_replaced(context, name) for name in MERGE_MACROS),
+            is_merge_replaced=spec.is_own and spec.strategy == MERGE,
         )
         if not write.is_custom:
             write = replace(write, replaced=self._replaced(context, write))
@@ -233,7 +232,7 @@ class IncrementalWrites:
             attempts.forbid_retry()
             return write
         if spec.strategy == MERGE and not write.is_merge_replaced:
-            clauses = checked_clauses(self._backend, self._evolution, spec, target)
+            clauses = checked_clauses(self._backend, self._evolution.value_check, spec, target)
             return replace(write, merge_clauses=clauses, match_keys=_match_keys(context, spec))
         can_replace_where = not plan.write.computed
         if can_replace_where and write.replaced is not None:
@@ -345,7 +344,8 @@ def _run(write: ModelWrite, run_write: Callable[[ModelWrite], Any]) -> None:
 
 def _spec(context: Context) -> ModelSpec:
     config = context["config"]
-    return read_model_spec(config, config.model.name, context["model"]["columns"])
+    spec = read_model_spec(config, config.model.name, context["model"]["columns"])
+    return replace(spec, is_own=bool(spec.strategy) and _is_own(spec.strategy, context))
 
 
 def _removes_rows(spec: ModelSpec) -> bool:
@@ -360,8 +360,10 @@ def _match_keys(context: Context, spec: ModelSpec) -> Callable[[str, str], str]:
     return equal_keys if macro is None else lambda *names: str(macro(*names)).strip()
 
 
-def _is_custom(strategy: str, context: Context) -> bool:
-    """Return whether a macro of the project makes the statement of a strategy."""
+def _is_own(strategy: str, context: Context) -> bool:
+    """Return whether a macro of the project makes the statement of a strategy, or its MERGE."""
+    if strategy == MERGE:
+        return any(is_replaced(context, name) for name in MERGE_MACROS)
     if strategy not in (REPLACE_WHERE, DELETE_INSERT, MICROBATCH):
         return strategy not in STRATEGIES
     name = strategy_macro(strategy)

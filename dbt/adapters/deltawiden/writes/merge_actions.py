@@ -1,20 +1,22 @@
-"""Check the values that the configuration of a model writes in its MERGE."""
+"""Check the columns and values that the configuration of a model writes in its MERGE."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import CompilationError
-from pyspark.sql.types import StructField
+from pyspark.sql.types import StructField, StructType
 
 from dbt.adapters.deltawiden.config.merge_clauses import MergeClauses
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
-from dbt.adapters.deltawiden.delta.relations import relation_sql
+from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
 from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
 from dbt.adapters.deltawiden.sql.identifiers import Path, read_name
-from dbt.adapters.deltawiden.writes.evolution import TableEvolution
-from dbt.adapters.deltawiden.writing.columns import assigned_sql
+from dbt.adapters.deltawiden.sql.queries import analyse_with_types
+from dbt.adapters.deltawiden.writing.columns import Write, assigned_sql
+from dbt.adapters.deltawiden.writing.merge import merge_update_columns
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 
 
@@ -82,27 +84,48 @@ def _text(text: str, tokens: list[Any]) -> str:
 _KEY = "not_matched_by_source_action"
 
 
+ValueCheckOf = Callable[[str, SparkRelation, StructType], ValueCheck]
+"""Returns the check of what a model writes to a table with a schema."""
+
+
+def updated_columns(spec: ModelSpec, write: Write) -> list[str] | None:
+    """Return the quoted columns that a model's MERGE updates: ``merge_update_columns``."""
+    others = (*write.unused, *write.computed)
+    included, excluded = spec.merge_update_columns, spec.merge_exclude_columns
+    return merge_update_columns(included, excluded, write.columns, others)
+
+
 def checked_clauses(
-    backend: SqlBackend, evolution: TableEvolution, spec: ModelSpec, table: SparkRelation
+    backend: SqlBackend,
+    value_check: ValueCheckOf,
+    spec: ModelSpec,
+    table: SparkRelation,
+    future: StructType | None = None,
 ) -> MergeClauses:
     """Return the clauses of a model's MERGE.
 
     If lossy writes are an error, the statement ends with an error where an ``update set`` would
     write a value that its column does not store exactly.
 
+    Args:
+        future: the schema that the table will have at the write. None if it has it already.
+
     Raises:
         CompilationError: the assignments of an ``update set`` can't be read.
+        DbtDatabaseError: an assignment is not valid for the table.
     """
     clauses = spec.merge_clauses
-    if not clauses.assignments or not spec.checks_values:
+    if not clauses.assignments:
         return clauses
     try:
         assignments = read_assignments(clauses.assignments)
     except ValueError as error:
         raise CompilationError(f"{_KEY}: the text after update set {error}") from error
-    pairs = _types(backend, assignments, clauses.target, table)
-    schema = backend.table_schema(table)
-    check = evolution.value_check(spec.name, table, schema)
+    if not spec.checks_values:
+        return clauses
+    schema = future or backend.table_schema(table)
+    pairs = _types(backend, assignments, clauses.target, table, future)
+    check = value_check(spec.name, table, schema)
     checked = (
         _checked(assignment, pair, clauses.target, check)
         for assignment, pair in zip(assignments, pairs, strict=True)
@@ -111,14 +134,20 @@ def checked_clauses(
 
 
 def _types(
-    backend: SqlBackend, assignments: list[Assignment], alias: str, table: SparkRelation
+    backend: SqlBackend,
+    assignments: list[Assignment],
+    alias: str,
+    table: SparkRelation,
+    future: StructType | None,
 ) -> list[tuple[StructField, StructField]]:
     """Return the column and the value of each assignment, with their types."""
     selected = ", ".join(
         f"{assignment.target} as c{number}, ({assignment.value}\n) as v{number}"
         for number, assignment in enumerate(assignments)
     )
-    schema = backend.query_schema(f"select {selected} from {relation_sql(table)} as {alias}")
+    query = f"select {selected} from {relation_sql(table)} as {alias}"
+    schemas = {} if future is None else {relation_path(table): future}
+    schema = analyse_with_types(query, schemas, backend.query_schema)[1]
     # Only the table's own declaration of a char proves that its values are padded.
     return list(zip(with_char_types(schema).fields[::2], schema.fields[1::2], strict=True))
 

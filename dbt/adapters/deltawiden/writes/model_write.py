@@ -16,6 +16,7 @@ from dbt.adapters.deltawiden.config.strategies import (
 )
 from dbt.adapters.deltawiden.sql.identifiers import names_sql, quote_once
 from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.writes.merge_actions import updated_columns
 from dbt.adapters.deltawiden.writing.columns import Write, WrittenColumn
 from dbt.adapters.deltawiden.writing.merge import (
     equal_keys,
@@ -23,7 +24,6 @@ from dbt.adapters.deltawiden.writing.merge import (
     inserted_sql,
     merge_conditions,
     merge_sql,
-    merge_update_columns,
 )
 from dbt.adapters.deltawiden.writing.replacement import Batch, ReplaceWhere
 
@@ -144,13 +144,7 @@ class ModelWrite:
 
     @property
     def _updated(self) -> list[str] | None:
-        spec, write = self.spec, self.plan.write
-        return merge_update_columns(
-            spec.merge_update_columns,
-            spec.merge_exclude_columns,
-            write.columns,
-            (*write.unused, *write.computed),
-        )
+        return updated_columns(self.spec, self.plan.write)
 
     def _merging(self) -> Write:
         write = self.plan.write

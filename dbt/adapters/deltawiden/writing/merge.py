@@ -6,6 +6,7 @@ from typing import Any
 from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.deltawiden.config.merge_clauses import MergeClauses
+from dbt.adapters.deltawiden.config.strategies import BOTH_COLUMNS
 from dbt.adapters.deltawiden.sql.identifiers import quote_once, read_name
 
 
@@ -125,10 +126,7 @@ def merge_update_columns(
         CompilationError: both are configured, a column does not exist, or a field is excluded.
     """
     if included and excluded:
-        raise CompilationError(
-            "Model cannot specify merge_update_columns and merge_exclude_columns. Please update "
-            "model to use only one config"
-        )
+        raise CompilationError(BOTH_COLUMNS)
     # dbt's own columns do not have this attribute.
     in_source = [column for column in columns if getattr(column, "in_source", True)]
     if included:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import datetime, time, timezone
 
 from dbt_common.exceptions import CompilationError
 from pyspark.sql import types as spark
@@ -79,6 +79,20 @@ def read_batch(
     Source:
         https://docs.getdbt.com/docs/build/incremental-microbatch, "Timezones"
     """
+    limits = _in_utc(start), _in_utc(end)
+    has_parts = any(limit.time() != time() for limit in limits)
+    column = event_time_column(columns, event_time, has_parts)
+    return Batch(column.name, column.type, *limits)
+
+
+def event_time_column(
+    columns: Iterable[WrittenColumn], event_time: str, has_parts_of_days: bool
+) -> WrittenColumn:
+    """Return the column of a table by which a row is in a batch. The errors are ``read_batch``'s.
+
+    Args:
+        has_parts_of_days: whether a batch does not consist of whole days.
+    """
     columns = list(columns)
     name = read_name(event_time)[-1]
     column = next((column for column in columns if column.name.lower() == name.lower()), None)
@@ -90,16 +104,12 @@ def read_batch(
             f"event_time: the column {name} is of type {type_text(column.type)}, which does not "
             "say in which batch a row is. Cast it in the model to date, timestamp or timestamp_ntz."
         )
-    batch = Batch(column.name, column.type, _in_utc(start), _in_utc(end))
-    if isinstance(column.type, spark.DateType) and not all(
-        limit == limit.replace(hour=0, minute=0, second=0, microsecond=0)
-        for limit in (batch.start, batch.end)
-    ):
+    if isinstance(column.type, spark.DateType) and has_parts_of_days:
         raise CompilationError(
             f"event_time: the column {name} is a date, which has no time of day. "
             "Set batch_size to day, month or year, or select a timestamp."
         )
-    return batch
+    return column
 
 
 def _in_utc(moment: datetime) -> datetime:

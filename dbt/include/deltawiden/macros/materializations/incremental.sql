@@ -28,7 +28,6 @@
   {%- if is_new -%}
     {%- do _deltawiden_create_table(existing_relation, target_relation, file_format) -%}
   {%- else -%}
-    {%- do _deltawiden_check_partitions(strategy, existing_relation) -%}
     {%- do adapter.write_incremental(context, existing_relation, target_relation, _deltawiden_run_write) -%}
   {%- endif -%}
 
@@ -75,15 +74,6 @@
 
   {% do persist_constraints(target_relation, model) %}
 
-{% endmacro %}
-
-
-{% macro _deltawiden_check_partitions(strategy, existing_relation) %}
-  {%- if strategy == 'microbatch' and not existing_relation.is_delta and not config.get('partition_by') -%}
-    {% do exceptions.raise_compiler_error(
-      "The 'microbatch' incremental strategy requires a `partition_by` config for a table that is not Delta's: a column "
-      ~ 'that is of grain ' ~ config.get('batch_size') ~ '. With `file_format: delta` it needs none.') %}
-  {%- endif -%}
 {% endmacro %}
 
 
