@@ -140,7 +140,7 @@ def _sync(
 
 def _is_widening(difference: ContractDifference) -> bool:
     """Return whether the query's type holds every value of the declared type."""
-    if difference.output is None:
+    if difference.output is None or difference.declared is None:
         return False
     declared, output = (
         StructType([StructField("c", data_type)])

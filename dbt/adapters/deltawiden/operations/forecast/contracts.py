@@ -13,18 +13,27 @@ from dbt.adapters.deltawiden.sql.types import type_text
 
 @dataclass(frozen=True)
 class ContractDifference:
-    """A column whose declared type is not that of the model's query, if that has the column."""
+    """A column that has not the same type in a contract and in the model's query.
+
+    Attributes:
+        data_type: the text of ``declared`` in the contract.
+        declared, output: the two types. None where there is no such column.
+    """
 
     column: str
     data_type: str
-    declared: DataType
+    declared: DataType | None
     output: DataType | None
 
     @property
     def text(self) -> str:
-        returned = type_text(self.output) if self.output else "no such column"
+        declared = self.data_type if self.declared else _MISSING
+        returned = type_text(self.output) if self.output else _MISSING
         name = path_text((self.column,))
-        return f"{name}: {self.data_type} in the contract, {returned} in the query"
+        return f"{name}: {declared} in the contract, {returned} in the query"
+
+
+_MISSING = "no such column"
 
 
 def has_contract(node: Node) -> bool:
@@ -40,9 +49,10 @@ def contract_command(model: str) -> str:
 def contract_differences(
     backend: SqlBackend, node: Node, output: StructType
 ) -> list[ContractDifference]:
-    """Find the columns of a contract whose declared type is not that of the model's query.
+    """Find the columns that a contract and the model's query do not have with one type.
 
-    Empty if Spark does not know one of the declared types: dbt's own check says so.
+    dbt compares the names with their case. Empty if Spark does not know one of the declared types:
+    dbt's own check says so.
 
     Source:
         https://docs.getdbt.com/reference/resource-configs/contract
@@ -52,21 +62,26 @@ def contract_differences(
         for column in (node.get("columns") or {}).values()
         if column.get("data_type")
     }
-    if not declared:
-        return []
     columns = ", ".join(
         f"cast(null as {data_type}) as {quote(name)}" for name, data_type in declared.items()
     )
-    types = backend.schema_if_valid(f"select {columns}")
+    types = backend.schema_if_valid(f"select {columns}") if declared else StructType()
     if types is None:
         return []
-    outputs = {field.name.lower(): field.dataType for field in output.fields}
+    outputs = {field.name: field.dataType for field in output.fields}
     return [
-        ContractDifference(
-            field.name, declared[field.name], field.dataType, outputs.get(field.name.lower())
-        )
-        for field in types.fields
-        if not _is_same(field.dataType, outputs.get(field.name.lower()))
+        *(
+            ContractDifference(
+                field.name, declared[field.name], field.dataType, outputs.get(field.name)
+            )
+            for field in types.fields
+            if not _is_same(field.dataType, outputs.get(field.name))
+        ),
+        *(
+            ContractDifference(name, "", None, output_type)
+            for name, output_type in outputs.items()
+            if name not in types.names
+        ),
     ]
 
 
