@@ -35,15 +35,18 @@ def hard_deletes(node: Node) -> str:
 def snapshot_output(node: Node, query: StructType, table: StructType) -> StructType:
     """Return the schema of the rows that a snapshot writes: the query's columns, and dbt's own.
 
-    With the strategy ``timestamp``, the times have the type of ``updated_at``. Otherwise dbt's own
-    columns have the types of the table.
+    With a column ``updated_at``, the times have its type. Otherwise dbt's own columns have the
+    types of the table.
+
+    Source:
+        dbt's macros ``snapshot_timestamp_strategy`` and ``snapshot_check_strategy``
     """
     config = node["config"]
     columns = own_columns(node)
     updated_at = str(config.get("updated_at")).lower()
     found = [field.dataType for field in query.fields if field.name.lower() == updated_at]
     times: dict[str, DataType] = {}
-    if config.get("strategy") == "timestamp" and found:
+    if config.get("strategy") in ("timestamp", "check") and found:
         times = {columns[name].lower(): found[0] for name in _TIMES}
     names = {name.lower() for name in columns.values()}
     own = [
