@@ -13,6 +13,13 @@ select 1 as id, cast(1 as {{{{ var('type', 'tinyint') }}}}) as amount
 {{% if var('more', false) %}}, 'x' as more {{% endif %}}
 """
 
+VERSIONS = """
+{% snapshot versions %}
+{{ config(unique_key='id', strategy='check', check_cols='all', type_widening=true) }}
+select 1 as id, cast(1 as int) as amount
+{% endsnapshot %}
+"""
+
 
 def check(**arguments: object):
     return dbt("--quiet", "run-operation", "check_type_widening", "--args", json.dumps(arguments))
@@ -27,7 +34,12 @@ class TestCheck:
             "finance.sql": "{{ config(schema='finance') }}" + MODEL.format(mode="sync_all_columns"),
             "new.sql": MODEL.format(mode="append_new_columns"),
             "seen.sql": "{{ config(materialized='view') }} select 1 as id",
+            "made.sql": "{{ config(materialized='table') }} select 1 as id",
         }
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {"versions.sql": VERSIONS}
 
     @pytest.fixture(scope="class")
     def deployed(self, project, spark):
@@ -42,6 +54,15 @@ class TestCheck:
                 f"create table {prod}{schema}.{table} (id int, amount tinyint) using delta "
                 "tblproperties ('delta.enableTypeWidening' = 'true')"
             )
+        # An earlier version of a table, of a view, and of a snapshot.
+        spark.sql(f"create table {prod}.made using delta as select 1 as id, 'x' as gone")
+        spark.sql(f"create view {prod}.seen as select 1 as id, 'x' as gone")
+        spark.sql(
+            f"create table {prod}.versions using delta tblproperties "
+            "('delta.enableTypeWidening' = 'true') as select 1 as id, cast(1 as tinyint) as amount,"
+            " '' as dbt_scd_id, now() as dbt_updated_at, now() as dbt_valid_from,"
+            " now() as dbt_valid_to"
+        )
         run = dbt("run", "--empty", type="int", more=True)
         assert {str(result.status) for result in run.results.values()} == {"success"}, run.output
         yield prod
@@ -62,6 +83,17 @@ class TestCheck:
         assert finance["type_changes"] == [{"path": ["amount"], "from": "tinyint", "to": "int"}]
         assert new == {"table": "new", "model": "new", "new_table": True}
         assert table.version == before
+
+    def test_what_is_no_incremental_model_is_judged_as_in_its_run(self, deployed):
+        found = document(
+            "check_type_widening", against=deployed, models=["made", "seen", "versions"]
+        )
+        assert found["failed"] == 0, found
+        made, seen, versions = found["tables"]
+        assert made["statements"] == seen["statements"] == []
+        assert versions["statements"] == [
+            f"alter table `{deployed}`.`versions` alter column `amount` type int"
+        ]
 
     def test_a_first_deployment_passes_and_a_missing_schema_fails(self, deployed):
         first = check(against=deployed, models=["new"], output="json")

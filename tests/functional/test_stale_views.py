@@ -1,10 +1,12 @@
 """Stale views cast a widened column back; they are found before a value is lost."""
 
+import json
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
+from tests.functional.operate import document
 from tests.functional.support import dbt, needs_delta_4
 
 INCREMENTAL = """
@@ -106,8 +108,20 @@ class StaleViews:
         return run
 
 
+def stopped_in_plan() -> set[str]:
+    planned = document("plan", "--vars", json.dumps(WIDE))
+    stops = {effect["name"] for effect in planned["downstream"] if effect["outcome"] == "stops"}
+    return stops | {model["model"] for model in planned["tables"] if model.get("error")}
+
+
 @needs_delta_4
 class TestStaleViews(StaleViews):
+    def test_a_plan_names_the_models_that_will_be_refused_once_the_table_is_wider(self, created):
+        assert stopped_in_plan() == set(READERS)
+
+    def test_a_plan_names_the_models_that_the_run_refuses_now(self, widened):
+        assert stopped_in_plan() == set(READERS)
+
     def test_views_that_cast_back_are_named_once_the_table_is_wider(
         self, widened, project, elsewhere
     ):

@@ -10,7 +10,7 @@ from typing import Any
 from dbt.adapters.spark.relation import SparkRelation
 
 from dbt.adapters.deltawiden.config.project_macros import writer_of_project
-from dbt.adapters.deltawiden.config.strategies import has_own_macro
+from dbt.adapters.deltawiden.config.strategies import has_own_macro, has_own_statement
 from dbt.adapters.deltawiden.config.validation import require_accepted
 from dbt.adapters.deltawiden.operations.arguments import (
     SELECTING,
@@ -36,9 +36,10 @@ from dbt.adapters.deltawiden.operations.contracts.sync_contracts import (
 )
 from dbt.adapters.deltawiden.operations.forecast.check_type_widening import check_type_widening
 from dbt.adapters.deltawiden.operations.forecast.compiled_query import compiled_query, node_query
-from dbt.adapters.deltawiden.operations.forecast.downstream import Forecast, Reader, TakenOver
+from dbt.adapters.deltawiden.operations.forecast.downstream import Forecast
 from dbt.adapters.deltawiden.operations.forecast.node_graph import NodeGraph
 from dbt.adapters.deltawiden.operations.forecast.plan import plan
+from dbt.adapters.deltawiden.operations.forecast.reader import Reader, TakenOver
 from dbt.adapters.deltawiden.operations.forecast.results import PlanResults
 from dbt.adapters.deltawiden.operations.forecast.would_be_types import WouldBeTypes
 from dbt.adapters.deltawiden.operations.maintenance.analyze import analyze_table
@@ -149,7 +150,8 @@ class Operations:
     def check_type_widening(self, against: str | None, models: Names) -> PlanResults:
         """Compare what models build in one schema with their tables in another."""
         selection = self._selection("check_type_widening")
-        reader = replace(self._reader(selection, False), writer=self._writer)
+        reader = self._reader(selection, False)
+        reader = replace(reader, writer=self._writer, check_views=self._check_views)
         exists = self.adapter.check_schema_exists
         return check_type_widening(reader, selection, exists, against, models)
 
@@ -173,6 +175,7 @@ class Operations:
             writer=self._writer,
             taken_over=lambda node: self.taken_over(str(node["unique_id"])),
             check=self._check_node,
+            check_views=self._check_views,
         )
 
     def _writer(self, node: Node) -> str:
@@ -185,6 +188,9 @@ class Operations:
         is_own = partial(has_own_macro, self.manifest, self.context["adapter"].config.project_name)
         require_accepted(node["config"], full_name(node), is_own)
         self.check_folder(str(node["unique_id"]))
+
+    def _check_views(self, node: Node, query: str) -> None:
+        self.views.text(query, node["config"].get("on_lossy_write"), self.context["graph"])
 
     def sync_contracts(self, models: Names, compiled: bool, write: bool) -> SyncResults:
         """Show, and write, the types in contracts that a widening has made stale."""
@@ -214,6 +220,9 @@ class Operations:
             self.services.view_finder,
             partial(node_query, self.context, compiled),
             selection.node_relation,
+            is_own=partial(
+                has_own_statement, self.manifest, self.context["adapter"].config.project_name
+            ),
         )
 
     def audit_lossy_writes(

@@ -31,7 +31,7 @@ class ModelViews:
         Raises:
             SchemaChangeRefused: the values would be changed.
         """
-        text = self._text(query, context["config"].get("on_lossy_write"), context["graph"])
+        text = self.text(query, context["config"].get("on_lossy_write"), context["graph"])
         if text:
             context["exceptions"]["warn"](text)
 
@@ -41,13 +41,14 @@ class ModelViews:
         The data frame that the model returns is checked as well, and a warning is given for it.
         """
         if config.get("on_lossy_write") in (None, OnLossyWrite.ERROR.value):
-            self._text(query, OnLossyWrite.ERROR.value, {})
+            self.text(query, OnLossyWrite.ERROR.value, {})
 
     def changing(self, query: str) -> str:
         """Return the names of the views that a query reads through and that change values."""
         return ", ".join(path_text(view.shown) for view in self._finder.read_by(query))
 
-    def _text(self, query: str, on_lossy_write: str | None, graph: Mapping[str, Any]) -> str:
+    def text(self, query: str, on_lossy_write: str | None, graph: Mapping[str, Any]) -> str:
+        """Return what to warn of if a query reads views that change values, or refuse it."""
         if on_lossy_write == OnLossyWrite.IGNORE.value:
             return ""
         views = self._finder.read_by(query)

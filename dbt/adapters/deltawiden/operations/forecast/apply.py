@@ -6,8 +6,9 @@ from functools import partial
 
 from dbt.adapters.deltawiden.config.policy import read_rewrite_limit
 from dbt.adapters.deltawiden.delta.relations import relation_sql
-from dbt.adapters.deltawiden.operations.forecast.downstream import READS, Forecast, Reader
+from dbt.adapters.deltawiden.operations.forecast.downstream import READS, Forecast
 from dbt.adapters.deltawiden.operations.forecast.model import TableChange
+from dbt.adapters.deltawiden.operations.forecast.reader import Reader
 from dbt.adapters.deltawiden.operations.result import OperationResult, attempt
 from dbt.adapters.deltawiden.spark.errors import NOT_BUILT, condition
 from dbt.adapters.deltawiden.widening.report import misread_text

@@ -10,14 +10,18 @@ from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
-from dbt.adapters.deltawiden.operations.forecast.downstream import READS, Forecast, Reader
+from dbt.adapters.deltawiden.operations.forecast.downstream import READS, Forecast
 from dbt.adapters.deltawiden.operations.forecast.model import (
     Planned,
     made_again_planned,
     new_table_planned,
-    plan_model,
 )
-from dbt.adapters.deltawiden.operations.forecast.node_graph import NodeGraph, node_path
+from dbt.adapters.deltawiden.operations.forecast.node_graph import (
+    NodeGraph,
+    materialization,
+    node_path,
+)
+from dbt.adapters.deltawiden.operations.forecast.reader import CHECKED, Reader
 from dbt.adapters.deltawiden.operations.forecast.results import PlanResults
 from dbt.adapters.deltawiden.operations.forecast.would_be_types import WouldBeTypes
 from dbt.adapters.deltawiden.operations.result import OperationResult
@@ -58,7 +62,9 @@ def check_type_widening(
     deployed = replace(reader, relation=deployment.relation)
     graph = NodeGraph(selection.graph)
 
-    def decide(node: Node, _: WouldBeTypes) -> Planned:
+    def decide(node: Node, _: WouldBeTypes) -> Planned | None:
+        if materialization(node) == "snapshot":
+            return forecast.plan_reached(node)
         return _check(deployed, checked[str(node["unique_id"])])
 
     types = WouldBeTypes(reader.backend, deployment.names(graph))
@@ -158,14 +164,16 @@ def _check(reader: Reader, model: _Model) -> Planned:
             f"dbt run --empty --select {model.name}"
         )
     backend, evolution = reader.backend, reader.evolution
+    query = reader.query(model.node, model.table)
+    if materialization(model.node) in CHECKED:
+        reader.check_views(model.node, query)
     if not isinstance(model.table, SparkRelation):
         return new_table_planned(model.name, backend.schema(model.built))
-    if model.node["config"].get("full_refresh"):
+    if materialization(model.node) != "incremental":
         schemas = backend.schema(model.built), backend.schema(model.table)
         return made_again_planned(model.name, *schemas)
-    query = reader.query(model.node, model.table)
     output = _output(backend, model.built, query if evolution.reads(query, model.table) else "")
-    return plan_model(backend, evolution, model.node, model.table, output, query)
+    return reader.plan_model(model.node, model.table, output, query)
 
 
 def _output(backend: SqlBackend, built: BaseRelation, query: str) -> StructType:

@@ -4,7 +4,7 @@ The nodes of dbt's graph are visited in the order of a run. Spark analyses the q
 that reads a changed table, with the types that its inputs would have then. No query is run.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from dbt.adapters.base.relation import BaseRelation
@@ -18,9 +18,6 @@ from dbt_common.exceptions import (
 )
 from pyspark.sql.types import StructType
 
-from dbt.adapters.deltawiden.config.model_spec import read_model_spec
-from dbt.adapters.deltawiden.config.renamed_columns import read_renames
-from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_path
 from dbt.adapters.deltawiden.operations.forecast.contracts import (
     ContractDifference,
@@ -33,7 +30,6 @@ from dbt.adapters.deltawiden.operations.forecast.model import (
     Planned,
     TableChange,
     new_table_planned,
-    plan_model,
     planned,
     schema_differences,
     skipped_model,
@@ -45,22 +41,24 @@ from dbt.adapters.deltawiden.operations.forecast.node_graph import (
     materialization,
     node_path,
 )
+from dbt.adapters.deltawiden.operations.forecast.reader import CHECKED, Reader
 from dbt.adapters.deltawiden.operations.forecast.snapshot_output import (
     hard_deletes,
     own_columns,
     snapshot_output,
 )
-from dbt.adapters.deltawiden.operations.forecast.stale_views import ChangedTable, StaleForecast
+from dbt.adapters.deltawiden.operations.forecast.stale_views import (
+    ChangedTable,
+    StaleForecast,
+    stop_of_reader,
+)
 from dbt.adapters.deltawiden.operations.forecast.would_be_types import WouldBeTypes
 from dbt.adapters.deltawiden.operations.result import OperationResult, with_progress
 from dbt.adapters.deltawiden.operations.selection import Node, full_name
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded
-from dbt.adapters.deltawiden.views.finder import ViewFinder
 from dbt.adapters.deltawiden.views.stale_views import without_session_catalog
 from dbt.adapters.deltawiden.widening.plan import Plan
-from dbt.adapters.deltawiden.widening.renames import renamed_schema
-from dbt.adapters.deltawiden.writes.evolution import TableEvolution
-from dbt.adapters.deltawiden.writes.snapshots import SnapshotEvolution
+from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
 
 QUERY_NOT_KNOWN = (
     "Its query is not known: the model is in Python, dbt can't compile it, or its text runs a "
@@ -76,64 +74,13 @@ _OTHER_WRITER = (
 READS = "reads models that change"
 """The heading of the column with the inputs of a model that change or stop."""
 
+_KINDS = {"view": Kind.VIEW, "snapshot": Kind.SNAPSHOT}
+
 _REFUSALS = (CompilationError, DbtConfigError, DbtDatabaseError)
 """The errors of a plan with which the run itself would stop."""
 
 Decide = Callable[[Node, WouldBeTypes], Planned | None]
 """Plans a model that was asked for, with the types that its inputs would have."""
-
-TakenOver = tuple[SparkRelation, Sequence[str]]
-
-
-@dataclass(frozen=True)
-class Reader:
-    """Plans and analyses the nodes of a project.
-
-    Attributes:
-        query: renders a node's query for its relation; empty if it can't.
-        relation: returns the relation of a node where the change is deployed, or None.
-        taken_over: returns the table in a folder that the run of a node will take over, and the
-            statements that do so, or None.
-        writer: names what writes a node's rows, if a project or a package does.
-        check: refuses a node whose run would be refused before it reads a table.
-        schemas: the schema of each query that was analysed last, by the unique id of its node.
-    """
-
-    backend: SqlBackend
-    evolution: TableEvolution
-    snapshots: SnapshotEvolution
-    finder: ViewFinder
-    query: Callable[[Node, BaseRelation | None], str]
-    relation: Callable[[Node], BaseRelation | None]
-    taken_over: Callable[[Node], TakenOver | None] = lambda _: None
-    writer: Callable[[Node], str] = lambda _: ""
-    check: Callable[[Node], None] = lambda _: None
-    schemas: dict[str, StructType] = field(default_factory=dict)
-
-    def table(self, node: Node) -> BaseRelation | None:
-        """Return the relation of a node that its next run will find, or None."""
-        relation = self.relation(node)
-        taken_over = None if relation else self.taken_over(node)
-        return taken_over[0] if taken_over else relation
-
-    def analyse(
-        self, graph: NodeGraph, node: Node, types: WouldBeTypes
-    ) -> tuple[str, StructType] | None:
-        """Return a node's query, if it is known, with its inputs' future types, and its schema."""
-        table = self.table(node)
-        query = self.query(node, table)
-        if not query:
-            return None
-        reads = [node_path(graph.node(unique_id)) for unique_id in graph.inputs(node)]
-        renames = read_renames(node["config"], node.get("columns") or {})
-        if renames and isinstance(table, SparkRelation) and self.evolution.reads(query, table):
-            # The run renames the columns of the table before it reads them there.
-            own = relation_path(table)
-            types.set(own, renamed_schema(renames, self.backend.table_schema(table)))
-            reads.append(own)
-        found = types.analyse(query, reads)
-        self.schemas[str(node["unique_id"])] = found[1]
-        return found
 
 
 @dataclass
@@ -173,7 +120,7 @@ class Forecast:
         ]
         for node in with_progress("analysis", "models", nodes, full_name):
             self._visit(node)
-        self._find_stale_views()
+        self._stop_readers(self._find_stale_views())
         reached = self._changed.keys() - self._new | self._stopped
         for exposure in self.graph.exposures():
             because = self._because(exposure, reached)
@@ -225,12 +172,14 @@ class Forecast:
         try:
             analysed = self.reader.analyse(self.graph, node, self.types)
         except DbtRuntimeError as error:
-            if not because:
+            is_refused = isinstance(error, SchemaChangeRefused)
+            if not because and not is_refused:
                 # What it needs may not be built yet.
                 self._pass_over(node, first_line(error.msg))
                 return None
             self._stopped.add(str(node["unique_id"]))
-            self._add(node, Outcome.STOPS, because, (first_line(error.msg),))
+            lines = filter(None, error.msg.splitlines()) if is_refused else [first_line(error.msg)]
+            self._add(node, Outcome.STOPS, because, tuple(lines))
             return None
         if analysed is not None:
             self.analysed.add(str(node["unique_id"]))
@@ -260,12 +209,13 @@ class Forecast:
                 self._stopped.add(unique_id)
             result = OperationResult(name, error=str(getattr(error, "msg", error)))
         else:
-            if found is None:
+            if found is None and unique_id not in self.asked:
                 return
-            result = skipped_model(name, stops) if stops else found.result
-            if found.changes_types and not stops:
+            result = self._not_planned(name) if found is None else found.result
+            result = skipped_model(name, stops) if stops else result
+            if found and found.changes_types and not stops:
                 self._set(node, found.schema)
-            if found.change and not stops:
+            if found and found.change and not stops:
                 self.changes[unique_id] = found.change
         if stops:
             self._stopped.add(unique_id)
@@ -276,6 +226,14 @@ class Forecast:
             values = {"model": name, "reads_changed": reads, **result.values}
             shown = {**result.shown, READS: ", ".join(reads)}
             self.results[unique_id] = replace(result, values=values, shown=shown)
+
+    def _not_planned(self, name: str) -> OperationResult:
+        """Return the result for a node that was asked for. It takes the place of its effect."""
+        effects = [effect for effect in self.effects if effect.name == name]
+        if not effects:
+            return OperationResult(name, error=QUERY_NOT_KNOWN)
+        self.effects.remove(effects[-1])
+        return OperationResult(name, error=effects[-1].error)
 
     def _with_take_over(self, found: Planned | None, node: Node) -> Planned | None:
         """Add the statements with which the run of a node takes over the table in its folder."""
@@ -294,17 +252,16 @@ class Forecast:
         table = self.reader.table(node)
         if not isinstance(table, SparkRelation):
             return new_table_planned(full_name(node), output)
-        backend, name = self.reader.backend, full_name(node)
         if materialization(node) == "incremental":
-            return plan_model(backend, self.reader.evolution, node, table, output, query)
-        spec = read_model_spec(node["config"], name, node.get("columns"))
+            return self.reader.plan_model(node, table, output, query)
+        spec = self.reader.spec(node)
 
         def decide(schema: StructType) -> Plan:
             schemas = snapshot_output(node, output, schema), schema
             own = own_columns(node), hard_deletes(node)
             return self.reader.snapshots.plan_schemas(schemas, table, spec, *own)
 
-        return planned(backend, node, TableChange(table, decide), spec)
+        return planned(self.reader.backend, node, TableChange(table, decide), spec)
 
     def _breaks_contract(self, node: Node, output: StructType, because: tuple[str, ...]) -> bool:
         if not has_contract(node):
@@ -321,14 +278,14 @@ class Forecast:
             self.effects.append(broken)
         return bool(differences) and self.stops_at_contracts
 
-    def _find_stale_views(self) -> None:
+    def _find_stale_views(self) -> Mapping[Path, tuple[Effect, ...]]:
         tables = []
         for unique_id, schema in self._changed.items():
             relation = self.reader.relation(self.graph.node(unique_id))
             if relation is not None and not relation.is_view:
                 tables.append(ChangedTable(_path(relation), self._name(unique_id), schema))
         if not tables:
-            return
+            return {}
         models = {
             folded(_path(relation)): full_name(node)
             for node in self.graph.in_order()
@@ -340,6 +297,31 @@ class Forecast:
         names = {effect.name for effect in found}
         kept = [e for e in self.effects if e.kind is not Kind.VIEW or e.name not in names]
         self.effects[:] = [*kept, *found]
+        return stale.read_by
+
+    def _stop_readers(self, views: Mapping[Path, tuple[Effect, ...]]) -> None:
+        """Stop what reads, as a source, a view that changes values after this run's changes."""
+        for node in self.graph.in_order() if views else ():
+            unique_id, name = str(node["unique_id"]), full_name(node)
+            is_run = unique_id in self.asked or self.visits_all
+            is_run = is_run or bool(self._because(node, self._changed))
+            if not is_run or unique_id in self._stopped or materialization(node) not in CHECKED:
+                continue
+            accepts_loss = node["config"].get("on_lossy_write") not in (None, "error")
+            paths = map(without_session_catalog, self.graph.sources(node))
+            read = [effect for path in paths for effect in views.get(folded(path), ())]
+            kind = _KINDS.get(materialization(node), Kind.MODEL)
+            effect = stop_of_reader(kind, name, read, accepts_loss)
+            if effect is None:
+                continue
+            self._stopped.add(unique_id)
+            self.changes.pop(unique_id, None)
+            self.results.pop(unique_id, None)
+            if unique_id in self.asked:
+                values = {"model": name, "reads_changed": []}
+                self.results[unique_id] = OperationResult(name, {}, values, effect.error)
+            else:
+                self.effects.append(effect)
 
     def _set(self, node: Node, schema: StructType) -> None:
         unique_id = str(node["unique_id"])
@@ -358,8 +340,7 @@ class Forecast:
     def _add(
         self, node: Node, outcome: Outcome, because: tuple[str, ...], details: tuple[str, ...] = ()
     ) -> None:
-        kinds = {"view": Kind.VIEW, "snapshot": Kind.SNAPSHOT}
-        kind = kinds.get(materialization(node), Kind.MODEL)
+        kind = _KINDS.get(materialization(node), Kind.MODEL)
         self.effects.append(Effect(kind, full_name(node), outcome, because, details))
 
 

@@ -1,13 +1,13 @@
 """What the next run of an incremental model will do to its table, without running it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from dbt.adapters.spark.relation import SparkRelation
 from pyspark.sql.types import StructType
 
-from dbt.adapters.deltawiden.config.model_spec import ModelSpec, read_model_spec
+from dbt.adapters.deltawiden.config.model_spec import ModelSpec
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
@@ -21,7 +21,6 @@ from dbt.adapters.deltawiden.widening.planner import schema_at_write
 from dbt.adapters.deltawiden.widening.renames import renamed_schema
 from dbt.adapters.deltawiden.widening.report import misread_text
 from dbt.adapters.deltawiden.widening.schema_diff import SchemaChanges, schema_after
-from dbt.adapters.deltawiden.writes.evolution import TableEvolution
 from dbt.adapters.deltawiden.writes.older_files import left_after_run
 
 
@@ -47,24 +46,6 @@ class Planned:
     schema: StructType
     changes_types: bool = True
     change: TableChange | None = None
-
-
-def plan_model(
-    backend: SqlBackend,
-    evolution: TableEvolution,
-    node: Node,
-    table: SparkRelation,
-    output: StructType,
-    query: str,
-) -> Planned:
-    """Return what a model's next run will do to its table. The errors are those of the run."""
-    config: Mapping[str, Any] = node["config"]
-    spec = read_model_spec(config, full_name(node), node.get("columns"))
-
-    def decide(schema: StructType) -> Plan:
-        return evolution.plan_incremental((output, schema), table, spec, query)
-
-    return planned(backend, node, TableChange(table, decide), spec)
 
 
 def planned(backend: SqlBackend, node: Node, change: TableChange, spec: ModelSpec) -> Planned:

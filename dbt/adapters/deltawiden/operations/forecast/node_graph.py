@@ -18,6 +18,7 @@ class NodeGraph:
             if node["resource_type"] in RESOURCE_TYPES
         }
         self._exposures: Mapping[str, Node] = graph.get("exposures", {})
+        self._sources: Mapping[str, Node] = graph.get("sources", {})
 
     def in_order(self) -> list[Node]:
         """Return the nodes, each after those that it reads."""
@@ -47,6 +48,15 @@ class NodeGraph:
                 yield from self._inputs(self._nodes[unique_id])
             else:
                 yield unique_id
+
+    def sources(self, node: Node) -> Iterator[Path]:
+        """Yield the names of the sources that a node reads, also through ephemeral models."""
+        for unique_id in (node.get("depends_on") or {}).get("nodes", ()):
+            if unique_id in self._sources:
+                source = self._sources[unique_id]
+                yield node_path({**source, "alias": source["identifier"]})
+        for unique_id in filter(lambda key: is_ephemeral(self._nodes[key]), self._parents(node)):
+            yield from self.sources(self._nodes[unique_id])
 
     def _parents(self, node: Node) -> list[str]:
         parents = (node.get("depends_on") or {}).get("nodes", ())

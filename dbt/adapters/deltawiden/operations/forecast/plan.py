@@ -1,7 +1,5 @@
 """``plan``: show what the next ``dbt run`` will do to the tables of the target."""
 
-import contextlib
-
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 from pyspark.sql.types import StructType
@@ -12,17 +10,18 @@ from dbt.adapters.deltawiden.operations.forecast.contracts import (
     contract_differences,
     has_contract,
 )
-from dbt.adapters.deltawiden.operations.forecast.downstream import QUERY_NOT_KNOWN, Forecast, Reader
+from dbt.adapters.deltawiden.operations.forecast.downstream import QUERY_NOT_KNOWN, Forecast
 from dbt.adapters.deltawiden.operations.forecast.model import (
     Planned,
     made_again_planned,
     new_table_planned,
-    plan_model,
 )
 from dbt.adapters.deltawiden.operations.forecast.node_graph import NodeGraph, materialization
+from dbt.adapters.deltawiden.operations.forecast.reader import Reader
 from dbt.adapters.deltawiden.operations.forecast.results import PlanResults
 from dbt.adapters.deltawiden.operations.forecast.would_be_types import WouldBeTypes
 from dbt.adapters.deltawiden.operations.selection import Names, Node, Selection, full_name
+from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
 
 
 def plan(reader: Reader, selection: Selection, models: Names, apply: bool = False) -> PlanResults:
@@ -60,9 +59,12 @@ def _plan_node(reader: Reader, graph: NodeGraph, node: Node, types: WouldBeTypes
     table = reader.table(node)
     if not isinstance(table, SparkRelation):
         analysed = None
-        # The run itself will say what is wrong.
-        with contextlib.suppress(DbtRuntimeError):
+        try:
             analysed = reader.analyse(graph, node, types)
+        except SchemaChangeRefused:
+            raise
+        except DbtRuntimeError:
+            pass  # The run itself will say what is wrong.
         return new_table_planned(name, analysed[1] if analysed else StructType())
     found = reader.analyse(graph, node, types)
     if found is None:
@@ -73,6 +75,4 @@ def _plan_node(reader: Reader, graph: NodeGraph, node: Node, types: WouldBeTypes
         lines = ["Its enforced contract no longer matches."]
         lines += [f"  {difference.text}" for difference in differences]
         raise CompilationError("\n".join([*lines, f"Do: {contract_command(name)}"]))
-    if node["config"].get("full_refresh"):
-        return made_again_planned(name, output, reader.backend.schema(table))
-    return plan_model(reader.backend, reader.evolution, node, table, output, query)
+    return reader.plan_model(node, table, output, query)

@@ -1,6 +1,6 @@
 """The views of the catalog that would cast the values of a widened table back."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from dbt_common.exceptions import DbtRuntimeError
@@ -24,11 +24,28 @@ class ChangedTable:
     schema: StructType
 
 
+def stop_of_reader(
+    kind: Kind, reader: str, views: Iterable[Effect], accepts_loss: bool
+) -> Effect | None:
+    """Return the effect on what reads views that will change values, or fail; None if it runs."""
+    stopping = (Outcome.FAILS,) if accepts_loss else (Outcome.FAILS, Outcome.CASTS_BACK)
+    read = {view.name: view for view in views if view.outcome in stopping}
+    if not read:
+        return None
+    details = tuple(f"It reads {name}, which {read[name].outcome.value}" for name in read)
+    do = tuple(command for view in read.values() for command in view.do)
+    return Effect(kind, reader, Outcome.STOPS, tuple(read), details, do)
+
+
 class StaleForecast:
     """Finds the views that would cast back, or fail, after types of tables change.
 
     Args:
         models: the names of dbt's models that are views, by the name in the catalog in lower case.
+
+    Attributes:
+        read_by: by each view that dbt does not make again, in lower case, the effects on it and on
+            the views that it reads.
     """
 
     def __init__(self, backend: SqlBackend, finder: ViewFinder, models: Mapping[Path, str]) -> None:
@@ -36,6 +53,7 @@ class StaleForecast:
         self._models = models
         self._types = WouldBeTypes(backend)
         self._names: dict[Path, str] = {}
+        self.read_by: dict[Path, tuple[Effect, ...]] = {}
 
     def effects(self, tables: list[ChangedTable]) -> Iterator[Effect]:
         """Yield an effect for each view to update, also for those that are not dbt's."""
@@ -50,6 +68,8 @@ class StaleForecast:
             return
         because = tuple(sorted({self._names[folded(path)] for path in reads}))
         name = self._name(view)
+        path = _shown(view.name)
+        self.read_by[path] = tuple(e for p in reads for e in self.read_by.get(_shown(p), ()))
         try:
             _, schema = self._types.analyse(view.query, reads)
             casts = () if view.follows else self._finder.casts_with(view, schema)
@@ -63,7 +83,10 @@ class StaleForecast:
             commands = update_commands(stale, self._models, self._finder.can_follow)
             outcome = Outcome.CASTS_BACK if self._finder.can_follow else Outcome.FAILS
             details = tuple(cast.text for cast in casts)
-            yield Effect(Kind.VIEW, name, outcome, because, details, tuple(commands))
+            effect = Effect(Kind.VIEW, name, outcome, because, details, tuple(commands))
+            if path not in self._models:
+                self.read_by[path] += (effect,)
+            yield effect
 
     def _read_by(self, view: ListedView) -> list[Path]:
         return [path for path in self._types if name_pattern(path).search(view.query)]
@@ -75,3 +98,7 @@ class StaleForecast:
     def _set(self, path: Path, name: str, schema: StructType) -> None:
         self._types.set(path, schema)
         self._names[folded(path)] = name
+
+
+def _shown(view: Path) -> Path:
+    return folded(without_session_catalog(view))

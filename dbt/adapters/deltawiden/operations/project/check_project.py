@@ -6,7 +6,7 @@ from typing import Any
 
 from dbt_common.exceptions import DbtBaseException
 
-from dbt.adapters.deltawiden.operations.forecast.downstream import Reader
+from dbt.adapters.deltawiden.operations.forecast.reader import Reader
 from dbt.adapters.deltawiden.operations.project.adapter_names import find_adapter_names
 from dbt.adapters.deltawiden.operations.project.configuration import find_macros, find_problems
 from dbt.adapters.deltawiden.operations.project.files import ProjectFiles

@@ -13,9 +13,10 @@ from pyspark.sql.types import CharType, DataType, NumericType, StringType, Struc
 from dbt.adapters.deltawiden.config.strategies import DELETE_INSERT, MERGE, strategy_of
 from dbt.adapters.deltawiden.config.validation import columns_named
 from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
-from dbt.adapters.deltawiden.operations.forecast.downstream import QUERY_NOT_KNOWN, Reader
+from dbt.adapters.deltawiden.operations.forecast.downstream import QUERY_NOT_KNOWN
 from dbt.adapters.deltawiden.operations.forecast.node_graph import materialization
 from dbt.adapters.deltawiden.operations.forecast.plan import plan
+from dbt.adapters.deltawiden.operations.forecast.reader import Reader
 from dbt.adapters.deltawiden.operations.project.files import ProjectFiles
 from dbt.adapters.deltawiden.operations.project.finding import NOWHERE, Effect, Finding
 from dbt.adapters.deltawiden.operations.selection import Node, Selection, full_name

@@ -1,0 +1,115 @@
+"""What plans and analyses the nodes of a project."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.spark.relation import SparkRelation
+from pyspark.sql.types import StructType
+
+from dbt.adapters.deltawiden.config.model_spec import ModelSpec, read_model_spec
+from dbt.adapters.deltawiden.config.renamed_columns import read_renames
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.relations import relation_path
+from dbt.adapters.deltawiden.operations.forecast.model import (
+    Planned,
+    TableChange,
+    made_again_planned,
+    planned,
+)
+from dbt.adapters.deltawiden.operations.forecast.node_graph import (
+    NodeGraph,
+    materialization,
+    node_path,
+)
+from dbt.adapters.deltawiden.operations.forecast.would_be_types import WouldBeTypes
+from dbt.adapters.deltawiden.operations.selection import Node, full_name
+from dbt.adapters.deltawiden.views.finder import ViewFinder
+from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.widening.renames import renamed_schema
+from dbt.adapters.deltawiden.writes.evolution import TableEvolution
+from dbt.adapters.deltawiden.writes.snapshots import SnapshotEvolution
+
+CHECKED = ("incremental", "snapshot", "table")
+"""The materializations whose runs refuse a query that reads a view which changes values."""
+
+TakenOver = tuple[SparkRelation, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Plans and analyses the nodes of a project.
+
+    Attributes:
+        query: renders a node's query for its relation; empty if it can't.
+        relation: returns the relation of a node where the change is deployed, or None.
+        taken_over: returns the table in a folder that the run of a node will take over, and the
+            statements that do so, or None.
+        writer: names what writes a node's rows, if a project or a package does.
+        check: refuses a node whose run would be refused before it reads a table.
+        check_views: refuses a node if a view that its query reads changes values.
+        is_own: returns whether a macro of the project makes the statement of a strategy.
+        schemas: the schema of each query that was analysed last, by the unique id of its node.
+    """
+
+    backend: SqlBackend
+    evolution: TableEvolution
+    snapshots: SnapshotEvolution
+    finder: ViewFinder
+    query: Callable[[Node, BaseRelation | None], str]
+    relation: Callable[[Node], BaseRelation | None]
+    taken_over: Callable[[Node], TakenOver | None] = lambda _: None
+    writer: Callable[[Node], str] = lambda _: ""
+    check: Callable[[Node], None] = lambda _: None
+    check_views: Callable[[Node, str], None] = lambda *_: None
+    is_own: Callable[[str], bool] = lambda _: False
+    schemas: dict[str, StructType] = field(default_factory=dict)
+
+    def table(self, node: Node) -> BaseRelation | None:
+        """Return the relation of a node that its next run will find, or None."""
+        relation = self.relation(node)
+        taken_over = None if relation else self.taken_over(node)
+        return taken_over[0] if taken_over else relation
+
+    def spec(self, node: Node) -> ModelSpec:
+        """Return what a node's configuration says about its writes."""
+        spec = read_model_spec(node["config"], full_name(node), node.get("columns"))
+        return replace(spec, is_own=self.is_own(spec.strategy))
+
+    def plan_model(
+        self, node: Node, table: SparkRelation, output: StructType, query: str
+    ) -> Planned:
+        """Return what a model's next run will do to its relation. The errors are the run's."""
+        if table.is_view or node["config"].get("full_refresh"):
+            return made_again_planned(full_name(node), output, self.backend.schema(table))
+        spec = self.spec(node)
+
+        def decide(schema: StructType) -> Plan:
+            return self.evolution.plan_incremental((output, schema), table, spec, query)
+
+        return planned(self.backend, node, TableChange(table, decide), spec)
+
+    def analyse(
+        self, graph: NodeGraph, node: Node, types: WouldBeTypes
+    ) -> tuple[str, StructType] | None:
+        """Return a node's query, if it is known, with its inputs' future types, and its schema.
+
+        Raises:
+            SchemaChangeRefused: the query reads a view that changes values.
+        """
+        table = self.table(node)
+        query = self.query(node, table)
+        if not query:
+            return None
+        reads = [node_path(graph.node(unique_id)) for unique_id in graph.inputs(node)]
+        renames = read_renames(node["config"], node.get("columns") or {})
+        if renames and isinstance(table, SparkRelation) and self.evolution.reads(query, table):
+            # The run renames the columns of the table before it reads them there.
+            own = relation_path(table)
+            types.set(own, renamed_schema(renames, self.backend.table_schema(table)))
+            reads.append(own)
+        found = types.analyse(query, reads)
+        self.schemas[str(node["unique_id"])] = found[1]
+        if materialization(node) in CHECKED:
+            self.check_views(node, found[0])
+        return found

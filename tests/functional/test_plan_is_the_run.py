@@ -1,0 +1,107 @@
+"""What a run refuses, the plan before it refuses, and a plan refuses nothing else."""
+
+import pytest
+
+from tests.functional.operate import document
+from tests.functional.support import dbt, needs_delta_4
+
+CONFIG = "materialized='incremental', on_schema_change='append_new_columns', type_widening=true"
+BATCHES = "incremental_strategy='microbatch', begin='2026-01-01', batch_size"
+OUTPUT = "select 1 as id, cast(5000000000 as bigint) as amount, 'new' as added"
+EVENT = f"{OUTPUT}, '2026-05-01' as at"
+
+
+def model(query: str = OUTPUT, config: str = "") -> str:
+    return f"{{{{ config({CONFIG}, {config}) }}}} {query}"
+
+
+MODELS = {
+    "undeclared.sql": model("select 1 as id, 'x' as added"),
+    "other_case.sql": model("select 1 as id"),
+    "misspelt.sql": model(config="incremental_strategy='mrege'"),
+    "capital.sql": model(config="incremental_strategy='Merge'"),
+    "no_time.sql": model(EVENT, f"{BATCHES}='year', event_time='att'"),
+    "no_moment.sql": model(EVENT, f"{BATCHES}='year', event_time='at'"),
+    "by_hour.sql": model(f"{OUTPUT}, date'2026-05-01' as at", f"{BATCHES}='hour', event_time='at'"),
+    "was_a_view.sql": model("select 'x' as id"),
+    "reads_it.sql": model("select id from {{ ref('was_a_view') }}"),
+}
+SCHEMA = """
+models:
+  - name: undeclared
+    config: {contract: {enforced: true}}
+    columns: [{name: id, data_type: int}]
+  - name: other_case
+    config: {contract: {enforced: true}}
+    columns: [{name: ID, data_type: int}]
+"""
+SNAPSHOT = """
+{% snapshot versions %}
+{{ config(unique_key='id', strategy='check', check_cols=['n'], updated_at='at',
+          type_widening=true) }}
+select 1 as id, {{ var('n', 1) }} as n, cast({{ var('n', 1) }} as {{ var('type', 'int') }}) as at
+{% endsnapshot %}
+"""
+REFUSED = {
+    "undeclared": "added: no such column in the contract, string in the query",
+    "other_case": "ID: int in the contract, no such column in the query",
+    "misspelt": "Invalid incremental strategy provided: mrege",
+    "capital": "Invalid incremental strategy provided: Merge",
+    "no_time": "event_time: the table has no column att",
+    "no_moment": "event_time: the column at is of type string",
+    "by_hour": "event_time: the column at is a date, which has no time of day",
+}
+
+
+@needs_delta_4
+class TestPlanIsTheRun:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {**MODELS, "schema.yml": SCHEMA}
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {"versions.sql": SNAPSHOT}
+
+    @pytest.fixture(scope="class")
+    def planned(self, project, spark):
+        """The plan of each model, before anything is run."""
+        for name in (*REFUSED, "reads_it"):
+            spark.sql(
+                f"create table {project.test_schema}.{name} using delta as "
+                "select 1 as id, cast(1 as int) as amount"
+            )
+        spark.sql(f"create view {project.test_schema}.was_a_view as select 1 as id")
+        dbt("snapshot")
+        found = document("plan", "--vars", "{type: bigint, n: 2}")
+        return {each["model"]: each for each in found["tables"]}
+
+    @pytest.fixture(scope="class")
+    def run(self, planned):
+        return dbt("build", type="bigint", n=2)
+
+    @pytest.mark.parametrize("name", REFUSED)
+    def test_what_the_run_refuses_is_refused_and_no_table_is_changed(
+        self, planned, run, table, name: str
+    ):
+        assert run.status(name) == "error"
+        assert table(name).version == 0, table(name).history
+        assert REFUSED[name] in planned[name].get("error", ""), planned[name]
+
+    def test_a_model_that_was_a_view_is_made_again(self, planned, run, table):
+        assert run.status("was_a_view") == "success", run.message("was_a_view")
+        assert table("was_a_view").types == {"id": "string"}
+        assert planned["was_a_view"].get("error") is None, planned["was_a_view"]
+        assert planned["was_a_view"]["statements"] == []
+        # It reads the new type.
+        assert "string" in run.message("reads_it")
+        assert "string" in planned["reads_it"]["error"]
+
+    def test_the_times_of_a_snapshot_with_checked_columns_are_those_of_updated_at(
+        self, planned, run, table
+    ):
+        assert run.status("versions") == "success", run.message("versions")
+        changed = {change["path"][0] for change in planned["versions"]["type_changes"]}
+        assert changed == {"at", "dbt_updated_at", "dbt_valid_from", "dbt_valid_to"}
+        types = table("versions").types
+        assert {name for name in types if types[name] == "bigint"} == changed
