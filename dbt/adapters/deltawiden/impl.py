@@ -11,10 +11,11 @@ from dbt.adapters.base import available
 from dbt.adapters.base.impl import PythonJobHelper
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.contracts.connection import AdapterResponse
+from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.clients.agate_helper import empty_table
 from dbt_common.contracts.metadata import CatalogTable
-from dbt_common.exceptions import DbtDatabaseError
+from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from dbt.adapters.deltawiden import docs_catalog
 from dbt.adapters.deltawiden.capabilities import CAPABILITIES
@@ -102,7 +103,15 @@ class DeltaWidenAdapter(ListingAdapter):
             DbtConfigError: a value is not accepted, or the session has no Delta.
         """
         macros = self.get_macro_resolver(), self.config.project_name
-        check_configuration(config, config.model.unique_id, partial(has_own_macro, *macros))
+        try:
+            check_configuration(config, config.model.unique_id, partial(has_own_macro, *macros))
+        except DbtRuntimeError as error:
+            if getattr(config.model, "batch", None):
+                # dbt shows nothing of an error that comes before the materialization of a batch.
+                file = config.model.original_file_path
+                text = f"Error in model {config.model.name} ({file})\n{error.msg}"
+                AdapterLogger("DeltaWiden").error(text)
+            raise
         writer = writer_of_project(*macros, self.type(), config.get("materialized"))
         warn_unchecked(config, config.model.unique_id, writer)
         # A test can store a column such as count(1), whose name Delta does not accept.

@@ -8,7 +8,7 @@
 {% materialization incremental, adapter='deltawiden', supported_languages=['sql', 'python'] -%}
 
   {%- set file_format = dbt_spark_validate_get_file_format(config.get('file_format', default='delta')) -%}
-  {%- set strategy = _deltawiden_strategy(config.get('incremental_strategy') or 'append', file_format) -%}
+  {%- do _deltawiden_strategy(config.get('incremental_strategy') or 'append', file_format) -%}
   {%- set grant_config = config.get('grants') -%}
   {#- dbt caches the returned relation, and a later batch of this run needs the table's format. -#}
   {%- set target_relation = this.incorporate(
