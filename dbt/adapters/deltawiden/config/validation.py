@@ -1,7 +1,7 @@
 """Check the configuration that dbt-spark's clauses and strategies read, before anything runs."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from dbt_common.exceptions import DbtConfigError
@@ -20,7 +20,9 @@ from dbt.adapters.deltawiden.config.policy import (
 )
 from dbt.adapters.deltawiden.config.renamed_columns import rename_problems
 from dbt.adapters.deltawiden.config.strategies import BACKFILL, backfill_problems, strategy_problems
+from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.sql.identifiers import read_name
+from dbt.adapters.deltawiden.sql.literals import property_text
 from dbt.adapters.deltawiden.warnings import warn_once
 
 STRICT = "strict"
@@ -187,8 +189,25 @@ def configuration_problems(config: Mapping[str, Any], is_own: Callable[[str], bo
         *clustering_problems(config),
         *rename_problems(config),
         *backfill_problems(config),
+        *_idle_problems(config),
         *strategy_problems(config, is_own),
     ]
+
+
+def _idle_problems(config: Mapping[str, Any]) -> Iterator[str]:
+    """Find keys of an incremental model or a snapshot that another key leaves without effect."""
+    kind, policy = config.get("materialized"), read_policy(config)
+    if kind == "incremental" and config.get(BACKFILL) and not policy.adds:
+        adding = "append_new_columns or sync_all_columns"
+        yield problem(BACKFILL, True, f"true with on_schema_change: {adding}, which add columns")
+    properties = {key.lower(): value for key, value in (config.get("tblproperties") or {}).items()}
+    given = property_text(properties.get(TYPE_WIDENING_PROPERTY.lower(), ""))
+    if kind in ("incremental", "snapshot") and policy.type_widening and given.lower() == "false":
+        yield (
+            f"tblproperties: {TYPE_WIDENING_PROPERTY} is false, and type_widening is true. A run "
+            "that widens sets the property to true, and the next run sets it back. Remove one of "
+            "the two."
+        )
 
 
 def check_location_keys(config: Any, name: str) -> None:
