@@ -1,15 +1,19 @@
 """The arguments of operations."""
 
+from inspect import signature
+
 import pytest
 from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.deltawiden.operations.arguments import (
+    check_arguments,
     column_names,
     condition,
     file_name,
     merge_condition,
     whole_hours,
 )
+from dbt.adapters.deltawiden.operations.operations import Operations
 
 
 def test_columns_are_one_name_or_a_list():
@@ -53,3 +57,26 @@ def test_a_file_is_a_text_that_is_not_empty():
     assert file_name("plan", "file", "a/b.html") == "a/b.html"
     with pytest.raises(CompilationError, match=r"plan: file: got .*; accepted: the path"):
         file_name("plan", "file", 3)
+
+
+PLAN = {"models": None, "compiled": False, "apply": False, "output": "text", "file": None}
+
+
+@pytest.mark.parametrize("models", [None, "orders", ["orders", "fares"], []])
+def test_models_are_a_name_or_a_list(models: object):
+    check_arguments("plan", (), {**PLAN, "models": models}, signature(Operations.plan))
+
+
+@pytest.mark.parametrize("argument", ["models", "relations", "schema", "against"])
+@pytest.mark.parametrize("given", [2024, 1.5, True, {"a": 1}, [7]])
+def test_a_name_that_is_no_text_is_an_error(argument: str, given: object):
+    arguments = {**PLAN, argument: given}
+    with pytest.raises(CompilationError, match=rf"plan: {argument}: got .*in quotes: '2024'"):
+        check_arguments("plan", (), arguments, signature(Operations.plan))
+
+
+def test_a_file_without_a_page_is_an_error():
+    declared = signature(Operations.plan)
+    check_arguments("plan", (), {**PLAN, "output": "html", "file": "a.html"}, declared)
+    with pytest.raises(CompilationError, match="plan: `file` is for output: html; got text"):
+        check_arguments("plan", (), {**PLAN, "file": "a.html"}, declared)

@@ -19,6 +19,13 @@ NODES = [
         "schema": "shop",
         "alias": "far",
     },
+    {
+        "name": "small",
+        "resource_type": "model",
+        "schema": "shop",
+        "alias": "small",
+        "config": {"materialized": "ephemeral"},
+    },
     {"name": "is_right", "resource_type": "test", "schema": "shop", "alias": "is_right"},
 ]
 
@@ -83,7 +90,7 @@ def test_tables_are_selected_by_model_by_name_and_by_schema(
         (None, None, None, "say which tables, as `models: [name]`"),
         ([], [], None, "say which tables"),
         ("order", None, None, "no model, seed or snapshot named 'order' in this project; there"),
-        ("is_right", None, None, "there are: codes, far, history, orders"),
+        ("is_right", None, None, "there are: codes, far, history, orders, small"),
         ("codes", None, None, "there is no table 'shop.codes'"),
         (
             None,
@@ -168,3 +175,10 @@ def test_a_name_in_two_packages_is_refused(selection: Selection, name: str):
 def test_models_of_one_name_in_two_packages_can_both_be_named(selection: Selection):
     found = two_packages(selection).nodes_named(["own.orders", "other.orders"], "incremental")
     assert [node["package_name"] for node in found] == ["own", "other"]
+
+
+@pytest.mark.parametrize(("name", "kind"), [("codes", "a seed"), ("small", "an ephemeral model")])
+def test_what_no_run_decides_on_is_not_planned(selection: Selection, name: str, kind: str):
+    nodes = {node["name"]: {**node, "unique_id": node["name"]} for node in NODES}
+    with pytest.raises(CompilationError, match=f"'{name}' is {kind}; name other models"):
+        replace(selection, graph={"nodes": nodes}).nodes_to_plan([name])

@@ -32,6 +32,12 @@ def check_arguments(
     outputs = declared.return_annotation.OUTPUTS
     if arguments["output"] not in outputs:
         raise _wrong(operation, "output", arguments["output"], ", ".join(outputs))
+    for name in ("models", "relations", "schema", "against"):
+        _check_names(operation, name, arguments.get(name))
+    if arguments.get("file") is not None and arguments["output"] != "html":
+        raise CompilationError(
+            f"{operation}: `file` is for output: html; got {arguments['output']}"
+        )
     for name, parameter in declared.parameters.items():
         if parameter.annotation is bool and not isinstance(arguments[name], bool):
             raise _wrong(operation, name, arguments[name], "true, false")
@@ -41,6 +47,14 @@ def check_arguments(
                 f"{operation}: `{name}` must say which type each column becomes, for example "
                 f'{{amount: "decimal(12,2)"}}; got {arguments[name]}'
             )
+
+
+def _check_names(operation: str, argument: str, given: Any) -> None:
+    is_one = argument in ("schema", "against")
+    names = given if isinstance(given, (list, tuple)) and not is_one else (given,)
+    if given is not None and not all(isinstance(name, str) for name in names):
+        accepted = "a name" if is_one else "a name, or a list of names"
+        raise _wrong(operation, argument, given, f"{accepted}. Write a number in quotes: '2024'")
 
 
 def column_names(operation: str, argument: str, given: Any) -> Sequence[str]:

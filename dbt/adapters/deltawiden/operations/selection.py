@@ -107,6 +107,20 @@ class Selection:
         # Sort them, so that two reports can be compared. dbt's own order can change.
         return sorted(found, key=full_name)
 
+    def nodes_to_plan(self, models: Names) -> list[Node]:
+        """Return the nodes that an argument names; without it all incremental models.
+
+        Raises:
+            CompilationError: a run decides nothing for the table of a node.
+        """
+        nodes = self.nodes_named(models, materialized="incremental")
+        for node in nodes:
+            is_seed = node["resource_type"] == "seed"
+            if is_seed or node["config"]["materialized"] == "ephemeral":
+                kind = "a seed" if is_seed else "an ephemeral model"
+                raise self.error(f"'{full_name(node)}' is {kind}; name other models or snapshots")
+        return nodes
+
     def node_relation(self, node: Node) -> BaseRelation | None:
         """Return the relation of a node in the target, or None if it is not built."""
         return self.get_relation(node.get("database"), node["schema"], node["alias"])

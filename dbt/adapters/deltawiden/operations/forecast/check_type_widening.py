@@ -50,7 +50,7 @@ def check_type_widening(
         raise selection.error(
             f"`against` must name the schema to compare with, another than {own_schema}"
         )
-    nodes = selection.nodes_named(models, materialized="incremental")
+    nodes = selection.nodes_to_plan(models)
     checked = {str(node["unique_id"]): _find(selection, node, against) for node in nodes}
     if checked and not any(model.table for model in checked.values()):
         # If the schema's name is misspelt, every model would otherwise pass as new.

@@ -34,11 +34,14 @@ def plan(reader: Reader, selection: Selection, models: Names, apply: bool = Fals
         The plan for each model, and what the changes do to everything that reads the tables. A
         refusal is a failure, and so is a query that is not known.
     """
-    nodes = selection.nodes_named(models, materialized="incremental")
+    nodes = selection.nodes_to_plan(models)
     graph = NodeGraph(selection.graph)
 
     def decide(node: Node, types: WouldBeTypes) -> Planned | None:
         if materialization(node) == "snapshot":
+            # Outside of plan_reached, so that it is the error of the node that was asked for.
+            if reader.analyse(graph, node, types) is None:
+                raise DbtRuntimeError(QUERY_NOT_KNOWN)
             return forecast.plan_reached(node)
         if materialization(node) != "incremental":
             return made_again_planned(full_name(node))
