@@ -32,6 +32,9 @@ MODELS = {
     "seen.sql": "{{ config(materialized='view') }} select amount from {{ ref('wide') }}",
     "refused.sql": f"{{{{ config({DELTA}, on_schema_change='append_new_columns') }}}} "
     "select cast(1.5 as double) as amount",
+    "rounds.sql": f"{{{{ config({DELTA}) }}}} select cast(1.2367 as decimal(10,4)) as amount",
+    "accepts.sql": f"{{{{ config({DELTA}, on_lossy_write='ignore') }}}} "
+    "select cast(1.2367 as decimal(10,4)) as amount",
 }
 BY_PERIOD = """
 {% materialization by_period, default %}{{ return({'relations': []}) }}{% endmaterialization %}
@@ -83,6 +86,8 @@ class TestCheckProject(_DbtSparkProject):
             "keyed": "'007' as id",
             "future": "1 as id",
             "refused": "1 as amount",
+            "rounds": "1.5BD as amount",
+            "accepts": "1.5BD as amount",
         }.items():
             spark.sql(f"create table {schema}.{name} using delta as select {column}")
         widened = "tblproperties ('delta.enableTypeWidening' = 'true')"
@@ -110,6 +115,7 @@ class TestCheckProject(_DbtSparkProject):
             ("the folder of a table", "models/second.sql", 2),
             ("a view that casts back", "models/seen.sql", 1),
             ("a model that is refused", "models/refused.sql", 1),
+            ("values that may not be stored exactly", "models/rounds.sql", 1),
         ]
         assert AUTO_MERGE in Path(found[5]["file"]).read_text().splitlines()[found[5]["line"] - 1]
         assert not succeeds("check_project")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.functional.operate import succeeds
+from tests.functional.operate import document, succeeds
 from tests.functional.support import dbt
 
 CONFIG = "materialized='incremental', on_schema_change='append_new_columns', type_widening=true"
@@ -32,8 +32,14 @@ select cast(1 as {{{{ var('type', 'tinyint') }}}}) as amount""",
 {{% endif %}}
 select 1 as id""",
     "new.sql": f"{{{{ config({CONFIG}, enabled=var('more', false)) }}}} select 1 as id",
+    "adds.sql": "{{ config(materialized='incremental') }} "
+    "select 1 as id {% if var('more', false) %}, 2 as extra {% endif %}",
     "seen.sql": "{{ config(materialized='view') }} select 1 as id",
 }
+PAST = """{% snapshot past %}
+{{ config(unique_key='id', strategy='check', check_cols='all', target_schema=schema) }}
+select id from {{ schema }}.not_there
+{% endsnapshot %}"""
 WIDER = {"type": "int", "other": "double", "more": True}
 
 
@@ -45,6 +51,10 @@ class TestPlan:
     @pytest.fixture(scope="class")
     def macros(self):
         return {"wide.sql": "{% macro wide() %}{{ var('type', 'tinyint') }}{% endmacro %}"}
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {"past.sql": PAST}
 
     @pytest.fixture(scope="class")
     def planned(self, project):
@@ -104,10 +114,31 @@ class TestPlan:
         assert table("seen").rows() == [(1,)]
 
     def test_markdown_has_a_heading_the_statements_and_the_refusal(self, planned):
-        heading = "## plan: 2 refused, 3 to change, 1 new, 2 without change"
+        heading = "## plan: 2 refused, 3 to change, 1 new, 3 without change"
         assert heading in planned[3]
         assert "alter column `amount` type int" in planned[3]
         assert "### refused: the run stops" in planned[3]
+
+    def test_the_warnings_of_the_run_are_shown_before_it(self, planned):
+        (warning,) = planned[0]["adds"]["warnings"]
+        assert "lacks these columns of the model" in warning
+        assert "extra. They are not stored" in warning
+        assert warning in planned[2].output
+        assert "extra. They are not stored" in planned[3]
+
+    def test_each_table_is_named_and_a_new_one_is_named_as_its_model(self, planned, project):
+        tables = {name: planned[0][name]["table"] for name in ("widens", "refused", "new")}
+        assert tables == {
+            "widens": f"`{project.test_schema}`.`widens`",
+            "refused": f"`{project.test_schema}`.`refused`",
+            "new": "new",
+        }
+
+    def test_a_snapshot_with_a_query_that_is_refused_is_an_error(self, planned):
+        found = document("plan", models=["past", "widens"])
+        assert "not_there" in found["tables"][0]["error"]
+        assert found["failed"] == 1
+        assert found["downstream"] == []
 
     def test_a_page_is_written_also_if_a_model_is_refused(self, project):
         arguments = '{"models": ["widens", "refused"], "output": "html", "file": "pages/plan.html"}'

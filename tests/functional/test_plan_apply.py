@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.functional.operate import document, succeeds
+from tests.functional.operate import document, operate, succeeds
 from tests.functional.support import dbt, needs_delta_4
 
 WIDENS = "materialized='incremental', file_format='delta', on_schema_change='append_new_columns'"
@@ -128,6 +128,13 @@ class TestPlanApply:
         assert {name: table(name).version for name in before} == versions
         for name, rows in before.items():
             assert len(table(name).rows()) == len(rows)
+        reached = document("plan", *variables, apply=True, models=["again"])
+        by_name = {result["model"]: result for result in reached["tables"]}
+        assert "widen_columns" in by_name["of_again"]["error"]
+        assert reached["failed"] == 1
+        markdown = operate("plan", *variables, apply=True, output="markdown")
+        assert "4 refused" in markdown
+        assert "### of\\_again: the run stops" in markdown
         run = dbt("run", "--target", "dev", "--select", "orders", **WIDER)
         assert "Registered adapter: spark=" in run.output
         assert run.status("orders") == "success"

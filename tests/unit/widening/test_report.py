@@ -22,6 +22,7 @@ from dbt.adapters.deltawiden.widening.report import (
     lossy_text,
     perhaps_renamed_text,
     refusals_text,
+    warning_texts,
 )
 from dbt.adapters.deltawiden.widening.schema_diff import compare
 from tests.unit.schemas import MAPPED, data_type, make_plan, policy, schema, table_snapshot
@@ -198,3 +199,12 @@ def test_a_new_column_that_can_be_the_missing_one_is_a_warning(mode, model, word
     text = perhaps_renamed_text(plan)
     assert words in text
     assert ("renamed_columns in the model before this run: {b: a}" in text) == bool(words)
+
+
+@pytest.mark.parametrize(("action", "count"), [("error", 1), ("warn", 2), ("ignore", 1)])
+def test_a_run_warns_of_columns_that_are_not_stored_and_of_losses_if_asked(action, count):
+    table, source = schema({"id": "int"}), schema({"id": "bigint", "b": "date"})
+    plan = plan_no_change(compare(source, table), source, table, "t")
+    texts = warning_texts(plan, OnLossyWrite(action))
+    assert "b. They are not stored" in texts[0]
+    assert len(texts) == count

@@ -155,6 +155,15 @@ def perhaps_renamed_text(plan: Plan) -> str:
     )
 
 
+def warning_texts(plan: Plan, action: OnLossyWrite) -> list[str]:
+    """Return what a run warns of before its first change."""
+    texts = [perhaps_renamed_text(plan)]
+    texts += [ignored_columns_text(plan)] if plan.ignored_columns else []
+    if plan.lossy and action is OnLossyWrite.WARN:
+        texts.append(lossy_text(plan, action))
+    return list(filter(None, texts))
+
+
 def dates_text(table: str, hard_deletes: str, dates: Sequence[str]) -> str:
     """Render the error that a snapshot's table can't store the time at which a row was deleted."""
     command = widen_command(table, {path_text((name,)): "timestamp_ntz" for name in dates})

@@ -12,7 +12,7 @@ from dbt_common.exceptions import DbtDatabaseError
 from dbt_common.invocation import get_invocation_id
 
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec, read_model_spec
-from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy
+from dbt.adapters.deltawiden.config.policy import Policy
 from dbt.adapters.deltawiden.config.project_macros import MERGE_MACROS, is_replaced
 from dbt.adapters.deltawiden.config.strategies import (
     DELETE_INSERT,
@@ -314,11 +314,7 @@ class IncrementalWrites:
 
     def _warnings(self, plan: Plan, policy: Policy) -> list[str]:
         """Return what to warn of; each text once a run, however many batches a model has."""
-        texts = [text] if (text := report.perhaps_renamed_text(plan)) else []
-        if plan.ignored_columns:
-            texts.append(report.ignored_columns_text(plan))
-        if plan.lossy and policy.on_lossy_write is OnLossyWrite.WARN:
-            texts.append(report.lossy_text(plan, OnLossyWrite.WARN))
+        texts = report.warning_texts(plan, policy.on_lossy_write)
         run = get_invocation_id()
         return [text for text in texts if (run, text) not in self._warned]
 

@@ -34,15 +34,22 @@ REFUSED = OperationResult(
 
 def test_the_heading_counts_the_models_by_what_happens_to_them():
     text = rendered(
-        REFUSED, WIDENED, planned("customers"), OperationResult("new", {}, {"new_table": True})
+        REFUSED,
+        WIDENED,
+        planned("customers"),
+        OperationResult("new", {}, {"new_table": True}),
+        planned("behind", skipped=True),
     )
-    assert text.splitlines()[0] == "## plan: 1 refused, 1 to change, 1 new, 1 without change"
+    assert text.splitlines()[0] == (
+        "## plan: 1 refused, 1 to change, 1 new, 1 skipped, 1 without change"
+    )
     ((_, *rows), *_) = tables(text)
     assert [row[2] for row in rows] == [
         "**stops**: see below",
         "1 type change, 1 new column",
         "no change",
         "creates the table",
+        "dbt skips it",
     ]
 
 
@@ -80,3 +87,11 @@ def test_a_model_that_reads_what_the_run_changes_says_so():
 
 def test_there_may_be_no_models():
     assert "no incremental models" in rendered()
+
+
+def test_what_was_applied_and_what_was_not_are_told_apart():
+    text = rendered(
+        planned("a", statements=["x", "y"], applied=["x"], not_run=["y"], warnings=["z <b>"])
+    )
+    assert "- not run: `y`\n- z \\<b\\>" in text
+    assert "```sql\nx;\n```" in text

@@ -7,7 +7,7 @@ from functools import partial
 from dbt.adapters.deltawiden.config.policy import read_rewrite_limit
 from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.operations.forecast.downstream import READS, Forecast
-from dbt.adapters.deltawiden.operations.forecast.model import TableChange
+from dbt.adapters.deltawiden.operations.forecast.model import TableChange, without_changes
 from dbt.adapters.deltawiden.operations.forecast.reader import Reader
 from dbt.adapters.deltawiden.operations.result import OperationResult, attempt
 from dbt.adapters.deltawiden.spark.errors import NOT_BUILT, condition
@@ -28,7 +28,9 @@ def apply_changes(forecast: Forecast, chosen: Collection[str]) -> None:
         result = forecast.results[unique_id]
         why = _why_not(forecast, unique_id, chosen, result)
         if why:
-            forecast.results[unique_id] = _shown(replace(result, error=""), (), why)
+            values = result.values if not result.error else {**without_changes(), **result.values}
+            planned = replace(result, error="", values=values)
+            forecast.results[unique_id] = _shown(planned, (), why)
         elif not result.error:
             change = forecast.changes[unique_id]
             work = partial(_apply, forecast.reader, unique_id, change, result)
@@ -40,15 +42,16 @@ def _why_not(
     forecast: Forecast, unique_id: str, chosen: Collection[str], result: OperationResult
 ) -> str:
     """Return why nothing is done for a node; empty if its plan is applied, or is an error."""
-    if unique_id not in chosen:
-        return "it was not asked for"
     inputs = forecast.graph.inputs(forecast.graph.node(unique_id))
     nodes = map(forecast.graph.node, inputs)
     missing = [str(node["name"]) for node in nodes if forecast.reader.relation(node) is None]
-    is_refused = result.error and condition(result.error) != NOT_BUILT
-    if missing and not is_refused:
+    if result.error and not (missing and condition(result.error) == NOT_BUILT):
+        return ""
+    if unique_id not in chosen:
+        return "it was not asked for"
+    if missing:
         return f"it reads {', '.join(missing)}, which is not built yet"
-    if result.error or unique_id in forecast.changes:
+    if unique_id in forecast.changes:
         return ""
     if result.values.get("takes_over"):
         return "the run first takes over the table in its folder"

@@ -23,9 +23,8 @@ def plans_markdown(
     """
     if not results.each:
         return f"## {results.operation}\n\nThere are no incremental models to check."
-    states = [_state(result) for result in results.each]
-    counts = Counter(states)
-    summary = ", ".join(f"{counts[state]} {state}" for state in _STATES if counts[state])
+    counts = Counter(map(state, results.each))
+    summary = ", ".join(f"{counts[each]} {each}" for each in STATES if counts[each])
     rows = [
         (escaped(_name(result)), _code(result.values.get("table", "")), _summary(result))
         for result in results.each
@@ -58,14 +57,16 @@ def _effect(effect: Effect) -> tuple[str, ...]:
     )
 
 
-_STATES = ("refused", "to change", "new", "without change")
+STATES = ("refused", "to change", "new", "skipped", "without change")
 
 
-def _state(result: OperationResult) -> str:
+def state(result: OperationResult) -> str:
+    """Return what the next run does to a table: one of ``STATES``."""
     if result.error:
         return "refused"
-    if result.values.get("new_table"):
-        return "new"
+    for key, found in (("new_table", "new"), ("skipped", "skipped")):
+        if result.values.get(key):
+            return found
     return "to change" if result.values.get("statements") else "without change"
 
 
@@ -78,6 +79,8 @@ def _summary(result: OperationResult) -> str:
         return "**stops**: see below"
     if result.values.get("new_table"):
         return "creates the table"
+    if result.values.get("skipped"):
+        return "dbt skips it"
     counts = {
         "type change": len(result.values["type_changes"]),
         "renamed column": len(result.values.get("renamed", ())),
@@ -102,10 +105,11 @@ def _sections(result: OperationResult) -> Iterator[str]:
         yield f"### {escaped(_name(result))}: the run stops"
         yield _block(result.error, "text")
         return
-    changes, statements = result.values.get("type_changes"), result.values.get("statements")
-    others = list(_other_lines(result.values))
-    if not (changes or statements or others):
+    if not has_details(result):
         return
+    changes = result.values.get("type_changes")
+    statements = result.values.get("applied") or result.values.get("statements")
+    others = list(_other_lines(result.values))
     yield f"### {escaped(_name(result))}"
     if changes:
         yield markdown_table(("column", "type now", "type after"), map(_change, changes))
@@ -113,6 +117,13 @@ def _sections(result: OperationResult) -> Iterator[str]:
         yield "\n".join(others)
     if statements:
         yield _block(";\n".join(statements) + ";", "sql")
+
+
+def has_details(result: OperationResult) -> bool:
+    """Return whether there is more to say about a table than its state."""
+    values = result.values
+    is_changed = values.get("type_changes") or values.get("statements")
+    return bool(result.error or is_changed or any(_other_lines(values)))
 
 
 def _change(change: Mapping[str, Any]) -> tuple[str, ...]:
@@ -137,6 +148,11 @@ def _other_lines(values: Mapping[str, Any]) -> Iterator[str]:
         yield "- applied: these statements were run, and no row was written"
     if values.get("filters"):
         yield f"- {escaped(values['filters'])}"
+    for statement in values.get("not_run", ()):
+        if statement != values.get("filters"):
+            yield f"- not run: {_code(statement)}"
+    for text in values.get("warnings", ()):
+        yield f"- {escaped(text)}"
     if values.get("reads_changed"):
         names = ", ".join(map(escaped, values["reads_changed"]))
         yield f"- the run changes what it reads: {names}"

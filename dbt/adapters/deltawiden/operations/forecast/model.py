@@ -23,6 +23,9 @@ from dbt.adapters.deltawiden.widening.report import misread_text
 from dbt.adapters.deltawiden.widening.schema_diff import SchemaChanges, schema_after
 from dbt.adapters.deltawiden.writes.older_files import left_after_run
 
+LOSSY = "not stored exactly"
+"""The heading of the column that says which values the table may not store exactly."""
+
 
 @dataclass(frozen=True)
 class TableChange:
@@ -72,7 +75,7 @@ def planned(backend: SqlBackend, node: Node, change: TableChange, spec: ModelSpe
 
 def new_table_planned(model: str, output: StructType) -> Planned:
     """Return what is planned for a model that has no table yet."""
-    shown = {"what will run": "nothing: the table is new", "not stored exactly": ""}
+    shown = {"what will run": "nothing: the table is new", LOSSY: ""}
     return Planned(OperationResult(model, shown, {"new_table": True}), output)
 
 
@@ -83,11 +86,10 @@ def made_again_planned(
 
     If ``before``, its schema now, is another one, what reads it is planned with the ``output``.
     """
-    shown = {"what will run": "nothing: each run makes it again", "not stored exactly": ""}
-    nothing: dict[str, Any] = {key: [] for key in _CHANGES}
+    shown = {"what will run": "nothing: each run makes it again", LOSSY: ""}
     output = output or StructType()
     changes_types = before is not None and bool(schema_differences(before, output))
-    return Planned(OperationResult(model, shown, nothing), output, changes_types)
+    return Planned(OperationResult(model, shown, without_changes()), output, changes_types)
 
 
 def schema_differences(before: StructType, after: StructType) -> tuple[str, ...]:
@@ -124,21 +126,25 @@ def with_take_over(found: Planned, table: SparkRelation, statements: Sequence[st
 def skipped_model(model: str, stops: Sequence[str]) -> OperationResult:
     """Return the result for a model that dbt skips because models that it reads stop."""
     shown = {"what will run": f"nothing: dbt skips it after {', '.join(stops)}"}
-    nothing: dict[str, Any] = {key: [] for key in _CHANGES}
-    return OperationResult(model, {**shown, "not stored exactly": ""}, {**nothing, "skipped": True})
+    values = {**without_changes(), "skipped": True}
+    return OperationResult(model, {**shown, LOSSY: ""}, values)
 
 
-_CHANGES = ("statements", "type_changes", "new", "dropped", "not_stored_exactly")
+def without_changes() -> dict[str, Any]:
+    """Return the values of a table that a run does not change."""
+    keys = ("statements", "type_changes", "new", "dropped", "not_stored_exactly")
+    return {key: [] for key in keys}
 
 
 def _result(model: str, plan: Plan, policy: Policy) -> OperationResult:
     is_reported = plan.lossy and policy.on_lossy_write is not OnLossyWrite.IGNORE
     lossy = report.lossy_text(plan, policy.on_lossy_write) if is_reported else ""
+    warnings = report.warning_texts(plan, policy.on_lossy_write)
     return OperationResult(
         model,
         shown={
             "what will run": "; ".join(plan.statements) or "nothing",
-            "not stored exactly": lossy,
+            LOSSY: lossy,
         },
         values={
             "statements": plan.statements,
@@ -148,5 +154,6 @@ def _result(model: str, plan: Plan, policy: Policy) -> OperationResult:
             "dropped": [list(column.path) for column in plan.dropped],
             **({"backfilled": list(plan.backfilled)} if plan.backfilled else {}),
             "not_stored_exactly": [list(leaf.path) for leaf in plan.lossy],
+            **({"warnings": warnings} if warnings else {}),
         },
     )

@@ -4,10 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from dbt.adapters.spark.relation import SparkRelation
+
+from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.operations.delta_clients import DELTA_CLIENTS, KnownReader
 from dbt.adapters.deltawiden.operations.forecast.downstream import READS, Forecast
 from dbt.adapters.deltawiden.operations.forecast.effects import Effect, sorted_effects
 from dbt.adapters.deltawiden.operations.forecast.markdown import plans_markdown
+from dbt.adapters.deltawiden.operations.forecast.model import LOSSY
 from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults, text_table
 
 
@@ -25,7 +29,7 @@ class PlanResults(OperationResults):
         """Return the results of a forecast that has run: first the models that were asked for."""
         reached = [key for key in forecast.results if key not in asked]
         ids = (*asked, *reached)
-        each = [forecast.results[key] for key in ids]
+        each = [_result_of(forecast, key) for key in ids]
         return cls(operation, each, {}, sorted_effects(forecast.effects), ids)
 
     @property
@@ -63,7 +67,7 @@ class PlanResults(OperationResults):
         parts = [OperationResults(self.operation, each).text]
         if self.downstream:
             parts.append(text_table([effect.row for effect in self.downstream]))
-        parts += [self.readers_text, self.filters_text]
+        parts += [self.readers_text, self.filters_text, self.warnings_text]
         return "\n\n".join(filter(None, parts))
 
     @property
@@ -84,6 +88,16 @@ class PlanResults(OperationResults):
         return "\n".join(f"{model}: {text}" for model, text in found if text)
 
     @property
+    def warnings_text(self) -> str:
+        """The warnings of the run that are not in the table for people, one in each line."""
+        return "\n".join(
+            f"Warning: {text}"
+            for result in self.each
+            for text in result.values.get("warnings", ())
+            if text != result.shown.get(LOSSY)
+        )
+
+    @property
     def failed(self) -> list[OperationResult]:
         """The models that would be refused, and what else would stop the run."""
         own = [result for result in self.each if result.error]
@@ -99,3 +113,11 @@ class PlanResults(OperationResults):
     def markdown(self) -> str:
         """The results as Markdown, refusals included."""
         return plans_markdown(self, self.downstream, self.readers_text)
+
+
+def _result_of(forecast: Forecast, unique_id: str) -> OperationResult:
+    """Return the result of a node with the name of its table, if it has one."""
+    result = forecast.results[unique_id]
+    table = forecast.reader.relation(forecast.graph.node(unique_id))
+    named = {"table": relation_sql(table)} if isinstance(table, SparkRelation) else {}
+    return replace(result, values={**named, **result.values})

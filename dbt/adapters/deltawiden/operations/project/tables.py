@@ -10,10 +10,12 @@ from dbt_common.clients.agate_helper import from_csv
 from dbt_common.exceptions import DbtBaseException, DbtRuntimeError
 from pyspark.sql.types import CharType, DataType, NumericType, StringType, StructType, VarcharType
 
+from dbt.adapters.deltawiden.config.policy import OnLossyWrite
 from dbt.adapters.deltawiden.config.strategies import DELETE_INSERT, MERGE, strategy_of
 from dbt.adapters.deltawiden.config.validation import columns_named
 from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
 from dbt.adapters.deltawiden.operations.forecast.downstream import QUERY_NOT_KNOWN
+from dbt.adapters.deltawiden.operations.forecast.model import LOSSY
 from dbt.adapters.deltawiden.operations.forecast.node_graph import materialization
 from dbt.adapters.deltawiden.operations.forecast.plan import plan
 from dbt.adapters.deltawiden.operations.forecast.reader import Reader
@@ -58,6 +60,8 @@ class TableChecks:
             is_named = unique_id in stopping or is_wrong(node) or self.reader.writer(node)
             if result.error and not is_named:
                 yield self._refused(node, result.error)
+            elif not is_named and node["config"].get("on_lossy_write") != OnLossyWrite.WARN:
+                yield from self._lossy(node, result.shown.get(LOSSY, ""))
 
     def _of_node(self, node: Node, paths: list[Path]) -> Iterator[Finding]:
         if node["resource_type"] == "seed":
@@ -151,6 +155,13 @@ class TableChecks:
             text = f"{path_text(view.shown)}: {'; '.join(casts)}"
             do = " or: ".join(update_commands(view, models, finder.can_follow))
             yield Finding("a view that casts back", Effect.CHANGES, place, text, do)
+
+    def _lossy(self, node: Node, lossy: str) -> Iterator[Finding]:
+        """Find values that dbt-spark would round, and with which the run stops here."""
+        if lossy:
+            kind, place = "values that may not be stored exactly", self.files.of_node(node)
+            do = "do what the text says; with on_lossy_write: ignore, Spark rounds as in dbt-spark"
+            yield Finding(kind, Effect.CHANGES, place, f"{full_name(node)}: {lossy}", do)
 
     def _refused(self, node: Node, error: str) -> Finding:
         place = self.files.of_node(node)
