@@ -66,3 +66,53 @@ def test_a_box_is_right_of_what_its_change_comes_from():
     x = {placed.box.name: placed.x for placed in picture.boxes}
     assert x["a"] < x["b"] < x["c"] <= picture.width
     assert len(picture.lines) == 2
+
+
+NOTHING = {"statements": [], "type_changes": [], "new": [], "dropped": [], "not_stored_exactly": []}
+EACH = [
+    OperationResult("sums", values={**NOTHING, "not_stored_exactly": [["s", "amount"]]}),
+    OperationResult("moved", values={**NOTHING, "takes_over": "/lake/moved", "statements": ["x"]}),
+    OperationResult(
+        "keyed",
+        values={
+            **NOTHING,
+            "renamed": [{"from": ["old"], "path": ["other"]}],
+            "new": [["more"]],
+            "backfilled": ["more"],
+            "statements": ["rename it", "drop it"],
+            "applied": ["rename it"],
+            "not_run": ["drop it"],
+            "warnings": ["gone is dropped"],
+        },
+    ),
+    OperationResult("fresh", values={"new_table": True}),
+    OperationResult("reader", values={"new_table": True, "reads_changed": ["keyed"]}),
+    OperationResult("behind", values={**NOTHING, "skipped": True}),
+    OperationResult("kept", values=NOTHING),
+]
+
+
+def test_each_table_is_under_what_happens_to_it():
+    page = _Text()
+    page.feed(plan_page(PlanResults("plan", EACH)))
+    texts = list(filter(None, page.texts))
+    heading = " ".join(" ".join(texts[texts.index("0 stop") :]).split())
+    assert heading.startswith("0 stop , 2 change , 2 new, 1 skipped, 2 without change What")
+    for group, names in {"New": "fresh", "Skipped": "behind", "Without change": "kept"}.items():
+        assert texts[texts.index(group) + 1] == names
+
+
+def test_all_that_is_planned_for_a_table_is_on_the_page():
+    page = _Text()
+    page.feed(plan_page(PlanResults("plan", EACH)))
+    text = " ".join(" ".join(page.texts).split())
+    for part in (
+        "s.amount not every value is stored exactly",
+        "takes over the Delta table in /lake/moved",
+        "old renamed to other",
+        "more new; the rows that exist get values",
+        "applied: these statements were run, and no row was written rename it; not run: drop it",
+        "gone is dropped",
+        "reader the run changes what it reads: keyed",
+    ):
+        assert part in text

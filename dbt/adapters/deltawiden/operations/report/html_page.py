@@ -12,6 +12,7 @@ import jinja2
 from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.deltawiden.operations.forecast.effects import Outcome
+from dbt.adapters.deltawiden.operations.forecast.markdown import STATES, has_details, state
 from dbt.adapters.deltawiden.operations.forecast.results import PlanResults
 from dbt.adapters.deltawiden.operations.report.reach_picture import HEIGHT, WIDTH, Box, draw
 from dbt.adapters.deltawiden.operations.report.report_type_widening import ReportResults
@@ -28,12 +29,15 @@ def page_of(results: PlanResults | ReportResults) -> str:
 
 def plan_page(results: PlanResults) -> str:
     """Render the results of ``check_type_widening`` or ``plan`` as a page."""
-    shown = [r for r in results.each if r.error or r.values.get("statements")]
+    groups = {each: [r for r in results.each if state(r) == each] for each in STATES}
     return _render(
         "plan.html",
         results=results,
-        shown=shown,
-        unchanged=[r.table for r in results.each if r not in shown],
+        groups=groups,
+        shown=[(r, defaultdict(tuple, r.values)) for r in results.each if has_details(r)],
+        brief=[
+            (each, [r.table for r in group if not has_details(r)]) for each, group in groups.items()
+        ],
         picture=draw(_boxes(results)),
         box={"width": WIDTH, "height": HEIGHT},
     )
