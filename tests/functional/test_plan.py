@@ -114,7 +114,7 @@ class TestPlan:
         assert table("seen").rows() == [(1,)]
 
     def test_markdown_has_a_heading_the_statements_and_the_refusal(self, planned):
-        heading = "## plan: 2 refused, 3 to change, 1 new, 3 without change"
+        heading = "## plan: 2 refused, 3 to change, 1 new, 1 skipped, 2 without change"
         assert heading in planned[3]
         assert "alter column `amount` type int" in planned[3]
         assert "### refused: the run stops" in planned[3]
