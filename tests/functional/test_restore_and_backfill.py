@@ -63,6 +63,10 @@ select 1 as id, cast(1.2367 as decimal(10,4)) as amount
   pre_hook="set spark.sql.session.timeZone=Asia/Tokyo") }}
 select 1 as id, to_date(timestamp_seconds(57600)) as note
 """,
+    "unfilled.sql": """
+{{ config(materialized='incremental', unique_key='id', type_widening=true) }}
+select 1 as id, 5000000000L as qty union all select 2, 7L
+""",
     "keyless.sql": "{{ config(materialized='incremental') }} select 1 as id, 2 as note",
 }
 
@@ -113,7 +117,10 @@ def made(spark, schema: str) -> dict[str, Table]:
         "as select 1 as id, cast(1.24 as decimal(8,2)) as amount"
     )
     spark.sql(f"create table {schema}.hooked using delta as select 1 as id, date'1970-01-02' note")
+    spark.sql(f"create table {schema}.unfilled (id int, qty int) using delta")
+    spark.sql(f"insert into {schema}.unfilled (id) values (1), (2)")
     names = ("appended", "hooked", "wide", "alone", "grown", "doubled", "keyless", "slow")
+    names = (*names, "unfilled")
     return {name: Table(spark, f"{schema}.{name}") for name in names}
 
 
@@ -196,11 +203,19 @@ class TestRestore:
         assert copied.amount == Decimal("1.2400")
         spark.sql("drop table copy")
 
+    def test_a_null_from_before_a_column_was_filled_stays(self, tables):
+        (done,) = document("restore_values", models="unfilled")["tables"]
+        assert (done["state"], done["rows"]["compared"]) == ("nothing_to_do", 2)
+        assert tables["unfilled"].rows() == [(1, None), (2, None)]
+        assert tables["unfilled"].types["qty"] == "int"
+
     def test_sql_alone_is_enough(self, by_sql_alone, tables):
         alone = tables["alone"]
         assert "restore_values --args" in operate("audit_lossy_writes", models=["alone"])
         done = operate("restore_values", models=["alone"])
         assert f"To go back: restore table {alone.quoted} to version as of" in done
+        # It brings back files with the types from before.
+        assert "\nThen: dbt run-operation rewrite_widened_files --args" in done
         assert alone.rows("id", "amount", "note") == [
             (0, Decimal("1.2400"), "old"),
             (1, Decimal("1.2367"), "new"),

@@ -75,6 +75,9 @@ SAME, CAST, OTHER = (True, True), (False, True), (False, False)
         ("7", "int", "'7'", "string", SAME),
         ("'007'", "string", "7", "int", CAST),
         ("5000000000L", "bigint", "705032704", "int", OTHER),
+        # A null is no result of a cast, in which Spark raises an error instead.
+        ("5000000000L", "bigint", "null", "int", OTHER),
+        ("12345678.9D", "double", "null", "decimal(5,2)", OTHER),
         ("9007199254740993L", "bigint", "9007199254740992D", "double", CAST),
         ("true", "boolean", "1", "int", SAME),
         ("'ab'", "string", "'ab  '", "char(4)", CAST),

@@ -240,7 +240,8 @@ def is_cast(
     """
     inside, kept = children(source), children(column)
     if not kept:
-        return any(
+        # A write that casts fails at a value that is too large. It stores no null instead.
+        return (value is None or stored is not None) and any(
             alike(
                 converted(converted(value, source, through), through, column),
                 column,

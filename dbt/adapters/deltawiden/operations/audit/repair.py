@@ -39,6 +39,7 @@ from dbt.adapters.deltawiden.widening.matched_rows import (
     require_rows_that_change,
 )
 from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.widening.report import rewrite_command
 from dbt.adapters.deltawiden.writes.attempts import Attempts, is_cancelled, retry_with_new_plan
 from dbt.adapters.deltawiden.writes.evolution import TableEvolution
 from dbt.adapters.deltawiden.writes.model_views import ModelViews
@@ -83,7 +84,7 @@ class RepairResults(OperationResults):
         shown = [each for each in self.each if each.shown]
         tables = [{"table": each.table, **each.shown} for each in shown]
         columns = [r for each in shown for r in column_rows(each.table, each.values["columns"])]
-        back = [f"To go back: {each.values['restore']}" for each in shown if each.values["restore"]]
+        back = [_back_text(each) for each in shown if each.values["restore"]]
         return "\n\n".join([*(text_table(rows) for rows in (tables, columns) if rows), *back])
 
 
@@ -210,6 +211,13 @@ class Repairer:
             if commit.operation == "MERGE" and commit.tag.get("invocation_id") == invocation
         )
         return next(own, None)
+
+
+def _back_text(done: OperationResult) -> str:
+    text = f"To go back: {done.values['restore']}"
+    # The files of the earlier version have the types from before.
+    older = f"\nThen: {rewrite_command(done.table)}" if done.values["type_changes"] else ""
+    return f"{text}{older}"
 
 
 def _require_table(rows: ModelRows) -> None:
