@@ -1,12 +1,13 @@
 """`backfill_new_columns`: the rows that exist get values for the columns that a run adds."""
 
+import time
 from decimal import Decimal
 
 import pytest
 
-from dbt.adapters.deltawiden.widening.backfill import BACKFILL_PROPERTY
+from dbt.adapters.deltawiden.widening.backfill import BACKFILL_PROPERTY, backfill_property
 from tests.functional.operate import document
-from tests.functional.support import Table, dbt, needs_delta_4
+from tests.functional.support import Table, again_and_again, dbt, needs_delta_4
 
 CONFIG = """materialized='incremental', unique_key='id', on_schema_change='append_new_columns',
   type_widening=true, backfill_new_columns=true"""
@@ -24,6 +25,7 @@ MACROS = """
 SOURCE = """
 {{ config(materialized='ephemeral') }}
 select id from range({{ 0 if var('step') == 1 else 1 }}, {{ 4 if var('step') == 1 else 6 }})
+{% if not flags.FULL_REFRESH %} where id > 2 {% endif %}
 """
 GROWN = f"""
 {{{{ config({CONFIG}, incremental_strategy='STRATEGY',
@@ -71,7 +73,17 @@ select id {{% if var('step') > 1 %}}, 'x' as region, 1 as more {{% endif %}} fro
   cast(raise_error('not today') as int), null) as other from range(2)
 """,
     "declared": f"""
-{{{{ config({CONFIG}) }}}} select id, 1 as more, cast(null as int) as other from range(2)
+{{{{ config({CONFIG}) }}}} select id, if({{{{ var('fails', 'false') }}}},
+  cast(raise_error('not today') as int), 1) as more, cast(null as int) as other from range(2)
+""",
+    # Each value is of another type than the text that its column holds.
+    "texts": f"""
+{{{{ config({CONFIG}, incremental_strategy='merge',
+           pre_hook='set spark.sql.ansi.enabled=true') }}}}
+select id, cast(null as string) as note,
+  {{{{ "'x'" if is_incremental() else 'cast(1.10 as decimal(4,2))' }}}} as code,
+  {{{{ "'x'" if is_incremental() else 'id = 0' }}}} as flag
+from range({{{{ 5 if is_incremental() else 0 }}}}, 6)
 """,
     # Spark hides a value with the word url, and this name is in the value of a table property.
     "linked": f"""
@@ -121,8 +133,22 @@ models:
       - {name: id, data_type: bigint}
       - name: other
         data_type: int
-        constraints: [{type: custom, expression: "default 7"}]
+        constraints: [{type: custom, expression: "default {{ var('late', '7') }}"}]
+  - name: texts
+    config: {contract: {enforced: true}}
+    columns:
+      - {name: id, data_type: bigint}
+      - {name: code, data_type: string}
+      - {name: flag, data_type: string}
+      - name: note
+        data_type: string
+        constraints: [{type: custom, expression: "default 1.10"}]
 """
+# A value that Spark computes for seconds, so that another writer commits first.
+LONG = (
+    "if(aggregate(sequence(1, 3000), 0L, (a, x) -> a + "
+    "aggregate(sequence(1, 3000), 0L, (b, y) -> b + (x + y) % 7)) < 0, 0, 7)"
+)
 PYTHON = """
 def model(dbt, session):
     dbt.config(materialized='incremental', unique_key='id', backfill_new_columns=True,
@@ -289,6 +315,48 @@ class TestNewColumns(Models):
         assert declared.rows("other") == [(None,)] * 5
 
     @pytest.mark.slow
+    def test_a_default_is_not_for_them_either_if_another_column_joins(self, declared, spark):
+        waiting = backfill_property(["other"])[BACKFILL_PROPERTY]
+        spark.sql(
+            f"alter table {declared.name} set tblproperties ('{BACKFILL_PROPERTY}' = '{waiting}')"
+        )
+        spark.sql(f"alter table {declared.name} add columns (other int)")
+        # By a run with backfill_new_columns: false.
+        spark.sql(f"insert into {declared.name} values (5, null)")
+        failed = dbt("run", "--select", "declared", step=2, fails="id = 1")
+        assert "not today" in failed.message("declared")
+        dbt("run", "--select", "declared", step=2)
+        assert declared.rows("other") == [(None,)] * 5
+        assert BACKFILL_PROPERTY not in declared.properties
+
+    @pytest.mark.slow
+    def test_a_default_is_given_again_after_a_conflict(self, project, spark):
+        table = Table(spark, f"{project.test_schema}.defaulted")
+        spark.sql(f"create or replace table {table.name} using delta as select id from range(2)")
+        before, appends = table.version, iter([f"insert into {table.name} (id) values (5)"] * 3)
+
+        def append_after_the_new_column() -> None:
+            if "ADD COLUMNS" in table.operations(before):
+                spark.sql(next(appends, "select 1"))
+            time.sleep(0.1)
+
+        with again_and_again(append_after_the_new_column):
+            run = dbt("run", "--select", "defaulted", step=2, late=LONG)
+        assert run.status("defaulted") == "success", run.output
+        assert "Another writer came first (DELTA_CONCURRENT_APPEND)" in run.output
+        assert "was not given to any row" not in run.output
+        assert {(0, 7), (1, 7)} < set(table.rows())
+
+    @pytest.mark.slow
+    def test_a_value_of_another_type_is_stored_as_the_column_stores_it(self, project, spark):
+        table = Table(spark, f"{project.test_schema}.texts")
+        spark.sql(f"create table {table.name} using delta as select id from range(2)")
+        run = dbt("run", "--select", "texts", step=2)
+        assert run.status("texts") == "success", run.output
+        expected = [(0, "1.10", "1.10", "true"), (1, "1.10", "1.10", "false"), (5, None, "x", "x")]
+        assert table.rows("id", "note", "code", "flag") == expected
+
+    @pytest.mark.slow
     def test_a_run_of_no_rows_is_refused(self, merged):
         dbt("run", "--select", "merged", "--full-refresh", step=1)
         before = merged.version
@@ -299,7 +367,7 @@ class TestNewColumns(Models):
     @pytest.mark.slow
     def test_a_default_is_never_for_the_nulls_of_the_model(self, project, spark):
         table = Table(spark, f"{project.test_schema}.defaulted")
-        spark.sql(f"create table {table.name} using delta as select id from range(2)")
+        spark.sql(f"create or replace table {table.name} using delta as select id from range(2)")
         failed = dbt("run", "--select", "defaulted", step=2, fails="id = 1")
         assert "not today" in failed.message("defaulted")
         assert table.rows() == [(0, 7), (1, 7)]

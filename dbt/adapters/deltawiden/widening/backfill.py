@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from dbt.adapters.events.logging import AdapterLogger
@@ -11,7 +11,9 @@ from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.config.merge_clauses import SOURCE_ALIAS
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.conflicts import retry_same_commit
 from dbt.adapters.deltawiden.delta.history import read_history
+from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.transaction_log import FetchRows
 from dbt.adapters.deltawiden.sql.identifiers import quote
 from dbt.adapters.deltawiden.sql.queries import in_lines
@@ -25,6 +27,7 @@ from dbt.adapters.deltawiden.widening.matched_rows import (
 )
 from dbt.adapters.deltawiden.widening.steps import Stage, Step
 from dbt.adapters.deltawiden.writing.columns import WrittenColumn
+from dbt.adapters.deltawiden.writing.projection import in_type_sql
 
 logger = AdapterLogger("DeltaWiden")
 
@@ -89,6 +92,20 @@ class FillColumns(Step):
         assigned = ", ".join(f"{name} = coalesce({name}, {value}\n)" for name, value in columns)
         return f"update {self.table} set {assigned}"
 
+    def run(self, backend: SqlBackend) -> None:
+        """Run the UPDATE, and again after a conflict.
+
+        If another run has given a column its values, nulls in it can be values of the model.
+        """
+
+        def fill() -> None:
+            now = waiting_columns(TableSnapshot(self.table, backend.engine, backend.fetch_rows))
+            values = tuple(each for each in self.values if each[0].lower() in now)
+            if values:
+                backend.execute(replace(self, values=values).statement)
+
+        retry_same_commit(fill)
+
     @property
     def subjects(self) -> tuple[str, ...]:
         """The columns."""
@@ -111,6 +128,11 @@ class StillWaiting(Step):
 def backfill_property(names: Iterable[str]) -> dict[str, str]:
     """Return the table property for the columns that wait for values."""
     return {BACKFILL_PROPERTY: json.dumps(list(names))}
+
+
+def waiting_columns(table: TableSnapshot) -> list[str]:
+    """Return the columns, in lower case, that a table's property says wait for values."""
+    return list(json.loads(table.properties.get(BACKFILL_PROPERTY, "[]")))
 
 
 def has_new_rows(table: str, fetch_rows: FetchRows) -> bool:
@@ -159,7 +181,8 @@ def backfill_sql(
 
 def _value(column: WrittenColumn) -> str:
     assert column.source is not None
-    return column.value_sql(f"t.{quote(column.source.name)}")
+    value = column.value_sql(f"t.{quote(column.source.name)}")
+    return in_type_sql(value, column.source.dataType, column.type)
 
 
 def repeated_keys_sql(query: str, keys: Sequence[KeyColumn]) -> str:

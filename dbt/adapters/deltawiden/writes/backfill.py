@@ -1,6 +1,5 @@
 """Plan the values that the rows that exist get for the columns that a run adds."""
 
-import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,7 +16,6 @@ from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
 from dbt.adapters.deltawiden.sql.identifiers import Path, quote
 from dbt.adapters.deltawiden.sql.types import limited, type_text
 from dbt.adapters.deltawiden.widening.backfill import (
-    BACKFILL_PROPERTY,
     BackfillColumns,
     FillColumns,
     StillWaiting,
@@ -25,6 +23,7 @@ from dbt.adapters.deltawiden.widening.backfill import (
     backfill_sql,
     has_new_rows,
     repeated_keys_sql,
+    waiting_columns,
 )
 from dbt.adapters.deltawiden.widening.matched_rows import (
     NotCompared,
@@ -39,6 +38,7 @@ from dbt.adapters.deltawiden.writes.duplicate_keys import key_text
 from dbt.adapters.deltawiden.writes.model_query import FullQuery
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
 from dbt.adapters.deltawiden.writing.columns import WrittenColumn, assigned_sql
+from dbt.adapters.deltawiden.writing.projection import in_type_sql
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 
 logger = AdapterLogger("DeltaWiden")
@@ -70,6 +70,12 @@ class Backfill:
         columns = [c.name for c in self.bare.write.columns if c.in_source]
         columns = [name for name in columns if name.lower() in waiting]
         defaults = [name for name in columns if name.lower() in self.spec.defaults]
+        if late := self._late(defaults, pending):
+            # No longer waiting: setting the property again would hide when they were added.
+            waiting = [name for name in waiting if name not in map(str.lower, late)]
+            columns, defaults = (
+                [n for n in names if n not in late] for names in (columns, defaults)
+            )
         others = [name for name in columns if name not in defaults]
         # The table keeps a column that this model lacks, and another release may have it again.
         kept = [name for name in waiting if name not in map(str.lower, columns)]
@@ -81,7 +87,6 @@ class Backfill:
         try:
             if columns:
                 require_rows_that_change(self.snapshot)
-            defaults = self._safe(defaults, pending)
             rest = (*left, *map(str.lower, others))
             filled = self._with_defaults(defaults, rest) if defaults else ()
             merged = self._with_query(others, full_query, left) if others else ()
@@ -93,26 +98,26 @@ class Backfill:
             ) from error
         last = () if filled or merged else (StillWaiting(self.bare.table, left),)
         plan = self.bare.adding(*filled, *merged, *last)
-        return plan if is_set else plan.with_properties(value)
+        return plan.with_properties(value) if waiting and not is_set else plan
 
     def _pending(self) -> list[str]:
         """Return the columns, in lower case, that an earlier run has added and given no values."""
-        names = json.loads(self.snapshot.properties.get(BACKFILL_PROPERTY, "[]"))
+        names = waiting_columns(self.snapshot)
         there = set(map(str.lower, self.snapshot.schema.names))
         renamed = {old.lower(): path[0] for path, old in self.spec.renames.items() if not path[1:]}
         return [name if name in there else renamed.get(name, name).lower() for name in names]
 
-    def _safe(self, defaults: Sequence[str], pending: Collection[str]) -> list[str]:
-        """Leave out the defaults of columns in which a null can be a value of the model by now."""
+    def _late(self, defaults: Sequence[str], pending: Collection[str]) -> list[str]:
+        """Return the columns with defaults in which a null can be a value of the model by now."""
         late = [name for name in defaults if name.lower() in pending]
         if not late or not has_new_rows(self.bare.table, self.backend.fetch_rows):
-            return list(defaults)
+            return []
         logger.warning(
             f"{self.bare.table}: rows were written since {', '.join(late)} were added, so a null "
             "in them can be a value of the model. The default of the contract was not given to "
             "any row."
         )
-        return [name for name in defaults if name not in late]
+        return late
 
     def _with_defaults(self, names: Sequence[str], left: tuple[str, ...]) -> tuple[Step, ...]:
         """Return the steps that set columns to defaults, before the write adds nulls to them.
@@ -161,10 +166,11 @@ class Backfill:
         return backfill_sql(query, self.bare.table, by_key, values.write.columns, unchanged)
 
     def _assigned(self, column: WrittenColumn, text: str) -> str:
-        if self.check is None or column.source is None:
-            return text
-        path = (column.name,)
-        return assigned_sql(text, path, column.source.dataType, column.type, self.check)
+        assert column.source is not None
+        given = column.source.dataType
+        if self.check is not None:
+            text = assigned_sql(text, (column.name,), given, column.type, self.check)
+        return in_type_sql(text, given, column.type)
 
     @cached_property
     def _stored(self) -> StructType:

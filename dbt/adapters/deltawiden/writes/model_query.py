@@ -99,22 +99,46 @@ def _compile(
             context.update((values or {}) if node.unique_id == unique_id else {})
             return context
 
+        def _write_node(self, node: Any, *args: Any) -> Any:
+            # Not even the file of an ephemeral model, which is that of the run.
+            return node
+
     # A project can have its own `ref`.
     references = context["builtins"]["ref"]
-    node = deepcopy(references.manifest.nodes[unique_id])
-    if node.language != "sql":
+    if references.manifest.nodes[unique_id].language != "sql":
         raise NotCompared("the full query of a Python model is not known")
-    node.extra_ctes, node.extra_ctes_injected = [], False
-    # dbt has compiled their references in place, and can't compile them again.
-    for each in (node, *node.columns.values()):
-        kept = (one for one in getattr(each, "constraints", ()) if one.type != "foreign_key")
-        each.constraints = list(kept)
-    compiler = OutsideOfItsRun(references.config)
-    query = str(compiler.compile_node(node, references.manifest, write=False).compiled_code)
+    manifest = _not_compiled(references.manifest, unique_id)
+    node, compiler = manifest.nodes[unique_id], OutsideOfItsRun(references.config)
+    query = str(compiler.compile_node(node, manifest, write=False).compiled_code)
     own = node.relation_name
     if is_full and own and name_pattern(read_name(own)).search(without_texts(query)):
         raise NotCompared(f"its full query reads the model's own table {own}")
     return query
+
+
+def _not_compiled(manifest: Any, unique_id: str) -> Any:
+    """Return a manifest in which a node, and the ephemeral models in its query, are not compiled.
+
+    dbt compiles an ephemeral model once a run, with what the run has, and keeps it in the manifest.
+    """
+    changed = copy(manifest)
+    changed.nodes, waiting = dict(manifest.nodes), [unique_id]
+    while waiting:
+        node = manifest.nodes[waiting.pop()]
+        changed.nodes[node.unique_id] = node = deepcopy(node)
+        node.compiled, node.compiled_code = False, None
+        node.extra_ctes, node.extra_ctes_injected = [], False
+        # dbt has compiled their references in place, and can't compile them again.
+        for each in (node, *node.columns.values()):
+            kept = (one for one in getattr(each, "constraints", ()) if one.type != "foreign_key")
+            each.constraints = list(kept)
+        read = (manifest.nodes.get(other) for other in node.depends_on_nodes)
+        waiting += [
+            other.unique_id
+            for other in read
+            if other and other.is_ephemeral_model and other is changed.nodes[other.unique_id]
+        ]
+    return changed
 
 
 def _flags_of_run(flags: Any, is_full: bool) -> Any:

@@ -20,7 +20,7 @@ from dbt.adapters.deltawiden.sql.side_by_side import (
     side_by_side,
 )
 from dbt.adapters.deltawiden.sql.types import every_type, type_sql
-from dbt.adapters.deltawiden.writing.store_assignment import store_assignment
+from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment, store_assignment
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 
 
@@ -66,6 +66,17 @@ def _needs_cast(source: DataType, column: DataType) -> bool:
         and differs
         and all(store_assignment(given, stored).fits for given, stored in pairs)
     )
+
+
+def in_type_sql(value: str, source: DataType, column: DataType) -> str:
+    """Render a value in the type of its column, if that holds all values of the source.
+
+    Beside a value of the column in an expression, Spark could convert both to a third type.
+    """
+    exact = all(
+        store_assignment(*pair) is StoreAssignment.EXACT for pair in _leaves(source, column)
+    )
+    return f"cast({value}\n as {type_sql(column)})" if exact and source != column else value
 
 
 def _leaves(source: DataType, column: DataType) -> Iterator[tuple[DataType, DataType]]:
