@@ -45,12 +45,28 @@ def stored(table: Table) -> list[tuple[Any, ...]]:
     return table.rows("id", "amount", "address.zip", "items[0].qty")
 
 
+AGREED = """
+{{ config(materialized='incremental', type_widening=var('total', none) is not none,
+          contract={'enforced': var('total', none) is not none},
+          on_schema_change='append_new_columns',
+          tblproperties={'delta.columnMapping.mode': 'name'},
+          renamed_columns={'total': 'amount'} if var('total', none) else {}) }}
+{% if is_incremental() %} select max(total) as total from {{ this }} {% endif %}
+{% if not is_incremental() %} select 1 as amount {% endif %}
+"""
+CONTRACT = """
+models: [{name: agreed, columns: [{name: amount, data_type: int}]}]
+"""
+
+
 @needs_delta_4
 class TestRename:
     @pytest.fixture(scope="class")
     def models(self):
         return {
             "orders.sql": ORDERS,
+            "agreed.sql": AGREED,
+            "agreed.yml": CONTRACT,
             "below.sql": "{{ config(materialized='view') }} select amt from {{ ref('orders') }}",
         }
 
@@ -93,6 +109,16 @@ class TestRename:
         run = dbt("run", "--select", "orders", "--full-refresh", **NEW, **WIDER, renamed=RENAMED)
         assert run.status("orders") == "success", run.message("orders")
 
+    def test_what_fails_after_it_and_before_the_write_takes_it_back(self, project, table):
+        assert dbt("run", "--select", "agreed", "--full-refresh").status("agreed") == "success"
+        agreed = table("agreed")
+        before = agreed.version
+        run = dbt("run", "--select", "agreed", total="total")
+        assert "contract" in run.message("agreed")
+        assert agreed.types == {"amount": "int"}
+        assert agreed.operations(before) == ["RENAME COLUMN"] * 2
+        assert "delta.enableTypeWidening" not in agreed.properties
+
 
 PLAIN = """
 {{ config(materialized='incremental', renamed_columns=var('renamed', {})) }}
@@ -109,7 +135,24 @@ from (values (1, 'a'), (2, '{{ var("second", "b") }}')) as t (id, name)
 """
 
 
+# Another run renames the column after dbt has compared the columns.
+MEANWHILE = """
+{% macro snapshot_check_strategy() %}
+  {%- set strategy = dbt.snapshot_check_strategy(*varargs, **kwargs) -%}
+  {%- set names = adapter.get_columns_in_relation(this) | map(attribute='name') | list -%}
+  {%- if var('meanwhile', false) and 'name' in names -%}
+    {% do run_query('alter table ' ~ this ~ ' rename column name to nme') %}
+  {%- endif -%}
+  {% do return(strategy) %}
+{% endmacro %}
+"""
+
+
 class TestSnapshotsAndRefusals:
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"meanwhile.sql": MEANWHILE}
+
     @pytest.fixture(scope="class")
     def models(self):
         return {"plain.sql": PLAIN}
@@ -135,6 +178,11 @@ class TestSnapshotsAndRefusals:
         kept = [(1, "a", True), (2, "b", False), (2, "c", True)]
         assert versions.rows("id", "name", "dbt_valid_to is null") == kept
         assert versions.operations(since=0).count("RENAME COLUMN") == 1
+
+        back = {"renamed": {"nme": "name"}, "second": "c", "meanwhile": True}
+        run = dbt("snapshot", **back)
+        assert run.status("versions") == "success", run.message("versions")
+        assert versions.rows("id", "nme", "dbt_valid_to is null") == kept
 
 
 STRATEGIES = ("append", "merge", "insert_overwrite", "delete+insert", "microbatch", "replace_where")

@@ -6,6 +6,7 @@ from operator import attrgetter
 
 from pyspark.sql.types import StructField, StructType, UserDefinedType
 
+from dbt.adapters.deltawiden.delta.protocol import COLUMN_MAPPING
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.identifiers import quote
 from dbt.adapters.deltawiden.sql.literals import literal
@@ -148,9 +149,12 @@ class Plan:
         others = (step for step in self.steps if type(step) is not SetProperties)
         return replace(self, steps=(setting, *others))
 
-    def until(self, last: Stage) -> "Plan":
-        """Return the plan with the steps up to a stage. Another plan has the others."""
-        return replace(self, steps=tuple(step for step in self.steps if step.stage <= last))
+    @property
+    def renames_alone(self) -> "Plan":
+        """The plan with its renames, and the property that they need. Another has the others."""
+        steps = (step for step in self.steps if step.stage is Stage.RENAMES)
+        mapping = {k: v for k, v in self.properties.items() if k == COLUMN_MAPPING}
+        return replace(self, steps=tuple(steps)).with_properties(mapping)
 
     def adding(self, *steps: Step) -> "Plan":
         """Return a plan with additional steps."""

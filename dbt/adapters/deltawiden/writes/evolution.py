@@ -240,6 +240,11 @@ class TableEvolution:
                         f"next run will do it: {step.statement}\n{error.msg}"
                     ) from error
 
+    def take_back(self, plan: Plan, error: DbtRuntimeError, changed_by: str) -> None:
+        """Take back the steps of a plan that has run, after an error before the write."""
+        with self._backend.tagged_commits(changed_by):
+            self._take_back(plan, plan.before, error)
+
     def _take_back(self, plan: Plan, done: Sequence[Step], error: DbtRuntimeError) -> list[Step]:
         """Take back the steps that must not stay, the last one first. Return them."""
         taken_back = []

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from dbt.adapters.spark.relation import SparkRelation
-from dbt_common.exceptions import DbtDatabaseError
+from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 from dbt_common.invocation import get_invocation_id
 
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec, read_model_spec
@@ -30,7 +30,6 @@ from dbt.adapters.deltawiden.sql.queries import analyse_with_types
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.renames import renamed_schema
-from dbt.adapters.deltawiden.widening.steps import Stage
 from dbt.adapters.deltawiden.writes.attempts import (
     Attempts,
     Turns,
@@ -95,9 +94,11 @@ class IncrementalWrites:
         """
 
         spec = _spec(context)
+        renamed: list[Plan] = []
 
         def write_once(attempts: Attempts) -> None:
-            write = self._prepare(context, spec, attempts, existing, target)
+            write = self._prepare(context, spec, attempts, existing, target, renamed)
+            renamed.clear()
             with (
                 duplicate_keys_named(self._backend, write.source, target, spec),
                 self._overwriting(target, write.overwrite_mode),
@@ -105,7 +106,12 @@ class IncrementalWrites:
             ):
                 _run(write, run_write)
 
-        self._write(context, spec, target, write_once)
+        try:
+            self._write(context, spec, target, write_once)
+        except DbtRuntimeError as error:
+            for plan in renamed:
+                self._evolution.take_back(plan, error, _unique_id(context))
+            raise
 
     def write_snapshot(
         self,
@@ -123,7 +129,7 @@ class IncrementalWrites:
             columns: the names of dbt's own columns.
             hard_deletes: what the snapshot does about rows that its source has deleted.
             run_write: a macro that makes the staging view of a plan and runs the MERGE, as
-                ``main``. Its second argument is whether columns were renamed.
+                ``main``. Its second argument is whether columns may have been renamed.
         """
 
         spec = _spec(context)
@@ -135,7 +141,8 @@ class IncrementalWrites:
             plan = self._snapshots.plan(query, target, spec, config, columns, hard_deletes)
             attempts.record_plan(plan)
             self._change_table(context, spec, plan, target)
-            run_write(plan, bool(attempts.renamed))
+            # Also of those that another run has made since dbt compared the columns.
+            run_write(plan, bool(spec.renames))
 
         self._write(context, spec, target, write_once)
 
@@ -201,10 +208,13 @@ class IncrementalWrites:
         attempts: Attempts,
         existing: SparkRelation,
         target: SparkRelation,
+        renamed: list[Plan],
     ) -> ModelWrite:
+        """Plan a write and change the table. ``renamed`` gets the plan of what comes before it."""
         # The metastore and the table's log are read while Spark analyses the model's query.
         table_schema = self._backend.prefetch_schema(existing)
-        if spec.renames and self._rename_for_query(context, spec, attempts, existing):
+        if early := spec.renames and self._rename_for_query(context, spec, attempts, existing):
+            renamed[:] = [early]
             table_schema = self._backend.prefetch_schema(existing)
         checked_query = partial(checked_format_query, self._backend, spec=spec)
         source, query = context["_deltawiden_create_source_view"](checked_query)
@@ -241,23 +251,23 @@ class IncrementalWrites:
 
     def _rename_for_query(
         self, context: Context, spec: ModelSpec, attempts: Attempts, table: SparkRelation
-    ) -> bool:
-        """Rename columns before there is a view, and return whether the model needs it."""
+    ) -> Plan | None:
+        """Rename columns before there is a view, if the model needs it. Return what was done."""
         schema = self._backend.table_schema(table)
         renamed = renamed_schema(spec.renames, schema)
         query = str(context["_deltawiden_model_query"]())
         if renamed is schema or not self._evolution.reads(query, table):
-            return False
+            return None
         renamed_query, produced = analyse_with_types(
             query, {relation_path(table): renamed}, self._backend.query_schema
         )
         self._views.check(context, renamed_query)
         plan = self._evolution.plan_incremental((produced, schema), table, spec, query)
         # The contract, for example, is checked before the other steps.
-        plan = plan.until(Stage.RENAMES)
+        plan = plan.renames_alone
         attempts.record_plan(plan)
         self._change_table(context, spec, plan, table)
-        return True
+        return plan
 
     def _replaced(self, context: Context, write: ModelWrite) -> Batch | ReplaceWhere | None:
         spec, columns = write.spec, write.plan.write.columns
