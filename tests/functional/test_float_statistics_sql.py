@@ -28,10 +28,17 @@ from tests.functional.support import Table, dbt, needs_delta_4
 pytestmark = needs_delta_4
 
 
+RENAMED = """
+{{ config(materialized='incremental', type_widening=true, on_schema_change='append_new_columns',
+          renamed_columns={'y': 'X'}, enabled=var('renames', false)) }}
+select cast(0.3 as double) as y
+"""
+
+
 class TestBySqlAlone:
     @pytest.fixture(scope="class")
     def models(self):
-        return {"followed.sql": MODEL.format(config="tblproperties={}")}
+        return {"followed.sql": MODEL.format(config="tblproperties={}"), "renamed.sql": RENAMED}
 
     def test_a_run_is_refused_with_the_command_that_widens_the_column(
         self, project, table, by_sql_alone, spark
@@ -54,6 +61,20 @@ class TestBySqlAlone:
         run = dbt("run", type="double", rows="(2, '0.3')")
         assert run.status("followed") == "success", run.message("followed")
         assert SAVED_SETTINGS_PROPERTY not in table("followed").properties
+
+    def test_a_column_that_is_also_renamed_has_its_statistics_by_its_new_name(
+        self, project, table, by_sql_alone, spark
+    ):
+        renamed = table("renamed")
+        spark.sql(
+            f"create table {renamed.name} (x float) using delta tblproperties "
+            f"('delta.columnMapping.mode' = 'name', '{STATISTICS_COLUMNS}' = 'x')"
+        )
+        run = dbt("run", "--select", "renamed", renames=True)
+        assert run.status("renamed") == "success", run.message("renamed")
+        assert renamed.rows() == [(0.3,)]
+        assert renamed.properties[STATISTICS_COLUMNS] in ("y", "`y`")
+        assert SAVED_SETTINGS_PROPERTY not in renamed.properties
 
     @pytest.mark.parametrize(
         ("name", "given"),

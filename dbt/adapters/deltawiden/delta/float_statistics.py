@@ -8,7 +8,7 @@ that contain matching rows. The text ``0.699999988079071`` is right for both typ
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -221,6 +221,29 @@ def restored_settings(before: str) -> tuple[dict[str, str], list[str]]:
     were_set = {key: text for key, text in values.items() if text is not None}
     were_unset = [key for key, text in values.items() if text is None]
     return were_set, [*were_unset, SAVED_SETTINGS_PROPERTY]
+
+
+def renamed_settings(
+    properties: Mapping[str, str], rename: Callable[[Path], Path]
+) -> dict[str, str]:
+    """Return the settings that have names of columns, after a rename.
+
+    Source:
+        Delta's RENAME COLUMN does the same, but not in what is saved
+    """
+
+    def renamed(names: str) -> str:
+        return ",".join(path_sql(rename(parse_path(name))) for name in _names(names))
+
+    changed = {}
+    if STATISTICS_COLUMNS in properties:
+        changed[STATISTICS_COLUMNS] = renamed(properties[STATISTICS_COLUMNS])
+    if SAVED_SETTINGS_PROPERTY in properties:
+        saved = json.loads(properties[SAVED_SETTINGS_PROPERTY])
+        if saved.get(STATISTICS_COLUMNS):
+            saved[STATISTICS_COLUMNS] = renamed(saved[STATISTICS_COLUMNS])
+        changed[SAVED_SETTINGS_PROPERTY] = json.dumps(saved)
+    return changed
 
 
 def settings_before(snapshot: TableSnapshot) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.config.renamed_columns import Renames
+from dbt.adapters.deltawiden.delta.float_statistics import renamed_settings
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.sql.identifiers import Path, moved, path_text, quote
 from dbt.adapters.deltawiden.sql.references import uses
@@ -81,7 +82,12 @@ def _find(path: Path, schema: StructType) -> Path | None:
 
 def _renamed(step: RenameColumn, snapshot: TableSnapshot) -> TableSnapshot:
     schema = schema_after(SchemaChanges(renamed={step.path: step.name}), snapshot.schema)
-    return snapshot.with_names(schema, lambda path: moved(path, step.path, step.after))
+
+    def rename(path: Path) -> Path:
+        return moved(path, step.path, step.after)
+
+    settings = renamed_settings(snapshot.properties, rename)
+    return snapshot.with_names(schema, rename).with_properties(settings)
 
 
 def _name_blockers(
