@@ -132,19 +132,29 @@
   dbt-spark's MERGE with a list of columns, because `*` fails if the source lacks a column of the table.
 
   A new version matches no row. dbt makes its id of the key and `updated_at`, so a row that comes back with the
-  `updated_at` of an older version has that version's id. A match would drop it.
+  `updated_at` of an older version has that version's id. A match would drop it. A row with a null in its key is the
+  exception: dbt finds no version of it, and says in each run that it is new. Its id finds its version, which `ignore`
+  alone leaves open.
 -#}
 {% macro deltawiden__snapshot_merge_sql(target, source, insert_cols) -%}
   {%- set columns = config.get('snapshot_table_column_names') or get_snapshot_table_column_names() -%}
   {%- set valid_to = 'DBT_INTERNAL_DEST.' ~ columns.dbt_valid_to -%}
-  {%- set current = config.get('dbt_valid_to_current') %}
+  {%- set current = config.get('dbt_valid_to_current') -%}
+  {%- set changed = "DBT_INTERNAL_SOURCE.dbt_change_type in ('update', 'delete')" -%}
+  {%- set key = config.get('unique_key') -%}
+  {%- set keys = ['dbt_unique_key'] if key is string else [] -%}
+  {%- for _ in key if key is not string -%}
+    {%- do keys.append('dbt_unique_key_' ~ loop.index) -%}
+  {%- endfor %}
 
   merge into {{ target }} as DBT_INTERNAL_DEST
       using {{ source }} as DBT_INTERNAL_SOURCE
       on DBT_INTERNAL_SOURCE.{{ columns.dbt_scd_id }} = DBT_INTERNAL_DEST.{{ columns.dbt_scd_id }}
-        and DBT_INTERNAL_SOURCE.dbt_change_type in ('update', 'delete')
+        and ({{ changed }}
+          {%- if adapter.get_hard_deletes_behavior(config) == 'ignore' %}
+          {%- for key in keys %} or DBT_INTERNAL_SOURCE.{{ key }} is null {%- endfor %} {%- endif %})
 
-      when matched
+      when matched and {{ changed }}
         and ({{ valid_to }} is null {%- if current %} or {{ valid_to }} = {{ current }} {%- endif %})
         then update set {{ columns.dbt_valid_to }} = DBT_INTERNAL_SOURCE.{{ columns.dbt_valid_to }}
 
