@@ -44,6 +44,7 @@ from dbt.tests.adapter.utils.test_split_part import BaseSplitPart
 from dbt.tests.adapter.utils.test_string_literal import BaseStringLiteral
 from dbt.tests.adapter.utils.test_timestamps import BaseCurrentTimestamps
 from dbt.tests.adapter.utils.test_validate_sql import BaseValidateSqlMethod
+from dbt.tests.util import run_dbt
 
 from tests.functional.standard.zones import process_zone
 
@@ -200,6 +201,23 @@ class TestLength(BaseLength):
 
 class TestListagg(BaseListagg):
     pass
+
+
+LISTAGG = """
+select {{ dbt.listagg('v', "','", 'order by v') }} as texts,
+  {{ dbt.listagg('v', "','", 'order by v', 2) }} as first
+from values (cast(null as string)) as t(v)
+"""
+
+
+class TestListaggOfNulls:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"texts.sql": LISTAGG}
+
+    def test_is_an_empty_text(self, project):
+        run_dbt(["run"])
+        assert project.run_sql("select * from {schema}.texts", fetch="one") == ("", "")
 
 
 class TestMixedNullCompare(BaseMixedNullCompare):

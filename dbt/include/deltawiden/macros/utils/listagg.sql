@@ -8,11 +8,12 @@
   {%- endif -%}
   {%- set within = ' within group (' ~ order_by_clause ~ ')' -%}
   {%- if not limit_num -%}
-    {% do return('listagg(' ~ measure ~ ', ' ~ delimiter_text ~ ')' ~ within) %}
+    {#- As dbt-spark's macro, and not null, if all values are null. -#}
+    {% do return('coalesce(listagg(' ~ measure ~ ', ' ~ delimiter_text ~ ')' ~ within ~ ", '')") %}
   {%- endif -%}
   {#- listagg has no limit, so split its result again at characters that do not occur in texts. -#}
   {%- set mark = "'\\u0001\\u001f\\u0001'" -%}
   {% do return(
-    'array_join(slice(split(listagg(' ~ measure ~ ', ' ~ mark ~ ')' ~ within ~ ', ' ~ mark ~ '), 1, '
-    ~ limit_num ~ '), ' ~ delimiter_text ~ ')') %}
+    'coalesce(array_join(slice(split(listagg(' ~ measure ~ ', ' ~ mark ~ ')' ~ within ~ ', ' ~ mark ~ '), 1, '
+    ~ limit_num ~ '), ' ~ delimiter_text ~ "), '')") %}
 {%- endmacro %}
