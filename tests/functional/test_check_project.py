@@ -41,6 +41,7 @@ BY_PERIOD = """
 """
 INSERT = """
 {% macro get_insert_into_sql(source, target) %}insert into t select 1{% endmacro %}
+{% macro default__process_schema_changes(how, source, target) %}{% endmacro %}
 """
 AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"
 
@@ -103,10 +104,11 @@ class TestCheckProject(_DbtSparkProject):
         assert [(each["kind"], each["file"], each["line"]) for each in found if each["do"]] == [
             ("Jinja that reads the adapter's name", "models/reads_name.sql", 3),
             ("a macro that replaces another", "macros/inserts.sql", 2),
+            ("a macro that replaces another", "macros/inserts.sql", 3),
             ("a configuration that is not accepted", "models/misspelt.sql", 2),
             ("a write that is not checked", "models/by_period.sql", 2),
             ("a setting of Spark", "models/sets.sql", 2),
-            ("a setting of Spark", f"{project.profiles_dir}/profiles.yml", found[5]["line"]),
+            ("a setting of Spark", f"{project.profiles_dir}/profiles.yml", found[6]["line"]),
             ("a seed that stops", "seeds/codes.csv", 3),
             ("the folder of a table", "models/first.sql", 2),
             ("a table that this Delta can't write", "models/future.sql", 1),
@@ -117,7 +119,7 @@ class TestCheckProject(_DbtSparkProject):
             ("a model that is refused", "models/refused.sql", 1),
             ("values that may not be stored exactly", "models/rounds.sql", 1),
         ]
-        assert AUTO_MERGE in Path(found[5]["file"]).read_text().splitlines()[found[5]["line"] - 1]
+        assert AUTO_MERGE in Path(found[6]["file"]).read_text().splitlines()[found[6]["line"] - 1]
         assert not succeeds("check_project")
         assert "models/misspelt.sql:2" in operate("check_project", output="markdown")
 

@@ -20,13 +20,18 @@ from dbt.adapters.deltawiden.operations.project.files import ProjectFiles
 from dbt.adapters.deltawiden.operations.project.finding import Effect, Finding, Place
 from dbt.adapters.deltawiden.operations.selection import Node, full_name
 
-_NOT_CALLED = (
+NOT_CALLED = (
+    "create_columns",
     "dbt_spark_get_incremental_sql",
     "get_insert_into_sql",
     "get_insert_overwrite_sql",
+    "incremental_validate_on_schema_change",
+    "process_schema_changes",
+    "py_write_table",
     "spark_build_snapshot_staging_table",
+    "sync_column_schemas",
 )
-"""Macros of dbt-spark that this adapter does not call."""
+"""Macros of dbt and dbt-spark that the materializations of this adapter do not call."""
 
 _PREFIX = "deltawiden__"
 
@@ -64,7 +69,8 @@ def find_macros(
             text = f"{own.package_name}.{own.name} is used instead of dbt_deltawiden.{macro.name}"
             do = "remove it, if it is only a workaround for dbt-spark; else compare it with ours"
             yield _replaces(files.of_macro(own), Effect.UNCHECKED, text, do)
-    for name in _NOT_CALLED:
+    prefixes = ("", _PREFIX, "spark__", "default__")
+    for name in (prefix + name for name in NOT_CALLED for prefix in prefixes):
         own = manifest.find_macro_by_name(name, files.config.project_name, None)
         if is_macro_of_project(own):
             text = f"{own.package_name}.{name} replaces a macro of dbt-spark that is not called"
