@@ -1,4 +1,4 @@
-"""A column that is added to a table of another format is written in the same run, by its name."""
+"""Incremental models whose tables have another format than Delta."""
 
 import pytest
 
@@ -40,3 +40,68 @@ class TestParquet:
         run = dbt("run", step=3)
         assert len(table("overwritten").rows()) == 3
         assert len(table("partitioned").rows()) == 4
+
+
+APPENDED = """
+{{{{ config(materialized='incremental', incremental_strategy='append', {config}) }}}}
+select {columns}
+"""
+DESCRIBED = "persist_docs={'columns': true}"
+COLUMNS = "columns: [{name: id, description: One.}, {name: n, description: Another.}]"
+OF_TABLE = {
+    "in_orc": ("using orc as select date'2024-01-01' as id", "", "date'1582-10-07' as id"),
+    "described": ("using parquet as select 1 as id, 2 as n", DESCRIBED, "3 as id, 4 as n"),
+    "of_delta": (
+        "using delta as select 1 as id, 2 as n",
+        f"file_format='parquet', {DESCRIBED}",
+        "3 as id, 4 as n",
+    ),
+}
+OVERWRITTEN = """
+{{ config(materialized='incremental', incremental_strategy='insert_overwrite', partition_by='p') }}
+select {{ var('step') }} as n, 1 as p
+"""
+
+
+class TestATableOfAnotherFormatThanTheModel:
+    """A table that dbt-spark has made, for example, of a model that has no file_format."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        models = {
+            f"{name}.sql": APPENDED.format(config=config, columns=columns)
+            for name, (_, config, columns) in OF_TABLE.items()
+        }
+        names = ", ".join(f"{{name: {name}, {COLUMNS}}}" for name in ("described", "of_delta"))
+        models["overwritten.sql"] = OVERWRITTEN
+        models["after.sql"] = (
+            "{{ config(materialized='table') }} select * from {{ ref('overwritten') }}"
+        )
+        return {**models, "models.yml": f"models: [{names}]"}
+
+    @pytest.fixture(scope="class")
+    def run(self, project, spark):
+        schema = project.test_schema
+        for name, (definition, _, _) in OF_TABLE.items():
+            spark.sql(f"create table {schema}.{name} {definition}")
+        made = f"create table {schema}.overwritten using parquet partitioned by (p)"
+        spark.sql(f"{made} as select 1 as n, 1 as p")
+        # The session caches the files of the table.
+        assert spark.table(f"{schema}.overwritten").count() == 1
+        return dbt("run", step=2)
+
+    def test_has_the_checks_of_its_format(self, run, table):
+        assert "With file_format orc, it would be read as another value" in run.message("in_orc")
+        assert len(table("in_orc").rows()) == 1
+
+    @pytest.mark.parametrize("name", ["described", "of_delta"])
+    def test_has_the_comments_that_it_can_have(self, run, table, name):
+        assert run.status(name) == "success", run.message(name)
+        assert table(name).rows("id", "n") == [(1, 2), (3, 4)]
+        fields = table(name).spark.table(table(name).name).schema.fields
+        comments = [field.metadata.get("comment") for field in fields]
+        assert comments == (["One.", "Another."] if name == "of_delta" else [None, None])
+
+    def test_is_read_by_the_next_nodes_as_it_is_now(self, run, table):
+        assert run.status("after") == "success", run.message("after")
+        assert table("after").rows("n") == [(2,)]

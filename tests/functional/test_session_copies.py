@@ -125,3 +125,66 @@ class TestNodes:
         assert table("of_builder").rows("id") == [(0,), (1,), (2,)]
         assert "timestamps are stored without their microseconds" in run.message("refused")
         assert spark.conf.get(setting) == before
+
+
+OF_HOOK = "insert overwrite table {{ target.schema }}.of_hook select 20 as n, 2 as p"
+HOOKED_OVERWRITE = f"""
+{{{{ config(materialized='incremental', incremental_strategy='insert_overwrite', partition_by='p',
+          pre_hook="{OF_HOOK}") }}}}
+select {{{{ var('step') }}}} as p
+"""
+
+
+class TestHooksOfAModelThatOverwritesPartitions:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"overwriting.sql": HOOKED_OVERWRITE}
+
+    def test_keep_the_partitions_that_they_do_not_write(self, project, table, spark: SparkSession):
+        hooked = f"{project.test_schema}.of_hook"
+        spark.sql(f"create table {hooked} using delta partitioned by (p) as select 1 as n, 1 as p")
+        for step, full in ((1, ()), (2, ()), (3, ("--full-refresh",))):
+            run = dbt("run", *full, step=step)
+            assert run.status("overwriting") == "success", run.message("overwriting")
+            assert table("of_hook").rows() == [(1, 1), (20, 2)]
+            # A model's own table is replaced as a whole by a full refresh.
+            assert table("overwriting").rows() == [(1,), (2,)][:step] if step < 3 else [(3,)]
+
+
+COPIED = """
+{{{{ config(materialized='{materialized}', file_format='parquet', {config}) }}}}
+select cast({{{{ var('step') }}}} as decimal({{{{ '8,2' if var('step') < 2 else '12,4' }}}})) as d
+"""
+READER = "{{{{ config(materialized='table') }}}} select d from {{{{ ref('{}') }}}}"
+
+
+class TestAnotherFormat:
+    """Each session of Spark has its own list of the files of a table that is not Delta's."""
+
+    CONFIG = {
+        "uncast": "on_lossy_write='ignore'",
+        "strict": "store_assignment_policy='strict'",
+        "hooked": "pre_hook='set spark.sql.session.timeZone = UTC'",
+        "replaced": "pre_hook='set spark.sql.session.timeZone = UTC'",
+    }
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        models = {}
+        for name, config in self.CONFIG.items():
+            materialized = "table" if name == "replaced" else "incremental"
+            model = COPIED.format(materialized=materialized, config=config)
+            models[f"{name}.sql"] = model if name == "uncast" else model.replace("12,4", "8,2")
+            models[f"after_{name}.sql"] = READER.format(name)
+        return models
+
+    def test_is_read_by_the_next_nodes_as_it_is_now(self, project, table):
+        for step in (1, 2):
+            run = dbt("run", step=step)
+        for name in self.CONFIG:
+            assert run.status(f"after_{name}") == "success", run.message(f"after_{name}")
+        found = {
+            name: [int(row[0]) for row in table(f"after_{name}").rows()] for name in self.CONFIG
+        }
+        assert found.pop("replaced") == [2]
+        assert set(map(tuple, found.values())) == {(1, 2)}

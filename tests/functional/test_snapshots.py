@@ -396,6 +396,71 @@ class TestAVersionWithTheTimeOfAnOlderOne:
         assert deleted == ["False", "False", "False", "True"]
 
 
+class TestANullInTheKey:
+    """dbt's staging query finds no version of such a row: it says in each run that it is new."""
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        query = "select 1 as {}, timestamp'2024-01-0{{{{ var('day', 1) }}}}' as at, 7 as n, "
+        query += "cast(null as string) as {}"
+        of_two = snapshot("of_two", TIMESTAMP, query.format("id", "promo"))
+        checked = "strategy='check', check_cols=['n'], updated_at='at'"
+        return {
+            "of_two.sql": of_two.replace("unique_key='id'", "unique_key=['id', 'promo']"),
+            "alone.sql": snapshot("alone", checked, query.format("other", "id")),
+        }
+
+    def test_makes_one_version_of_a_row_that_does_not_change(self, project, table):
+        for day, versions in ((1, 1), (1, 1), (1, 1), (2, 2), (2, 2)):
+            run = dbt("snapshot", day=day)
+            for name in ("of_two", "alone"):
+                assert run.status(name) == "success", run.message(name)
+                assert len(table(name).rows()) == versions
+
+
+class TestTimesThatAreTexts:
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        query = "select id, '2024-01-0' || {{ var('day', 1) }} || 'T10:00' as at from range({})"
+        query = query.replace("{}", "{{ var('ids', 2) }}")
+        ansi = "pre_hook='set spark.sql.ansi.enabled = true'"
+        return {
+            f"texts_{name}.sql": snapshot(
+                f"texts_{name}", f"{TIMESTAMP}, {ansi}, hard_deletes='{name}'", query
+            )
+            for name in ("invalidate", "new_record")
+        }
+
+    def test_stay_as_they_are(self, project, table):
+        for day, ids in ((1, 2), (2, 1), (2, 1)):
+            run = dbt("snapshot", day=day, ids=ids)
+        for name in ("texts_invalidate", "texts_new_record"):
+            assert run.status(name) == "success", run.message(name)
+            assert {table(name).types[time] for time in TIMES} == {"string"}
+            rows = [row[1:] for row in table(name).rows("id", *TIMES[1:]) if row[0] == 0]
+            days = ("2024-01-01T10:00", "2024-01-02T10:00")
+            assert rows == [days, (days[1], None)]
+            assert len(table(name).rows()) == (3 if name == "texts_invalidate" else 4)
+
+
+class TestAnEndOfAnotherTypeThanTheTimes:
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        config = "strategy='timestamp', updated_at='at', dbt_valid_to_current='{}'"
+        query = "select 1 as id, timestamp_ntz'2024-03-10 02:30:00' as at"
+        ends = {"moment": "to_timestamp(\\'9999-12-31\\')", "zoneless": "to_date(\\'9999-12-31\\')"}
+        return {
+            f"{name}.sql": snapshot(name, config.format(end), query) for name, end in ends.items()
+        }
+
+    def test_is_refused_if_it_would_shift_the_times(self, project, table, spark: SparkSession):
+        run = dbt("snapshot")
+        assert "to_timestamp_ntz('9999-12-31')" in run.message("moment")
+        assert not spark.catalog.tableExists(table("moment").name)
+        assert run.status("zoneless") == "success", run.message("zoneless")
+        assert table("zoneless").types["dbt_valid_to"] == "timestamp_ntz"
+
+
 class TestASnapshotThatFails:
     @pytest.fixture(scope="class")
     def snapshots(self):

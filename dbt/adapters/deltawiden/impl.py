@@ -20,7 +20,7 @@ from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 from dbt.adapters.deltawiden import docs_catalog
 from dbt.adapters.deltawiden.capabilities import CAPABILITIES
 from dbt.adapters.deltawiden.column import DeltaWidenColumn
-from dbt.adapters.deltawiden.config.model import DeltaWidenConfig, file_format_of
+from dbt.adapters.deltawiden.config.model import DeltaWidenConfig, file_format_of, use_format_of
 from dbt.adapters.deltawiden.config.project_macros import writer_of_project
 from dbt.adapters.deltawiden.config.strategies import STRATEGIES, has_own_macro
 from dbt.adapters.deltawiden.config.validation import check_configuration, warn_unchecked
@@ -43,11 +43,11 @@ from dbt.adapters.deltawiden.views.finder import UP_CAST
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.writes.after_run import optimize_after_run
 from dbt.adapters.deltawiden.writes.comments import ChangedComments, changed_comments
+from dbt.adapters.deltawiden.writes.node_settings import node_settings
 from dbt.adapters.deltawiden.writes.seeds import Seeds
 from dbt.adapters.deltawiden.writes.services import Services
 from dbt.adapters.deltawiden.writing.merge import Names, merge_update_columns
 from dbt.adapters.deltawiden.writing.seeds import quote_seed_column
-from dbt.adapters.deltawiden.writing.store_assignment import STORE_ASSIGNMENT_POLICY
 
 
 class DeltaWidenAdapter(ListingAdapter):
@@ -125,9 +125,8 @@ class DeltaWidenAdapter(ListingAdapter):
             config.model.config["full_refresh"] = False
         super().pre_model_hook(config)
         settings = ExitStack()
-        policy = str(config.get("store_assignment_policy") or "").upper()
-        if policy:
-            settings.enter_context(self._backend.with_setting(STORE_ASSIGNMENT_POLICY, policy))
+        for key, value in node_settings(config).items():
+            settings.enter_context(self._backend.with_setting(key, value))
         return settings
 
     def post_model_hook(self, config: Any, context: Any) -> None:
@@ -135,6 +134,9 @@ class DeltaWidenAdapter(ListingAdapter):
         # For a unit test, which has no such view, dbt passes the whole context of its macros.
         with context:
             self._backend.drop_views(views.data_frame_views(getattr(config, "model", None)))
+        table = getattr(getattr(config, "model", None), "relation_name", None)
+        if table and file_format_of(config) != DeltaWidenConfig.file_format:
+            self._backend.refresh_shared(table)
         super().post_model_hook(config, None)
 
     @available.parse(lambda *_, **__: ("", empty_table()))
@@ -246,8 +248,7 @@ class DeltaWidenAdapter(ListingAdapter):
         columns: Mapping[str, str],
     ) -> str:
         """Check the query that creates a snapshot, and make its times timestamps."""
-        file_format = context["config"].get("file_format")
-        query = self._services.snapshots.with_timestamps(query, columns, file_format)
+        query = self._services.snapshots.with_timestamps(query, columns, context["config"])
         return self._services.new_tables.checked_query(context, query, table)
 
     @available.parse(lambda *_, **__: "")
@@ -259,13 +260,13 @@ class DeltaWidenAdapter(ListingAdapter):
 
     @available
     def read_snapshot_times(self, *snapshot: Any) -> None:
-        """Read the types of a snapshot's times, for ``has_timestamp_ntz``: ``read_times``."""
+        """Read the types of a snapshot's times, for ``snapshot_time_type``: ``read_times``."""
         self._services.snapshots.read_times(*snapshot)
 
-    @available.parse(lambda *_, **__: False)
-    def has_timestamp_ntz(self, unique_id: str) -> bool:
-        """Return whether the times in a snapshot's table are of type timestamp_ntz."""
-        return self._services.snapshots.has_timestamp_ntz(unique_id)
+    @available.parse(lambda *_, **__: "")
+    def snapshot_time_type(self, unique_id: str) -> str:
+        """Return the type of the times in a snapshot's table, if it is not that of ``now()``."""
+        return self._services.snapshots.time_type(unique_id)
 
     @available
     def features_for_query(self, query: str) -> dict[str, str]:
@@ -303,6 +304,11 @@ class DeltaWidenAdapter(ListingAdapter):
     def temporary_view(self, model: Mapping[str, Any], of_data_frame: bool = False) -> str:
         """Return the name of the temporary view of a model's rows, or of its data frame."""
         return views.python_view(model) if of_data_frame else views.session_view(model)
+
+    @available.parse(lambda *_: DeltaWidenConfig.file_format)
+    def use_format_of(self, config: Any, table: SparkRelation) -> str:
+        """Let a model have the format of the table that it has: ``use_format_of``."""
+        return use_format_of(config.model.config, table)
 
     @available
     def optimize_after_run(self, context: Mapping[str, Any], table: SparkRelation) -> None:

@@ -144,6 +144,29 @@ class TestTwoCatalogs:
         assert lake("in_lake").rows() == [(1, "1")]
 
 
+BATCHES = """
+{{ config(materialized='incremental', incremental_strategy='microbatch', event_time='day',
+    begin='2024-01-01', batch_size='day', file_format='iceberg', catalog='lake',
+    partition_by='months(day)') }}
+select to_date('{{ model.batch.id if model.batch else 20240101 }}', 'yyyyMMdd') as day,
+  {{ var('n', 1) }} as n
+"""
+
+
+class TestBatchesOfAPartition:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"batches.sql": BATCHES}
+
+    def test_keep_each_others_rows(self, project, spark: SparkSession):
+        table = Table(spark, f"lake.{project.test_schema}.batches")
+        for n, first, end in ((1, "2024-01-01", "2024-01-04"), (2, "2024-01-02", "2024-01-03")):
+            run = dbt("run", "--event-time-start", first, "--event-time-end", end, n=n)
+            assert run.status("batches") == "success", run.output
+        spark.sql(f"refresh table {table.name}")
+        assert table.rows("day(day)", "n") == [(1, 1), (2, 2), (3, 1)]
+
+
 class TestCatalogOfTheProfile:
     @pytest.fixture(scope="class")
     def dbt_profile_target(self, dbt_profile_target):

@@ -1,10 +1,13 @@
 """The model configuration of this adapter for dbt, and the file format of a node."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any
 
 from dbt.adapters.spark.impl import SparkConfig
+from dbt.adapters.spark.relation import SparkRelation
+
+from dbt.adapters.deltawiden.delta.relations import UNKNOWN_FORMAT, provider
 
 DELTA = "delta"
 
@@ -12,6 +15,13 @@ DELTA = "delta"
 def file_format_of(config: Mapping[str, Any]) -> str:
     """Return the file format of a node, in lower case: Spark ignores the case of such a name."""
     return str(config.get("file_format") or DELTA).lower()
+
+
+def use_format_of(config: MutableMapping[str, Any], table: SparkRelation) -> str:
+    """Let a model have the format of the table that it has, if that is known, and return it."""
+    if (found := provider(table)) != UNKNOWN_FORMAT:
+        config["file_format"] = found
+    return file_format_of(config)
 
 
 @dataclass

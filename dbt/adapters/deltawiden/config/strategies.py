@@ -106,7 +106,11 @@ def _format_problems(config: Mapping[str, Any], strategy: str) -> Iterator[str]:
             "incremental_strategy: Invalid incremental strategy provided: merge. You can only "
             "choose this strategy when file_format is set to 'delta' or 'iceberg' or 'hudi'"
         )
-    elif strategy == MICROBATCH and file_format != DELTA and not config.get("partition_by"):
+    elif (
+        strategy == MICROBATCH
+        and file_format not in (DELTA, "iceberg")
+        and not config.get("partition_by")
+    ):
         yield (
             "partition_by: The 'microbatch' incremental strategy requires a `partition_by` config "
             "for a table that is not Delta's: a column that is of grain "

@@ -8,6 +8,8 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.sql.identifiers import Path, name_sql, read_name
 
+UNKNOWN_FORMAT = "not Delta"
+
 
 def relation_sql(relation: BaseRelation) -> str:
     """Render a relation's name for a statement."""
@@ -51,4 +53,4 @@ def provider(relation: SparkRelation) -> str:
     if relation.is_view:
         return "view"
     named = re.search(r"^Provider: (\w+)", relation.information or "", re.MULTILINE)
-    return named.group(1).lower() if named else "not Delta"
+    return named.group(1).lower() if named else UNKNOWN_FORMAT

@@ -91,6 +91,15 @@ class SessionConnection(SparkConnectionWrapper):
         """Use a copy of the session from now on."""
         self.session = clone_session(self.session)
 
+    def refresh_shared(self, table: str) -> None:
+        """Let the shared session list the files of a table again, if there is such a table.
+
+        Each session caches the files of tables that are not Delta's, and the node that wrote them
+        may have used a copy.
+        """
+        with contextlib.suppress(*SPARK_ERRORS):
+            self.shared.sql(f"refresh table {table}")
+
     def cancel(self) -> None:
         """Cancel the statements that are running in this process."""
         with contextlib.suppress(*SPARK_ERRORS):

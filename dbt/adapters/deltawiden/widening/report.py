@@ -164,6 +164,17 @@ def warning_texts(plan: Plan, action: OnLossyWrite) -> list[str]:
     return list(filter(None, texts))
 
 
+def shifted_times_text(snapshot: str, zoneless: Sequence[str], with_zone: Sequence[str]) -> str:
+    """Render the error that the times of a snapshot's versions are of two types."""
+    return (
+        f"The snapshot {snapshot} has times without time zone ({', '.join(zoneless)}) and times "
+        f"with one ({', '.join(with_zone)}). Spark would make one type of them, which changes "
+        "times in an hour that the session's time zone skips. Nothing was written.\n"
+        "Set dbt_valid_to_current to to_timestamp_ntz('9999-12-31') or to_date('9999-12-31'); or "
+        "set on_lossy_write: ignore to store the changed times."
+    )
+
+
 def dates_text(table: str, hard_deletes: str, dates: Sequence[str]) -> str:
     """Render the error that a snapshot's table can't store the time at which a row was deleted."""
     command = widen_command(table, {path_text((name,)): "timestamp_ntz" for name in dates})

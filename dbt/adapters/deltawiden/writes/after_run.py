@@ -8,6 +8,7 @@ from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.config.after_run import SKIP_VARIABLES, is_optimized, zorder_columns
+from dbt.adapters.deltawiden.config.model import DELTA, file_format_of
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.conflicts import retry_same_commit
 from dbt.adapters.deltawiden.delta.relations import relation_sql
@@ -40,7 +41,8 @@ def optimize_after_run(
     """
     config = context["config"]
     variables = {name: context["var"](name, "false") for name in SKIP_VARIABLES}
-    if not is_optimized(config, variables):
+    # The table can have another format than the one that the model was configured with.
+    if not is_optimized(config, variables) or file_format_of(config) != DELTA:
         return
     columns = zorder_columns(config)
     statement = statements.optimize(relation_sql(table), names_sql(columns) if columns else "")

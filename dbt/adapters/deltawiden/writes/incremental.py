@@ -43,6 +43,7 @@ from dbt.adapters.deltawiden.writes.merge_actions import checked_clauses
 from dbt.adapters.deltawiden.writes.model_query import full_query_of_run
 from dbt.adapters.deltawiden.writes.model_views import ModelViews, old_names_text
 from dbt.adapters.deltawiden.writes.model_write import ModelWrite
+from dbt.adapters.deltawiden.writes.node_settings import OVERWRITE_MODE
 from dbt.adapters.deltawiden.writes.older_files import Rewritten, rewrite_older_files
 from dbt.adapters.deltawiden.writes.response import store_response
 from dbt.adapters.deltawiden.writes.snapshots import SnapshotEvolution
@@ -51,7 +52,6 @@ from dbt.adapters.deltawiden.writing.merge import equal_keys, merge_conditions, 
 from dbt.adapters.deltawiden.writing.replacement import Batch, ReplaceWhere, has_no_offset_changes
 
 _AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"
-_OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
 _NOT_A_FILTER = "does not support overwrite by expression"
 """Spark's message for a condition that it can't translate to a filter of the table's format."""
 
@@ -244,7 +244,7 @@ class IncrementalWrites:
         if spec.strategy == MERGE and not write.is_merge_replaced:
             clauses = checked_clauses(self._backend, self._evolution.value_check, spec, target)
             return replace(write, merge_clauses=clauses, match_keys=_match_keys(context, spec))
-        can_replace_where = not plan.write.computed
+        can_replace_where = bool(existing.is_delta) and not plan.write.computed
         if can_replace_where and write.replaced is not None:
             can_replace_where = self._has_exact_text(write.replaced)
         return replace(write, can_replace_where=can_replace_where)
@@ -276,7 +276,6 @@ class IncrementalWrites:
         if spec.strategy != MICROBATCH:
             return None
         batch = batch_of_model(columns, context["config"], context["model"])
-        # Iceberg's partitions can be functions of columns, which no query can name.
         if not (write.existing.is_delta or write.existing.is_iceberg):
             refuse_shared_partitions(
                 self._backend, batch, spec.partition_by, write.source, write.target
@@ -304,7 +303,7 @@ class IncrementalWrites:
         if not mode:
             yield
             return
-        with self._backend.with_setting(_OVERWRITE_MODE, mode):
+        with self._backend.with_setting(OVERWRITE_MODE, mode):
             yield
         if not table.is_delta:
             # Spark and Iceberg cache the files of such a table for each session.
@@ -316,7 +315,7 @@ class IncrementalWrites:
 
         The session can let Delta change the table's types instead of casting the values.
         """
-        if not write.leaves_casts:
+        if not (write.existing.is_delta and write.leaves_casts):
             yield
             return
         with self._backend.with_setting(_AUTO_MERGE, "false"):

@@ -12,7 +12,6 @@ from dbt.adapters.deltawiden.config.strategies import (
     INSERT_OVERWRITE,
     MERGE,
     MICROBATCH,
-    REPLACE_WHERE,
 )
 from dbt.adapters.deltawiden.sql.identifiers import names_sql, quote_once
 from dbt.adapters.deltawiden.widening.plan import Plan
@@ -71,8 +70,7 @@ class ModelWrite:
             return f"{self._append()} limit 0"
         if strategy == DELETE_INSERT:
             return self._delete_and_insert()
-        replaces = strategy == REPLACE_WHERE or (strategy == MICROBATCH and self.existing.is_delta)
-        if self.replaced is not None and replaces:
+        if self.replaced is not None and not self._replaces_partitions:
             return self._replace(self.replaced)
         if strategy in (INSERT_OVERWRITE, MICROBATCH):
             return self._overwrite()
@@ -85,11 +83,17 @@ class ModelWrite:
             return ""
         if self.spec.strategy == INSERT_OVERWRITE:
             return "dynamic" if self.spec.partition_by else ""
-        if self.spec.strategy == MICROBATCH and not self.existing.is_delta:
+        if self._replaces_partitions:
             return "dynamic"
         # If a condition is always true, Spark drops it, and Delta would replace only some
         # partitions.
         return "static" if self.replaced is not None and self.can_replace_where else ""
+
+    @property
+    def _replaces_partitions(self) -> bool:
+        """Whether a batch replaces whole partitions: the format has no other statement for it."""
+        replaces_rows = self.existing.is_delta or self.existing.is_iceberg
+        return self.spec.strategy == MICROBATCH and not replaces_rows
 
     @property
     def leaves_casts(self) -> bool:

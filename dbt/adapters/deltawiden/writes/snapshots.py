@@ -8,6 +8,7 @@ from dbt.adapters.spark.relation import SparkRelation
 from pyspark.sql.types import (
     DataType,
     DateType,
+    StringType,
     StructField,
     StructType,
     TimestampNTZType,
@@ -20,6 +21,7 @@ from dbt.adapters.deltawiden.config.project_macros import is_replaced
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.sql.identifiers import quote, read_name
 from dbt.adapters.deltawiden.sql.queries import select_from
+from dbt.adapters.deltawiden.sql.types import type_sql
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.renames import renamed_schema
@@ -41,7 +43,7 @@ class SnapshotEvolution:
     def __init__(self, backend: SqlBackend, evolution: TableEvolution) -> None:
         self._backend = backend
         self._evolution = evolution
-        self._with_timestamp_ntz: set[str] = set()
+        self._time_types: dict[str, str] = {}
 
     def plan(
         self,
@@ -68,7 +70,7 @@ class SnapshotEvolution:
 
         Raises:
             SchemaChangeRefused: the plan is refused, or the table has dates for the times at
-                which rows are found deleted.
+                which rows are found deleted, or some times have a time zone and others none.
 
         Source:
             https://docs.getdbt.com/docs/build/snapshots, "What happens if I add new columns to my
@@ -76,8 +78,7 @@ class SnapshotEvolution:
         """
         schemas = self._backend.query_schema(query), self._backend.table_schema(table)
         plan = self.plan_schemas(schemas, table, spec, columns, hard_deletes)
-        if _times(_written(plan), columns, TimestampNTZType):
-            self._with_timestamp_ntz.add(config.model.unique_id)
+        self._record_time_type(config.model.unique_id, _written(plan), columns)
         _spell_check_columns(config, plan.write.columns)
         return plan
 
@@ -94,6 +95,7 @@ class SnapshotEvolution:
         stored = renamed_schema(spec.renames, schemas[1])
         keys = frozenset(column.lower() for column in stored.names)
         policy = replace(spec.policy, on_schema_change=OnSchemaChange.APPEND_NEW_COLUMNS)
+        _refuse_shifted_times(schemas[0].fields, columns, spec)
         plan = self._evolution.plan(schemas, table, replace(spec, policy=policy), keys)
         dates = _times(_written(plan), columns, DateType)
         if hard_deletes != "ignore" and dates and spec.checks_values:
@@ -127,14 +129,22 @@ class SnapshotEvolution:
 
     def read_times(self, unique_id: str, table: SparkRelation, columns: Mapping[str, str]) -> None:
         """Read the types of the times in a snapshot's table, before its query is made."""
-        if _times(self._backend.table_schema(table).fields, columns, TimestampNTZType):
-            self._with_timestamp_ntz.add(unique_id)
+        self._record_time_type(unique_id, self._backend.table_schema(table).fields, columns)
 
-    def has_timestamp_ntz(self, unique_id: str) -> bool:
-        """Return whether the times in a snapshot's table are of type timestamp_ntz."""
-        return unique_id in self._with_timestamp_ntz
+    def _record_time_type(
+        self, unique_id: str, fields: Iterable[StructField], columns: Mapping[str, str]
+    ) -> None:
+        fields = list(fields)
+        for data_type in (StringType, TimestampNTZType):
+            if _times(fields, columns, data_type):
+                self._time_types[unique_id] = type_sql(data_type())
+                return
 
-    def with_timestamps(self, query: str, columns: Mapping[str, str], file_format: str) -> str:
+    def time_type(self, unique_id: str) -> str:
+        """Return the type of the times in a snapshot's table. Empty if it is that of ``now()``."""
+        return self._time_types.get(unique_id, "")
+
+    def with_timestamps(self, query: str, columns: Mapping[str, str], config: Any) -> str:
         """Let the times of a new snapshot's versions be timestamps, even if they come from dates.
 
         A date has no time zone. As a timestamp_ntz, it stays the same day in each session. As a
@@ -146,18 +156,32 @@ class SnapshotEvolution:
 
         Raises:
             DbtDatabaseError: the query is not valid.
+            SchemaChangeRefused: some of the times have a time zone, and others have none.
         """
         schema = self._backend.schema_to_check(query)
+        spec = read_model_spec(config, config.model.name)
+        _refuse_shifted_times(schema.fields, columns, spec)
         dates = _times(schema.fields, columns, DateType)
         if not dates:
             return query
         # All times are of one type. `dbt_valid_to_current` can be a timestamp.
         has_moments = bool(_times(schema.fields, columns, TimestampType))
-        has_ntz = file_format in _FORMATS_WITH_NTZ and not has_moments
+        has_ntz = spec.file_format in _FORMATS_WITH_NTZ and not has_moments
         timestamp = "timestamp_ntz" if has_ntz else "timestamp_ltz"
         names = ((field.name, quote(field.name)) for field in schema.fields)
         selected = (f"cast({q} as {timestamp}) as {q}" if name in dates else q for name, q in names)
         return select_from(", ".join(selected), query)
+
+
+def _refuse_shifted_times(
+    fields: Iterable[StructField], columns: Mapping[str, str], spec: ModelSpec
+) -> None:
+    """Refuse to end versions at a time with a zone if their other times have none."""
+    fields = list(fields)
+    zoneless = _times(fields, columns, TimestampNTZType)
+    with_zone = _times(fields, columns, TimestampType)
+    if spec.checks_values and zoneless and with_zone:
+        raise SchemaChangeRefused(report.shifted_times_text(spec.name, zoneless, with_zone))
 
 
 def _spell_check_columns(config: Any, columns: Iterable[WrittenColumn]) -> None:

@@ -67,6 +67,9 @@ class JvmBackend(ConnectBackend):
         names = _without_session_catalog(relation_path(schema) or ("",))
         return None if len(names) > 1 else describe_tables(self._handle().session, names[0])
 
+    def refresh_shared(self, table: str) -> None:
+        self._handle().refresh_shared(table)
+
     def analyse(self, query: str) -> AnalysedQuery:
         handle: SessionConnection = self._handle()
         return JvmQuery(handle.session, handle.analysed_plan(query))

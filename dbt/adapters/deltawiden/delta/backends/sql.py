@@ -231,6 +231,9 @@ class SqlBackend:
     def drop_views(self, names: Iterable[str]) -> None:
         """Drop views that ``create_view`` or Python models made, which need a session."""
 
+    def refresh_shared(self, table: str) -> None:
+        """Let later nodes find what a node has written. Here each connection has its session."""
+
     def _describe(self, query: str) -> list[tuple[str, str]]:
         rows = self.fetch_rows(f"describe query {query}")
         return [(str(row[0]), str(row[1])) for row in rows]

@@ -1,11 +1,9 @@
 {#-
   Render the time at which a snapshot finds a row deleted, in the type of the snapshot's other times. Otherwise, Spark
-  would cast a timestamp_ntz to timestamp, which changes times in the hour that daylight saving time skips.
+  would cast a timestamp_ntz to timestamp, which changes times in the hour that daylight saving time skips, and a text to
+  timestamp and back, which is another text.
 -#}
 {% macro deltawiden__snapshot_get_time() -%}
-  {%- if model.resource_type == 'snapshot' and adapter.has_timestamp_ntz(model.unique_id) -%}
-    cast({{ current_timestamp() }} as timestamp_ntz)
-  {%- else -%}
-    {{ current_timestamp() }}
-  {%- endif -%}
+  {%- set type = adapter.snapshot_time_type(model.unique_id) if model.resource_type == 'snapshot' else '' -%}
+  {{ 'cast(' ~ current_timestamp() ~ ' as ' ~ type ~ ')' if type else current_timestamp() }}
 {%- endmacro %}

@@ -10,11 +10,15 @@
   {%- set file_format = dbt_spark_validate_get_file_format(config.get('file_format', default='delta')) -%}
   {%- do _deltawiden_strategy(config.get('incremental_strategy') or 'append', file_format) -%}
   {%- set grant_config = config.get('grants') -%}
-  {#- dbt caches the returned relation, and a later batch of this run needs the table's format. -#}
-  {%- set target_relation = this.incorporate(
-      type='table', is_delta=(file_format == 'delta'), is_iceberg=(file_format == 'iceberg'), is_hudi=(file_format == 'hudi')) -%}
   {%- set existing_relation = load_relation(this) -%}
   {%- set full_refresh_mode = should_full_refresh() -%}
+  {%- set is_new = existing_relation is none or existing_relation.is_view or full_refresh_mode -%}
+  {#- A table that dbt-spark has made, for example, has its own format, whatever the model's is. -#}
+  {%- set file_format = file_format if is_new else adapter.use_format_of(config, existing_relation) -%}
+  {#- dbt caches the returned relation, and a later batch of this run needs the table's format. -#}
+  {%- set target_relation = this.incorporate(
+      type='table', is_delta=(file_format == 'delta'), is_iceberg=(file_format == 'iceberg'), is_hudi=(file_format == 'hudi'),
+      information=none if is_new else existing_relation.information) -%}
 
   {{ run_hooks(pre_hooks) }}
 
@@ -24,7 +28,6 @@
     {%- endcall -%}
   {%- endif -%}
 
-  {%- set is_new = existing_relation is none or existing_relation.is_view or full_refresh_mode -%}
   {%- if is_new -%}
     {%- do _deltawiden_create_table(existing_relation, target_relation, file_format) -%}
   {%- else -%}
