@@ -164,8 +164,8 @@ bench: $(INSTALLED)  ## This adapter compared with other programs; writes docs/b
 	$(BIN)/python -m benchmarks $(ONLY)
 
 # To grow is a decision: it raises these numbers.
-PYTHON_LINES := 28812
-SQL_LINES := 1140
+PYTHON_LINES := 29056
+SQL_LINES := 1142
 MODULE_LINES := 400
 
 .PHONY: weight
