@@ -1,7 +1,7 @@
 """The adapter: what dbt and the macros call. The services that it calls decide and do the work."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from multiprocessing.context import SpawnContext
 from typing import Any
@@ -11,11 +11,10 @@ from dbt.adapters.base import available
 from dbt.adapters.base.impl import PythonJobHelper
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.contracts.connection import AdapterResponse
-from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.clients.agate_helper import empty_table
 from dbt_common.contracts.metadata import CatalogTable
-from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
+from dbt_common.exceptions import DbtDatabaseError
 
 from dbt.adapters.deltawiden import docs_catalog
 from dbt.adapters.deltawiden.capabilities import CAPABILITIES
@@ -23,7 +22,11 @@ from dbt.adapters.deltawiden.column import DeltaWidenColumn
 from dbt.adapters.deltawiden.config.model import DeltaWidenConfig, file_format_of, use_format_of
 from dbt.adapters.deltawiden.config.project_macros import writer_of_project
 from dbt.adapters.deltawiden.config.strategies import STRATEGIES, has_own_macro
-from dbt.adapters.deltawiden.config.validation import check_configuration, warn_unchecked
+from dbt.adapters.deltawiden.config.validation import (
+    check_configuration,
+    shown_for_a_batch,
+    warn_unchecked,
+)
 from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager
 from dbt.adapters.deltawiden.credentials import ConnectionMethod
 from dbt.adapters.deltawiden.delta.backends import choose_backend
@@ -43,7 +46,7 @@ from dbt.adapters.deltawiden.views.finder import UP_CAST
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.writes.after_run import optimize_after_run
 from dbt.adapters.deltawiden.writes.comments import ChangedComments, changed_comments
-from dbt.adapters.deltawiden.writes.node_settings import node_settings
+from dbt.adapters.deltawiden.writes.node_settings import with_node_settings
 from dbt.adapters.deltawiden.writes.seeds import Seeds
 from dbt.adapters.deltawiden.writes.services import Services
 from dbt.adapters.deltawiden.writing.merge import Names, merge_update_columns
@@ -103,15 +106,8 @@ class DeltaWidenAdapter(ListingAdapter):
             DbtConfigError: a value is not accepted, or the session has no Delta.
         """
         macros = self.get_macro_resolver(), self.config.project_name
-        try:
+        with shown_for_a_batch(config.model):
             check_configuration(config, config.model.unique_id, partial(has_own_macro, *macros))
-        except DbtRuntimeError as error:
-            if getattr(config.model, "batch", None):
-                # dbt shows nothing of an error that comes before the materialization of a batch.
-                file = config.model.original_file_path
-                text = f"Error in model {config.model.name} ({file})\n{error.msg}"
-                AdapterLogger("DeltaWiden").error(text)
-            raise
         writer = writer_of_project(*macros, self.type(), config.get("materialized"))
         warn_unchecked(config, config.model.unique_id, writer)
         # A test can store a column such as count(1), whose name Delta does not accept.
@@ -124,10 +120,7 @@ class DeltaWidenAdapter(ListingAdapter):
             # After --full-refresh, the retried batches would replace those that had succeeded.
             config.model.config["full_refresh"] = False
         super().pre_model_hook(config)
-        settings = ExitStack()
-        for key, value in node_settings(config).items():
-            settings.enter_context(self._backend.with_setting(key, value))
-        return settings
+        return with_node_settings(config, self._backend)
 
     def post_model_hook(self, config: Any, context: Any) -> None:
         """Drop the views of a model's data frames. dbt calls this if a model failed, too."""

@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
-from dbt_common.exceptions import DbtConfigError
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtConfigError, DbtRuntimeError
 
 from dbt.adapters.deltawiden.config.after_run import AFTER_RUN, optimize_problems
 from dbt.adapters.deltawiden.config.clustering import clustering_problems, warn_without_effect
@@ -169,6 +171,18 @@ def check_configuration(
     """
     require_accepted(config, name, is_own)
     warn_without_effect(config, name)
+
+
+@contextmanager
+def shown_for_a_batch(node: Any) -> Iterator[None]:
+    """Show an error of a batch: dbt shows none that comes before the batch's materialization."""
+    try:
+        yield
+    except DbtRuntimeError as error:
+        if getattr(node, "batch", None):
+            text = f"Error in model {node.name} ({node.original_file_path})\n{error.msg}"
+            AdapterLogger("DeltaWiden").error(text)
+        raise
 
 
 def require_accepted(config: Mapping[str, Any], name: str, is_own: Callable[[str], bool]) -> None:
