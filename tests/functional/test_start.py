@@ -85,21 +85,6 @@ def test_the_smallest_profile_runs_and_the_terminal_shows_dbt_lines_only(project
     assert [*project.rglob("derby.log")] == []
 
 
-@pytest.mark.parametrize("umask", [0o077, 0o002])
-def test_tables_have_the_permissions_of_the_user_s_umask(project: Path, umask: int):
-    # Hive gives the folder of a database the permissions of the folder that it is in.
-    project.chmod(0o777 & ~umask)
-    command = [DBT, "run", "--vars", "type: int"]
-    assert subprocess.run(command, cwd=project, umask=umask, check=False).returncode == 0
-    paths = [*(project / "spark-warehouse").rglob("*")]
-    modes = {str(path.relative_to(project)): path.stat().st_mode for path in paths}
-    assert "spark-warehouse/x.db/one/_delta_log/00000000000000000000.json" in modes
-    wanted = {path: (0o777 if Path(project, path).is_dir() else 0o666) & ~umask for path in modes}
-    assert {path: oct(mode & 0o777) for path, mode in modes.items()} == {
-        path: oct(mode) for path, mode in wanted.items()
-    }
-
-
 @pytest.mark.slow
 def test_nothing_is_left_in_the_temporary_folder(project: Path):
     folder = project / "temporary"

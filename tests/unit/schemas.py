@@ -68,7 +68,7 @@ class KnownTable(TableSnapshot):
             "generation_expressions": {},
             "identity": frozenset(),
             "defaults": frozenset(),
-            "declared_texts": frozenset(),
+            "declared_texts": {},
             "changes": (),
             "files": None,
         }

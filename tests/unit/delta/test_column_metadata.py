@@ -207,7 +207,7 @@ def test_a_column_with_a_default_is_read():
 
 def test_a_column_with_a_varchar_is_read():
     found = read(field("Name", "string", **{"__CHAR_VARCHAR_TYPE_STRING": "varchar(5)"}))
-    assert found == ColumnMetadata(texts=("Name",))
+    assert found == ColumnMetadata(texts=(("Name", "varchar(5)"),))
 
 
 def test_other_metadata_of_a_column_is_ignored():

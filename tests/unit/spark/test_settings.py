@@ -1,6 +1,5 @@
 """The settings that Spark starts with, and their precedence."""
 
-import os
 import sys
 from pathlib import Path
 
@@ -19,7 +18,6 @@ from dbt.adapters.deltawiden.spark.start import SparkStart
 
 Environment = dict[str, str]
 
-UMASK = "spark.hadoop.fs.permissions.umask-mode"
 ONE_MACHINE = {
     "spark.authenticate",
     "spark.driver.host",
@@ -30,7 +28,6 @@ ONE_MACHINE = {
     "spark.sql.shuffle.partitions",
     "spark.databricks.delta.snapshotPartitions",
     "spark.databricks.delta.allFilesInCrc.enabled",
-    UMASK,
 }
 PACKAGES = "spark.jars.packages"
 EXTENSIONS = "spark.sql.extensions"
@@ -340,21 +337,6 @@ def test_one_machine_gets_settings_that_suit_it(environment: Environment, master
     assert settings["spark.driver.host"] == "127.0.0.1"
     assert settings["spark.ui.enabled"] == "false"
     assert settings["spark.authenticate"] == "true"
-
-
-def test_the_umask_is_that_of_the_process_unless_hadoop_is_configured(
-    environment: Environment, tmp_path: Path
-):
-    before = os.umask(0o027)
-    try:
-        assert SparkStart.read({}, environment).settings[UMASK] == "027"
-        assert os.umask(0o027) == 0o027
-        assert SparkStart.read({UMASK: "002"}, environment).settings[UMASK] == "002"
-        (tmp_path / "core-site.xml").write_text("<configuration/>")
-        configured = {**environment, "HADOOP_CONF_DIR": str(tmp_path)}
-        assert UMASK not in SparkStart.read({}, configured).settings
-    finally:
-        os.umask(before)
 
 
 def test_a_secret_is_demanded_where_spark_makes_one(environment: Environment):

@@ -121,8 +121,22 @@ def test_a_drop_leaves_a_field_that_has_a_type(before, after, refused):
     assert found == [(path, Reason.NO_TYPED_FIELD) for path in refused]
 
 
-def test_a_field_beside_a_varchar_is_not_dropped():
-    snapshot = table_snapshot(MAPPED, declared_texts=frozenset({"s"}))
-    assert dropping(*GONE_FIELD, snapshot) == [(("s", "y"), Reason.DROP_BESIDE_VARCHAR)]
-    before = {"id": "int", "s": {"x": "int"}}
-    assert dropping(before, {"id": "int"}, snapshot) == []
+@pytest.mark.parametrize(
+    ("declared", "is_refused"),
+    [
+        ("struct<y:int,x:varchar(5)>", True),
+        ("struct<y:int,x:array<struct<v:varchar(5)>>>", True),
+        ("struct<x:int,y:varchar(5)>", True),
+        ("struct<renamed:int,x:varchar(5)>", True),
+        ("struct<x:varchar(5),y:int>", False),
+    ],
+)
+def test_a_field_is_not_dropped_if_a_varchar_has_another_place_then(declared, is_refused):
+    snapshot = table_snapshot(MAPPED, declared_texts={"s": declared})
+    expected = [(("s", "y"), Reason.DROP_BEFORE_VARCHAR)]
+    assert dropping(*GONE_FIELD, snapshot) == (expected if is_refused else [])
+
+
+def test_a_column_with_a_varchar_is_dropped_as_a_whole():
+    snapshot = table_snapshot(MAPPED, declared_texts={"s": "struct<x:varchar(5)>"})
+    assert dropping({"id": "int", "s": {"x": "string"}}, {"id": "int"}, snapshot) == []

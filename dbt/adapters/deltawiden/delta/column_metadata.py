@@ -29,14 +29,14 @@ class ColumnMetadata:
 
     Attributes:
         generated: the names of the generated columns, with their expressions.
-        texts: the names of the columns that are, or contain, a char or varchar.
+        texts: the names of the columns with a char or varchar, with their declared types.
     """
 
     changes: tuple[TypeChange, ...] = ()
     generated: tuple[tuple[str, str], ...] = ()
     identity: tuple[str, ...] = ()
     defaults: tuple[str, ...] = ()
-    texts: tuple[str, ...] = ()
+    texts: tuple[tuple[str, str], ...] = ()
 
 
 def read_metadata(schema_json: str) -> ColumnMetadata:
@@ -65,7 +65,11 @@ def read_metadata(schema_json: str) -> ColumnMetadata:
         defaults=tuple(
             column["name"] for column in columns if CURRENT_DEFAULT in column["metadata"]
         ),
-        texts=tuple(column["name"] for column in columns if CHAR_VARCHAR_KEY in column["metadata"]),
+        texts=tuple(
+            (column["name"], column["metadata"][CHAR_VARCHAR_KEY])
+            for column in columns
+            if CHAR_VARCHAR_KEY in column["metadata"]
+        ),
     )
 
 

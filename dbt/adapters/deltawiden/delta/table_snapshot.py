@@ -242,9 +242,9 @@ class TableSnapshot:
         return self.column_metadata.changes
 
     @cached_property
-    def declared_texts(self) -> frozenset[str]:
-        """The names of the columns that are, or contain, a char or varchar."""
-        return frozenset(self.column_metadata.texts)
+    def declared_texts(self) -> Mapping[str, str]:
+        """The columns that are, or contain, a char or varchar, each with its declared type."""
+        return dict(self.column_metadata.texts)
 
     @cached_property
     def generation_expressions(self) -> Mapping[str, str]:

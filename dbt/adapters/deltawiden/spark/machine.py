@@ -1,6 +1,4 @@
-"""Ask the system which memory and cores this process may use, and with which permissions.
-
-A container has less memory and fewer cores than its host.
+"""Measure the memory and the cores that this process may use: a container has less than its host.
 
 Source:
     https://docs.kernel.org/admin-guide/cgroup-v2.html (memory.max, cpu.max),
@@ -11,7 +9,6 @@ Source:
 import contextlib
 import math
 import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -37,17 +34,6 @@ def cores(root: Path = _ROOT) -> int:
     # Without a limit, the quota is `max` or -1. Java rounds up, too.
     limits = [math.ceil(int(q) / int(period)) for q, period in quotas if q not in ("max", "-1")]
     return max(1, min([*limits, _usable_cores()]))
-
-
-def umask() -> str | None:
-    """Return the umask of this process as three digits, or None if the system has none.
-
-    A child process shows it. This one could only read it by changing it, for all of its threads.
-    """
-    with contextlib.suppress(OSError):
-        shown = subprocess.run(["/bin/sh", "-c", "umask"], capture_output=True, check=False)
-        return shown.stdout.decode().strip()[-3:] or None
-    return None
 
 
 def _usable_cores() -> int:

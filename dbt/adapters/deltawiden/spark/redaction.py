@@ -104,7 +104,8 @@ def _in_options(text: str) -> Iterator[str]:
         name, _, value = word.partition("=")
         if value and is_secret(name, None):
             yield value
-        yield from _in_options(word if len(word.split()) > 1 else value) if value else ()
+        inside = word if word != text and len(word.split()) > 1 else value
+        yield from _in_options(inside) if value else ()
 
 
 def _can_be_hidden(value: str) -> bool:

@@ -9,9 +9,9 @@ import pyspark
 from delta.pip_utils import configure_spark_with_delta_pip
 from pyspark.sql import SparkSession
 
-from dbt.adapters.deltawiden.spark.machine import cores, memory_bytes, umask
+from dbt.adapters.deltawiden.spark.machine import cores, memory_bytes
 from dbt.adapters.deltawiden.spark.properties_file import read_settings
-from dbt.adapters.deltawiden.spark.storage_folder import default_warehouse, has_file
+from dbt.adapters.deltawiden.spark.storage_folder import default_warehouse
 from dbt.adapters.deltawiden.spark.submit import settings_files, submitted_settings
 
 EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
@@ -78,7 +78,6 @@ def choose_settings(
     settings["spark.master"] = given.get("spark.master", environment.get("MASTER", "local[*]"))
     if is_local(settings["spark.master"]):
         settings.update(_one_machine(settings["spark.master"]))
-        settings.update(_permissions(environment))
     chosen = {key: value for key, value in settings.items() if key not in given}
     # These already include the user's own values.
     joined = {key: settings[key] for key in _JOINED if key in settings}
@@ -204,15 +203,6 @@ def _one_machine(master: str) -> dict[str, str]:
         # the time of a small commit.
         "spark.databricks.delta.allFilesInCrc.enabled": "false",
     }
-
-
-def _permissions(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the setting for tables with the permissions of the user's umask.
-
-    Hadoop does not read the umask: its own default is 022, for the files of this machine, too.
-    """
-    mask = None if has_file("core-site.xml", environment) else umask()
-    return {"spark.hadoop.fs.permissions.umask-mode": mask} if mask else {}
 
 
 def _driver_memory() -> str:

@@ -71,16 +71,12 @@ def default_warehouse(given: Mapping[str, str], environment: Mapping[str, str]) 
 
 
 def _decides_elsewhere(given: Mapping[str, str], environment: Mapping[str, str]) -> bool:
-    # The file can have the folder of the warehouse.
-    return has_file("hive-site.xml", environment) or bool(_ELSEWHERE & given.keys())
-
-
-def has_file(name: str, environment: Mapping[str, str]) -> bool:
-    """Return whether the user configures Spark with a file of this name."""
     named = (environment[key] for key in CONFIGURATION_FOLDERS if environment.get(key))
     home = environment.get("SPARK_HOME")
     folders = [*named, *([os.path.join(home, "conf")] if home else [])]
-    return any(Path(folder, name).is_file() for folder in folders)
+    # It can have the folder of the warehouse.
+    has_file = any(Path(folder, "hive-site.xml").is_file() for folder in folders)
+    return has_file or bool(_ELSEWHERE & given.keys())
 
 
 def warn_of_other_folders(

@@ -162,7 +162,8 @@ def check_statement(sql: str) -> None:
         warn_once(unsafe_text(unsafe, "by a statement"))
 
 
-_RESET_ALL = re.compile(rf"{GAP}*reset\s*;?\s*", re.IGNORECASE)
+# dbt's comment can also come after the statement.
+_RESET_ALL = re.compile(rf"{GAP}*reset{GAP}*;?{GAP}*(?:--[^\n]*)?", re.IGNORECASE | re.DOTALL)
 
 
 def check_reset(sql: str) -> None:

@@ -17,7 +17,11 @@ from dbt.adapters.deltawiden.delta.protocol import (
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.any_leaf import any_leaf_sql
-from dbt.adapters.deltawiden.sql.describe_parser import declared_type
+from dbt.adapters.deltawiden.sql.describe_parser import (
+    AmbiguousType,
+    declared_type,
+    read_described,
+)
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, quote
 from dbt.adapters.deltawiden.sql.references import uses
 from dbt.adapters.deltawiden.sql.types import (
@@ -118,13 +122,37 @@ def new_field_blockers(path: Path, new: DataType, snapshot: TableSnapshot) -> It
 def drop_blockers(path: Path, snapshot: TableSnapshot) -> Iterator[Blocker]:
     """Find the blockers of dropping a column or nested field."""
     yield from _any_change_blockers(path, snapshot)
-    # Delta checks the length of a nested varchar by the position that it had in the declaration.
-    if len(path) > 1 and path[0] in snapshot.declared_texts and not is_beside_char(path, snapshot):
-        yield Blocker(Reason.DROP_BESIDE_VARCHAR)
+    if len(path) > 1 and not is_beside_char(path, snapshot) and _moves_varchar(path, snapshot):
+        yield Blocker(Reason.DROP_BEFORE_VARCHAR)
     # DELTA_UNSUPPORTED_DROP_CLUSTERING_COLUMN. Delta drops a struct with a clustering column in it,
     # and then can't read the table's clustering any more.
     if any(folded(column[: len(path)]) == folded(path) for column in snapshot.clustering_columns):
         yield Blocker(Reason.GONE_AND_CLUSTERED_BY)
+
+
+def _moves_varchar(path: Path, snapshot: TableSnapshot) -> bool:
+    """Return whether Delta would check the length of another nested field after a drop.
+
+    Delta finds a varchar in a struct by the position that it had when the column was declared.
+
+    Source:
+        measured on Delta 4.4; org.apache.spark.sql.delta.constraints.CharVarcharConstraint
+    """
+    text = snapshot.declared_texts.get(path[0])
+    if text is None:
+        return False
+    try:
+        struct: DataType | None = read_described(text)
+    except AmbiguousType:
+        return True
+    for part in path[1:-1]:
+        struct = type_in(struct, part)
+    fields = fields_in(struct) if struct is not None else []
+    names = [field.name.lower() for field in fields]
+    if path[-1].lower() not in names:  # It was renamed, and the declaration was not.
+        return True
+    moved = fields[names.index(path[-1].lower()) :]
+    return any(contains(field.dataType, spark.VarcharType) for field in moved)
 
 
 def is_unwritable(struct: StructType) -> bool:

@@ -35,9 +35,10 @@ class Reason(Enum):
         "cast each char in this column to string in the model, and rebuild the table: dbt run "
         "--full-refresh",
     )
-    DROP_BESIDE_VARCHAR = (
-        "its column contains a varchar, and Delta checks its length by the position that it was "
-        "created with: after this change no row could be written",
+    DROP_BEFORE_VARCHAR = (
+        "it is a varchar, or stands before one in its struct, and Delta checks the length of a "
+        "varchar by the position that it was created with: after this change rows could not be "
+        "written",
         "cast each varchar in this column to string in the model, and rebuild the table: dbt run "
         "--full-refresh",
     )
