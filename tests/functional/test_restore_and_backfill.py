@@ -13,7 +13,7 @@ from tests.functional.operate import document, operate
 from tests.functional.support import Table, needs_delta_4
 from tests.functional.test_concurrency import SLOW, whenever_it_writes
 
-CONFIG = "materialized='incremental', incremental_strategy='merge', unique_key=['id', 'K.2']"
+CONFIG = "materialized='incremental', incremental_strategy='merge', unique_key=['id', '`K.2`']"
 HAS_OLD_TYPES = """
   id int, `K.2` string, amount decimal(8,2), ratio float, at date,
   s struct<a: int, b: decimal(4,1)>,
