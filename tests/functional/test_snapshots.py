@@ -401,8 +401,8 @@ class TestANullInTheKey:
 
     @pytest.fixture(scope="class")
     def snapshots(self):
-        query = "select 1 as {}, timestamp'2024-01-0{{{{ var('day', 1) }}}}' as at, 7 as n, "
-        query += "cast(null as string) as {}"
+        query = "select 1 as {}, timestamp'2024-01-0{{{{ var('day', 1) }}}}' as at, "
+        query += "{{{{ var('n', 7) }}}} as n, map('a', 'b') as m, cast(null as string) as {}"
         of_two = snapshot("of_two", TIMESTAMP, query.format("id", "promo"))
         checked = "strategy='check', check_cols=['n'], updated_at='at'"
         return {
@@ -416,6 +416,9 @@ class TestANullInTheKey:
             for name in ("of_two", "alone"):
                 assert run.status(name) == "success", run.message(name)
                 assert len(table(name).rows()) == versions
+        # The key and the time have an id, which has a version with another value.
+        dbt("snapshot", day=2, n=8)
+        assert sorted(row[0] for row in table("alone").rows("n")) == [7, 7, 8]
 
 
 class TestTimesThatAreTexts:

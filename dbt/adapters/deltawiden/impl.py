@@ -120,16 +120,16 @@ class DeltaWidenAdapter(ListingAdapter):
             # After --full-refresh, the retried batches would replace those that had succeeded.
             config.model.config["full_refresh"] = False
         super().pre_model_hook(config)
-        return with_node_settings(config, self._backend)
+        return with_node_settings(config, self._backend, has_own_writer=bool(writer))
 
     def post_model_hook(self, config: Any, context: Any) -> None:
         """Drop the views of a model's data frames. dbt calls this if a model failed, too."""
         # For a unit test, which has no such view, dbt passes the whole context of its macros.
         with context:
             self._backend.drop_views(views.data_frame_views(getattr(config, "model", None)))
-        table = getattr(getattr(config, "model", None), "relation_name", None)
-        if table and file_format_of(config) != DeltaWidenConfig.file_format:
-            self._backend.refresh_shared(table)
+        node = getattr(config, "model", None)
+        is_iceberg = node and file_format_of(config) == "iceberg"
+        self._backend.refresh_shared(node.relation_name if node and is_iceberg else None)
         super().post_model_hook(config, None)
 
     @available.parse(lambda *_, **__: ("", empty_table()))

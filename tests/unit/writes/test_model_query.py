@@ -3,10 +3,11 @@
 from types import SimpleNamespace
 
 import pytest
+from dbt.contracts.graph.manifest import Manifest, SourceLookup
 
 from dbt.adapters.deltawiden.sql.queries import without_texts
 from dbt.adapters.deltawiden.widening.matched_rows import NotCompared
-from dbt.adapters.deltawiden.writes.model_query import _ReadingAdapter
+from dbt.adapters.deltawiden.writes.model_query import _not_compiled, _ReadingAdapter
 
 ADAPTER = _ReadingAdapter(SimpleNamespace(execute=lambda sql: sql))
 
@@ -49,3 +50,13 @@ def test_another_statement_is_refused(sql: str):
 def test_a_comment_or_a_text_has_no_name_of_a_table(text: str):
     assert "s.t" not in without_texts(f"select {text} from `'s`.`u`")
     assert "`'s`.`u`" in without_texts(f"select {text} from `'s`.`u`")
+
+
+def test_dbt_still_finds_what_a_manifest_has():
+    node = SimpleNamespace(unique_id="model.p.m", columns={}, depends_on_nodes=[])
+    manifest = Manifest(nodes={"model.p.m": node})
+    manifest._ref_lookup = object()
+    changed = _not_compiled(manifest, "model.p.m")
+    assert changed.ref_lookup is manifest._ref_lookup
+    assert isinstance(changed.source_lookup, SourceLookup)
+    assert changed.nodes["model.p.m"] is not node

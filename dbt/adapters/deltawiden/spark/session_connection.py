@@ -77,6 +77,7 @@ class SessionConnection(SparkConnectionWrapper):
         self._last_cursor: SessionConnection | None = None
         self._analysed: tuple[str, DataFrame] | None = None
         self._job_description = JobDescription()
+        self._has_copied = False
 
     def describe_jobs(self, name: str | None) -> None:
         """Show a name as the description of the jobs that this thread starts in Spark's UI."""
@@ -89,16 +90,25 @@ class SessionConnection(SparkConnectionWrapper):
 
     def use_copy(self) -> None:
         """Use a copy of the session from now on."""
-        self.session = clone_session(self.session)
+        self.session = self._copy()
 
-    def refresh_shared(self, table: str) -> None:
-        """Let the shared session list the files of a table again, if there is such a table.
+    def _copy(self) -> SparkSession:
+        self._has_copied = True
+        return clone_session(self.session)
 
-        Each session caches the files of tables that are not Delta's, and the node that wrote them
-        may have used a copy.
+    def refresh_shared(self, iceberg_table: str | None) -> None:
+        """Let the shared session find what was written in copies of it, if there were any.
+
+        Each session caches the files of tables that are not Delta's. Iceberg caches its tables for
+        each session, but only for half a minute.
         """
+        if self.session is self.shared and not self._has_copied:
+            return
+        self._has_copied = False
         with contextlib.suppress(*SPARK_ERRORS):
-            self.shared.sql(f"refresh table {table}")
+            self.shared._jsparkSession.sessionState().catalog().invalidateAllCachedTables()
+            if iceberg_table is not None:
+                self.shared.sql(f"refresh table {iceberg_table}")
 
     def cancel(self) -> None:
         """Cancel the statements that are running in this process."""
@@ -144,7 +154,7 @@ class SessionConnection(SparkConnectionWrapper):
         shared session at the same time.
         """
         shared = self.session
-        self.session = clone_session(shared)
+        self.session = self._copy()
         self.session.conf.set(key, value)
         try:
             yield

@@ -121,7 +121,9 @@ def _not_compiled(manifest: Any, unique_id: str) -> Any:
 
     dbt compiles an ephemeral model once a run, with what the run has, and keeps it in the manifest.
     """
-    changed = copy(manifest)
+    # copy() would call its __reduce_ex__, which leaves out two fields.
+    changed = object.__new__(type(manifest))
+    vars(changed).update(vars(manifest))
     changed.nodes, waiting = dict(manifest.nodes), [unique_id]
     while waiting:
         node = manifest.nodes[waiting.pop()]

@@ -11,16 +11,23 @@ from dbt.adapters.deltawiden.writing.store_assignment import STORE_ASSIGNMENT_PO
 OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
 
 
-def with_node_settings(config: Mapping[str, Any], backend: SqlBackend) -> ExitStack:
+def with_node_settings(
+    config: Mapping[str, Any], backend: SqlBackend, has_own_writer: bool
+) -> ExitStack:
     """Run statements with a node's settings, until the returned context ends.
 
     As with dbt-spark, an INSERT OVERWRITE in a hook of a model that overwrites partitions keeps the
     other partitions of its table.
+
+    Args:
+        has_own_writer: whether a materialization of the project writes the node. dbt-spark sets the
+            mode of overwriting in its own materialization alone.
     """
     settings = ExitStack()
     if policy := config.get("store_assignment_policy"):
         settings.enter_context(backend.with_setting(STORE_ASSIGNMENT_POLICY, str(policy).upper()))
-    is_incremental = config.get("materialized") == "incremental" and config.get("partition_by")
-    if is_incremental and strategy_of(config) in (INSERT_OVERWRITE, MICROBATCH):
+    is_incremental = config.get("materialized") == "incremental" and not has_own_writer
+    overwrites = is_incremental and strategy_of(config) in (INSERT_OVERWRITE, MICROBATCH)
+    if overwrites and config.get("partition_by"):
         settings.enter_context(backend.with_setting(OVERWRITE_MODE, "dynamic"))
     return settings

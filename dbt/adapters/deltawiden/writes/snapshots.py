@@ -1,6 +1,6 @@
 """The plan for the table of a dbt snapshot, and the types of the times in it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,6 +29,7 @@ from dbt.adapters.deltawiden.writes.evolution import TableEvolution
 from dbt.adapters.deltawiden.writes.model_write import source_sql
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
 from dbt.adapters.deltawiden.writing.columns import WrittenColumn, match_columns
+from dbt.adapters.deltawiden.writing.replacement import has_no_offset_changes
 
 _STAGING_MACROS = ("snapshot_staging_table", "snapshot_get_time")
 """The macros that add to the values of a snapshot's query after these have been checked."""
@@ -95,7 +96,7 @@ class SnapshotEvolution:
         stored = renamed_schema(spec.renames, schemas[1])
         keys = frozenset(column.lower() for column in stored.names)
         policy = replace(spec.policy, on_schema_change=OnSchemaChange.APPEND_NEW_COLUMNS)
-        _refuse_shifted_times(schemas[0].fields, columns, spec)
+        self._refuse_shifted_times(schemas[0].fields, columns, spec)
         plan = self._evolution.plan(schemas, table, replace(spec, policy=policy), keys)
         dates = _times(_written(plan), columns, DateType)
         if hard_deletes != "ignore" and dates and spec.checks_values:
@@ -160,7 +161,7 @@ class SnapshotEvolution:
         """
         schema = self._backend.schema_to_check(query)
         spec = read_model_spec(config, config.model.name)
-        _refuse_shifted_times(schema.fields, columns, spec)
+        self._refuse_shifted_times(schema.fields, columns, spec)
         dates = _times(schema.fields, columns, DateType)
         if not dates:
             return query
@@ -172,16 +173,15 @@ class SnapshotEvolution:
         selected = (f"cast({q} as {timestamp}) as {q}" if name in dates else q for name, q in names)
         return select_from(", ".join(selected), query)
 
-
-def _refuse_shifted_times(
-    fields: Iterable[StructField], columns: Mapping[str, str], spec: ModelSpec
-) -> None:
-    """Refuse to end versions at a time with a zone if their other times have none."""
-    fields = list(fields)
-    zoneless = _times(fields, columns, TimestampNTZType)
-    with_zone = _times(fields, columns, TimestampType)
-    if spec.checks_values and zoneless and with_zone:
-        raise SchemaChangeRefused(report.shifted_times_text(spec.name, zoneless, with_zone))
+    def _refuse_shifted_times(
+        self, fields: Sequence[StructField], columns: Mapping[str, str], spec: ModelSpec
+    ) -> None:
+        """Refuse to end versions at a time with a zone if their other times have none."""
+        zoneless = _times(fields, columns, TimestampNTZType)
+        with_zone = _times(fields, columns, TimestampType)
+        mixed = spec.checks_values and zoneless and with_zone
+        if mixed and not has_no_offset_changes(self._backend.time_zone()):
+            raise SchemaChangeRefused(report.shifted_times_text(spec.name, zoneless, with_zone))
 
 
 def _spell_check_columns(config: Any, columns: Iterable[WrittenColumn]) -> None:

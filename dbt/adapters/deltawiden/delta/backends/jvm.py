@@ -67,8 +67,8 @@ class JvmBackend(ConnectBackend):
         names = _without_session_catalog(relation_path(schema) or ("",))
         return None if len(names) > 1 else describe_tables(self._handle().session, names[0])
 
-    def refresh_shared(self, table: str) -> None:
-        self._handle().refresh_shared(table)
+    def refresh_shared(self, iceberg_table: str | None) -> None:
+        self._handle().refresh_shared(iceberg_table)
 
     def analyse(self, query: str) -> AnalysedQuery:
         handle: SessionConnection = self._handle()

@@ -231,7 +231,7 @@ class SqlBackend:
     def drop_views(self, names: Iterable[str]) -> None:
         """Drop views that ``create_view`` or Python models made, which need a session."""
 
-    def refresh_shared(self, table: str) -> None:
+    def refresh_shared(self, iceberg_table: str | None) -> None:
         """Let later nodes find what a node has written. Here each connection has its session."""
 
     def _describe(self, query: str) -> list[tuple[str, str]]:

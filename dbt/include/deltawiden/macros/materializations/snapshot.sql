@@ -133,8 +133,8 @@
 
   A new version matches no row. dbt makes its id of the key and `updated_at`, so a row that comes back with the
   `updated_at` of an older version has that version's id. A match would drop it. A row with a null in its key is the
-  exception: dbt finds no version of it, and says in each run that it is new. Its id finds its version, which `ignore`
-  alone leaves open.
+  exception: dbt finds no version of it, and says in each run that it is new. If it has not changed, its id and its values
+  find its version, which `ignore` alone leaves open.
 -#}
 {% macro deltawiden__snapshot_merge_sql(target, source, insert_cols) -%}
   {%- set columns = config.get('snapshot_table_column_names') or get_snapshot_table_column_names() -%}
@@ -145,6 +145,16 @@
   {%- set keys = ['dbt_unique_key'] if key is string else [] -%}
   {%- for _ in key if key is not string -%}
     {%- do keys.append('dbt_unique_key_' ~ loop.index) -%}
+  {%- endfor -%}
+  {#- As JSON, maps can be compared, too. -#}
+  {%- set values, own = [], columns.values() | map('lower') | list -%}
+  {%- for side in ['DBT_INTERNAL_SOURCE.', 'DBT_INTERNAL_DEST.'] -%}
+    {%- set fields = [] -%}
+    {%- for column in insert_cols if column | replace('`', '') | lower not in own -%}
+      {%- do fields.append(side ~ column) -%}
+    {%- endfor -%}
+    {%- do values.append("to_json(struct(" ~ fields | join(', ') ~ "), map('timestampFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSSXXX', "
+        ~ "'timestampNTZFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSS', 'ignoreNullFields', 'false'))") -%}
   {%- endfor %}
 
   merge into {{ target }} as DBT_INTERNAL_DEST
@@ -152,7 +162,8 @@
       on DBT_INTERNAL_SOURCE.{{ columns.dbt_scd_id }} = DBT_INTERNAL_DEST.{{ columns.dbt_scd_id }}
         and ({{ changed }}
           {%- if adapter.get_hard_deletes_behavior(config) == 'ignore' %}
-          {%- for key in keys %} or DBT_INTERNAL_SOURCE.{{ key }} is null {%- endfor %} {%- endif %})
+          {#- #} or ({% for key in keys %}DBT_INTERNAL_SOURCE.{{ key }} is null{{ ' or ' if not loop.last }}{% endfor %})
+            and {{ values | join(' = ') }} {%- endif %})
 
       when matched and {{ changed }}
         and ({{ valid_to }} is null {%- if current %} or {{ valid_to }} = {{ current }} {%- endif %})
