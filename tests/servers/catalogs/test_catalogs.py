@@ -145,26 +145,55 @@ class TestTwoCatalogs:
 
 
 BATCHES = """
-{{ config(materialized='incremental', incremental_strategy='microbatch', event_time='day',
+{{{{ config(materialized='incremental', incremental_strategy='microbatch', event_time='at',
     begin='2024-01-01', batch_size='day', file_format='iceberg', catalog='lake',
-    partition_by='months(day)') }}
-select to_date('{{ model.batch.id if model.batch else 20240101 }}', 'yyyyMMdd') as day,
-  {{ var('n', 1) }} as n
+    concurrent_batches=true, {partitions}) }}}}
+select *, to_date(at) as day, {{{{ var('n', 1) }}}} as n, {value} as value from
+(select timestamp_ntz'{{{{ model.batch.event_time_start if model.batch else 2024 }}}}' as at)
 """
+DAYS = range(1, 7)
 
 
-class TestBatchesOfAPartition:
+class TestBatches:
+    MODELS = {
+        "days": ("partition_by='days(at)'", "1"),
+        "derived": ("partition_by='day'", "uuid()"),
+        "shared": ("", "1"),
+    }
+
+    @pytest.fixture(scope="class")
+    def dbt_profile_target(self, dbt_profile_target):
+        return {**dbt_profile_target, "threads": 4}
+
     @pytest.fixture(scope="class")
     def models(self):
-        return {"batches.sql": BATCHES}
+        return {
+            f"{name}.sql": BATCHES.format(partitions=partitions, value=value)
+            for name, (partitions, value) in self.MODELS.items()
+        }
 
-    def test_keep_each_others_rows(self, project, spark: SparkSession):
-        table = Table(spark, f"lake.{project.test_schema}.batches")
-        for n, first, end in ((1, "2024-01-01", "2024-01-04"), (2, "2024-01-02", "2024-01-03")):
-            run = dbt("run", "--event-time-start", first, "--event-time-end", end, n=n)
-            assert run.status("batches") == "success", run.output
-        spark.sql(f"refresh table {table.name}")
-        assert table.rows("day(day)", "n") == [(1, 1), (2, 2), (3, 1)]
+    @pytest.fixture(scope="class")
+    def first(self, project, lake, spark: SparkSession):
+        limits = ("--event-time-start", "2024-01-01", "--event-time-end", "2024-01-07")
+        run = dbt("run", "--exclude", "shared", *limits)
+        one_file = f"select /*+ coalesce(1) */ * from lake.{project.test_schema}.days"
+        spark.sql(f"create table lake.{project.test_schema}.shared using iceberg as {one_file}")
+        return run
+
+    @pytest.fixture(scope="class")
+    def second(self, first):
+        return dbt("run", "--event-time-start", "2024-01-02", "--event-time-end", "2024-01-03", n=2)
+
+    @pytest.mark.parametrize("name", ["days", "derived"])
+    def test_that_run_at_once_replace_their_own_rows(self, first, second, lake, name):
+        assert first.status(name) == "success", first.output
+        assert second.status(name) == "success", second.output
+        assert lake(name).rows("day(day)", "n") == [(day, 1 + (day == 2)) for day in DAYS]
+
+    def test_of_one_file_stop_the_run(self, second, lake):
+        assert second.status("shared") == "error"
+        assert "partition_by: days(" in second.output
+        assert lake("shared").rows("day(day)", "n") == [(day, 1) for day in DAYS]
 
 
 class TestCatalogOfTheProfile:

@@ -61,6 +61,11 @@ CHANGE_REFUSED = (
             "Nested databases are not supported by v1 session catalog: lake.shop.",
             "not a catalog that Spark has",
         ),
+        (
+            'Cannot delete file where some, but not all, rows match filter (ref(name="at") >= 1 '
+            'and ref(name="at") < 2): file:/lake/t/data/1.parquet',
+            "partition_by: days(NAME)",
+        ),
     ],
 )
 def test_a_condition_without_a_next_step_gets_one(message: str, advice: str):

@@ -42,6 +42,14 @@ _NOT_PERMITTED = (
     "The user that Spark runs as has to be able to write there: correct the permissions, and run "
     "again."
 )
+# Iceberg deletes no file of which a condition selects some rows, or that may have other rows too.
+_OF_ONE_FILE = "Cannot delete file where some, but not all, rows match filter"
+_OF_ONE_FILE_ADVICE = (
+    "Iceberg replaces whole files, and this file also has, or may have, rows of other batches. No "
+    "row was written or deleted. Partition the table by the event_time, in parts that are no "
+    "larger than batch_size and in UTC, for example partition_by: days(NAME), and build it again: "
+    "dbt run --full-refresh."
+)
 _NO_SPACE, _DENIED = "No space left on device", "(Permission denied)"
 _IN_LOG = re.compile(r"reading file \S*/_delta_log/")
 
@@ -196,6 +204,8 @@ def _advice(message: str) -> str | None:
         return _NOT_PERMITTED
     if _NESTED_DATABASES in message:
         return _UNKNOWN_CATALOG
+    if _OF_ONE_FILE in message:
+        return _OF_ONE_FILE_ADVICE
     advice = _ADVICE.get(condition(message) or "")
     return _DAMAGED_LOG if advice == _DAMAGED_FILE and _IN_LOG.search(message) else advice
 

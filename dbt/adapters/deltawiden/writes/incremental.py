@@ -244,8 +244,9 @@ class IncrementalWrites:
         if spec.strategy == MERGE and not write.is_merge_replaced:
             clauses = checked_clauses(self._backend, self._evolution.value_check, spec, target)
             return replace(write, merge_clauses=clauses, match_keys=_match_keys(context, spec))
-        can_replace_where = bool(existing.is_delta) and not plan.write.computed
-        if can_replace_where and write.replaced is not None:
+        can_replace_where = not plan.write.computed
+        # Iceberg has the values of a condition, and no text.
+        if can_replace_where and write.replaced is not None and existing.is_delta:
             can_replace_where = self._has_exact_text(write.replaced)
         return replace(write, can_replace_where=can_replace_where)
 

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from dbt.adapters.spark.relation import SparkRelation
-from pyspark.sql.types import AtomicType, DataType
 
 from dbt.adapters.deltawiden.config.merge_clauses import SOURCE_ALIAS, TARGET_ALIAS, MergeClauses
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec
@@ -195,10 +194,12 @@ class ModelWrite:
         """Replace rows in one commit: those of a batch, or those that a condition selects.
 
         ``replace where`` writes columns by position, and supports only conditions that compare
-        columns with values. Otherwise a MERGE does it.
+        columns with values. Otherwise a MERGE does it. Iceberg replaces whole files, and refuses to
+        if the condition does not select all rows of one.
 
         Source:
             https://docs.delta.io/latest/delta-batch.html#selective-overwrite
+            https://iceberg.apache.org/javadoc/latest/org/apache/iceberg/OverwriteFiles.html
         """
         rows = self._checked_rows(replaced)
         if self.can_replace_where:
@@ -219,22 +220,13 @@ class ModelWrite:
         nulls = "null, " * len(columns)
         return (
             f"merge into {self.target}\n"
-            f"using (select {', '.join(renamed)}, -1 - {self._spread} as {_KEY}\n"
+            f"using (select {', '.join(renamed)}, -1 - cast(1024 * rand() as int) as {_KEY}\n"
             f"from ({rows}) union all select {nulls}0) as {SOURCE_ALIAS}\n"
             f"on {_KEY} = case when {replaced.condition} then 0 end\n"
             "when matched then delete\n"
             f"when not matched and {_KEY} < 0 then insert {self._written} "
             f"values ({', '.join(names)})"
         )
-
-    @property
-    def _spread(self) -> str:
-        """A number below 1024, by which Spark can distribute the rows to insert."""
-        if not self.existing.is_iceberg:
-            return "cast(1024 * rand() as int)"
-        # Spark evaluates the source twice, and refuses one with random numbers.
-        hashed = (column.quoted for column in self.plan.write.columns if _has_hash(column.type))
-        return f"pmod(hash({', '.join(hashed)}), 1024)"
 
     def _checked_rows(self, replaced: Batch | ReplaceWhere) -> str:
         selected = (
@@ -271,11 +263,6 @@ class ModelWrite:
 
     def _types_unchanged(self, by_position: bool = False) -> str:
         return types_unchanged_clause(self.plan, self.existing, by_position)
-
-
-def _has_hash(data_type: DataType) -> bool:
-    """Return whether Spark has a hash of a type. It has none of maps and variants."""
-    return isinstance(data_type, AtomicType) and data_type.typeName() != "variant"
 
 
 def source_sql(plan: Plan, view: SparkRelation, selected: str, table: SparkRelation) -> str:
