@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.functional.operate import document
 from tests.functional.support import dbt
 
 MODEL = """
@@ -57,9 +58,24 @@ OF_TABLE = {
         "3 as id, 4 as n",
     ),
 }
+BATCHES = """
+{{{{ config(materialized='incremental', incremental_strategy='microbatch', event_time='at',
+          begin='2026-01-01', batch_size='year', lookback=0, {config}) }}}}
+select 2 as id, current_timestamp() as at
+"""
+MERGED = """
+{{ config(materialized='incremental', incremental_strategy='merge', unique_key='id',
+          on_schema_change='append_new_columns') }}
+select 1 as id, 2 as added
+"""
+REFUSED = {
+    "batches": "requires a `partition_by` config for a table that is not Delta's: a column that is "
+    "of grain year",
+    "merged": "choose this strategy when file_format is set to 'delta' or 'iceberg' or 'hudi'",
+}
 OVERWRITTEN = """
 {{ config(materialized='incremental', incremental_strategy='insert_overwrite', partition_by='p') }}
-select {{ var('step') }} as n, 1 as p
+select {{ var('step', 2) }} as n, 1 as p
 """
 
 
@@ -74,21 +90,46 @@ class TestATableOfAnotherFormatThanTheModel:
         }
         names = ", ".join(f"{{name: {name}, {COLUMNS}}}" for name in ("described", "of_delta"))
         models["overwritten.sql"] = OVERWRITTEN
+        models["merged.sql"] = MERGED
+        models["batches.sql"] = BATCHES.format(config="")
+        models["batches_of_delta.sql"] = BATCHES.format(config="file_format='parquet'")
         models["after.sql"] = (
             "{{ config(materialized='table') }} select * from {{ ref('overwritten') }}"
         )
         return {**models, "models.yml": f"models: [{names}]"}
 
     @pytest.fixture(scope="class")
-    def run(self, project, spark):
+    def planned(self, project, spark):
+        """The plan of each model, before anything is run."""
         schema = project.test_schema
         for name, (definition, _, _) in OF_TABLE.items():
             spark.sql(f"create table {schema}.{name} {definition}")
         made = f"create table {schema}.overwritten using parquet partitioned by (p)"
         spark.sql(f"{made} as select 1 as n, 1 as p")
+        of_batches = "as select 1 as id, timestamp'2025-01-01' as at"
+        spark.sql(f"create table {schema}.batches using parquet {of_batches}")
+        spark.sql(f"create table {schema}.batches_of_delta using delta {of_batches}")
+        spark.sql(f"create table {schema}.merged using parquet as select 1 as id")
         # The session caches the files of the table.
         assert spark.table(f"{schema}.overwritten").count() == 1
+        return {each["model"]: each.get("error") for each in document("plan")["tables"]}
+
+    @pytest.fixture(scope="class")
+    def run(self, planned):
         return dbt("run", step=2)
+
+    @pytest.mark.parametrize("name", REFUSED)
+    def test_needs_what_the_strategy_needs_for_its_format(self, planned, run, table, name):
+        assert REFUSED[name] in planned[name], planned
+        assert REFUSED[name] in run.message(name)
+        assert len(table(name).rows()) == 1
+        assert "added" not in table(name).types
+
+    def test_of_delta_has_batches_without_partitions(self, planned, run, table):
+        name = "batches_of_delta"
+        assert planned[name] is None
+        assert run.status(name) == "success", run.message(name)
+        assert table(name).rows("id") == [(1,), (2,)]
 
     def test_has_the_checks_of_its_format(self, run, table):
         assert "With file_format orc, it would be read as another value" in run.message("in_orc")

@@ -35,7 +35,7 @@ class ModelSpec:
         backfills: whether the rows that exist get values for new columns.
         defaults: the default values that an enforced contract declares, by column in lower case.
         event_time: the column by which a row of a microbatch model is in a batch.
-        is_by_hour: whether the batches of a microbatch model are hours.
+        batch_size: what the batches of a microbatch model are, for example hours.
         is_own: whether a macro of the project makes the statement, or the MERGE. What it needs is
             not known.
     """
@@ -57,7 +57,7 @@ class ModelSpec:
     backfills: bool = False
     defaults: Mapping[str, str] = field(default_factory=dict)
     event_time: str = ""
-    is_by_hour: bool = False
+    batch_size: str = ""
     is_own: bool = False
 
     @property
@@ -96,5 +96,5 @@ def read_model_spec(
         backfills=bool(config.get(BACKFILL)),
         defaults=declared_defaults(config, columns or {}),
         event_time=str(config.get("event_time") or ""),
-        is_by_hour=str(config.get("batch_size") or "") == "hour",
+        batch_size=str(config.get("batch_size") or ""),
     )

@@ -29,6 +29,11 @@ DELETE_INSERT = "delete+insert"
 STRATEGIES = ("append", MERGE, INSERT_OVERWRITE, MICROBATCH, REPLACE_WHERE, DELETE_INSERT)
 """The incremental strategies whose statements the adapter makes."""
 
+NO_MERGE = (
+    "incremental_strategy: Invalid incremental strategy provided: merge. You can only "
+    "choose this strategy when file_format is set to 'delta' or 'iceberg' or 'hudi'"
+)
+
 _MERGED_FORMATS = (DELTA, "iceberg", "hudi")
 _FORMATS = (
     *("text", "csv", "json", "jdbc", "parquet", "orc", "hive", "delta", "iceberg", "libsvm"),
@@ -102,20 +107,7 @@ def _format_problems(config: Mapping[str, Any], strategy: str) -> Iterator[str]:
             f"{', '.join(_FORMATS)}"
         )
     elif strategy == MERGE and file_format not in _MERGED_FORMATS:
-        yield (
-            "incremental_strategy: Invalid incremental strategy provided: merge. You can only "
-            "choose this strategy when file_format is set to 'delta' or 'iceberg' or 'hudi'"
-        )
-    elif (
-        strategy == MICROBATCH
-        and file_format not in (DELTA, "iceberg")
-        and not config.get("partition_by")
-    ):
-        yield (
-            "partition_by: The 'microbatch' incremental strategy requires a `partition_by` config "
-            "for a table that is not Delta's: a column that is of grain "
-            f"{config.get('batch_size')}. With `file_format: delta` it needs none."
-        )
+        yield NO_MERGE
 
 
 def _merge_problems(config: Mapping[str, Any], strategy: str) -> Iterator[str]:

@@ -17,6 +17,7 @@ from dbt.adapters.deltawiden.config.strategies import (
     INSERT_OVERWRITE,
     MERGE,
     MICROBATCH,
+    NO_MERGE,
     REPLACE_WHERE,
 )
 from dbt.adapters.deltawiden.config.table_properties import changed_properties
@@ -139,6 +140,8 @@ class TableEvolution:
                 strategy can't be rendered for the columns of the table.
             DbtDatabaseError: an ``update set`` of its MERGE is not valid.
         """
+        if not (spec.is_own or table.is_delta or table.is_iceberg):
+            _check_format(spec, table)
         keys = columns_named(spec.unique_key)
         if spec.strategy == REPLACE_WHERE:
             keys = _columns_of_condition(spec.predicates, renamed_schema(spec.renames, schemas[1]))
@@ -147,7 +150,7 @@ class TableEvolution:
             plan = require_not_refused(plan.refusing(refused_keys(plan.write)))
             _check_unique_key(plan, spec.unique_key)
         if spec.strategy == MICROBATCH and not spec.is_own:
-            event_time_column(plan.write.columns, spec.event_time, spec.is_by_hour)
+            event_time_column(plan.write.columns, spec.event_time, spec.batch_size == "hour")
         if spec.strategy == MERGE and not spec.is_own:
             updated_columns(spec, plan.write)
             stored = renamed_schema(spec.renames, schemas[1])
@@ -274,6 +277,18 @@ class TableEvolution:
         except (DbtRuntimeError, NoSuchLeaf) as failed:
             logger.debug(f"The types of {plan.table} are not those of the plan: {failed}")
             return True
+
+
+def _check_format(spec: ModelSpec, table: SparkRelation) -> None:
+    """Refuse a strategy that a table which is not Delta's or Iceberg's can't have as it is."""
+    if spec.strategy == MERGE and not table.is_hudi:
+        raise CompilationError(NO_MERGE)
+    if spec.strategy == MICROBATCH and not spec.partition_by:
+        raise CompilationError(
+            "partition_by: The 'microbatch' incremental strategy requires a `partition_by` config "
+            f"for a table that is not Delta's: a column that is of grain {spec.batch_size}. With "
+            "`file_format: delta` it needs none."
+        )
 
 
 def _columns_of_condition(predicates: Iterable[str], table: StructType) -> frozenset[str]:
