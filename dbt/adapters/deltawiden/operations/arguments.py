@@ -54,7 +54,8 @@ def _check_names(operation: str, argument: str, given: Any) -> None:
     names = given if isinstance(given, (list, tuple)) and not is_one else (given,)
     if given is not None and not all(isinstance(name, str) for name in names):
         accepted = "a name" if is_one else "a name, or a list of names"
-        raise _wrong(operation, argument, given, f"{accepted}. Write a number in quotes: '2024'")
+        accepted += "" if isinstance(names[0], list) else ". Write a number in quotes: '2024'"
+        raise _wrong(operation, argument, given, accepted)
 
 
 def column_names(operation: str, argument: str, given: Any) -> Sequence[str]:

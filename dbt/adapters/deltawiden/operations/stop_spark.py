@@ -22,11 +22,11 @@ class StoppedSparks:
         """The JSON document of the result."""
         sparks = [
             {
-                "process": stopped.spark.jvm.pid,
-                "folder": stopped.spark.folder,
+                **({"process": spark.jvm.pid, "folder": spark.folder} if spark else {}),
                 **({"error": stopped.error} if stopped.error else {}),
             }
             for stopped in self.each
+            for spark in [stopped.spark]
         ]
         return {"operation": self.operation, "sparks": sparks, "failed": len(self.failed)}
 
@@ -62,4 +62,5 @@ def stop_sparks(everywhere: bool) -> StoppedSparks:
 
 
 def _named(stopped: Stopped) -> str:
-    return f"process {stopped.spark.jvm.pid}, started in {stopped.spark.folder}"
+    spark = stopped.spark
+    return f"process {spark.jvm.pid}, started in {spark.folder}" if spark else "not known"
