@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.functional.support import dbt
+from tests.functional.support import dbt, needs_delta_4
 
 CONFIG = """
 {{ config(materialized='incremental', incremental_strategy='merge', unique_key='id',
@@ -23,6 +23,8 @@ MODEL = (
 MODELS = {
     "updated.sql": MODEL.replace("MORE", "merge_update_columns=['w']"),
     "conditioned.sql": MODEL.replace("MORE", "matched_condition='true'"),
+    # Without a macro of the project, a model can have only one of the two.
+    "both.sql": MODEL.replace("MORE", "merge_update_columns='v', merge_exclude_columns='w'"),
 }
 MERGE = """
 {%% macro %sget_merge_sql(target, source, unique_key, dest_columns, incremental_predicates) %%}
@@ -72,7 +74,7 @@ class TestMergeOfTheProject:
             assert "the value 7.9 (double) for the column v" in run.message(model)
             assert table(model).rows() == [(1, 1, 1)]
         run = dbt("run", v="7.0D")
-        for model in ("updated", "conditioned"):
+        for model in ("updated", "conditioned", "both"):
             assert run.status(model) == "success", run.message(model)
             assert table(model).rows() == expected
 
@@ -132,6 +134,45 @@ class TestStrategyThatCallsTheMergeOfDbt:
         run = dbt("run", v="7.0D")
         assert run.status("again") == "success", run.message("again")
         assert table("again").rows() == UPDATED
+
+
+OWN_FORMATS = """
+{% macro dbt_spark_validate_get_file_format(file_format) %}{{ return(file_format) }}{% endmacro %}
+{% macro dbt_spark_validate_get_incremental_strategy(strategy, file_format) %}
+  {{ return(strategy) }}
+{% endmacro %}
+{% macro spark__get_merge_sql(target, source, unique_key, dest_columns, incremental_predicates) %}
+  insert into {{ target }} select id, v + 1 as v from {{ source.include(schema=false) }}
+{% endmacro %}
+"""
+OF_FORMAT = """
+{{{{ config(materialized='incremental', incremental_strategy='{}', file_format='{}',
+          options={{'rowTag': 'row'}}) }}}}
+select 1 as id, 2 as v
+"""
+
+
+@needs_delta_4  # With Spark 4, which can write XML.
+class TestFormatsOfTheProject:
+    @pytest.fixture(scope="class")
+    def models(self):
+        # dbt-spark accepts neither.
+        return {
+            "appended.sql": OF_FORMAT.format("append", "xml"),
+            "merged.sql": OF_FORMAT.format("merge", "parquet"),
+        }
+
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"own.sql": OWN_FORMATS}
+
+    def test_have_the_strategies_that_its_macros_accept(self, project, table):
+        for _ in range(2):
+            run = dbt("run")
+            assert run.status("appended") == "success", run.message("appended")
+            assert run.status("merged") == "success", run.message("merged")
+        assert table("appended").rows() == [(1, 2), (1, 2)]
+        assert table("merged").rows() == [(1, 2), (1, 3)]
 
 
 OWN_MICROBATCH = """

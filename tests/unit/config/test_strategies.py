@@ -7,7 +7,6 @@ from dbt_common.exceptions import DbtConfigError
 
 from dbt.adapters.deltawiden.config.merge_clauses import MergeClauses, read_merge_clauses
 from dbt.adapters.deltawiden.config.strategies import (
-    has_own_macro,
     has_own_statement,
     strategy_problems,
 )
@@ -140,8 +139,8 @@ OWN = {**MERGE, "incremental_strategy": "own", "matched_condition": "true"}
 )
 def test_a_macro_of_the_project_says_itself_what_it_needs(config: dict[str, object]):
     assert strategy_problems(config)
-    assert strategy_problems(config, lambda strategy: True) == []
-    assert strategy_problems(config, lambda strategy: strategy == "merge")
+    assert strategy_problems(config, lambda name: True) == []
+    assert strategy_problems(config, lambda name: name == "get_merge_sql")
 
 
 @pytest.mark.parametrize(
@@ -151,11 +150,12 @@ def test_a_macro_of_the_project_says_itself_what_it_needs(config: dict[str, obje
 def test_only_a_macro_from_outside_dbt_is_the_projects_own(package: str, is_own: bool):
     class Macros:
         def find_macro_by_name(self, name: str, project: str, within: object) -> object:
-            assert (name, project) == ("get_incremental_delete_insert_sql", "shop")
-            return SimpleNamespace(package_name=package)
+            assert project == "shop"
+            is_asked = name == "get_incremental_delete_insert_sql"
+            return SimpleNamespace(package_name=package) if is_asked else None
 
-    assert has_own_macro(Macros(), "shop", "delete+insert") is is_own
-    assert not has_own_macro(None, "shop", "delete+insert")
+    assert has_own_statement(Macros(), "shop", "delete+insert") is is_own
+    assert not has_own_statement(None, "shop", "delete+insert")
 
 
 @pytest.mark.parametrize(("package", "is_own"), [("shop", True), ("dbt_deltawiden", False)])
@@ -168,14 +168,39 @@ def test_a_materialization_from_outside_dbt_can_have_any_strategy(package: str, 
             assert (project, names) == ("shop", ("incremental", "deltawiden"))
             return SimpleNamespace(package_name=package)
 
-    assert has_own_macro(Macros(), "shop", "any") is is_own
+    assert has_own_statement(Macros(), "shop", "any") is is_own
+
+
+def macros_of(own: str) -> type:
+    """The macros of dbt, with one of the project's own."""
+
+    class Macros:
+        def find_macro_by_name(self, asked: str, project: str, within: object) -> object:
+            if asked == own:
+                return SimpleNamespace(package_name="shop")
+            is_of_dbt = asked in ("get_incremental_microbatch_sql", "get_merge_sql")
+            is_of_dbt = is_of_dbt or asked == "get_merge_update_columns"
+            return SimpleNamespace(package_name="dbt") if is_of_dbt else None
+
+    return Macros
+
+
+@pytest.mark.parametrize(
+    ("name", "strategy", "is_own"),
+    [
+        ("spark__get_incremental_microbatch_sql", "microbatch", True),
+        ("deltawiden__get_incremental_microbatch_sql", "microbatch", True),
+        # dbt has no macro of this name, which dispatch would need.
+        ("spark__get_incremental_upsert_sql", "upsert", False),
+    ],
+)
+def test_a_macro_that_dispatch_finds_is_the_projects_own(name: str, strategy: str, is_own: bool):
+    assert has_own_statement(macros_of(name)(), "shop", strategy) is is_own
 
 
 @pytest.mark.parametrize("name", ["get_merge_sql", "spark__get_merge_update_columns", "other"])
 def test_a_merge_is_the_projects_own_by_its_own_macros(name: str):
-    class Macros:
-        def find_macro_by_name(self, asked: str, project: str, within: object) -> object:
-            return SimpleNamespace(package_name="shop") if asked == name else None
+    Macros = macros_of(name)
 
     assert has_own_statement(Macros(), "shop", "merge") is (name != "other")
     assert not has_own_statement(None, "shop", "merge")

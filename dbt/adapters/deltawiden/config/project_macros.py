@@ -65,7 +65,6 @@ def writer_of_project(
 
 def has_own(macros: MacroResolverProtocol, project: str, name: str) -> bool:
     """Return whether the project or a package has a macro that a call of a built-in one runs."""
-    names = (f"{prefix}{name}" for prefix in _PREFIXES)
-    return any(
-        is_macro_of_project(macros.find_macro_by_name(each, project, None)) for each in names
-    )
+    found = [macros.find_macro_by_name(f"{each}{name}", project, None) for each in _PREFIXES]
+    # Without a macro of the name itself, nothing calls those that dispatch finds.
+    return found[0] is not None and any(map(is_macro_of_project, found))

@@ -1,6 +1,7 @@
 """Check the configuration of strategies and backfills: keys that need or exclude each other."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from dbt.adapters.contracts.macros import MacroResolverProtocol
@@ -13,12 +14,7 @@ from dbt.adapters.deltawiden.config.merge_clauses import (
 )
 from dbt.adapters.deltawiden.config.model import DELTA, file_format_of
 from dbt.adapters.deltawiden.config.policy import problem
-from dbt.adapters.deltawiden.config.project_macros import (
-    MERGE_MACROS,
-    has_own,
-    is_macro_of_project,
-    writer_of_project,
-)
+from dbt.adapters.deltawiden.config.project_macros import MERGE_MACROS, has_own, writer_of_project
 
 MERGE = "merge"
 INSERT_OVERWRITE = "insert_overwrite"
@@ -40,6 +36,8 @@ _FORMATS = (
     "hudi",
 )
 """The file formats of dbt-spark's incremental models."""
+NOT_MERGED = frozenset(_FORMATS).difference(_MERGED_FORMATS)
+"""Those whose tables can't have a MERGE. A format of a project's own can have one."""
 
 
 def strategy_of(config: Mapping[str, Any]) -> str:
@@ -55,20 +53,21 @@ def strategy_problems(
     One line for each problem: the key, what is wrong and what to do.
 
     Args:
-        is_own: returns whether a strategy is a macro of the project. What such a macro needs is not
-            known.
+        is_own: returns whether a macro is the project's: ``has_own_macro``. What such a macro needs
+            is not known.
     """
     if config.get("materialized") != "incremental":
         return []
     strategy = strategy_of(config)
-    if strategy not in STRATEGIES and not is_own(strategy):
+    is_own_strategy = _is_own_strategy(is_own, strategy)
+    if strategy not in STRATEGIES and not is_own_strategy:
         return [
             f"incremental_strategy: Invalid incremental strategy provided: {strategy}. Expected "
             f"one of: {', '.join(STRATEGIES)}"
         ]
-    problems = [*_merge_problems(config, strategy)]
-    if not is_own(strategy):
-        problems += [*_format_problems(config, strategy), *_replacement_problems(config, strategy)]
+    problems = [*_merge_problems(config, strategy), *_format_problems(config, strategy, is_own)]
+    if not is_own_strategy:
+        problems += _statement_problems(config, strategy)
     return problems
 
 
@@ -81,32 +80,33 @@ def strategy_macro(strategy: str) -> str:
     return f"get_incremental_{strategy.replace('+', '_')}_sql"
 
 
-def has_own_macro(macros: MacroResolverProtocol | None, project: str, strategy: str) -> bool:
-    """Return whether the project has a macro of its own for a strategy, or materialization."""
-    if writer_of_project(macros, project, "deltawiden", "incremental"):
-        return True
-    name = strategy_macro(strategy)
-    return macros is not None and is_macro_of_project(
-        macros.find_macro_by_name(name, project, None)
-    )
+def has_own_macro(macros: MacroResolverProtocol | None, project: str, name: str) -> bool:
+    """Return whether the project has a macro of its own, or an incremental materialization."""
+    is_all_own = bool(writer_of_project(macros, project, "deltawiden", "incremental"))
+    return is_all_own or (macros is not None and has_own(macros, project, name))
 
 
 def has_own_statement(macros: MacroResolverProtocol | None, project: str, strategy: str) -> bool:
     """Return whether a macro of the project makes the statement of a strategy, or its MERGE."""
-    if strategy != MERGE:
-        return has_own_macro(macros, project, strategy)
-    return macros is not None and any(has_own(macros, project, name) for name in MERGE_MACROS)
+    return _is_own_strategy(partial(has_own_macro, macros, project), strategy)
 
 
-def _format_problems(config: Mapping[str, Any], strategy: str) -> Iterator[str]:
+def _is_own_strategy(is_own: Callable[[str], bool], strategy: str) -> bool:
+    return any(map(is_own, MERGE_MACROS if strategy == MERGE else [strategy_macro(strategy)]))
+
+
+def _format_problems(
+    config: Mapping[str, Any], strategy: str, is_own: Callable[[str], bool]
+) -> Iterator[str]:
     """Find a file format that dbt-spark's incremental models or MERGE statements can't have."""
     file_format = file_format_of(config)
-    if file_format not in _FORMATS:
+    can_merge = strategy != MERGE or file_format in _MERGED_FORMATS
+    if file_format not in _FORMATS and not is_own("dbt_spark_validate_get_file_format"):
         yield (
             f"file_format: Invalid file format provided: {file_format}. Expected one of: "
             f"{', '.join(_FORMATS)}"
         )
-    elif strategy == MERGE and file_format not in _MERGED_FORMATS:
+    elif not (can_merge or is_own("dbt_spark_validate_get_incremental_strategy")):
         yield NO_MERGE
 
 
@@ -121,8 +121,6 @@ def _merge_problems(config: Mapping[str, Any], strategy: str) -> Iterator[str]:
     configured = [key for key in CLAUSE_KEYS if config.get(key)]
     if strategy == MERGE:
         yield from _clause_problems(config, read_merge_clauses(config))
-        if config.get("merge_update_columns") and config.get("merge_exclude_columns"):
-            yield f"merge_update_columns, merge_exclude_columns: {BOTH_COLUMNS}"
     elif configured and strategy in STRATEGIES:
         yield (
             f"{', '.join(configured)}: for incremental_strategy: merge only; got {strategy!r}. "
@@ -156,7 +154,10 @@ def configured_predicates(config: Mapping[str, Any]) -> str | Sequence[str] | No
     return config.get("predicates") or config.get("incremental_predicates")
 
 
-def _replacement_problems(config: Mapping[str, Any], strategy: str) -> Iterator[str]:
+def _statement_problems(config: Mapping[str, Any], strategy: str) -> Iterator[str]:
+    columns = ("merge_update_columns", "merge_exclude_columns")
+    if strategy == MERGE and all(map(config.get, columns)):
+        yield f"{', '.join(columns)}: {BOTH_COLUMNS}"
     file_format = file_format_of(config)
     if strategy in (REPLACE_WHERE, DELETE_INSERT) and file_format != DELTA:
         yield (

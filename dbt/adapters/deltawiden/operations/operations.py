@@ -183,10 +183,12 @@ class Operations:
         project = adapter.config.project_name
         return writer_of_project(self.manifest, project, adapter.type(), materialized)
 
+    def _of_project(self, has_own: Callable[..., bool]) -> Callable[[str], bool]:
+        return partial(has_own, self.manifest, self.context["adapter"].config.project_name)
+
     def _check_node(self, node: Node) -> None:
         """Refuse what the run of a node refuses before it reads a table: keys and folder."""
-        is_own = partial(has_own_macro, self.manifest, self.context["adapter"].config.project_name)
-        require_accepted(node["config"], full_name(node), is_own)
+        require_accepted(node["config"], full_name(node), self._of_project(has_own_macro))
         self.check_folder(str(node["unique_id"]))
 
     def _check_views(self, node: Node, query: str) -> None:
@@ -220,9 +222,7 @@ class Operations:
             self.services.view_finder,
             partial(node_query, self.context, compiled),
             selection.node_relation,
-            is_own=partial(
-                has_own_statement, self.manifest, self.context["adapter"].config.project_name
-            ),
+            is_own=self._of_project(has_own_statement),
         )
 
     def audit_lossy_writes(
