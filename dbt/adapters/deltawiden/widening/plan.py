@@ -6,6 +6,7 @@ from operator import attrgetter
 
 from pyspark.sql.types import StructField, StructType, UserDefinedType
 
+from dbt.adapters.deltawiden.config.merge_clauses import MergeClauses
 from dbt.adapters.deltawiden.delta.protocol import COLUMN_MAPPING
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.identifiers import quote
@@ -40,6 +41,7 @@ class Plan:
         lossy: under ``on_schema_change: ignore``, the leaves that do not store every value exactly.
         ignored_columns: under ``on_schema_change: ignore``, the columns of the model that are not
             written.
+        clauses: the checked clauses of a MERGE, if no step comes before it.
     """
 
     table: str
@@ -48,6 +50,7 @@ class Plan:
     refusals: tuple[Refusal, ...] = ()
     lossy: tuple[TypeDifference, ...] = ()
     ignored_columns: tuple[FieldDifference, ...] = ()
+    clauses: MergeClauses | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "steps", tuple(sorted(self.steps, key=attrgetter("stage"))))

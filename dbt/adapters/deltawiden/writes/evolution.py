@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Container, Iterable, Sequence
+from dataclasses import replace
 from functools import cache, partial
 
 from dbt.adapters.events.logging import AdapterLogger
@@ -18,6 +19,7 @@ from dbt.adapters.deltawiden.config.strategies import (
     MERGE,
     MICROBATCH,
     NO_MERGE,
+    NOT_MERGED,
     REPLACE_WHERE,
 )
 from dbt.adapters.deltawiden.config.table_properties import changed_properties
@@ -25,7 +27,7 @@ from dbt.adapters.deltawiden.config.validation import columns_named
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.conflicts import is_conflict, retry_same_commit
 from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
-from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
+from dbt.adapters.deltawiden.delta.relations import provider, relation_path, relation_sql
 from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName
 from dbt.adapters.deltawiden.widening.clustering import plan_clustering
 from dbt.adapters.deltawiden.widening.plan import Plan
@@ -155,7 +157,8 @@ class TableEvolution:
             updated_columns(spec, plan.write)
             stored = renamed_schema(spec.renames, schemas[1])
             after = schema_at_write(stored, plan.changes, plan.new) if plan.before else None
-            checked_clauses(self._backend, self.value_check, spec, table, after)
+            clauses = checked_clauses(self._backend, self.value_check, spec, table, stored, after)
+            plan = replace(plan, clauses=None if plan.before else clauses)
         if query:
             self._refuse_self_reference(plan, table, query)
         return plan
@@ -281,7 +284,7 @@ class TableEvolution:
 
 def _check_format(spec: ModelSpec, table: SparkRelation) -> None:
     """Refuse a strategy that a table which is not Delta's or Iceberg's can't have as it is."""
-    if spec.strategy == MERGE and not table.is_hudi:
+    if spec.strategy == MERGE and provider(table) in NOT_MERGED:
         raise CompilationError(NO_MERGE)
     if spec.strategy == MICROBATCH and not spec.partition_by:
         raise CompilationError(

@@ -242,7 +242,9 @@ class IncrementalWrites:
             attempts.forbid_retry()
             return write
         if spec.strategy == MERGE and not write.is_merge_replaced:
-            clauses = checked_clauses(self._backend, self._evolution.value_check, spec, target)
+            clauses = plan.clauses or checked_clauses(
+                self._backend, self._evolution.value_check, spec, target
+            )
             return replace(write, merge_clauses=clauses, match_keys=_match_keys(context, spec))
         can_replace_where = not plan.write.computed
         # Iceberg has the values of a condition, and no text.

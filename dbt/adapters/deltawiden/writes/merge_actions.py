@@ -100,6 +100,7 @@ def checked_clauses(
     value_check: ValueCheckOf,
     spec: ModelSpec,
     table: SparkRelation,
+    schema: StructType | None = None,
     future: StructType | None = None,
 ) -> MergeClauses:
     """Return the clauses of a model's MERGE.
@@ -108,6 +109,7 @@ def checked_clauses(
     write a value that its column does not store exactly.
 
     Args:
+        schema: the table's schema now, if it is known.
         future: the schema that the table will have at the write. None if it has it already.
 
     Raises:
@@ -123,7 +125,7 @@ def checked_clauses(
         raise CompilationError(f"{_KEY}: the text after update set {error}") from error
     if not spec.checks_values:
         return clauses
-    schema = future or backend.table_schema(table)
+    schema = future or schema or backend.table_schema(table)
     pairs = _types(backend, assignments, clauses.target, table, future)
     check = value_check(spec.name, table, schema)
     checked = (
