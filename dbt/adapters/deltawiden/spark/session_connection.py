@@ -76,6 +76,7 @@ class SessionConnection(SparkConnectionWrapper):
         self._statement = ""
         self._last_cursor: SessionConnection | None = None
         self._analysed: tuple[str, DataFrame] | None = None
+        self._typed: tuple[str, DataFrame] | None = None
         self._job_description = JobDescription()
         self._has_copied = False
 
@@ -85,7 +86,7 @@ class SessionConnection(SparkConnectionWrapper):
 
     def cursor(self) -> "SessionConnection":
         """Return a new cursor, so that statements can be nested."""
-        self._last_cursor = SessionConnection(self.session)
+        self._last_cursor, self._typed = SessionConnection(self.session), None
         return self._last_cursor
 
     def use_copy(self) -> None:
@@ -120,7 +121,7 @@ class SessionConnection(SparkConnectionWrapper):
         self._frame = None
         self._rows = None
         self._last_cursor = None
-        self._analysed = None
+        self._analysed = self._typed = None
 
     def rollback(self, *args: Any, **kwargs: Any) -> None:
         """Do nothing: Spark has no transactions across statements."""
@@ -218,14 +219,19 @@ class SessionConnection(SparkConnectionWrapper):
         if analysed is not None and analysed[0] == query:
             return analysed[1].schema
         with errors_as_dbt_errors():
-            return self.session.sql(query).schema
+            self._typed = query, self.session.sql(query)
+            return self._typed[1].schema
 
     def analysed_plan(self, query: str) -> Any:
         """Return the analysed plan of a query, in a session with a JVM.
 
-        If the last statement created a view from the query, its plan is used. Otherwise the query
-        is analysed now, and the next ``query_schema`` of the same query uses the result.
+        If the last statement created a view from the query, its plan is used, or what
+        ``query_schema`` analysed after it. Otherwise the query is analysed now, and the next
+        ``query_schema`` of the same query uses the result.
         """
+        typed, self._typed = self._typed, None
+        if typed is not None and typed[0] == query:
+            return analysed_plan(typed[1])
         last = self._last_cursor
         if last is not None and last._frame is not None and last._statement.endswith(query.strip()):
             plan = analysed_plan(last._frame)
