@@ -1,5 +1,6 @@
 """The configuration that an incremental strategy needs, and the one that it excludes."""
 
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -7,7 +8,8 @@ from dbt_common.exceptions import DbtConfigError
 
 from dbt.adapters.deltawiden.config.merge_clauses import MergeClauses, read_merge_clauses
 from dbt.adapters.deltawiden.config.strategies import (
-    has_own_statement,
+    has_own_macro,
+    is_own_strategy,
     strategy_problems,
 )
 from dbt.adapters.deltawiden.config.validation import check_configuration
@@ -154,8 +156,8 @@ def test_only_a_macro_from_outside_dbt_is_the_projects_own(package: str, is_own:
             is_asked = name == "get_incremental_delete_insert_sql"
             return SimpleNamespace(package_name=package) if is_asked else None
 
-    assert has_own_statement(Macros(), "shop", "delete+insert") is is_own
-    assert not has_own_statement(None, "shop", "delete+insert")
+    assert is_own_strategy(partial(has_own_macro, Macros(), "shop"), "delete+insert") is is_own
+    assert not is_own_strategy(partial(has_own_macro, None, "shop"), "delete+insert")
 
 
 @pytest.mark.parametrize(("package", "is_own"), [("shop", True), ("dbt_deltawiden", False)])
@@ -168,7 +170,7 @@ def test_a_materialization_from_outside_dbt_can_have_any_strategy(package: str, 
             assert (project, names) == ("shop", ("incremental", "deltawiden"))
             return SimpleNamespace(package_name=package)
 
-    assert has_own_statement(Macros(), "shop", "any") is is_own
+    assert is_own_strategy(partial(has_own_macro, Macros(), "shop"), "any") is is_own
 
 
 def macros_of(own: str) -> type:
@@ -195,12 +197,12 @@ def macros_of(own: str) -> type:
     ],
 )
 def test_a_macro_that_dispatch_finds_is_the_projects_own(name: str, strategy: str, is_own: bool):
-    assert has_own_statement(macros_of(name)(), "shop", strategy) is is_own
+    assert is_own_strategy(partial(has_own_macro, macros_of(name)(), "shop"), strategy) is is_own
 
 
 @pytest.mark.parametrize("name", ["get_merge_sql", "spark__get_merge_update_columns", "other"])
 def test_a_merge_is_the_projects_own_by_its_own_macros(name: str):
     Macros = macros_of(name)
 
-    assert has_own_statement(Macros(), "shop", "merge") is (name != "other")
-    assert not has_own_statement(None, "shop", "merge")
+    assert is_own_strategy(partial(has_own_macro, Macros(), "shop"), "merge") is (name != "other")
+    assert not is_own_strategy(partial(has_own_macro, None, "shop"), "merge")

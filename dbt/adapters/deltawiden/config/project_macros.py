@@ -29,7 +29,7 @@ def is_replaced(context: Mapping[str, Any], name: str) -> bool:
     Source:
         https://docs.getdbt.com/reference/dbt-jinja-functions/dispatch
     """
-    return replacing_macro(context, name) is not None
+    return name in context and replacing_macro(context, name) is not None
 
 
 def replacing_macro(context: Mapping[str, Any], name: str) -> Any:

@@ -1,7 +1,6 @@
 """Check the configuration of strategies and backfills: keys that need or exclude each other."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from dbt.adapters.contracts.macros import MacroResolverProtocol
@@ -59,14 +58,14 @@ def strategy_problems(
     if config.get("materialized") != "incremental":
         return []
     strategy = strategy_of(config)
-    is_own_strategy = _is_own_strategy(is_own, strategy)
-    if strategy not in STRATEGIES and not is_own_strategy:
+    is_of_project = is_own_strategy(is_own, strategy)
+    if strategy not in STRATEGIES and not is_of_project:
         return [
             f"incremental_strategy: Invalid incremental strategy provided: {strategy}. Expected "
             f"one of: {', '.join(STRATEGIES)}"
         ]
     problems = [*_merge_problems(config, strategy), *_format_problems(config, strategy, is_own)]
-    if not is_own_strategy:
+    if not is_of_project:
         problems += _statement_problems(config, strategy)
     return problems
 
@@ -86,13 +85,10 @@ def has_own_macro(macros: MacroResolverProtocol | None, project: str, name: str)
     return is_all_own or (macros is not None and has_own(macros, project, name))
 
 
-def has_own_statement(macros: MacroResolverProtocol | None, project: str, strategy: str) -> bool:
-    """Return whether a macro of the project makes the statement of a strategy, or its MERGE."""
-    return _is_own_strategy(partial(has_own_macro, macros, project), strategy)
-
-
-def _is_own_strategy(is_own: Callable[[str], bool], strategy: str) -> bool:
-    return any(map(is_own, MERGE_MACROS if strategy == MERGE else [strategy_macro(strategy)]))
+def is_own_strategy(is_own: Callable[[str], bool], strategy: str) -> bool:
+    """Return whether one of the macros that are called for a strategy is the project's."""
+    names = MERGE_MACROS if strategy == MERGE else [strategy_macro(strategy)]
+    return strategy not in ("append", INSERT_OVERWRITE) and any(map(is_own, names))
 
 
 def _format_problems(

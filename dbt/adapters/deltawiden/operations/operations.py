@@ -10,7 +10,7 @@ from typing import Any
 from dbt.adapters.spark.relation import SparkRelation
 
 from dbt.adapters.deltawiden.config.project_macros import writer_of_project
-from dbt.adapters.deltawiden.config.strategies import has_own_macro, has_own_statement
+from dbt.adapters.deltawiden.config.strategies import has_own_macro, is_own_strategy
 from dbt.adapters.deltawiden.config.validation import require_accepted
 from dbt.adapters.deltawiden.operations.arguments import (
     SELECTING,
@@ -183,12 +183,12 @@ class Operations:
         project = adapter.config.project_name
         return writer_of_project(self.manifest, project, adapter.type(), materialized)
 
-    def _of_project(self, has_own: Callable[..., bool]) -> Callable[[str], bool]:
-        return partial(has_own, self.manifest, self.context["adapter"].config.project_name)
+    def _has_own(self, name: str) -> bool:
+        return has_own_macro(self.manifest, self.context["adapter"].config.project_name, name)
 
     def _check_node(self, node: Node) -> None:
         """Refuse what the run of a node refuses before it reads a table: keys and folder."""
-        require_accepted(node["config"], full_name(node), self._of_project(has_own_macro))
+        require_accepted(node["config"], full_name(node), self._has_own)
         self.check_folder(str(node["unique_id"]))
 
     def _check_views(self, node: Node, query: str) -> None:
@@ -222,7 +222,7 @@ class Operations:
             self.services.view_finder,
             partial(node_query, self.context, compiled),
             selection.node_relation,
-            is_own=self._of_project(has_own_statement),
+            is_own=partial(is_own_strategy, self._has_own),
         )
 
     def audit_lossy_writes(

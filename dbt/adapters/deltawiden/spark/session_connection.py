@@ -225,9 +225,8 @@ class SessionConnection(SparkConnectionWrapper):
     def analysed_plan(self, query: str) -> Any:
         """Return the analysed plan of a query, in a session with a JVM.
 
-        If the last statement created a view from the query, its plan is used, or what
-        ``query_schema`` analysed after it. Otherwise the query is analysed now, and the next
-        ``query_schema`` of the same query uses the result.
+        If ``query_schema`` has just analysed the query, or the last statement created a view from
+        it, that is used. Otherwise the next ``query_schema`` of the query uses this result.
         """
         typed, self._typed = self._typed, None
         if typed is not None and typed[0] == query:

@@ -13,15 +13,13 @@ from dbt_common.invocation import get_invocation_id
 
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec, read_model_spec
 from dbt.adapters.deltawiden.config.policy import Policy
-from dbt.adapters.deltawiden.config.project_macros import MERGE_MACROS, is_replaced
+from dbt.adapters.deltawiden.config.project_macros import is_replaced
 from dbt.adapters.deltawiden.config.strategies import (
-    DELETE_INSERT,
     INSERT_OVERWRITE,
     MERGE,
     MICROBATCH,
     REPLACE_WHERE,
-    STRATEGIES,
-    strategy_macro,
+    is_own_strategy,
 )
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_path
@@ -353,7 +351,7 @@ def _run(write: ModelWrite, run_write: Callable[[ModelWrite], Any]) -> None:
 def _spec(context: Context) -> ModelSpec:
     config = context["config"]
     spec = read_model_spec(config, config.model.name, context["model"]["columns"])
-    return replace(spec, is_own=bool(spec.strategy) and _is_own(spec.strategy, context))
+    return replace(spec, is_own=is_own_strategy(partial(is_replaced, context), spec.strategy))
 
 
 def _removes_rows(spec: ModelSpec) -> bool:
@@ -366,16 +364,6 @@ def _match_keys(context: Context, spec: ModelSpec) -> Callable[[str, str], str]:
     """Return what compares a key: as in dbt-adapters 1.24, a macro for a key that is no list."""
     macro = context.get("get_merge_unique_key_match") if spec.has_one_key else None
     return equal_keys if macro is None else lambda *names: str(macro(*names)).strip()
-
-
-def _is_own(strategy: str, context: Context) -> bool:
-    """Return whether a macro of the project makes the statement of a strategy, or its MERGE."""
-    if strategy == MERGE:
-        return any(is_replaced(context, name) for name in MERGE_MACROS)
-    if strategy not in (REPLACE_WHERE, DELETE_INSERT, MICROBATCH):
-        return strategy not in STRATEGIES
-    name = strategy_macro(strategy)
-    return name in context and is_replaced(context, name)
 
 
 def _unique_id(context: Context) -> str:

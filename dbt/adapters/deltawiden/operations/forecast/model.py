@@ -142,10 +142,7 @@ def _result(model: str, plan: Plan, policy: Policy) -> OperationResult:
     warnings = report.warning_texts(plan, policy.on_lossy_write)
     return OperationResult(
         model,
-        shown={
-            "what will run": "; ".join(plan.statements) or "nothing",
-            LOSSY: lossy,
-        },
+        shown={"what will run": "; ".join(plan.statements) or "nothing", LOSSY: lossy},
         values={
             "statements": plan.statements,
             "type_changes": [change.value for change in plan.changes],

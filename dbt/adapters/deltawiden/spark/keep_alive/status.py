@@ -69,10 +69,7 @@ def _time(seconds: float) -> str:
 
 @dataclass(frozen=True)
 class Stopped:
-    """What became of one kept Spark that was asked to end: the error says why it still runs.
-
-    It is None if its folder can't be read: nobody knows then where it was started.
-    """
+    """What became of one kept Spark, None if it can't be read: the error says why it still runs."""
 
     spark: KeptSpark | None
     error: str = ""
@@ -92,7 +89,8 @@ def stop_kept(everywhere: bool) -> list[Stopped]:
 def _stop(folder: SparkFolder, everywhere: bool) -> Stopped | None:
     seen = None
     try:
-        seen = _read(folder)
+        with folder.explained():
+            seen = folder.read()
         if seen is None or not (everywhere or seen.folder == os.getcwd()):
             return None
         with folder.explained(), folder.locked(_SECONDS_TO_LOCK):
@@ -109,13 +107,8 @@ def _stop(folder: SparkFolder, everywhere: bool) -> Stopped | None:
         return Stopped(seen, str(error.msg))
 
 
-def _read(folder: SparkFolder) -> KeptSpark | None:
-    with folder.explained():
-        return folder.read()
-
-
 def kept_elsewhere() -> list[str]:
     """Return the folders in which the user's other kept Sparks that run were started."""
-    found = map(_read, spark_folders(os.environ))
+    found = (folder.read() for folder in spark_folders(os.environ))
     running = {spark.folder for spark in found if spark is not None and spark.is_running}
     return sorted(running - {os.getcwd()})
