@@ -18,6 +18,8 @@ def model(query: str = OUTPUT, config: str = "") -> str:
 MODELS = {
     "undeclared.sql": model("select 1 as id, 'x' as added"),
     "other_case.sql": model("select 1 as id"),
+    "new.sql": model("select 1 as id, 'x' as added"),
+    "made_again.sql": "{{ config(materialized='table') }} select 1 as id, 'x' as added",
     "misspelt.sql": model(config="incremental_strategy='mrege'"),
     "capital.sql": model(config="incremental_strategy='Merge'"),
     "no_time.sql": model(EVENT, f"{BATCHES}='year', event_time='att'"),
@@ -31,6 +33,11 @@ models:
   - name: undeclared
     config: {contract: {enforced: true}}
     columns: [{name: id, data_type: int}]
+  - &undeclared
+    name: new
+    config: {contract: {enforced: true}}
+    columns: [{name: id, data_type: int}]
+  - {<<: *undeclared, name: made_again}
   - name: other_case
     config: {contract: {enforced: true}}
     columns: [{name: ID, data_type: int}]
@@ -87,6 +94,12 @@ class TestPlanIsTheRun:
         assert run.status(name) == "error"
         assert table(name).version == 0, table(name).history
         assert REFUSED[name] in planned[name].get("error", ""), planned[name]
+
+    def test_the_contract_of_a_table_that_is_made_is_checked(self, planned, run):
+        assert run.status("new") == run.status("made_again") == "error"
+        assert REFUSED["undeclared"] in planned["new"].get("error", ""), planned["new"]
+        (found,) = document("plan", models="made_again")["tables"]
+        assert REFUSED["undeclared"] in found.get("error", ""), found
 
     def test_a_model_that_was_a_view_is_made_again(self, planned, run, table):
         assert run.status("was_a_view") == "success", run.message("was_a_view")

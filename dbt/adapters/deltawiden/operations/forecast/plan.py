@@ -38,14 +38,13 @@ def plan(reader: Reader, selection: Selection, models: Names, apply: bool = Fals
     graph = NodeGraph(selection.graph)
 
     def decide(node: Node, types: WouldBeTypes) -> Planned | None:
-        if materialization(node) == "snapshot":
-            # Outside of plan_reached, so that it is the error of the node that was asked for.
-            if reader.analyse(graph, node, types) is None:
-                raise DbtRuntimeError(QUERY_NOT_KNOWN)
-            return forecast.plan_reached(node)
-        if materialization(node) != "incremental":
-            return made_again_planned(full_name(node))
-        return _plan_node(reader, graph, node, types)
+        reader.check(node)
+        if materialization(node) != "snapshot":
+            return _plan_node(reader, graph, node, types)
+        # Outside of plan_reached, so that it is the error of the node that was asked for.
+        if reader.analyse(graph, node, types) is None:
+            raise DbtRuntimeError(QUERY_NOT_KNOWN)
+        return forecast.plan_reached(node)
 
     asked = [str(node["unique_id"]) for node in nodes]
     types = WouldBeTypes(reader.backend)
@@ -57,25 +56,23 @@ def plan(reader: Reader, selection: Selection, models: Names, apply: bool = Fals
 
 
 def _plan_node(reader: Reader, graph: NodeGraph, node: Node, types: WouldBeTypes) -> Planned:
-    name = full_name(node)
-    reader.check(node)
-    table = reader.table(node)
-    if not isinstance(table, SparkRelation):
-        analysed = None
-        try:
-            analysed = reader.analyse(graph, node, types)
-        except SchemaChangeRefused:
+    name, table, found = full_name(node), reader.table(node), None
+    try:
+        found = reader.analyse(graph, node, types)
+    except DbtRuntimeError as error:
+        if isinstance(table, SparkRelation) or isinstance(error, SchemaChangeRefused):
             raise
-        except DbtRuntimeError:
-            pass  # The run itself will say what is wrong.
-        return new_table_planned(name, analysed[1] if analysed else StructType())
-    found = reader.analyse(graph, node, types)
-    if found is None:
-        raise DbtRuntimeError(QUERY_NOT_KNOWN)
-    query, output = found
-    differences = contract_differences(reader.backend, node, output) if has_contract(node) else []
-    if differences:
+        # Of a new table, the run itself will say what is wrong.
+    query, output = found or ("", StructType())
+    is_checked = found is not None and has_contract(node)
+    if is_checked and (differences := contract_differences(reader.backend, node, output)):
         lines = ["Its enforced contract no longer matches."]
         lines += [f"  {difference.text}" for difference in differences]
         raise CompilationError("\n".join([*lines, f"Do: {contract_command(name)}"]))
+    if not isinstance(table, SparkRelation):
+        return new_table_planned(name, output)
+    if materialization(node) != "incremental":
+        return made_again_planned(name, output, reader.backend.schema(table) if found else None)
+    if found is None:
+        raise DbtRuntimeError(QUERY_NOT_KNOWN)
     return reader.plan_model(node, table, output, query)
