@@ -156,10 +156,7 @@ def _statement_problems(config: Mapping[str, Any], strategy: str) -> Iterator[st
         yield f"{', '.join(columns)}: {BOTH_COLUMNS}"
     file_format = file_format_of(config)
     if strategy in (REPLACE_WHERE, DELETE_INSERT) and file_format != DELTA:
-        yield (
-            f"incremental_strategy: {strategy} replaces rows in one commit of a Delta table; got "
-            f"file_format {file_format!r}. Set file_format: delta, or use insert_overwrite."
-        )
+        yield only_of_delta(strategy, file_format)
     if strategy == DELETE_INSERT and not config.get("unique_key"):
         yield "unique_key: delete+insert needs the columns by which it finds the rows to replace."
     if strategy == REPLACE_WHERE and not configured_predicates(config):
@@ -167,6 +164,14 @@ def _statement_problems(config: Mapping[str, Any], strategy: str) -> Iterator[st
             "incremental_predicates: replace_where needs the condition for the rows to replace. "
             "To add rows only, use incremental_strategy: append."
         )
+
+
+def only_of_delta(strategy: str, file_format: str) -> str:
+    """Render the error that only a Delta table can have a strategy."""
+    return (
+        f"incremental_strategy: {strategy} replaces rows in one commit of a Delta table; got "
+        f"file_format {file_format!r}. Set file_format: delta, or use insert_overwrite."
+    )
 
 
 BOTH_COLUMNS = (

@@ -7,6 +7,7 @@ from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import CompilationError
 from pyspark.sql.types import StructType
 
+from dbt.adapters.deltawiden.config.model_spec import ModelSpec
 from dbt.adapters.deltawiden.config.strategies import MICROBATCH
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.sql.identifiers import quote, quote_once
@@ -29,6 +30,16 @@ def creates_table_by_batch(config: Any, model: Mapping[str, Any]) -> bool:
     is_microbatch = is_incremental and config.get("incremental_strategy") == MICROBATCH
     # With a microbatch macro of its own, a project can turn batches off.
     return is_microbatch and bool(model.get("batch"))
+
+
+def require_partitions(spec: ModelSpec) -> None:
+    """Refuse a microbatch model whose batches would replace all rows of a table."""
+    if not spec.partition_by:
+        raise CompilationError(
+            "partition_by: The 'microbatch' incremental strategy requires a `partition_by` config "
+            f"for a table that is not Delta's: a column that is of grain {spec.batch_size}. With "
+            "`file_format: delta` it needs none."
+        )
 
 
 def batch_checked_sql(schema: StructType, config: Any, model: Mapping[str, Any]) -> str:

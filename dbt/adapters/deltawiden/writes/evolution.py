@@ -21,6 +21,7 @@ from dbt.adapters.deltawiden.config.strategies import (
     NO_MERGE,
     NOT_MERGED,
     REPLACE_WHERE,
+    only_of_delta,
 )
 from dbt.adapters.deltawiden.config.table_properties import changed_properties
 from dbt.adapters.deltawiden.config.validation import columns_named
@@ -43,6 +44,7 @@ from dbt.adapters.deltawiden.widening.self_reference import (
 from dbt.adapters.deltawiden.widening.steps import ClusterBy, Stage, Step
 from dbt.adapters.deltawiden.writes.attempts import SchemaChangeFailed
 from dbt.adapters.deltawiden.writes.backfill import Backfill
+from dbt.adapters.deltawiden.writes.batches import require_partitions
 from dbt.adapters.deltawiden.writes.merge_actions import checked_clauses, updated_columns
 from dbt.adapters.deltawiden.writes.model_query import FullQuery
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused, require_not_refused
@@ -142,7 +144,7 @@ class TableEvolution:
                 strategy can't be rendered for the columns of the table.
             DbtDatabaseError: an ``update set`` of its MERGE is not valid.
         """
-        if not (spec.is_own or table.is_delta or table.is_iceberg):
+        if not (spec.is_own or table.is_delta):
             _check_format(spec, table)
         keys = columns_named(spec.unique_key)
         if spec.strategy == REPLACE_WHERE:
@@ -283,15 +285,15 @@ class TableEvolution:
 
 
 def _check_format(spec: ModelSpec, table: SparkRelation) -> None:
-    """Refuse a strategy that a table which is not Delta's or Iceberg's can't have as it is."""
+    """Refuse a strategy that a table which is not Delta's can't have as it is."""
+    if spec.strategy == REPLACE_WHERE:
+        raise CompilationError(only_of_delta(spec.strategy, provider(table)))
+    if table.is_iceberg:
+        return
     if spec.strategy == MERGE and provider(table) in NOT_MERGED:
         raise CompilationError(NO_MERGE)
-    if spec.strategy == MICROBATCH and not spec.partition_by:
-        raise CompilationError(
-            "partition_by: The 'microbatch' incremental strategy requires a `partition_by` config "
-            f"for a table that is not Delta's: a column that is of grain {spec.batch_size}. With "
-            "`file_format: delta` it needs none."
-        )
+    if spec.strategy == MICROBATCH:
+        require_partitions(spec)
 
 
 def _columns_of_condition(predicates: Iterable[str], table: StructType) -> frozenset[str]:

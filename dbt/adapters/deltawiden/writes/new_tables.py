@@ -1,6 +1,7 @@
 """What a query that creates or replaces a table needs: the check of partitions, table features."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from dbt.adapters.spark.relation import SparkRelation
@@ -15,6 +16,8 @@ from dbt.adapters.deltawiden.config.declared_columns import (
     read_declarations,
 )
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec, read_model_spec
+from dbt.adapters.deltawiden.config.project_macros import is_replaced
+from dbt.adapters.deltawiden.config.strategies import is_own_strategy
 from dbt.adapters.deltawiden.config.validation import columns_named, invalid_configuration
 from dbt.adapters.deltawiden.delta.backends.explain import may_read_char
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
@@ -24,7 +27,11 @@ from dbt.adapters.deltawiden.sql.identifiers import path_sql, path_text, quote
 from dbt.adapters.deltawiden.sql.queries import select_from
 from dbt.adapters.deltawiden.widening.clustering import find_columns
 from dbt.adapters.deltawiden.widening.rules import feature_properties
-from dbt.adapters.deltawiden.writes.batches import batch_checked_sql, creates_table_by_batch
+from dbt.adapters.deltawiden.writes.batches import (
+    batch_checked_sql,
+    creates_table_by_batch,
+    require_partitions,
+)
 from dbt.adapters.deltawiden.writes.evolution import TableEvolution
 from dbt.adapters.deltawiden.writes.model_views import ModelViews
 from dbt.adapters.deltawiden.writing.columns import (
@@ -58,13 +65,14 @@ class NewTables:
             DbtConfigError: ``liquid_clustered_by`` has a name that is not a column of the query, or
                 the table would have buckets, which Delta does not have; or the contract declares a
                 column that the table can't have.
-            CompilationError: it can't be known which rows are in the batch.
+            CompilationError: it can't be known which rows are in the batch, or the next batches
+                would replace all rows of the table.
             DbtDatabaseError: the query is not valid. Without its schema, nothing can be checked.
         """
         self._views.check(context, query)
         self._check_clustering(query, context["config"])
         self._check_declarations(context["model"], context["config"])
-        query = self._with_batch_checked(query, context["config"], context["model"])
+        query = self._with_batch_checked(query, context)
         spec = read_model_spec(context["config"], context["config"].model.name)
         query = checked_format_query(self._backend, query, spec)
         query = self._with_partitions_checked(query, table, spec)
@@ -115,9 +123,14 @@ class NewTables:
             properties = {DEFAULTS_PROPERTY: "supported", **(config.get("tblproperties") or {})}
             config.model.config["tblproperties"] = properties
 
-    def _with_batch_checked(self, query: str, config: Any, model: Mapping[str, Any]) -> str:
+    def _with_batch_checked(self, query: str, context: Mapping[str, Any]) -> str:
+        config, model = context["config"], context["model"]
         if not creates_table_by_batch(config, model):
             return query
+        spec = read_model_spec(config, config.model.name)
+        is_own = is_own_strategy(partial(is_replaced, context), spec.strategy)
+        if spec.file_format not in ("delta", "iceberg") and not is_own:
+            require_partitions(spec)
         schema = self._backend.schema_to_check(query)
         return select_from(batch_checked_sql(schema, config, model), query)
 

@@ -72,7 +72,7 @@ def _plan_node(reader: Reader, graph: NodeGraph, node: Node, types: WouldBeTypes
     if not isinstance(table, SparkRelation):
         return new_table_planned(name, output)
     if materialization(node) != "incremental":
-        return made_again_planned(name, output, reader.backend.schema(table) if found else None)
+        return made_again_planned(name, output, reader.stored_schema(table) if found else None)
     if found is None:
         raise DbtRuntimeError(QUERY_NOT_KNOWN)
     return reader.plan_model(node, table, output, query)

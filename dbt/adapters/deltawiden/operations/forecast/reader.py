@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.spark.relation import SparkRelation
+from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec, read_model_spec
@@ -76,12 +77,19 @@ class Reader:
         spec = read_model_spec(node["config"], full_name(node), node.get("columns"))
         return replace(spec, is_own=self.is_own(spec.strategy))
 
+    def stored_schema(self, relation: BaseRelation) -> StructType | None:
+        """Return the schema of a relation. None for a view whose query is not valid any more."""
+        try:
+            return self.backend.schema(relation)
+        except DbtRuntimeError:
+            return None
+
     def plan_model(
         self, node: Node, table: SparkRelation, output: StructType, query: str
     ) -> Planned:
         """Return what a model's next run will do to its relation. The errors are the run's."""
         if table.is_view or node["config"].get("full_refresh"):
-            return made_again_planned(full_name(node), output, self.backend.schema(table))
+            return made_again_planned(full_name(node), output, self.stored_schema(table))
         spec = self.spec(node)
 
         def decide(schema: StructType) -> Plan:

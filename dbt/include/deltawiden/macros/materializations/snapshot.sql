@@ -133,8 +133,8 @@
 
   A new version matches no row. dbt makes its id of the key and `updated_at`, so a row that comes back with the
   `updated_at` of an older version has that version's id. A match would drop it. A row with a null in its key is the
-  exception: dbt finds no version of it, and says in each run that it is new. If it has not changed, its id and its values
-  find its version, which `ignore` alone leaves open.
+  exception: dbt finds no version of it, and says in each run that it is new. If it has not changed, its id (and its
+  checked values) find its version, which `ignore` alone leaves open.
 -#}
 {% macro deltawiden__snapshot_merge_sql(target, source, insert_cols) -%}
   {%- set columns = config.get('snapshot_table_column_names') or get_snapshot_table_column_names() -%}
@@ -146,12 +146,15 @@
   {%- for _ in key if key is not string -%}
     {%- do keys.append('dbt_unique_key_' ~ loop.index) -%}
   {%- endfor -%}
-  {#- As JSON, maps can be compared, too. -#}
-  {%- set values, own = [], columns.values() | map('lower') | list -%}
-  {%- for side in ['DBT_INTERNAL_SOURCE.', 'DBT_INTERNAL_DEST.'] -%}
+  {#- With another strategy than timestamp, a row can change although its time does not. As JSON, maps can be compared. -#}
+  {%- set values, own, checked = [], columns.values() | map('lower') | list, config.get('check_cols', 'all') -%}
+  {%- for side in ['DBT_INTERNAL_SOURCE.', 'DBT_INTERNAL_DEST.'] if config.get('strategy') != 'timestamp' and config.get('updated_at') -%}
     {%- set fields = [] -%}
-    {%- for column in insert_cols if column | replace('`', '') | lower not in own -%}
-      {%- do fields.append(side ~ column) -%}
+    {%- for column in insert_cols -%}
+      {%- set name = column | replace('`', '') | lower -%}
+      {%- if name not in own and (checked is string or name in checked | map('replace', '`', '') | map('lower') | list) -%}
+        {%- do fields.append(side ~ column) -%}
+      {%- endif -%}
     {%- endfor -%}
     {%- do values.append("to_json(struct(" ~ fields | join(', ') ~ "), map('timestampFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSSXXX', "
         ~ "'timestampNTZFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSS', 'ignoreNullFields', 'false'))") -%}
@@ -163,7 +166,7 @@
         and ({{ changed }}
           {%- if adapter.get_hard_deletes_behavior(config) == 'ignore' %}
           {#- #} or ({% for key in keys %}DBT_INTERNAL_SOURCE.{{ key }} is null{{ ' or ' if not loop.last }}{% endfor %})
-            and {{ values | join(' = ') }} {%- endif %})
+            {{- ' and ' ~ values | join(' = ') if values }} {%- endif %})
 
       when matched and {{ changed }}
         and ({{ valid_to }} is null {%- if current %} or {{ valid_to }} = {{ current }} {%- endif %})
