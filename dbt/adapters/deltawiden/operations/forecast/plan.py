@@ -69,10 +69,11 @@ def _plan_node(reader: Reader, graph: NodeGraph, node: Node, types: WouldBeTypes
         lines = ["Its enforced contract no longer matches."]
         lines += [f"  {difference.text}" for difference in differences]
         raise CompilationError("\n".join([*lines, f"Do: {contract_command(name)}"]))
+    if materialization(node) != "incremental":
+        before = reader.stored_schema(table) if found and table else None
+        return made_again_planned(name, output, before)
     if not isinstance(table, SparkRelation):
         return new_table_planned(name, output)
-    if materialization(node) != "incremental":
-        return made_again_planned(name, output, reader.stored_schema(table) if found else None)
     if found is None:
         raise DbtRuntimeError(QUERY_NOT_KNOWN)
     return reader.plan_model(node, table, output, query)
