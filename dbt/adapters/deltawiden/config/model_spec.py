@@ -1,7 +1,8 @@
 """What a model's configuration says about the writes to its table, read and checked once."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from dbt.adapters.deltawiden.config.clustering import read_clustering
@@ -9,13 +10,19 @@ from dbt.adapters.deltawiden.config.declared_columns import declared_defaults
 from dbt.adapters.deltawiden.config.merge_clauses import MergeClauses, read_merge_clauses
 from dbt.adapters.deltawiden.config.model import file_format_of
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy
+from dbt.adapters.deltawiden.config.project_macros import is_replaced
 from dbt.adapters.deltawiden.config.renamed_columns import (
     Columns,
     Renames,
     read_renames,
     rename_problems,
 )
-from dbt.adapters.deltawiden.config.strategies import BACKFILL, configured_predicates, strategy_of
+from dbt.adapters.deltawiden.config.strategies import (
+    BACKFILL,
+    configured_predicates,
+    is_own_strategy,
+    strategy_of,
+)
 from dbt.adapters.deltawiden.config.validation import invalid_configuration, read_model_policy
 from dbt.adapters.deltawiden.sql.identifiers import Path, columns_listed, names_listed
 
@@ -98,3 +105,10 @@ def read_model_spec(
         event_time=str(config.get("event_time") or ""),
         batch_size=str(config.get("batch_size") or ""),
     )
+
+
+def spec_of_run(context: Mapping[str, Any]) -> ModelSpec:
+    """Return what the configuration says of the model that a context of dbt's macros is for."""
+    config = context["config"]
+    spec = read_model_spec(config, config.model.name, context["model"]["columns"])
+    return replace(spec, is_own=is_own_strategy(partial(is_replaced, context), spec.strategy))

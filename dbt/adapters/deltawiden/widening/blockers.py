@@ -197,9 +197,8 @@ def _any_change_blockers(
         if uses(expression, path, snapshot.schema):
             yield Blocker(Reason.CONSTRAINT, expression, quote(name))
     for name, expression in snapshot.generation_expressions.items():
-        if uses(
-            expression, path, snapshot.schema
-        ):  # DELTA_GENERATED_COLUMNS_DEPENDENT_COLUMN_CHANGE
+        # DELTA_GENERATED_COLUMNS_DEPENDENT_COLUMN_CHANGE
+        if uses(expression, path, snapshot.schema):
             yield Blocker(Reason.INPUT_OF_GENERATED, expression, quote(name))
 
 

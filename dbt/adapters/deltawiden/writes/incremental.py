@@ -11,15 +11,13 @@ from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 from dbt_common.invocation import get_invocation_id
 
-from dbt.adapters.deltawiden.config.model_spec import ModelSpec, read_model_spec
+from dbt.adapters.deltawiden.config.model_spec import ModelSpec, spec_of_run
 from dbt.adapters.deltawiden.config.policy import Policy
-from dbt.adapters.deltawiden.config.project_macros import is_replaced
 from dbt.adapters.deltawiden.config.strategies import (
     INSERT_OVERWRITE,
     MERGE,
     MICROBATCH,
     REPLACE_WHERE,
-    is_own_strategy,
 )
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_path
@@ -91,7 +89,7 @@ class IncrementalWrites:
             DbtDatabaseError: the engine refused a statement, or other writers came first each time.
         """
 
-        spec = _spec(context)
+        spec = spec_of_run(context)
         renamed: list[Plan] = []
 
         def write_once(attempts: Attempts) -> None:
@@ -130,7 +128,7 @@ class IncrementalWrites:
                 ``main``. Its second argument is whether columns may have been renamed.
         """
 
-        spec = _spec(context)
+        spec = spec_of_run(context)
 
         def write_once(attempts: Attempts) -> None:
             self._views.check(context, query)
@@ -158,7 +156,7 @@ class IncrementalWrites:
 
         The arguments are those of dbt's ``get_merge_sql``, and as for ``merge_sql``.
         """
-        spec = replace(_spec(context), has_one_key=isinstance(unique_key, str))
+        spec = replace(spec_of_run(context), has_one_key=isinstance(unique_key, str))
         clauses = checked_clauses(self._backend, self._evolution.value_check, spec, target)
         keys = filter(None, names_listed(unique_key))
         conditions = merge_conditions(keys, predicates or (), clauses, _match_keys(context, spec))
@@ -346,12 +344,6 @@ def _run(write: ModelWrite, run_write: Callable[[ModelWrite], Any]) -> None:
         if not isinstance(write.replaced, ReplaceWhere) or _NOT_A_FILTER not in str(error.msg):
             raise
         run_write(replace(write, can_replace_where=False))
-
-
-def _spec(context: Context) -> ModelSpec:
-    config = context["config"]
-    spec = read_model_spec(config, config.model.name, context["model"]["columns"])
-    return replace(spec, is_own=is_own_strategy(partial(is_replaced, context), spec.strategy))
 
 
 def _removes_rows(spec: ModelSpec) -> bool:

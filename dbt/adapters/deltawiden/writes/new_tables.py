@@ -1,7 +1,6 @@
 """What a query that creates or replaces a table needs: the check of partitions, table features."""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 from dbt.adapters.spark.relation import SparkRelation
@@ -15,9 +14,7 @@ from dbt.adapters.deltawiden.config.declared_columns import (
     metadata,
     read_declarations,
 )
-from dbt.adapters.deltawiden.config.model_spec import ModelSpec, read_model_spec
-from dbt.adapters.deltawiden.config.project_macros import is_replaced
-from dbt.adapters.deltawiden.config.strategies import is_own_strategy
+from dbt.adapters.deltawiden.config.model_spec import ModelSpec, spec_of_run
 from dbt.adapters.deltawiden.config.validation import columns_named, invalid_configuration
 from dbt.adapters.deltawiden.delta.backends.explain import may_read_char
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
@@ -72,8 +69,8 @@ class NewTables:
         self._views.check(context, query)
         self._check_clustering(query, context["config"])
         self._check_declarations(context["model"], context["config"])
-        query = self._with_batch_checked(query, context)
-        spec = read_model_spec(context["config"], context["config"].model.name)
+        spec = spec_of_run(context)
+        query = self._with_batch_checked(query, context, spec)
         query = checked_format_query(self._backend, query, spec)
         query = self._with_partitions_checked(query, table, spec)
         return self._with_chars_checked(query, table, spec)
@@ -123,13 +120,11 @@ class NewTables:
             properties = {DEFAULTS_PROPERTY: "supported", **(config.get("tblproperties") or {})}
             config.model.config["tblproperties"] = properties
 
-    def _with_batch_checked(self, query: str, context: Mapping[str, Any]) -> str:
+    def _with_batch_checked(self, query: str, context: Mapping[str, Any], spec: ModelSpec) -> str:
         config, model = context["config"], context["model"]
         if not creates_table_by_batch(config, model):
             return query
-        spec = read_model_spec(config, config.model.name)
-        is_own = is_own_strategy(partial(is_replaced, context), spec.strategy)
-        if spec.file_format not in ("delta", "iceberg") and not is_own:
+        if spec.file_format not in ("delta", "iceberg") and not spec.is_own:
             require_partitions(spec)
         schema = self._backend.schema_to_check(query)
         return select_from(batch_checked_sql(schema, config, model), query)

@@ -169,9 +169,12 @@ class Forecast:
             self._add(node, Outcome.NEW_TYPES, because, details)
 
     def _analysed(self, node: Node, because: tuple[str, ...]) -> tuple[str, StructType] | None:
+        is_asked = str(node["unique_id"]) in self.asked
         try:
             analysed = self.reader.analyse(self.graph, node, self.types)
         except DbtRuntimeError as error:
+            if is_asked:
+                raise
             is_refused = isinstance(error, SchemaChangeRefused)
             if not because and not is_refused:
                 # What it needs may not be built yet.
@@ -183,6 +186,8 @@ class Forecast:
             return None
         if analysed is not None:
             self.analysed.add(str(node["unique_id"]))
+        elif is_asked:
+            raise DbtRuntimeError(QUERY_NOT_KNOWN)
         elif because:
             self._add(node, Outcome.UNKNOWN, because, (QUERY_NOT_KNOWN,))
         else:
@@ -209,13 +214,12 @@ class Forecast:
                 self._stopped.add(unique_id)
             result = OperationResult(name, error=str(getattr(error, "msg", error)))
         else:
-            if found is None and unique_id not in self.asked:
+            if found is None:
                 return
-            result = self._not_planned(name) if found is None else found.result
-            result = skipped_model(name, stops) if stops else result
-            if found and found.changes_types and not stops:
+            result = skipped_model(name, stops) if stops else found.result
+            if found.changes_types and not stops:
                 self._set(node, found.schema)
-            if found and found.change and not stops:
+            if found.change and not stops:
                 self.changes[unique_id] = found.change
         if stops:
             self._stopped.add(unique_id)
@@ -227,14 +231,6 @@ class Forecast:
             shown = {**result.shown, READS: ", ".join(reads)}
             self.results[unique_id] = replace(result, values=values, shown=shown)
 
-    def _not_planned(self, name: str) -> OperationResult:
-        """Return the result for a node that was asked for. It takes the place of its effect."""
-        effects = [effect for effect in self.effects if effect.name == name]
-        if not effects:
-            return OperationResult(name, error=QUERY_NOT_KNOWN)
-        self.effects.remove(effects[-1])
-        return OperationResult(name, error=effects[-1].error)
-
     def _with_take_over(self, found: Planned | None, node: Node) -> Planned | None:
         """Add the statements with which the run of a node takes over the table in its folder."""
         if found is None or self.reader.relation(node):
@@ -243,7 +239,11 @@ class Forecast:
         return with_take_over(found, *taken_over) if taken_over else found
 
     def plan_reached(self, node: Node) -> Planned | None:
-        """Plan an incremental model or a snapshot. None if that is not possible."""
+        """Plan an incremental model or a snapshot. None if that is not possible.
+
+        Raises:
+            DbtRuntimeError: it was asked for, and Spark can't analyse its query.
+        """
         because = self._because(node, self._changed)
         analysed = self._analysed(node, because)
         if analysed is None or self._breaks_contract(node, analysed[1], because):
@@ -275,6 +275,8 @@ class Forecast:
             texts = tuple(difference.text for difference in differences)
             do = (contract_command(name),)
             broken = Effect(Kind.CONTRACT, name, Outcome.BREAKS, because, texts, do)
+            if str(node["unique_id"]) in self.asked:
+                raise CompilationError(broken.error)
             self.effects.append(broken)
         return bool(differences) and self.stops_at_contracts
 

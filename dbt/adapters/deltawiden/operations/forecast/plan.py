@@ -39,12 +39,9 @@ def plan(reader: Reader, selection: Selection, models: Names, apply: bool = Fals
 
     def decide(node: Node, types: WouldBeTypes) -> Planned | None:
         reader.check(node)
-        if materialization(node) != "snapshot":
-            return _plan_node(reader, graph, node, types)
-        # Outside of plan_reached, so that it is the error of the node that was asked for.
-        if reader.analyse(graph, node, types) is None:
-            raise DbtRuntimeError(QUERY_NOT_KNOWN)
-        return forecast.plan_reached(node)
+        if materialization(node) == "snapshot":
+            return forecast.plan_reached(node)
+        return _plan_node(reader, graph, node, types)
 
     asked = [str(node["unique_id"]) for node in nodes]
     types = WouldBeTypes(reader.backend)
