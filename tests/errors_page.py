@@ -8,7 +8,7 @@ updates the table. A unit test compares the page with the code.
 import string
 from pathlib import Path
 
-from dbt.adapters.deltawiden.widening.refusals import Reason
+from dbt.adapters.deltawiden.widening.refusals import REBUILD, Reason
 
 PAGE = Path(__file__).parents[1] / "docs" / "errors.md"
 PLACEHOLDERS = {
@@ -17,6 +17,7 @@ PLACEHOLDERS = {
     "name": "*name*",
     "from_type": "*the table's type*",
     "detail": "*detail*",
+    "rebuild": f"`{REBUILD}`",
     "by_hand": "`dbt run-operation widen_columns --args ...`",
 }
 _BEFORE, _AFTER = "|---|---|\n", "<!-- end -->"

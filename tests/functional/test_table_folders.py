@@ -1,5 +1,6 @@
 """With `location_root`, a table is in its own folder, and goes on when the metastore forgets it."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -156,6 +157,56 @@ class TestAFolderThatTheMetastoreDoesNotKnow(Folders):
         (folder / "notes.txt").write_text("mine")
         run = dbt("run", "--select", "whole", root=str(folder.parent))
         assert "has files that are no Delta table (notes.txt)" in run.message("whole")
+
+
+class TestATableOfTheWarehouse:
+    """Without a `location_root`, the metastore decides where a new table is."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"Orders.sql": EVENTS.replace("location_root=var('root'), ", "")}
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {"versions.sql": VERSIONS.replace("location_root=var('root'), ", "")}
+
+    @pytest.fixture
+    def forgotten(self, project, spark):
+        """Return a function that builds a table, and gives its folder to a metastore without it."""
+
+        def build(command: str, name: str) -> str:
+            assert dbt(command, "--select", name).status(name) == "success"
+            table = f"{project.test_schema}.{name}"
+            (detail,) = spark.sql(f"describe detail {table}").collect()
+            folder = Path(detail.location.removeprefix("file:"))
+            kept = folder.with_name("kept")
+            shutil.copytree(folder, kept)
+            spark.sql(f"drop table {table}")
+            shutil.rmtree(folder, ignore_errors=True)
+            kept.rename(folder)
+            return f"delta.`{folder}`"
+
+        return build
+
+    @pytest.mark.parametrize(("command", "name"), [("run", "Orders"), ("snapshot", "versions")])
+    def test_is_not_replaced_if_the_metastore_has_forgotten_it(
+        self, project, forgotten, spark, table, command, name
+    ):
+        path = forgotten(command, name)
+        run = dbt(command, "--select", name, id=5)
+        assert "already has a Delta table. The metastore does not know it" in run.message(name)
+        assert "give this node another schema or alias" in run.message(name)
+        assert spark.table(path).count() == 1
+        run = dbt(command, "--select", name, id=5, owns=True)
+        assert "takes over the Delta table in" in run.output
+        assert len(table(name).rows()) == 2
+        spark.sql(f"drop table {project.test_schema}.{name}")
+
+    def test_is_replaced_by_a_full_refresh(self, forgotten, table):
+        forgotten("run", "Orders")
+        run = dbt("run", "--select", "Orders", "--full-refresh", id=5)
+        assert run.status("Orders") == "success", run.message("Orders")
+        assert table("Orders").rows() == [(5,)]
 
 
 class TestATableInAnotherFolder(Folders):

@@ -80,6 +80,7 @@ class TableFolders:
         self._adapter = adapter
         self._backend = backend
         self._others: tuple[Any, dict[str, str], dict[str, str]] = (None, {}, {})
+        self._schema_folders: dict[str, str | None] = {}
 
     def of(self, config: Any, relation: BaseRelation) -> str | None:
         """Return the folder of a node's table: ``table_folder``."""
@@ -141,13 +142,18 @@ class TableFolders:
         relation = self._relation(node)
         self._check_is_alone(node)
         folder = self.of(node.config, relation)
-        if folder is None or not has_table(node.config):
+        if not has_table(node.config):
             return None
-        connections: Any = self._adapter.connections
-        connections.check_location(folder)
+        if folder is not None:
+            connections: Any = self._adapter.connections
+            connections.check_location(folder)
         if file_format_of(node.config) != DELTA:
             return None
         existing: Any = self._adapter.get_relation(node.database, node.schema, node.alias)
+        if folder is None and existing is None and _continues(node):
+            folder = self._default_folder(relation)
+        if folder is None:
+            return None
         if isinstance(existing, SparkRelation) and existing.is_table:
             _check_location(node, existing, folder)
             return None
@@ -159,6 +165,28 @@ class TableFolders:
         self._check_owner(node, relation, folder, properties)
         is_continued = existing is None and _continues(node)
         return FoundTable(relation.render(), folder, properties, owner, is_continued)
+
+    def _default_folder(self, relation: BaseRelation) -> str | None:
+        """Return the folder that the session's catalog gives to a new table, if that is known.
+
+        Source:
+            ``HiveExternalCatalog.createTable`` and ``SessionCatalog.defaultTablePath`` of Spark.
+        """
+        *schema, name = _in_session_catalog(relation_path(relation))
+        if len(schema) > 1:
+            return None  # Other catalogs choose folders by rules of their own.
+        quoted = name_sql(*schema)
+        if quoted not in self._schema_folders:
+            self._schema_folders[quoted] = self._schema_folder(quoted)
+        folder = self._schema_folders[quoted]
+        return f"{folder.rstrip('/')}/{name}" if folder else None
+
+    def _schema_folder(self, schema: str) -> str | None:
+        try:
+            rows = self._backend.fetch_rows(f"describe schema {schema}")
+        except DbtRuntimeError:
+            return None  # There is no such schema, or the user may not read its description.
+        return next((str(row[1]) for row in rows if row[0] == "Location"), None)
 
     def _relation(self, node: Any) -> BaseRelation:
         relation: BaseRelation = self._adapter.Relation.create(
@@ -256,11 +284,15 @@ class TableFolders:
             if any(stored.values())
             else "not known to be this one's"
         )
+        others = (
+            "give this target another location_root, or set include_full_name_in_path: true"
+            if node.config.get("location_root")
+            else "give this node another schema or alias"
+        )
         raise FolderRefused(
             f"{found}. The metastore does not know it, and it is {whose}. Nothing was written. If "
             "it is the table of this node, set owns_location: true in its configuration. If it is "
-            "another's, give this target another location_root, or set "
-            "include_full_name_in_path: true."
+            f"another's, {others}."
         )
 
     def _other_name(self, relation: BaseRelation, folder: str) -> str | None:

@@ -89,7 +89,7 @@ def test_refusals_with_one_cause_are_grouped():
         "  d: boolean -> string",
         f"    Why: {Reason.IMPOSSIBLE.meaning}.",
         "    Do:  cast the column in the model to boolean, or rebuild the table: "
-        "dbt run --full-refresh",
+        "dbt run --full-refresh --select NAME",
     ]
 
 

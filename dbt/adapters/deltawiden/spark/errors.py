@@ -48,7 +48,7 @@ _OF_ONE_FILE_ADVICE = (
     "Iceberg replaces whole files, and this file also has, or may have, rows of other batches. No "
     "row was written or deleted. Partition the table by the event_time, in parts that are no "
     "larger than batch_size and in UTC, for example partition_by: days(NAME), and build it again: "
-    "dbt run --full-refresh."
+    "dbt run --full-refresh --select NAME."
 )
 _NO_SPACE, _DENIED = "No space left on device", "(Permission denied)"
 _IN_LOG = re.compile(r"reading file \S*/_delta_log/")

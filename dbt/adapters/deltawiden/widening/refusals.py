@@ -9,12 +9,15 @@ from pyspark.sql.types import DataType
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_sql, path_text
 from dbt.adapters.deltawiden.sql.types import type_text
 
+REBUILD = "dbt run --full-refresh --select NAME"
+"""The command that makes a model's table anew. Without ``--select``, it does so to every table."""
+
 
 class Reason(Enum):
     """The reasons why a change can't be made. Each has a meaning and a remedy.
 
     The texts may use ``{column}``, ``{table}`` and ``{name}`` as a statement can have them, and
-    ``{from_type}``, ``{detail}`` and ``{by_hand}``.
+    ``{from_type}``, ``{detail}``, ``{by_hand}`` and ``{rebuild}``.
     """
 
     MANUAL = (
@@ -23,38 +26,36 @@ class Reason(Enum):
     )
     IMPOSSIBLE = (
         "Delta can't change this column to a type that holds both its values and the new ones",
-        "cast the column in the model to {from_type}, or rebuild the table: dbt run --full-refresh",
+        "cast the column in the model to {from_type}, or rebuild the table: {rebuild}",
     )
     NESTED_LENGTH = (
         "Delta never changes the length of a char or varchar inside a struct, array or map",
-        "rebuild the table with another type: dbt run --full-refresh",
+        "rebuild the table with another type: {rebuild}",
     )
     BESIDE_CHAR = (
         "its column contains a char, and Spark reads such a column with the fields and types that "
         "it was created with: after this change it would return wrong values",
-        "cast each char in this column to string in the model, and rebuild the table: dbt run "
-        "--full-refresh",
+        "cast each char in this column to string in the model, and rebuild the table: {rebuild}",
     )
     DROP_BEFORE_VARCHAR = (
         "it is a varchar, or stands before one in its struct, and Delta checks the length of a "
         "varchar by the position that it was created with: after this change rows could not be "
         "written",
-        "cast each varchar in this column to string in the model, and rebuild the table: dbt run "
-        "--full-refresh",
+        "cast each varchar in this column to string in the model, and rebuild the table: {rebuild}",
     )
     TOO_MANY_DIGITS = (
         "a decimal that holds the values of both types needs {detail} digits, and the maximum is "
         "38",
         "cast the column in the model to {from_type}, or to another type and rebuild the table: "
-        "dbt run --full-refresh",
+        "{rebuild}",
     )
     NOT_IN_ICEBERG_TABLES = (
         "Iceberg can't change this column to a type that holds both its values and the new ones",
-        "cast the column in the model to {from_type}, or rebuild the table: dbt run --full-refresh",
+        "cast the column in the model to {from_type}, or rebuild the table: {rebuild}",
     )
     NOT_DELTA = (
         "the table is not a Delta table ({detail})",
-        "cast the column in the model, or rebuild the table as Delta: dbt run --full-refresh",
+        "cast the column in the model, or rebuild the table as Delta: {rebuild}",
     )
     VIEW = (
         "this is a view, and it has the types of its query",
@@ -76,7 +77,7 @@ class Reason(Enum):
     )
     ENGINE_TOO_OLD = (
         "this change needs Delta {detail} or newer",
-        "cast the column in the model, rebuild the table (dbt run --full-refresh), or upgrade",
+        "cast the column in the model, rebuild the table ({rebuild}), or upgrade",
     )
     CONSTRAINT = (
         "the CHECK constraint {name} uses this column: {detail}",
@@ -91,7 +92,7 @@ class Reason(Enum):
     INPUT_OF_GENERATED = (
         "the generated column {name} is computed from this column: {detail}",
         "cast the column in the model to {from_type}; or, if the table has column mapping, run: "
-        "alter table {table} drop column {name}; or rebuild the table: dbt run --full-refresh",
+        "alter table {table} drop column {name}; or rebuild the table: {rebuild}",
     )
     IDENTITY = (
         "this is an identity column, whose type Delta never changes",
@@ -101,14 +102,13 @@ class Reason(Enum):
     PARTITIONED_BY_FLOAT = (
         "the table is partitioned by this column, and Delta stores partition values as text: as a "
         "double, the text of a float is another number",
-        "cast the column in the model to {from_type}, or rebuild the table: dbt run --full-refresh",
+        "cast the column in the model to {from_type}, or rebuild the table: {rebuild}",
     )
     PARTITION_TEXT = (
         "the table is partitioned by this column, and Delta stores partition values as text: the "
         "new type has other texts for the same values, and an overwrite of partitions does not "
         "find the old ones before Delta {detail}",
-        "cast the column in the model to {from_type}, rebuild the table (dbt run --full-refresh), "
-        "or upgrade",
+        "cast the column in the model to {from_type}, rebuild the table ({rebuild}), or upgrade",
     )
     OUT_OF_RANGE = (
         "the table has dates that are too early or too late for a timestamp, and after this change "
@@ -176,7 +176,7 @@ class Reason(Enum):
     CLUSTERED_AND_PARTITIONED = (
         "liquid_clustered_by has this name, and the table is partitioned by {detail}: Delta "
         "clusters only tables without partitions",
-        "remove liquid_clustered_by, or rebuild the table: dbt run --full-refresh",
+        "remove liquid_clustered_by, or rebuild the table: {rebuild}",
     )
     MODE_IS_FAIL = (
         "on_schema_change is fail; the column could be widened in place",
@@ -199,7 +199,7 @@ class Reason(Enum):
     )
     MISSING_AND_PARTITIONED_BY = (
         "the model lacks this column, and the table is partitioned by it",
-        "select the column in the model, or rebuild the table: dbt run --full-refresh",
+        "select the column in the model, or rebuild the table: {rebuild}",
     )
     NESTED_AND_MODE_IS_IGNORE = (
         "only one of the model and the table has this nested field, and on_schema_change is ignore",
@@ -226,7 +226,7 @@ class Reason(Enum):
     )
     NOT_WRITABLE = (
         "Spark can't write any value of the model's type to this column",
-        "cast the column in the model to {from_type}, or rebuild the table: dbt run --full-refresh",
+        "cast the column in the model to {from_type}, or rebuild the table: {rebuild}",
     )
     DROP_NEEDS_DELTA = (
         "the model lacks this column, and it can't be dropped because the table is not a Delta "
@@ -250,8 +250,7 @@ class Reason(Enum):
     RENAME_NEEDS_DELTA = (
         "the configuration renames this column to {detail}, and the table is neither a Delta nor "
         "an Iceberg table",
-        "select the column in the model with its old name, or rebuild the table: dbt run "
-        "--full-refresh",
+        "select the column in the model with its old name, or rebuild the table: {rebuild}",
     )
     RENAME_NOT_IN_MODEL = (
         "the configuration renames this column to {detail}, and the model has no such column",
@@ -280,7 +279,7 @@ class Reason(Enum):
         "the configuration renames this column, and the generated column {name} is computed from "
         "it: {detail}",
         "select the column in the model with its old name; or run: alter table {table} drop column "
-        "{name}; or rebuild the table: dbt run --full-refresh",
+        "{name}; or rebuild the table: {rebuild}",
     )
 
     @property
@@ -336,5 +335,6 @@ class Refusal:
             "name": self.name,
             "table": table,
             "by_hand": by_hand,
+            "rebuild": REBUILD,
         }
         return self.reason.meaning.format(**values), self.reason.remedy.format(**values)

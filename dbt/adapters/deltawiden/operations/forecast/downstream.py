@@ -160,10 +160,11 @@ class Forecast:
         if analysed is None or self._breaks_contract(node, analysed[1], because):
             return
         relation = self.reader.relation(node)
-        if relation is None:
+        stored = self.reader.stored_schema(relation) if relation else None
+        if stored is None:
             self._set(node, analysed[1])
             return
-        details = schema_differences(self.reader.backend.schema(relation), analysed[1])
+        details = schema_differences(stored, analysed[1])
         if details:
             self._set(node, analysed[1])
             self._add(node, Outcome.NEW_TYPES, because, details)

@@ -115,5 +115,5 @@ def partition_text(columns: Iterable[str]) -> str:
         return ""
     return (
         f"the partition values of {names} are other numbers since it became double: rebuild the "
-        "table (dbt run --full-refresh)"
+        "table (dbt run --full-refresh --select NAME)"
     )
