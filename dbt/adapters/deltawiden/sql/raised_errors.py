@@ -16,9 +16,9 @@ END_OF_MESSAGE = "Nothing was written."
 
 REMEDIES: Mapping[str, str] = {
     LOSSY_VALUE: (
-        "Cast the column in the model, set on_schema_change to append_new_columns or "
-        "sync_all_columns if the table can be widened, or set on_lossy_write: warn to write such "
-        "values all the same."
+        "If the table can be widened, set on_schema_change to append_new_columns or "
+        "sync_all_columns, and type_widening: true. Cast the column in the model, which rounds or "
+        "cuts its values there. Or set on_lossy_write: warn to write such values all the same."
     ),
     LOSSY_PARTITION_VALUE: (
         "Select another value for it, such as null: nullif(column, ''). With Delta 3.3 and 4.0, a "
