@@ -214,6 +214,7 @@ class TestRestore:
         assert "restore_values --args" in operate("audit_lossy_writes", models=["alone"])
         done = operate("restore_values", models=["alone"])
         assert f"To go back: restore table {alone.quoted} to version as of" in done
+        assert "\nIt also takes back every later write." in done
         # It brings back files with the types from before.
         assert "\nThen: dbt run-operation rewrite_widened_files --args" in done
         assert alone.rows("id", "amount", "note") == [

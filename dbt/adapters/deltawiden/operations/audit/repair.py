@@ -214,7 +214,7 @@ class Repairer:
 
 
 def _back_text(done: OperationResult) -> str:
-    text = f"To go back: {done.values['restore']}"
+    text = f"To go back: {done.values['restore']}\nIt also takes back every later write."
     # The files of the earlier version have the types from before.
     older = f"\nThen: {rewrite_command(done.table)}" if done.values["type_changes"] else ""
     return f"{text}{older}"
