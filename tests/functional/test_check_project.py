@@ -119,6 +119,10 @@ class TestCheckProject(_DbtSparkProject):
             ("a model that is refused", "models/refused.sql", 1),
             ("values that may not be stored exactly", "models/rounds.sql", 1),
         ]
+        # Each error about a folder says what helps against it.
+        folders = [each for each in found if each["kind"] == "the folder of a table"]
+        assert [each["do"] for each in folders] == ["do what the text says"] * 2
+        assert all("Set include_full_name_in_path: true" in each["text"] for each in folders)
         assert AUTO_MERGE in Path(found[6]["file"]).read_text().splitlines()[found[6]["line"] - 1]
         assert not succeeds("check_project")
         assert "models/misspelt.sql:2" in operate("check_project", output="markdown")

@@ -72,7 +72,7 @@ class TableChecks:
             self.check_folder(str(node["unique_id"]))
         except DbtBaseException as error:
             place = self.files.of_node(node, "location_root")
-            do = "set include_full_name_in_path: true, or another location_root or alias"
+            do = "do what the text says"
             yield Finding("the folder of a table", Effect.STOPS, place, _text(error), do)
             return
         table = self.selection.node_relation(node)
