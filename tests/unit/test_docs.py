@@ -83,6 +83,18 @@ def test_every_page_can_be_reached_from_the_readme():
     assert {page.name for page in DOCS.glob("*.md")} <= {"index.md", *linked}
 
 
+def test_the_package_has_the_versions_of_python_that_are_tested():
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    classified = re.findall(r'"Programming Language :: Python :: 3[.](\d+)"', project)
+    for page, words in (("README.md", "Tested:"), ("docs/limits.md", "Tested with")):
+        text = (ROOT / page).read_text(encoding="utf-8")
+        tested = re.search(rf"{words} Python 3[.](\d+) to 3[.](\d+),", text)
+        assert tested, page
+        first, last = map(int, tested.groups())
+        assert [*map(int, classified)] == [*range(first, last + 1)]
+        assert f'requires-python = ">=3.{first},<3.{last + 1}"' in project
+
+
 # Profiles
 
 PROFILES = [
