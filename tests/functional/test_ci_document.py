@@ -9,6 +9,7 @@ import http.server
 import json
 import os
 import re
+import shlex
 import socket
 import subprocess
 import sys
@@ -25,7 +26,7 @@ import pyspark
 import pytest
 import yaml
 
-from tests.functional.support import needs_delta_4
+from tests.functional.support import Table, dbt, needs_delta_4
 
 pytestmark = needs_delta_4
 
@@ -276,8 +277,11 @@ def repository(folder: Path) -> Path:
     """An analytics repository with the files that the document shows."""
     repository = folder / "shop"
     (repository / "models").mkdir(parents=True)
-    for name in ("profiles.yml", "requirements.txt"):
-        (repository / name).write_text(FILES[name])
+    (repository / "profiles.yml").write_text(FILES["profiles.yml"])
+    # The package index of the test has the adapter's wheel.
+    requirements = FILES["requirements.txt"].replace(" @ git+https://HOST/REPOSITORY@COMMIT", "")
+    assert "\ndbt-deltawiden\n" in requirements
+    (repository / "requirements.txt").write_text(requirements)
     (repository / "dbt_project.yml").write_text("name: shop\nprofile: shop\n")
     (repository / "models" / "customers.sql").write_text(CUSTOMERS)
     return repository
@@ -432,3 +436,53 @@ def test_the_deployment_runs_exactly_the_statements_that_the_check_showed(deploy
     log = deploy(orders(**WIDER))
     statements = [statement for table in SHOWN["tables"] for statement in table["statements"]]
     assert re.findall(r"^alter table .*", log, re.MULTILINE) == statements
+
+
+class TestOnClones:
+    @pytest.fixture(scope="class")
+    def models(self):
+        columns = "order_id, cast(1 as {{ var('type', 'tinyint') }}) as quantity"
+        return {
+            "stg_orders.sql": "select 1 as order_id",
+            "orders.sql": f"{CONFIG} select {columns} from {{{{ ref('stg_orders') }}}}",
+        }
+
+    @pytest.fixture
+    def production(self, project, spark, tmp_path: Path) -> Iterator[Table]:
+        """Production's table, whose schema also has what it reads, and the manifest of its run."""
+        dbt("parse")
+        production = f"{project.test_schema}_prod"
+        manifest = Path("target/manifest.json").read_text(encoding="utf-8")
+        state = manifest.replace(project.test_schema, production)
+        (tmp_path / "manifest.json").write_text(state, encoding="utf-8")
+        spark.sql(f"create schema {production}")
+        spark.sql(f"create view {production}.stg_orders as select 1 as order_id")
+        spark.sql(
+            f"create table {production}.orders using delta tblproperties "
+            "('delta.enableTypeWidening' = 'true') as select 1 as order_id, 1Y as quantity"
+        )
+        yield Table(spark, f"{production}.orders")
+        spark.sql(f"drop schema {production} cascade")
+
+    def test_a_change_is_made_on_the_clone_and_a_refused_one_fails(
+        self, project, table, production: Table, tmp_path: Path
+    ):
+        (block,) = (block for block in blocks(DOCUMENT) if block.startswith("dbt clone "))
+        commands = block.replace(" --target ci", "").replace("prod-artifacts", str(tmp_path))
+
+        def run(model_type: str) -> Any:
+            for command in commands.splitlines():
+                ended = dbt(*shlex.split(command)[1:], type=model_type)
+            return ended
+
+        # CI's schema has no table yet, not even one that the model reads.
+        assert run("int").status("orders") == "success"
+        assert table("orders").types["quantity"] == "int"
+        assert table("orders").rows() == [(1, 1)]
+        assert production.types["quantity"] == "tinyint"
+
+        # An earlier step has built the tables as the pull request has them.
+        dbt("run", "--empty", "--full-refresh", type="double")
+        refused = run("double")
+        assert refused.status("orders") == "error"
+        assert "quantity: tinyint -> double" in refused.message("orders")
