@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+ROOT = Path(__file__).parents[2]
+
 
 @pytest.fixture(scope="module")
 def site(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -82,3 +84,8 @@ class TestInit:
         code, printed = dbt("run", folder=home / "shop")
         assert code == 0, printed
         assert "PASS=2 WARN=0 ERROR=0" in printed
+        query = "select * from {{ ref('my_first_dbt_model') }}"
+        assert f'dbt show --inline "{query}"' in (ROOT / "README.md").read_text(encoding="utf-8")
+        code, printed = dbt("show", "--inline", query, folder=home / "shop")
+        assert code == 0, printed
+        assert "|  1 |" in printed
