@@ -450,7 +450,7 @@ class TestOnClones:
     @pytest.fixture
     def production(self, project, spark, tmp_path: Path) -> Iterator[Table]:
         """Production's table, whose schema also has what it reads, and the manifest of its run."""
-        dbt("parse")
+        dbt("ls")
         production = f"{project.test_schema}_prod"
         manifest = Path("target/manifest.json").read_text(encoding="utf-8")
         state = manifest.replace(project.test_schema, production)
