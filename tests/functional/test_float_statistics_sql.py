@@ -10,7 +10,12 @@ from dbt.adapters.deltawiden.delta.float_statistics import (
     SAVED_SETTINGS_PROPERTY,
     STATISTICS_COLUMNS,
 )
-from dbt.adapters.deltawiden.widening.steps import AlterTypes, Step
+from dbt.adapters.deltawiden.widening.steps import (
+    AlterTypes,
+    RewriteRows,
+    Step,
+    restore_statistics,
+)
 from tests.functional.floats import (
     ENABLED,
     MODEL,
@@ -173,6 +178,33 @@ class TestBySqlAlone:
             == set()
         )
         assert before["delta.enableTypeWidening"] == "true"
+
+    @pytest.mark.parametrize("is_after", [False, pytest.param(True, marks=pytest.mark.slow)])
+    def test_a_repair_of_another_command_between_the_steps_leaves_right_statistics(
+        self, project, table, by_sql_alone, spark, monkeypatch, is_after
+    ):
+        shared = create(table(f"shared_{is_after}"))
+        append(shared, "0.7", "1.1")
+        run_step, repaired = Step.run, []
+
+        def beside_a_repair(self: Step, backend: SqlBackend) -> None:
+            if is_after:
+                run_step(self, backend)
+            if isinstance(self, RewriteRows) and not repaired:
+                repaired.append(self)
+                saved = shared.properties[SAVED_SETTINGS_PROPERTY]
+                for step in restore_statistics(shared.quoted, saved):
+                    spark.sql(step.statement)
+                append(shared, "-0.1")
+            if not is_after:
+                run_step(self, backend)
+
+        monkeypatch.setattr(Step, "run", beside_a_repair)
+        run = widen(shared)
+        assert repaired
+        assert shared.types["x"] == "double", run.output
+        assert_found(shared, "x", "s.x")
+        assert SAVED_SETTINGS_PROPERTY not in shared.properties
 
     def test_a_dry_run_shows_that_the_table_is_rewritten(self, project, table, by_sql_alone):
         append(create(table("dry")), "0.7")

@@ -181,9 +181,10 @@ def test_a_partition_column_is_refused(snapshot: TableSnapshot):
 
 def test_with_sql_alone_a_change_by_hand_rewrites_the_table():
     plan = by_hand(by_sql_alone(), ("s", "x"))
-    guard, update, alter, restore = plan.statements
+    guard, update, check, alter, restore = plan.statements
     assert f"'{STATISTICS_COLUMNS}' = '`x`,`s`.`n`'" in guard
     assert update == "update `s`.`t` set `s` = `s`"
+    assert check == "describe history `s`.`t`"
     assert alter == "alter table `s`.`t` alter column `s`.`x` type double"
     assert restore == (
         "alter table `s`.`t` unset tblproperties if exists "
@@ -191,7 +192,7 @@ def test_with_sql_alone_a_change_by_hand_rewrites_the_table():
     )
     setting, *others = plan.steps
     assert [step.statement for step in setting.undo([setting])] == [restore]
-    assert [step.undo(plan.steps) for step in others] == [(), (), ()]
+    assert [step.undo(plan.steps) for step in others] == [()] * 4
 
 
 @pytest.mark.parametrize(

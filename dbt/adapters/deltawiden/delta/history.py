@@ -5,10 +5,13 @@ properties, wider types, compaction, VACUUM.
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+from dbt_common.invocation import get_invocation_id
 
 from dbt.adapters.deltawiden.delta.transaction_log import FetchRows
 
@@ -39,6 +42,9 @@ _COUNTS: Mapping[str, tuple[str, ...]] = {
 }
 """For an operation, the metrics that say whether it changed anything. A metric that is missing
 counts as zero if another one of them is there."""
+
+_SETS_PROPERTIES = re.compile("TBLPROPERTIES|REPLACE|RESTORE|CLONE")
+"""The operations that can change the properties of a table."""
 
 
 @dataclass(frozen=True)
@@ -125,6 +131,18 @@ def _metrics(value: Any) -> Mapping[str, str]:
     # dbt shows a map in a result as JSON text.
     found = json.loads(value) if isinstance(value, str) and value else value
     return {str(name): str(count) for name, count in (found or {}).items()}
+
+
+def others_set_properties(table_name: str, fetch_rows: FetchRows) -> bool:
+    """Return whether another program may have set properties since this one last set some."""
+    for commit in read_history(table_name, fetch_rows):
+        if not _SETS_PROPERTIES.search(commit.operation):
+            continue
+        if commit.tag.get("invocation_id") != get_invocation_id():
+            return True
+        if commit.operation == "SET TBLPROPERTIES":
+            return False
+    return True
 
 
 _FIRST_COMMITS = 50

@@ -6,9 +6,11 @@ from enum import IntEnum, auto
 from typing import Any, ClassVar
 
 from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtDatabaseError
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.float_statistics import restored_settings
+from dbt.adapters.deltawiden.delta.history import others_set_properties
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_sql, path_text, quote
@@ -150,6 +152,27 @@ class RewriteRows(Step):
 
     def _sql(self) -> str:
         return rewrite_rows(self.table, self.column)
+
+
+class CheckStatistics(Step):
+    """Ends the attempt if the settings may not have been those of ``SetStatistics`` all the time.
+
+    Another command can have restored them, so that files have the statistics of a float again.
+    """
+
+    stage = Stage.TYPES
+    is_goal: ClassVar[bool] = False
+
+    def _sql(self) -> str:
+        return f"describe history {self.table}"
+
+    def run(self, backend: SqlBackend) -> None:
+        """Read the history, which has the settings of others also if they are gone again."""
+        if others_set_properties(self.table, backend.fetch_rows):
+            raise DbtDatabaseError(
+                f"[DELTA_METADATA_CHANGED] Another writer has set properties of {self.table}, "
+                "which can be those that keep the statistics of its files right."
+            )
 
 
 class PurgeDeletedRows(Step):

@@ -15,6 +15,7 @@ from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.widening.blockers import has_smaller_range
 from dbt.adapters.deltawiden.widening.steps import (
     AlterTypes,
+    CheckStatistics,
     PurgeDeletedRows,
     RewriteRows,
     SetStatistics,
@@ -69,6 +70,7 @@ def _without_statistics(
         *([UnsetStatistics(table, tuple(unset))] if unset else []),
         # Also for an empty table: another writer may have added files meanwhile.
         RewriteRows(table, leaves[0][0]),
+        CheckStatistics(table),
         *steps,
         *restoring,
     ]
