@@ -330,6 +330,26 @@ class TestNewColumns(Models):
         assert BACKFILL_PROPERTY not in declared.properties
 
     @pytest.mark.slow
+    def test_a_default_is_for_all_rows_from_before_its_column(self, declared, spark):
+        # A run has died before it added the columns, and then rows were written.
+        waiting = backfill_property(["more", "other"])[BACKFILL_PROPERTY]
+        spark.sql(
+            f"alter table {declared.name} set tblproperties ('{BACKFILL_PROPERTY}' = '{waiting}')"
+        )
+        spark.sql(f"insert into {declared.name} values (5)")
+        # This one dies after it has added them.
+        failed = dbt(
+            "run", "--select", "declared", step=2, default="cast(raise_error('no') as int)"
+        )
+        assert failed.status("declared") == "error"
+        assert declared.types["other"] == "int", failed.output
+        run = dbt("run", "--select", "declared", step=2)
+        assert run.status("declared") == "success", run.output
+        rows = declared.rows("id", "more", "other")
+        assert rows == [(0, 1, 7), (0, 1, None), (1, 1, 7), (1, 1, None), (5, None, 7)]
+        assert BACKFILL_PROPERTY not in declared.properties
+
+    @pytest.mark.slow
     def test_a_default_is_given_again_after_a_conflict(self, project, spark):
         table = Table(spark, f"{project.test_schema}.defaulted")
         spark.sql(f"create or replace table {table.name} using delta as select id from range(2)")

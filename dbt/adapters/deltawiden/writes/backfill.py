@@ -64,13 +64,14 @@ class Backfill:
             SchemaChangeRefused: the values can't be found or stored.
         """
         pending = self._pending()
-        waiting = list(dict.fromkeys([*pending, *map(str.lower, _new_columns(self.bare))]))
+        new = list(map(str.lower, _new_columns(self.bare)))
+        waiting = list(dict.fromkeys([*pending, *new]))
         if not waiting or self.bare.refusals:
             return self.bare
         columns = [c.name for c in self.bare.write.columns if c.in_source]
         columns = [name for name in columns if name.lower() in waiting]
         defaults = [name for name in columns if name.lower() in self.spec.defaults]
-        if late := self._late(defaults, pending):
+        if late := self._late(defaults, set(pending).difference(new)):
             # No longer waiting: setting the property again would hide when they were added.
             waiting = [name for name in waiting if name not in map(str.lower, late)]
             columns, defaults = (
@@ -81,7 +82,8 @@ class Backfill:
         kept = [name for name in waiting if name not in map(str.lower, columns)]
         left = tuple(name for name in kept if name in map(str.lower, self._stored.names))
         value = backfill_property(waiting)
-        is_set = value.items() <= self.snapshot.properties.items()
+        # A run that has died before it added a column has set the property too early for it.
+        is_set = value.items() <= self.snapshot.properties.items() and not {*new} & {*pending}
         if is_set and left == tuple(waiting):
             return self.bare
         try:
