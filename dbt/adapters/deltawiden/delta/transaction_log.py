@@ -11,6 +11,7 @@ from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.deltawiden.spark.errors import condition
 from dbt.adapters.deltawiden.sql.identifiers import quote
 
 FetchRows = Callable[[str], Sequence[Any]]
@@ -34,10 +35,7 @@ def newest_schema(location: str, fetch_rows: FetchRows) -> str:
     )
     if commits:
         return str(json.loads(commits[0][0])["metaData"]["schemaString"])
-    checkpoints = fetch_rows(
-        f"select metaData.schemaString from {_files('parquet', location, '*.checkpoint*.parquet')} "
-        "where metaData is not null order by _metadata.file_name desc limit 1"
-    )
+    checkpoints = _in_checkpoints(location, "order by _metadata.file_name desc limit 1", fetch_rows)
     if not checkpoints:
         raise DbtRuntimeError(f"There is no schema in the Delta log of {location}")
     return str(checkpoints[0][0])
@@ -61,12 +59,21 @@ def history_has_type_changes(location: str, fetch_rows: FetchRows) -> bool:
     if int(found) or int(first or 0) == 0:
         return bool(int(found))
     # The metadata of the commits that are gone is in a checkpoint.
-    checkpoints = fetch_rows(
-        "select 1 from "
-        f"{_files('parquet', location, '*.checkpoint*.parquet')} where metaData is not null "
-        "and metaData.schemaString like '%delta.typeChanges%' limit 1"
-    )
-    return bool(checkpoints)
+    like = "and metaData.schemaString like '%delta.typeChanges%' limit 1"
+    return bool(_in_checkpoints(location, like, fetch_rows))
+
+
+def _in_checkpoints(location: str, clause: str, fetch_rows: FetchRows) -> Sequence[Any]:
+    """Read schemas from the checkpoints in Parquet. Without any, all checkpoints are in JSON."""
+    source = _files("parquet", location, "*.checkpoint*.parquet")
+    try:
+        return fetch_rows(
+            f"select metaData.schemaString from {source} where metaData is not null {clause}"
+        )
+    except DbtRuntimeError as error:
+        if condition(str(error.msg)) != "PATH_NOT_FOUND":
+            raise
+        return ()
 
 
 def history_expiry(location: str, plus: str, fetch_rows: FetchRows) -> str:
