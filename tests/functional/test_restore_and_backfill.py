@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from delta import DeltaTable
 
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.sql.identifiers import quote
+from dbt.adapters.deltawiden.widening.steps import AlterTypes, Step
 from tests.functional.operate import document, operate
 from tests.functional.support import Table, needs_delta_4
 from tests.functional.test_concurrency import SLOW, whenever_it_writes
@@ -55,6 +57,10 @@ select 2, 'again'
 select t.id, 2 as n from range(3) t cross join (select 1 {SLOW})
 """,
     "appended.sql": """
+{{ config(materialized='incremental', unique_key='id', type_widening=true) }}
+select 1 as id, cast(1.2367 as decimal(10,4)) as amount
+""",
+    "checked.sql": """
 {{ config(materialized='incremental', unique_key='id', type_widening=true) }}
 select 1 as id, cast(1.2367 as decimal(10,4)) as amount
 """,
@@ -232,6 +238,31 @@ class TestRestore:
             shown = operate("restore_values", models=["appended"], dry_run=dry_run)
             assert "delta.appendOnly, so no row of it can be changed" in shown
         assert appended.version == version
+
+    def test_an_error_after_a_type_change_says_that_it_stays(
+        self, project, tables, spark, monkeypatch
+    ):
+        checked = Table(spark, f"{project.test_schema}.checked")
+        spark.sql(
+            f"create table {checked.name} using delta as select 1 as id, "
+            "cast(1.24 as decimal(8,2)) as amount"
+        )
+        run_step = Step.run
+
+        def constrained(self: Step, backend: SqlBackend) -> None:
+            run_step(self, backend)
+            if isinstance(self, AlterTypes):
+                # Another writer adds the constraint before the MERGE.
+                spark.sql(f"alter table {checked.name} add constraint c check (amount > 1.239)")
+
+        monkeypatch.setattr(Step, "run", constrained)
+        (done,) = document("restore_values", models=["checked"])["tables"]
+        assert "DELTA_VIOLATE_CONSTRAINT" in done["error"]
+        change = "amount: decimal(8,2) -> decimal(10,4)"
+        assert f"Type changes already made stay: {change}." in done["error"]
+        assert [each["path"] for each in done["type_changes"]] == [["amount"]]
+        assert checked.types["amount"] == "decimal(10,4)"
+        assert checked.rows("amount") == [(Decimal("1.2400"),)]
 
 
 COLUMNS = ["SCORE", "`s.t`", "part", "items"]

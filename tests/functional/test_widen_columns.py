@@ -4,7 +4,10 @@ import json
 
 import pytest
 
-from tests.functional.support import dbt
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.widening.steps import WidenFloats
+from tests.functional.operate import read_document
+from tests.functional.support import dbt, needs_delta_4
 
 
 class TestWidenColumns:
@@ -76,3 +79,47 @@ select {{ var('step', 1) }} as id, cast(1 as int) as amount, cast(2 as smallint)
         run = self.widen(**arguments)
         assert expected in run.output
         assert table("prices").version == before
+
+
+@needs_delta_4
+class TestHalfway:
+    def test_a_failed_command_names_the_changes_that_stay(self, project, table, spark, monkeypatch):
+        half = table("half")
+        spark.sql(
+            f"create table {half.name} (n int, f float) using delta "
+            "tblproperties ('delta.enableTypeWidening' = 'true')"
+        )
+        spark.sql(f"insert into {half.name} values (1, 0.7)")
+        spark.sql(f"create view {half.name}_seen as select n from {half.name}")
+        run_step = WidenFloats.run
+
+        def constrained(self: WidenFloats, backend: SqlBackend) -> None:
+            # Another writer adds the constraint after the plan is made.
+            spark.sql(f"alter table {half.name} add constraint c check (f > 0)")
+            run_step(self, backend)
+
+        monkeypatch.setattr(WidenFloats, "run", constrained)
+        columns = {"n": "bigint", "f": "double"}
+        run = dbt(
+            "run-operation",
+            "widen_columns",
+            "--args",
+            json.dumps({"relations": [half.name], "columns": columns, "output": "json"}),
+        )
+        assert half.types == {"n": "bigint", "f": "float"}
+        (found,) = read_document(run.output)["tables"]
+        assert found["type_changes"] == [{"path": ["n"], "from": "int", "to": "bigint"}]
+        assert "Type changes already made stay: n: int -> bigint" in found["error"]
+        assert "half_seen" in run.output.split("stay: n")[0]
+
+    def test_a_command_that_restores_settings_says_only_that(self, project, table, spark):
+        saved = table("saved")
+        spark.sql(
+            f"create table {saved.name} (x double) using delta tblproperties "
+            """('dbt_deltawiden.statisticsBefore' = '{"delta.dataSkippingNumIndexedCols": null}',
+            'delta.dataSkippingNumIndexedCols' = '0')"""
+        )
+        given = {"relations": [saved.name], "columns": {"x": "double"}}
+        shown = dbt("run-operation", "widen_columns", "--args", json.dumps(given)).output
+        assert "has these types already, its settings of statistics are restored" in shown
+        assert "delta.dataSkippingNumIndexedCols" not in saved.properties

@@ -12,6 +12,8 @@ from dbt_common.events.functions import fire_event
 from dbt_common.events.types import Note
 from dbt_common.exceptions import DbtBaseException
 
+from dbt.adapters.deltawiden.writes.attempts import Attempts
+
 _Item = TypeVar("_Item")
 _SECONDS = 3
 """The time between two lines about the same work."""
@@ -125,6 +127,12 @@ def run_on_each(
     """Run an operation on one item after the other, also if it fails on some of them."""
     shown = with_progress(operation, "tables", items, name)
     return OperationResults(operation, [attempt(name(item), partial(work, item)) for item in shown])
+
+
+def failed_attempts(table: str, attempts: Attempts, error: DbtBaseException) -> OperationResult:
+    """Return the result of attempts that an error has ended, with the type changes that stay."""
+    made = [change.value for change in attempts.made]
+    return OperationResult(table, values={"type_changes": made}, error=attempts.error_text(error))
 
 
 def attempt(table: str, work: Callable[[], _Result]) -> _Result | OperationResult:

@@ -20,7 +20,6 @@ from dbt.adapters.deltawiden.widening.steps import (
     AddColumns,
     DropColumns,
     RenameColumn,
-    RewriteRows,
     SetProperties,
     Stage,
     Step,
@@ -105,11 +104,6 @@ class Plan:
         """The columns for which the rows that exist get the model's values."""
         steps = (step for step in self.steps if isinstance(step, BackfillColumns))
         return tuple(name for step in steps for name in step.names)
-
-    @property
-    def rewrites_rows(self) -> bool:
-        """Whether a step rewrites every row."""
-        return any(isinstance(step, RewriteRows) for step in self.steps)
 
     def types_unchanged_sql(self, by_position: bool = False) -> str:
         """Render a condition that is true, or stops the write if the table has other types now.

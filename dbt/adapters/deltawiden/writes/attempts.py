@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
+from dbt_common.exceptions import DbtBaseException, DbtDatabaseError, DbtRuntimeError
 
 from dbt.adapters.deltawiden.delta.conflicts import (
     MAX_ATTEMPTS,
@@ -109,12 +109,18 @@ def _left(plan: Plan, done: Sequence[Step] = ()) -> tuple[object, ...]:
 
 
 class Attempts:
-    """The attempts of one write, each with a plan of its own. They have the changes of all."""
+    """The attempts of one write, each with a plan of its own. They have the changes of all.
+
+    Attributes:
+        done: the steps before the write that attempts have done which ended with an error, and that
+            stay.
+    """
 
     def __init__(self) -> None:
         self._plan: Plan | None = None
         self.changes: tuple[TypeChange, ...] = ()
         self.renamed: tuple[RenameColumn, ...] = ()
+        self.done: tuple[Step, ...] = ()
         self._stopped_by: BaseException | None = None
         self._is_retry_forbidden = False
         self._without_plan = 0
@@ -144,7 +150,6 @@ class Attempts:
             WidensItsOwnInput: the plan widens a column again that an earlier attempt has widened.
         """
         previous, error = self._plan, self._stopped_by
-        self._without_plan = -1
         if previous is not None and error is not None:
             left = _left(previous, _done(previous, error))
             if not is_conflict(error) and left == _left(plan):
@@ -159,11 +164,14 @@ class Attempts:
             raise WidensItsOwnInput(plan.table, grown)
         earlier = (change for change in self.changes if change not in plan.changes)
         self._plan, self.changes = plan, (*earlier, *plan.changes)
+        self._without_plan = -1
         self.renamed = tuple(dict.fromkeys((*self.renamed, *plan.renamed)))
 
     def stop(self, error: BaseException) -> None:
         """Record the error that has ended an attempt."""
         self._stopped_by = error
+        if self._without_plan < 0:
+            self.done = (*self.done, *_done(self.plan, error))
         self._without_plan += 1
 
     def final_error(self, error: DbtDatabaseError) -> DbtDatabaseError:
@@ -180,19 +188,26 @@ class Attempts:
                 "run again by itself: it may have written something before. Look at the table, "
                 f"then run the model again. The conflict:\n{error.msg}"
             )
-        changes = ", ".join(change.text for change in self._changes_made(error))
-        stay = f" Type changes already made stay: {changes}." if changes else ""
+        stay = f" {self._made_text}" if self.made else ""
         return DbtDatabaseError(
             f"Other writers came first in each of {MAX_ATTEMPTS} attempts; no row was written."
             f"{stay} Run the model again when they are done. The last conflict:\n{error.msg}"
         )
 
-    def _changes_made(self, error: BaseException) -> list[TypeChange]:
-        if self._plan is None:
-            return []
-        done = _done(self._plan, error)
-        not_made = type_changes(step for step in self._plan.before if step not in done)
-        return [change for change in self.changes if change not in not_made]
+    def error_text(self, error: DbtBaseException) -> str:
+        """Return the message of the final error, with the type changes that stay."""
+        text = str(getattr(error, "msg", error))
+        return text if self._made_text in text else f"{text}\n{self._made_text}"
+
+    @property
+    def made(self) -> tuple[TypeChange, ...]:
+        """The type changes that stay after an error."""
+        return tuple(dict.fromkeys(type_changes(self.done)))
+
+    @property
+    def _made_text(self) -> str:
+        changes = ", ".join(change.text for change in self.made)
+        return f"Type changes already made stay: {changes}." if changes else ""
 
 
 class Turns:

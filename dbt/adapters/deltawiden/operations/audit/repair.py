@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
+from dbt_common.exceptions import DbtBaseException, DbtDatabaseError, DbtRuntimeError
 from dbt_common.invocation import get_invocation_id
 from pyspark.sql.types import StructType
 
@@ -25,6 +25,7 @@ from dbt.adapters.deltawiden.operations.audit.query import COUNTS, Repair, updat
 from dbt.adapters.deltawiden.operations.result import (
     OperationResult,
     OperationResults,
+    failed_attempts,
     log_progress,
     run_on_each,
     text_table,
@@ -154,6 +155,8 @@ class Repairer:
         except Exception as error:
             if not is_cancelled(error):
                 self._after_changes(rows, attempts.changes)
+                if attempts.made and isinstance(error, DbtBaseException):
+                    return failed_attempts(full_name(rows.node), attempts, error)
             raise
         self._after_changes(rows, attempts.changes)
         version = self._version(rows) if updated[-1] else None

@@ -1,8 +1,10 @@
 """``widen_columns``: make the type changes that only a person may ask for."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 
 from dbt.adapters.spark.relation import SparkRelation
+from dbt_common.exceptions import DbtBaseException
 
 from dbt.adapters.deltawiden.config.policy import read_rewrite_limit
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
@@ -11,6 +13,7 @@ from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.operations.result import (
     OperationResult,
     OperationResults,
+    failed_attempts,
     log_progress,
     run_on_each,
 )
@@ -18,7 +21,8 @@ from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import plan_by_hand
 from dbt.adapters.deltawiden.widening.report import misread_text
 from dbt.adapters.deltawiden.widening.request import InvalidRequest, read_request
-from dbt.adapters.deltawiden.writes.attempts import Attempts, retry_with_new_plan
+from dbt.adapters.deltawiden.widening.steps import RewriteRows, Step
+from dbt.adapters.deltawiden.writes.attempts import Attempts, is_cancelled, retry_with_new_plan
 from dbt.adapters.deltawiden.writes.evolution import TableEvolution
 from dbt.adapters.deltawiden.writes.older_files import left_after_run
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused, require_not_refused
@@ -33,21 +37,30 @@ def widen_columns(
     columns: Mapping[str, str],
     dry_run: bool,
 ) -> OperationResults:
-    """Make the type changes that a person asks for: in each table all of them, or none."""
+    """Make the type changes that a person asks for. An error can leave some of a table's."""
 
     def widen(table: SparkRelation) -> OperationResult:
         if dry_run:
             plan = _plan(backend, table, columns)
-            return _result(plan, plan.changes, dry_run)
+            return _result(plan, plan.changes, plan.steps, dry_run)
 
         def widen_once(attempts: Attempts) -> None:
             plan = _plan(backend, table, columns)
             attempts.record_plan(plan)
             evolution.run_before_write(plan, _NAME)
 
-        attempts = retry_with_new_plan(widen_once)
+        attempts = Attempts()
+        try:
+            retry_with_new_plan(widen_once, attempts=attempts)
+        except DbtBaseException as error:
+            if is_cancelled(error) or not attempts.made:
+                raise
+            with suppress(DbtBaseException):
+                _show_filters(backend, table, attempts.made)
+            return failed_attempts(relation_sql(table), attempts, error)
         _show_filters(backend, table, attempts.changes)
-        return _result(attempts.plan, attempts.changes, dry_run)
+        steps = (*attempts.done, *attempts.plan.steps)
+        return _result(attempts.plan, attempts.changes, steps, dry_run)
 
     return run_on_each(_NAME, tables, relation_sql, widen)
 
@@ -70,19 +83,25 @@ def _plan(backend: SqlBackend, table: SparkRelation, columns: Mapping[str, str])
     return require_not_refused(plan, wanted="get the requested types")
 
 
-def _result(plan: Plan, made: Sequence[TypeChange], dry_run: bool) -> OperationResult:
+def _result(
+    plan: Plan, made: Sequence[TypeChange], steps: Sequence[Step], dry_run: bool
+) -> OperationResult:
     changes = ", ".join(change.text for change in made)
+    statements = [step.statement for step in steps]
     result = "has these types already"
-    if made or plan.steps:
-        result = "widened" + (", the table's files were rewritten" if plan.rewrites_rows else "")
-    if dry_run and plan.steps:
-        result = "dry run: " + "; ".join(plan.statements)
+    if made:
+        rewritten = any(isinstance(step, RewriteRows) for step in steps)
+        result = "widened" + (", the table's files were rewritten" if rewritten else "")
+    elif steps:
+        result += ", its settings of statistics are restored"
+    if dry_run and steps:
+        result = "dry run: " + "; ".join(statements)
     return OperationResult(
         plan.table,
         shown={"type changes": changes or "-", "result": result},
         values={
             "type_changes": [change.value for change in made],
-            "statements": plan.statements,
+            "statements": statements,
             "dry_run": dry_run,
         },
     )
