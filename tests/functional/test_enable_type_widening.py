@@ -132,6 +132,20 @@ class TestEnable:
         assert "loses none: it has the table feature typeWidening" in output
         assert is_enabled(table("orders"))
 
+    def test_a_table_with_other_features_loses_readers_that_are_not_known(
+        self, project, table, spark
+    ):
+        spark.sql(
+            f"alter table {table('items').name} set tblproperties "
+            "('delta.enableDeletionVectors' = 'true')"
+        )
+        alone = enable(models=["items"], dry_run=True)
+        assert "moves the protocol" not in alone
+        assert "Readers of a table without other features are lost by that alone" in alone
+        assert f"{len(LOST)} known readers of a table without other features lose" in alone
+        both = document("enable_type_widening", models=["orders", "items"])["tables"]
+        assert [each["moves_protocol"] for each in both] == [True, False]
+
     def test_disabling_says_that_the_readers_stay_lost(self, project, table):
         enable(models=["orders"])
         had = features(table("orders"))

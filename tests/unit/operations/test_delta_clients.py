@@ -1,5 +1,6 @@
 """The access of other Delta clients, and the warning before a table loses clients."""
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -78,10 +79,12 @@ def test_the_text_names_only_the_tables_that_gain_the_feature():
 
 def test_many_tables_are_counted():
     several = [
-        Switch(f"t{n}", enables=True, is_enabled=False, new_feature="typeWidening")
+        Switch(f"t{n}", True, False, new_feature="typeWidening", moves_protocol=True)
         for n in range(5)
     ]
-    assert "is new to t0, t1, t2 and 2 more, and" in readers_text(several)
+    assert "is new to t0, t1, t2 and 2 more, and moves the protocol to" in readers_text(several)
+    several[4] = replace(several[4], moves_protocol=False)
+    assert "moves the protocol of t0, t1, t2 and 1 more to" in readers_text(several)
 
 
 def test_the_text_says_that_the_preview_was_not_measured():

@@ -35,12 +35,18 @@ _UNDOCUMENTED = [
     reader.name for reader in DELTA_CLIENTS if reader.can(State.ENABLED) is Access.UNKNOWN
 ]
 
+_OF_OTHERS = " of a table without other features"
+
 
 @dataclass(frozen=True)
 class Switch:
     """The effect of turning type widening on or off on a table.
 
     Its table feature of type widening, and the one that is new to it, are empty if there is none.
+
+    Attributes:
+        moves_protocol: whether another reader version is new to it. Else it has other features, and
+            may have lost some of the known readers already.
     """
 
     table: str
@@ -48,6 +54,7 @@ class Switch:
     is_enabled: bool
     feature: str = ""
     new_feature: str = ""
+    moves_protocol: bool = False
 
     @property
     def statements(self) -> list[str]:
@@ -74,12 +81,14 @@ class Switch:
                 "dry_run": dry_run,
                 "feature": self.new_feature or self.feature,
                 "gains_feature": bool(self.new_feature),
+                "moves_protocol": self.moves_protocol,
             },
         )
 
     def _readers(self) -> str:
         if self.new_feature:
-            lost = f"{len(_LOST)} known readers lose access"
+            of = "" if self.moves_protocol else _OF_OTHERS
+            lost = f"{len(_LOST)} known readers{of} lose access"
             return f"{lost}: the table feature {self.new_feature} is new"
         if not self.feature:
             return "loses none"
@@ -151,8 +160,9 @@ def _read_switch(backend: SqlBackend, table: SparkRelation, enables: bool) -> Sw
     if enables and not feature:
         is_stable = snapshot.engine.can(Capability.STABLE_TYPE_WIDENING)
         new_feature = TYPE_WIDENING_FEATURE if is_stable else PREVIEW_FEATURE
+    moves = bool(new_feature) and snapshot.properties.get("delta.minReaderVersion") != "3"
     return Switch(
-        snapshot.name, enables, snapshot.has(TYPE_WIDENING_PROPERTY), feature, new_feature
+        snapshot.name, enables, snapshot.has(TYPE_WIDENING_PROPERTY), feature, new_feature, moves
     )
 
 
@@ -172,9 +182,13 @@ def readers_text(switches: Iterable[Switch | OperationResult]) -> str:
         }
         for reader in _LOST
     ]
+    moved = [switch for switch in gaining if switch.moves_protocol]
+    all_moved = len(moved) == len(gaining)
+    of = "" if all_moved else f" of {_tables(moved)}"
+    moves = f", and moves the protocol{of} to reader version 3 and writer version 7"
     lines = [
-        f"The table feature {feature} is new to {_tables(gaining)}, and moves the protocol to "
-        "reader version 3 and writer version 7. Readers are lost by that alone, before any type "
+        f"The table feature {feature} is new to {_tables(gaining)}{moves if moved else ''}. "
+        f"Readers{'' if all_moved else _OF_OTHERS} are lost by that alone, before any type "
         "changes:",
         text_table(lost),
         f"There is no documentation for: {', '.join(_UNDOCUMENTED)}.",
