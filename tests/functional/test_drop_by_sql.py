@@ -1,6 +1,7 @@
 """A drop on a connection with SQL alone, such as a Thrift server, rewrites whole partitions."""
 
 from collections.abc import Sequence
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -11,10 +12,12 @@ from pyspark.sql.functions import col
 from dbt.adapters.deltawiden.delta.backends.sql import USER_METADATA, SqlBackend
 from dbt.adapters.deltawiden.delta.data_files import FilesBySql, Progress, StaleFile
 from dbt.adapters.deltawiden.operations.maintenance.drop_type_widening import drop_from_table
+from dbt.adapters.deltawiden.operations.maintenance.repair_statistics import repair_table
+from dbt.adapters.deltawiden.operations.maintenance.rewrite_widened_files import rewrite_files
 from dbt.adapters.deltawiden.operations.maintenance.table import MaintainedTable
 from tests.functional.parquet import stored_types
-from tests.functional.support import Table
-from tests.functional.test_drop_type_widening import COLLECTIONS, FIELDS, create
+from tests.functional.support import Table, needs_delta_4
+from tests.functional.test_drop_type_widening import COLLECTIONS, FIELDS, create, state
 
 ARRAY = {"arr": COLLECTIONS["arr"]}
 PARTITIONED_BY = (
@@ -127,6 +130,45 @@ def test_changes_of_another_table_stop_a_drop_before_its_first_statement(opened,
         with pytest.raises(DbtRuntimeError, match="No SQL statement removes the recorded type"):
             drop_from_table(opened(table("copied")), False, dry_run)
     assert table("copied").version == 0
+
+
+@needs_delta_4
+@pytest.mark.parametrize(
+    ("operation", "column", "changed"),
+    [
+        (partial(drop_from_table, truncate_history=False), "c array<int>", "c.element type bigint"),
+        (rewrite_files, "c decimal(5,2)", "c type decimal(12,2)"),
+        (repair_table, "c float", "c type double"),
+    ],
+)
+def test_a_table_that_only_takes_new_rows_is_refused_first(
+    opened, table, spark, operation, column, changed
+):
+    fixed = table("fixed")
+    spark.sql(
+        f"create or replace table {fixed.name} ({column}) using delta "
+        "tblproperties ('delta.enableTypeWidening' = 'true', 'delta.appendOnly' = 'true')"
+    )
+    spark.sql(f"insert into {fixed.name} values (null)")
+    spark.sql(f"alter table {fixed.name} alter column {changed}")
+    before = fixed.version
+    for dry_run in (True, False):
+        with pytest.raises(DbtRuntimeError, match=r"delta\.appendOnly, so no row of it can be"):
+            operation(opened(fixed), dry_run=dry_run)
+    assert fixed.version == before
+
+
+def test_a_server_that_does_not_tell_the_version_of_delta_drops_the_feature(
+    opened, table, spark, engine
+):
+    create(spark, table("silent").name, ARRAY)
+
+    def refuse(statement: str) -> None:
+        if "java_method" in statement:
+            raise DbtRuntimeError("java_method is not allowed")
+
+    outcome = drop_from_table(opened(table("silent"), before=refuse), False, dry_run=False)
+    assert outcome.values["state"] == state(engine)
 
 
 def test_missing_rows_are_an_error(opened, table, spark):

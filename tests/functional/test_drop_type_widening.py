@@ -16,6 +16,7 @@ from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from tests.functional.aged import folder_of, make_older
 from tests.functional.parquet import stored_types
 from tests.functional.support import Table, dbt, needs_delta_4
+from tests.small import settings_of
 
 FEATURES = {"delta.feature.typeWidening", "delta.feature.typeWidening-preview"}
 
@@ -268,6 +269,23 @@ class TestBothWays:
             "2",
         )
 
+    def test_the_history_of_a_table_with_checkpoints_in_json_is_read(self, project, table, spark):
+        json_table = table("in_json")
+        with settings_of(spark, {"spark.databricks.delta.checkpointV2.topLevelFileFormat": "json"}):
+            spark.sql(
+                f"create table {json_table.name} (id int) using delta tblproperties "
+                "('delta.enableTypeWidening' = 'true', 'delta.checkpointPolicy' = 'v2', "
+                "'delta.checkpointInterval' = '1')"
+            )
+            for number in range(2):
+                spark.sql(f"insert into {json_table.name} values ({number})")
+        log = folder_of(json_table) / "_delta_log"
+        assert list(log.glob("*.checkpoint.*.json"))
+        (log / f"{0:020}.json").unlink()
+        (done,) = document(relations=["in_json"])["tables"]
+        assert (done.get("error"), done["state"]) == (None, "dropped")
+        assert not features(json_table)
+
     @pytest.mark.slow
     @needs_delta_4
     def test_remaining_features_are_shown_with_the_statement_that_removes_them(
@@ -303,6 +321,9 @@ class TestBothWays:
         assert "one by one" in run.output
         assert "drop feature" in run.output
         assert "1 of 2 files" in run.output
+        (planned,) = document(relations=["dry"], dry_run=True)["tables"]
+        assert "the writer feature checkpointProtection" in planned["left"][0]
+        assert planned["left"][0] in run.output
         assert table("dry").version == version
 
     @pytest.mark.slow

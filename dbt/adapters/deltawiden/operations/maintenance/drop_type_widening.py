@@ -52,7 +52,8 @@ def drop_from_table(
 
     Raises:
         DbtRuntimeError: the table is not in the expected state afterwards; or, before the first
-            statement, the connection can't remove type changes that another table has recorded.
+            statement, the connection can't remove type changes that another table has recorded, or
+            rewrite files of a table that only takes new rows.
         DbtDatabaseError: Delta refused a statement.
 
     Source:
@@ -64,6 +65,7 @@ def drop_from_table(
     before = reader.read()
     if before.has_copied_changes:
         table.backend.require_removal_of_changes()
+    table.require_rewrite(_rewritten_before(table, before))
     history = history_of_drop(table, before, truncate_history)
     work = _Drop(table, reader, before, history, dry_run)
     work.run_all()
@@ -207,8 +209,9 @@ def _removes_changes_before(table: MaintainedTable, before: FeatureState, histor
     """
     if before.has_copied_changes:
         return True
-    waits = history is History.TRUNCATED or before.snapshot.engine.delta < DELTA_4_0
-    return bool(before.changes) and table.files.rewrites_single_files and not waits
+    if not before.changes or not table.files.rewrites_single_files:
+        return False
+    return history is not History.TRUNCATED and before.snapshot.engine.delta >= DELTA_4_0
 
 
 def _check(table: MaintainedTable, before: FeatureState, after: FeatureState, work: _Drop) -> None:
@@ -235,19 +238,26 @@ def _example(state: FeatureState) -> str:
 
 
 def _planned(before: FeatureState, history: History, statements: Sequence[str]) -> OperationResult:
+    left = []
+    if history is History.PROTECTED:
+        left.append(
+            f"the writer feature {CHECKPOINT_PROTECTION_FEATURE}; with Delta 3, the "
+            "table feature, until its history has expired"
+        )
     return OperationResult(
         before.snapshot.name,
         shown={
             "result": "dry run: " + ("; ".join(statements) or "nothing to do"),
             "stale": before.stale_text,
             "history": history.text(before),
-            "left": "",
+            "left": "; ".join(left) or "-",
         },
         values={
             "state": "dry_run",
             "statements": statements,
             **before.counts,
             "history_truncated": history is History.TRUNCATED,
+            "left": left,
         },
     )
 

@@ -37,6 +37,7 @@ def repair_table(table: MaintainedTable, dry_run: bool) -> OperationResult:
     snapshot = table.snapshot()
     schema, changes = table.schema()
     wrong = find_wrong(table.files, schema, widened_floats(changes, schema))
+    table.require_rewrite(wrong)
     steps = [*_restore(snapshot), *_correction_text(table.files, wrong)]
     if not dry_run:
         # Restore them first, so that rewritten files have statistics.

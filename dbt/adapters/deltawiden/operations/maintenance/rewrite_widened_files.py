@@ -37,6 +37,7 @@ def rewrite_files(table: MaintainedTable, dry_run: bool) -> OperationResult:
         )
     reader = FeatureReader(table)
     before = _misread(reader.read(), columns)
+    table.require_rewrite(before.stale)
     if dry_run or not before.stale:
         planned = [table.rewrite_text(before.stale)] if before.stale else []
         return _result(before, "dry_run" if dry_run else "nothing_to_do", planned)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.events.format import pluralize
+from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
@@ -23,6 +24,7 @@ from dbt.adapters.deltawiden.operations.result import (
     run_on_each,
 )
 from dbt.adapters.deltawiden.sql.sizes import size_text
+from dbt.adapters.deltawiden.widening.matched_rows import NotCompared, require_rows_that_change
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,14 @@ class MaintainedTable:
     def schema(self) -> tuple[StructType, tuple[TypeChange, ...]]:
         """Read the schema with Delta's own metadata, and the type changes recorded in it."""
         return read_log_schema(self.files.log_schema())
+
+    def require_rewrite(self, stale: Sequence[StaleFile]) -> None:
+        """Refuse an UPDATE of stale files, before the first statement, if Delta will refuse it."""
+        if stale and not self.files.rewrites_single_files:
+            try:
+                require_rows_that_change(self.snapshot())
+            except NotCompared as error:
+                raise DbtRuntimeError(f"Nothing was changed: {error}.") from error
 
     def rewrite_text(self, stale: Sequence[StaleFile]) -> str:
         """Render the rewrite of stale files: how many, their size, and how they are rewritten."""
