@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.base.relation import BaseRelation, EventTimeFilter
 from dbt.adapters.contracts.relation import ComponentName, Policy, RelationType
 from dbt.adapters.spark.relation import SparkRelation
 
@@ -89,6 +89,13 @@ class DeltaWidenRelation(SparkRelation):
         """Quote a part of the name, as the ``quoting`` of a project requests it."""
         is_quoted = identifier.startswith("`") and quote_once(identifier) == identifier
         return identifier if is_quoted else quote(identifier)
+
+    def _render_event_time_filtered(self, event_time_filter: EventTimeFilter) -> str:
+        name = event_time_filter.field_name
+        # dbt quotes a column with `quote: true` as Postgres does; for Spark, it is a text.
+        if name.startswith('"') and name.endswith('"'):
+            event_time_filter = replace(event_time_filter, field_name=self.quoted(name[1:-1]))
+        return super()._render_event_time_filtered(event_time_filter)
 
     @staticmethod
     def add_ephemeral_prefix(name: str) -> str:
