@@ -90,6 +90,9 @@ class IncrementalWrites:
         """
 
         spec = spec_of_run(context)
+        if spec.strategy == MICROBATCH and not (existing.is_delta or existing.is_iceberg):
+            # No other batch may write after the check of ``refuse_shared_partitions``.
+            self._turns[target.render()].collided()
         renamed: list[Plan] = []
 
         def write_once(attempts: Attempts) -> None:
