@@ -1,5 +1,7 @@
 """Runs with `--empty` or `--sample` on tables that exist: no row is removed."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.functional.support import dbt
@@ -18,6 +20,11 @@ STRATEGIES = {
     "merged": "incremental_strategy='merge', not_matched_by_source_action='delete'",
     "keyed": "incremental_strategy='delete+insert'",
 }
+OWN = """
+{% macro get_merge_update_columns(merge_update_columns, merge_exclude_columns, dest_columns) %}
+  {{ return(['part']) }}
+{% endmacro %}
+"""
 
 
 SNAPSHOT = """
@@ -62,6 +69,10 @@ class TestEmptyRuns:
                 assert table(name).rows("id") == [(0,), (1,)], (name, options)
                 if name in SNAPSHOTS:
                     assert table(name).rows("dbt_valid_to") == [(None,), (None,)], (name, options)
+        Path(project.project_root, "macros", "own.sql").write_text(OWN, encoding="utf-8")
+        run = dbt("run", "--select", "merged", "--empty")
+        assert run.status("merged") == "success", run.message("merged")
+        assert table("merged").rows("id") == [(0,), (1,)]
 
 
 MOMENTS = """

@@ -104,7 +104,7 @@
   {%- call statement('main') -%}
     {%- if write.is_custom -%}
       {{ _deltawiden_custom_sql(write) }}
-    {%- elif write.is_merge_replaced -%}
+    {%- elif write.is_merge_replaced and not write.is_empty -%}
       {{ get_merge_sql(write.target, _deltawiden_rows(write, write.merged_query), config.get('unique_key'), write.merged_columns, _deltawiden_predicates()) }}
     {%- else -%}
       {{ write.statement }}
