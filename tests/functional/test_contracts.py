@@ -71,10 +71,42 @@ models:
 """
 
 
+UPDATED = """
+{{ config(materialized="incremental", incremental_strategy="merge", unique_key="id",
+          on_schema_change="fail", merge_update_columns=["n"], skip_not_matched_step=true) }}
+select 1 as other, 1 as id, cast({{ var('n', 1) }} as int) as n
+"""
+UPDATED_YML = """
+models:
+  - name: updated
+    config: {contract: {enforced: true}}
+    constraints:
+      - {type: not_null, columns: [n]}
+      - {type: check, expression: "n is null or n < 100"}
+    columns:
+      - {name: other, data_type: int}
+      - {name: id, data_type: int, quote: true}
+      - {name: n, data_type: int}
+"""
+
+
 class TestConstraints:
     @pytest.fixture(scope="class")
     def models(self):
-        return {"constrained.sql": CONSTRAINED, "constrained.yml": CONSTRAINTS}
+        return {
+            "constrained.sql": CONSTRAINED,
+            "constrained.yml": CONSTRAINTS,
+            "updated.sql": UPDATED,
+            "updated.yml": UPDATED_YML,
+        }
+
+    def test_one_of_the_model_is_checked_if_not_every_column_is_written(self, project, table):
+        assert dbt("run", "--select", "updated").status("updated") == "success"
+        run = dbt("run", "--select", "updated", n="null")
+        assert "a null in n, which is not_null" in run.message("updated")
+        run = dbt("run", "--select", "updated", n=100)
+        assert "breaks the check of its contract: n is null" in run.message("updated")
+        assert table("updated").rows() == [(1, 1, 1)]
 
     @needs_delta_4
     def test_no_row_that_breaks_one_is_stored(self, project, table):

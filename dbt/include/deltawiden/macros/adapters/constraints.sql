@@ -6,12 +6,19 @@
   widening. So only the model's own checks are added to the table, as with dbt-spark.
 #}
 
-{#- Render the columns of a contract for the SELECT around the model's query. -#}
+{#-
+  Render the columns of a contract for the SELECT around the model's query. The conditions of the model are in a column of
+  the unique key, if there is one: a MERGE reads other columns only if it writes them.
+-#}
 {% macro deltawiden__get_column_names() %}
+  {%- set key = config.get('unique_key') or [] -%}
+  {%- set keys = ([key] if key is string else key) | map('replace', '`', '') | map('lower') | list -%}
+  {%- set names = model['columns'].values() | map(attribute='name') | map('replace', '`', '') | map('lower') | list -%}
+  {%- set checking = (names | select('in', keys) | list + names) | first -%}
   {%- for column in model['columns'].values() -%}
     {%- set name = adapter.quote(column['name']) if column.get('quote') else adapter.quote_once(column['name']) -%}
     {%- set conditions = _deltawiden_column_conditions(column, name) -%}
-    {%- if loop.first -%}
+    {%- if column['name'] | replace('`', '') | lower == checking -%}
       {%- do conditions.extend(_deltawiden_model_conditions()) -%}
     {%- endif -%}
     {%- if conditions %}
