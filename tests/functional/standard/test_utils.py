@@ -210,10 +210,24 @@ from values (cast(null as string)) as t(v)
 """
 
 
+DISTINCT = """
+select {{ dbt.listagg('distinct n', "','", 'order by n desc') }} as down,
+  {{ dbt.listagg('DISTINCT n', "','", 'order by  N', 2) }} as first,
+  {{ dbt.listagg('distinct v', "','", 'order by v') }} as texts,
+  length({{ dbt.listagg('distinct v', "','", 'order by n') }}) as by_another
+from values (10, 'b'), (9, 'a'), (10, 'b'), (11, 'c'), (null, null) as t(n, v)
+"""
+
+
 class TestListaggOfNulls:
     @pytest.fixture(scope="class")
     def models(self):
-        return {"texts.sql": LISTAGG}
+        return {"texts.sql": LISTAGG, "distinct.sql": DISTINCT}
+
+    def test_distinct_values_have_an_order(self, project):
+        run_dbt(["run", "--select", "distinct"])
+        row = project.run_sql("select * from {schema}.distinct", fetch="one")
+        assert tuple(row) == ("11,10,9", "9,10", "a,b,c", 5)
 
     def test_is_an_empty_text(self, project):
         run_dbt(["run"])

@@ -6,6 +6,19 @@
   {%- if not order_by_clause or not adapter.has_spark(4) -%}
     {% do return(spark__listagg(measure, delimiter_text, order_by_clause, limit_num)) %}
   {%- endif -%}
+  {%- set distinct = modules.re.fullmatch('(?is)distinct\\b\\s*(.+)', measure | trim) -%}
+  {%- if distinct -%}
+    {#- Spark sorts distinct values by nothing else than themselves, and here only texts. -#}
+    {%- set by = modules.re.fullmatch(
+        '(?is)order\\s+by\\s+(.+?)(\\s+asc|\\s+desc)?(\\s+nulls\\s+(first|last))?', order_by_clause | trim) -%}
+    {%- if not by or by[1] | lower != distinct[1] | lower -%}
+      {% do return(spark__listagg(measure, delimiter_text, order_by_clause, limit_num)) %}
+    {%- endif -%}
+    {%- set is_ascending = (by[2] or 'asc') | trim | lower == 'asc' -%}
+    {%- set sorted = 'sort_array(collect_set(' ~ distinct[1] ~ '), ' ~ is_ascending | lower ~ ')' -%}
+    {%- set sorted = 'slice(' ~ sorted ~ ', 1, ' ~ limit_num ~ ')' if limit_num else sorted -%}
+    {% do return('array_join(' ~ sorted ~ ', ' ~ delimiter_text ~ ')') %}
+  {%- endif -%}
   {%- set within = ' within group (' ~ order_by_clause ~ ')' -%}
   {%- if not limit_num -%}
     {#- As dbt-spark's macro, and not null, if all values are null. -#}
