@@ -2,11 +2,19 @@
 
 from zoneinfo import ZoneInfo
 
+import agate
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
+from pyspark.sql.types import IntegerType
 
 from dbt.adapters.deltawiden.sql.types import parse_type, type_text
-from dbt.adapters.deltawiden.writing.seeds import _check, _exact_type, _zone
+from dbt.adapters.deltawiden.writing.seeds import (
+    _check,
+    _exact_type,
+    _zone,
+    check_seed,
+    seed_values,
+)
 
 
 @pytest.mark.parametrize(
@@ -122,3 +130,14 @@ def test_a_zone_of_the_session_that_python_does_not_know_is_refused():
     assert _zone("+02:00") is None
     with pytest.raises(DbtRuntimeError, match="Python does not know PST"):
         _zone("PST")
+
+
+def test_a_seed_without_its_rows_for_an_empty_run_is_checked(tmp_path):
+    """As dbt-core 1.12 passes one to ``dbt seed --empty``."""
+    file = tmp_path / "numbers.csv"
+    file.write_text("n\n1\n", encoding="utf-8")
+    table = agate.Table.from_csv(str(file)).limit(0)
+    table.original_abspath = str(file)
+    seed = {"config": {}, "unique_id": "seed.test.numbers"}
+    assert check_seed(seed, table, {"n": "int"}, fetch_rows=lambda query: []) == [IntegerType()]
+    assert seed_values(seed, table) == []

@@ -38,6 +38,7 @@ class Seeds:
         self._backend = backend
         self._run = run
         self._checked: WeakKeyDictionary[agate.Table, dict[str, str]] = WeakKeyDictionary()
+        self._values: WeakKeyDictionary[agate.Table, list[list[Any]]] = WeakKeyDictionary()
         self._postponed: WeakSet[agate.Table] = WeakSet()
 
     def check(
@@ -46,12 +47,14 @@ class Seeds:
         """Check a seed's values, and return the properties that a replaced table of it needs."""
         if table not in self._checked:
             checked = check_seed(seed, table, types, self._backend.fetch_rows)
+            # Before the table is touched, because the file can have changed since dbt has read it.
+            self._values[table] = seed_values(seed, table)
             self._checked[table] = feature_properties(checked)
         return self._checked[table]
 
-    def values(self, seed: Mapping[str, Any], table: agate.Table) -> list[list[Any]]:
-        """Return the values of a seed's file to write, numbers as the file has them."""
-        return seed_values(seed, table)
+    def values(self, table: agate.Table) -> list[list[Any]]:
+        """Return the values of a checked seed to write, numbers as the file has them."""
+        return self._values[table]
 
     def postpone(
         self, context: Mapping[str, Any], table: agate.Table, types: Mapping[str, str]
@@ -93,7 +96,7 @@ class Seeds:
         policy = read_model_policy(seed["config"], seed["unique_id"])
         cast = _cast_or_failure if policy.on_lossy_write is OnLossyWrite.ERROR else _cast
         casts = (f"{cast(f'c{n}', type_)} as {name}" for n, (name, type_) in enumerate(columns))
-        rows = [[castable_text(value) for value in row] for row in self.values(seed, table)]
+        rows = [[castable_text(value) for value in row] for row in self.values(table)]
         # Without the hint, each core writes a file.
         files = len(rows) // _ROWS_OF_A_FILE + 1
         with self._source(seed, relation, rows, batch_size) as source:

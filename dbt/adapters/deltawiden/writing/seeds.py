@@ -167,14 +167,16 @@ def seed_values(seed: Mapping[str, Any], table: agate.Table) -> list[list[Any]]:
     texts = [column.name.lower() in as_text for column in table.columns]
     numbers = [isinstance(column.data_type, agate.Number) for column in table.columns]
 
-    def written(text: str, value: Any, index: int) -> Any:
+    def written(record: Sequence[str], value: Any, index: int) -> Any:
+        # A row of the file can be short: the values that it lacks are null.
         if value is None or not (texts[index] or numbers[index]):
             return value
+        text = record[index]
         return text if texts[index] else _number_text(text.strip(_SPACES), value)
 
     return [
-        [written(records[row][index], value, index) for index, value in enumerate(values)]
-        for row, values in enumerate(table.rows)
+        [written(record, value, index) for index, value in enumerate(values)]
+        for record, values in zip(records, table.rows, strict=True)
     ]
 
 
@@ -227,7 +229,9 @@ def _refused(
 
 
 def _records(table: agate.Table, delimiter: str) -> list[tuple[int, list[str]]]:
-    """Read the file's rows as text, each with the number of its first line."""
+    """Read the file's rows as text, each with the number of its first line. None for --empty."""
+    if not len(table.rows):
+        return []
     with Path(table.original_abspath).open(encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file, delimiter=delimiter)
         next(reader)

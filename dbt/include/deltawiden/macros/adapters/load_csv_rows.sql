@@ -95,7 +95,7 @@
   {%- set row_sql = '(' ~ values | join(', ') ~ ')' -%}
 
   {%- set statements = [] -%}
-  {%- for chunk in adapter.seeds().values(model, agate_table) | batch(get_batch_size()) -%}
+  {%- for chunk in adapter.seeds().values(agate_table) | batch(get_batch_size()) -%}
     {%- set bindings = [] -%}
     {%- for row in chunk -%}
       {%- do bindings.extend(row) -%}
