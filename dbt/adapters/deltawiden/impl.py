@@ -41,6 +41,7 @@ from dbt.adapters.deltawiden.spark.python_models import SESSION, SessionJob, che
 from dbt.adapters.deltawiden.spark.session import check_has_delta
 from dbt.adapters.deltawiden.sql.identifiers import names_sql, quote, quote_once
 from dbt.adapters.deltawiden.sql.literals import expression_in, literal, properties_sql
+from dbt.adapters.deltawiden.sql.queries import in_lines
 from dbt.adapters.deltawiden.table_folders import TableFolders
 from dbt.adapters.deltawiden.views.finder import UP_CAST
 from dbt.adapters.deltawiden.widening.plan import Plan
@@ -341,15 +342,13 @@ class DeltaWidenAdapter(ListingAdapter):
         """Quote a name of the configuration, unless it reads as one already."""
         return quote_once(name)
 
+    names_sql = available(staticmethod(names_sql))
+    in_lines = available(staticmethod(in_lines))
+
     @available
     def properties_sql(self, properties: Mapping[str, Any]) -> str:
         """Render table properties for a statement."""
         return properties_sql(properties)
-
-    @available
-    def names_sql(self, names: str | Sequence[str]) -> str:
-        """Render the columns that a configuration lists, for a statement."""
-        return names_sql(names)
 
     @available
     def literal_sql(self, value: Any) -> str:

@@ -3,6 +3,10 @@
   dbt's default statement is for Postgres, and dbt-spark does not have its own.
 -#}
 {% macro deltawiden__scalar_function_create_replace_signature_sql(target_relation) %}
+    {%- if model.get('overloads') -%}
+      {% do exceptions.raise_compiler_error(
+        'Spark has no overloads of functions: each would replace the one before. Give each a name of its own.') %}
+    {%- endif -%}
     CREATE OR REPLACE FUNCTION {{ target_relation.render() }} ({{ formatted_scalar_function_args_sql() }})
     RETURNS {{ model.returns.data_type }}
     {{ scalar_function_volatility_sql() }}
@@ -22,7 +26,7 @@
 
 
 {% macro deltawiden__scalar_function_body_sql() %}
-    ({{ model.compiled_code }})
+    ({{ adapter.in_lines(model.compiled_code) }})
 {% endmacro %}
 
 
