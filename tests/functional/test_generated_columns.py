@@ -116,3 +116,35 @@ select {{% if var('step', 1) == 1 %}} 7 as id, cast(70 as {{{{ var('amount', 'in
         assert "number: bigint -> decimal(20,0)" in run.output
         assert "identity column, whose type Delta never changes" in run.output
         assert table.version == before
+
+
+STRUCT = """
+{{{{ config(materialized='incremental', incremental_strategy='merge', unique_key='id',
+            on_schema_change='{mode}') }}}}
+select 1 as id, named_struct('a', 1) as s
+"""
+WITH_DEFAULTS = """
+create table {name} (id int, s struct<a: int, b: int> default named_struct('a', 0, 'b', 0),
+                     at timestamp default current_timestamp()) using delta
+tblproperties ('delta.feature.allowColumnDefaults' = 'supported')
+"""
+
+
+class TestAStructWithADefault:
+    """Its default value is that of the whole column: it does not fill a field."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {f"{mode}.sql": STRUCT.format(mode=mode) for mode in ("ignore", "fail")}
+
+    def test_that_the_model_writes_without_a_field_is_refused(self, project, table, spark):
+        for mode in ("ignore", "fail"):
+            spark.sql(WITH_DEFAULTS.format(name=table(mode).name))
+            values = "1, named_struct('a', 1, 'b', 2), current_timestamp()"
+            spark.sql(f"insert into {table(mode).name} values ({values})")
+        run = dbt("run")
+        for mode in ("ignore", "fail"):
+            assert table(mode).rows("s.b") == [(2,)]
+            assert run.status(mode) == "error"
+            assert "s.b" in run.message(mode)
+            assert "  at" not in run.message(mode)

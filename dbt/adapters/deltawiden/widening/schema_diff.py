@@ -58,9 +58,14 @@ class SchemaDifference:
         return tuple(column.path[0] for column in self.missing_in_source if len(column.path) == 1)
 
     def ignoring_missing(self, columns: Container[str]) -> "SchemaDifference":
-        """Return the difference without some columns, in lower case, that only the table has."""
+        """Return the difference without some columns, in lower case, that only the table has.
+
+        A field in such a column stays: the model has the column, so that Delta does not fill it.
+        """
         missing = tuple(
-            field for field in self.missing_in_source if field.path[0].lower() not in columns
+            field
+            for field in self.missing_in_source
+            if len(field.path) > 1 or field.path[0].lower() not in columns
         )
         return replace(self, missing_in_source=missing)
 
