@@ -49,6 +49,8 @@ VALUES = [
     ),
     ("orc", "string", ["cast(X'61ff' as string)", "''"]),
     ("text", "string", ["cast(null as string)"]),
+    ("csv alone", "int", ["null", "1"]),
+    ("csv alone", "string", ["cast(null as string)", "'a'", "''"]),
 ]
 
 
@@ -59,12 +61,15 @@ def test_the_check_knows_the_values_that_spark_reads_back(
     rows = " union all ".join(
         f"select {n} as id, cast({value} as {data_type}) as v" for n, value in enumerate(values)
     )
-    columns = ["v"] if file_format == "text" else ["id", "v"]
+    is_alone = file_format in ("text", "csv alone")
+    file_format = file_format.split()[0]
+    columns = ["v"] if is_alone else ["id", "v"]
     path = str(tmp_path / "table")
     frame = spark.sql(rows).coalesce(1)
-    condition = stored_condition("v", frame.schema["v"].dataType, file_format) or "true"
+    stored_type = frame.schema["v"].dataType
+    condition = stored_condition("v", stored_type, file_format, is_alone) or "true"
     frame.select(*columns).write.format(file_format).save(path)
-    schema = "v string" if file_format == "text" else f"id int, v {data_type}"
+    schema = f"v {data_type}" if is_alone else f"id int, v {data_type}"
     stored = spark.read.format(file_format).schema(schema).load(path)
     shown = [*columns[:-1], f"{BYTES.get(data_type, 'v')} as v"]
     found = [repr(row) for row in stored.selectExpr(*shown).collect()]
@@ -127,3 +132,65 @@ class TestAnOrcTable:
     def test_is_filtered_by_microseconds(self, project, table):
         dbt("run")
         assert len(table("found").rows()) == 1
+
+
+FILES = "{{{{ config(materialized='{}', file_format='{}', {}) }}}} select {}"
+LOST = {
+    "alone": ("table", "csv", "", "cast(null as int) as a union all select 1"),
+    "alone_in_files": (
+        "incremental",
+        "csv",
+        "partition_by='p'",
+        "cast(null as int) as a, 'x' as p union all select 1, 'x'",
+    ),
+    "named_in_csv": ("table", "csv", "", "1 as id, 'x' as _corrupt_record, 'y' as v"),
+    "named_in_json": ("incremental", "json", "", "1 as id, 'x' as _corrupt_record"),
+    "dated": (
+        "incremental",
+        "csv",
+        "options={'header': 'true', 'timestampFormat': 'yyyy-MM-dd HH:mm:ss'}",
+        "1 as id, timestamp'2024-01-01 10:11:12.500' as at",
+    ),
+    "apart": ("table", "csv", "options={'sep': '||'}", "'a|' as a, 'b' as b"),
+}
+REASONS = {
+    "alone": "[LOSSY_FORMAT_VALUE] The model alone has the value null (int) in the column a",
+    "alone_in_files": "[LOSSY_FORMAT_VALUE] The model alone_in_files has the value null (int)",
+    "named_in_csv": "a csv table does not store the column _corrupt_record",
+    "named_in_json": "a json table does not store the column _corrupt_record",
+    "dated": "options: timestampFormat is 'yyyy-MM-dd HH:mm:ss', with which csv can store other",
+    "apart": "options: sep is '||', with which csv can store other",
+}
+KEPT = {
+    "written": (
+        "incremental",
+        "csv",
+        "options={'header': true, 'SEP': ';', 'compression': 'gzip'}",
+        "1 as id, 'a;b' as v union all select null, null",
+    ),
+    "by_day": (
+        "table",
+        "json",
+        "partition_by='_corrupt_record'",
+        "1 as id, 'x' as _corrupt_record",
+    ),
+    "in_xml": ("table", "xml", "", "1 as id, ' x ' as v"),
+}
+
+
+class TestRowsNamesAndOptions:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {f"{name}.sql": FILES.format(*m) for name, m in {**LOST, **KEPT}.items()}
+
+    def test_with_which_files_would_lose_values_stop_the_run(self, project, table, spark):
+        run = dbt("run")
+        for name, reason in REASONS.items():
+            assert run.status(name) == "error", name
+            assert reason in run.message(name)
+            assert not spark.catalog.tableExists(table(name).name)
+        for name in KEPT:
+            assert run.status(name) == "success", run.message(name)
+        assert table("written").rows("id", "v") == [(1, "a;b"), (None, None)]
+        assert table("by_day").rows("id", "_corrupt_record") == [(1, "x")]
+        assert "does not check which values file_format xml stores" in run.output

@@ -10,6 +10,7 @@ from dbt_common.exceptions import DbtConfigError, DbtRuntimeError
 
 from dbt.adapters.deltawiden.config.after_run import AFTER_RUN, optimize_problems
 from dbt.adapters.deltawiden.config.clustering import clustering_problems, warn_without_effect
+from dbt.adapters.deltawiden.config.file_options import option_problems
 from dbt.adapters.deltawiden.config.location import LOCATION_KEYS, is_absolute
 from dbt.adapters.deltawiden.config.merge_clauses import is_action, is_flag
 from dbt.adapters.deltawiden.config.model import DELTA, file_format_of
@@ -204,6 +205,7 @@ def configuration_problems(config: Mapping[str, Any], is_own: Callable[[str], bo
         *rename_problems(config),
         *backfill_problems(config),
         *_idle_problems(config),
+        *option_problems(config),
         *strategy_problems(config, is_own),
     ]
 

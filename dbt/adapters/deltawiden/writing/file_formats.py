@@ -10,8 +10,9 @@ from collections.abc import Container
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType, StructType
 
+from dbt.adapters.deltawiden.config.file_options import CHECKED_FORMATS
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec
-from dbt.adapters.deltawiden.config.validation import columns_named
+from dbt.adapters.deltawiden.config.validation import columns_named, invalid_configuration
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.sql.any_leaf import OfLeaf, any_leaf_sql
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text, quote
@@ -23,10 +24,8 @@ from dbt.adapters.deltawiden.sql.raised_errors import (
     failure_sql,
 )
 from dbt.adapters.deltawiden.sql.types import every_type, type_text
+from dbt.adapters.deltawiden.warnings import warn_once
 from dbt.adapters.deltawiden.writing.partition_values import is_utf8_sql
-
-CHECKED_FORMATS = frozenset({"csv", "json", "orc", "text"})
-"""The values of ``file_format`` that do not store every value."""
 
 # A row ends at each line break. Spaces and control characters around a text are removed, and an
 # empty text is read as null.
@@ -35,6 +34,12 @@ _ONE_LINE = r"\A[^\r\n]*\z"
 # Times are written in milliseconds.
 _MICROSECONDS = r"\.[0-9]{4,6}$"
 _NEVER = "false"
+_UNREADABLE_LINES = "spark.sql.columnNameOfCorruptRecord"
+_XML = (
+    "dbt-deltawiden does not check which values file_format xml stores: Spark reads some texts as "
+    "null, and removes spaces around others. Use another file_format, such as delta or parquet, or "
+    "set on_lossy_write: ignore to accept it."
+)
 
 
 def checked_format_sql(
@@ -46,9 +51,10 @@ def checked_format_sql(
     which are in lower case.
     """
     selected = []
+    is_alone = sum(name.lower() not in partitioned_by for name in schema.names) == 1
     for field in schema.fields:
         name = quote(field.name)
-        condition = stored_condition(name, field.dataType, file_format)
+        condition = stored_condition(name, field.dataType, file_format, is_alone)
         if condition is None or field.name.lower() in partitioned_by:
             selected.append(name)
             continue
@@ -63,16 +69,24 @@ def checked_format_sql(
     return ", ".join(selected) if is_checked else ""
 
 
-def stored_condition(value: str, data_type: DataType, file_format: str) -> str | None:
+def stored_condition(
+    value: str, data_type: DataType, file_format: str, is_alone: bool = False
+) -> str | None:
     """Render the condition, which is never null, under which a file format stores a value.
 
     None if the format stores every value of the type, or refuses the type itself.
+
+    Args:
+        is_alone: whether the files have no other column.
     """
     if file_format == "text":
         return f"coalesce({value} rlike {literal(_ONE_LINE)}, false)"
     if file_format == "orc":
         return _unless_any_leaf(value, data_type, _changed_in_orc)
     stored = _csv(value, data_type) if file_format == "csv" else _json(value, data_type)
+    if file_format == "csv" and is_alone:
+        # Null is an empty line, and Spark reads no row from it.
+        return f"({value} is not null and {stored or 'true'})"
     return None if stored is None else f"({value} is null or {stored})"
 
 
@@ -132,16 +146,33 @@ def _shown_sql(value: str, data_type: DataType) -> str:
     return f"left(coalesce({shown}, 'null'), 200)"
 
 
+def _unreadable_text(column: str, file_format: str) -> str:
+    return (
+        f"file_format: a {file_format} table does not store the column {column}: Spark shows the "
+        f"lines that it can't read in a column of this name ({_UNREADABLE_LINES}). Give it another "
+        "name in the model, or use another file_format, such as delta or parquet."
+    )
+
+
 def checked_format_query(backend: SqlBackend, query: str, spec: ModelSpec) -> str:
     """Check the values of a model whose table has a format that does not store every value.
 
     Returns:
         A query with the same rows, which ends with an error if the format would not store a value
         exactly; ``query`` itself if nothing has to be checked.
+
+    Raises:
+        DbtConfigError: a column has the name that Spark gives to lines that it can't read.
     """
+    if spec.file_format == "xml" and spec.checks_values:
+        warn_once(_XML, f"{spec.name} (the first node with it in this run)")
     if spec.file_format not in CHECKED_FORMATS or not spec.checks_values:
         return query
     schema = backend.schema_to_check(query)
     partitioned_by = columns_named(spec.partition_by)
+    if spec.file_format in ("csv", "json"):
+        unreadable = backend.setting(_UNREADABLE_LINES) or "_corrupt_record"
+        if unreadable in set(schema.names) - partitioned_by:
+            raise invalid_configuration(spec.name, [_unreadable_text(unreadable, spec.file_format)])
     selected = checked_format_sql(schema, spec.file_format, partitioned_by, spec.name)
     return select_from(selected, query) if selected else query

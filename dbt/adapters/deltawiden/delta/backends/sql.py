@@ -102,7 +102,7 @@ class SqlBackend:
     def with_setting(self, key: str, value: str) -> Iterator[None]:
         """Run the statements in the block with a setting, then restore its value."""
         # A server has one session for each connection, and each thread has its own connection.
-        before = self._read_setting(key)
+        before = self.setting(key)
         self.execute(f"set {key}={value}")
         try:
             yield
@@ -111,7 +111,8 @@ class SqlBackend:
             restore = f"reset {key}" if before is None else f"set {quote(key)}={quote(before)}"
             self.execute(restore)
 
-    def _read_setting(self, key: str) -> str | None:
+    def setting(self, key: str) -> str | None:
+        """Return the value of a setting of the session; None if it is not set, or not shown."""
         ((_, value),) = self.fetch_rows(f"set {key}")
         # dbt reads an empty text in a result as None, and the text `true` as a boolean.
         return None if value in ("<undefined>", REDACTED) else property_text(value or "")
