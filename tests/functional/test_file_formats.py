@@ -145,6 +145,7 @@ LOST = {
     ),
     "named_in_csv": ("table", "csv", "", "1 as id, 'x' as _corrupt_record, 'y' as v"),
     "named_in_json": ("incremental", "json", "", "1 as id, 'x' as _corrupt_record"),
+    "in_lines": ("table", "csv", "options={'header': 'true'}", "1 as `a\nb`, 2 as c"),
     "dated": (
         "incremental",
         "csv",
@@ -156,8 +157,9 @@ LOST = {
 REASONS = {
     "alone": "[LOSSY_FORMAT_VALUE] The model alone has the value null (int) in the column a",
     "alone_in_files": "[LOSSY_FORMAT_VALUE] The model alone_in_files has the value null (int)",
-    "named_in_csv": "a csv table does not store the column _corrupt_record",
-    "named_in_json": "a json table does not store the column _corrupt_record",
+    "named_in_csv": "with a column '_corrupt_record', Spark reads other values from a csv table",
+    "named_in_json": "with a column '_corrupt_record', Spark reads other values from a json table",
+    "in_lines": r"with a column 'a\nb', Spark reads other values from a csv table",
     "dated": "options: timestampFormat is 'yyyy-MM-dd HH:mm:ss', with which csv can store other",
     "apart": "options: sep is '||', with which csv can store other",
 }
@@ -174,7 +176,7 @@ KEPT = {
         "partition_by='_corrupt_record'",
         "1 as id, 'x' as _corrupt_record",
     ),
-    "in_xml": ("table", "xml", "", "1 as id, ' x ' as v"),
+    "in_xml": ("table", "xml", "options={'rowTag': 'r'}", "1 as id, ' x ' as v"),
 }
 
 

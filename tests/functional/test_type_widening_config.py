@@ -212,6 +212,43 @@ class TestOnLossyWrite:
         assert table("warn").version == before
 
 
+WARNED = {
+    "by_region": ("partition_by='region'", "'' as region, 1 as id", "`by_region`", "region"),
+    "in_csv": ("file_format='csv'", "1 as id, ' x' as v", "The csv table of in_csv", "v"),
+    "coded": ("", "'ab' as code, 1 as id", "`coded`", "code"),
+    "dated": ("", "{{ 'date' if var('step') == 2 else 'timestamp' }}'2024-01-01' as day", "", ""),
+}
+
+
+class TestAWarningNamesWhatAnErrorWouldCheck:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            f"{name}.sql": "{{ config(materialized='incremental', on_lossy_write='warn', "
+            f"{config}) }}}} select {columns}"
+            for name, (config, columns, _, _) in WARNED.items()
+        }
+
+    def test_before_the_write(self, project, table, spark):
+        spark.sql(f"create table {table('coded').name} (code char(5), id int) using delta")
+        run = dbt("--warn-error", "run", step=1)
+        for name, (_, _, shown, column) in WARNED.items():
+            assert run.status(name) == ("error" if shown else "success"), run.message(name)
+            text = f"{shown} may not store each value of these columns exactly: {column}."
+            assert text in run.message(name) or not shown
+        assert table("coded").rows() == []
+        for name in ("by_region", "in_csv"):
+            assert not spark.catalog.tableExists(table(name).name)
+        for step in (1, 2):
+            run = dbt("run", step=step)
+            for name, (_, _, shown, column) in WARNED.items():
+                assert run.status(name) == "success", run.message(name)
+                text = f"{shown} may not store each value of these columns exactly: {column}."
+                assert not shown or run.output.count(text) == 1, name
+            text = "`dated` may not store each value of these columns exactly: day."
+            assert (text in run.output) == (step == 2)
+
+
 class TestWrongValues:
     @pytest.fixture(scope="class")
     def models(self):

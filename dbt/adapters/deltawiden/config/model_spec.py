@@ -72,6 +72,11 @@ class ModelSpec:
         """Whether a value that its column does not store exactly stops the write."""
         return self.policy.on_lossy_write is OnLossyWrite.ERROR
 
+    @property
+    def ignores_values(self) -> bool:
+        """Whether nobody wants to know which values a column may not store exactly."""
+        return self.policy.on_lossy_write is OnLossyWrite.IGNORE
+
 
 def read_model_spec(
     config: Mapping[str, Any], name: str, columns: Columns | None = None

@@ -40,6 +40,7 @@ class Plan:
         lossy: under ``on_schema_change: ignore``, the leaves that do not store every value exactly.
         ignored_columns: under ``on_schema_change: ignore``, the columns of the model that are not
             written.
+        unchecked: the columns that ``on_lossy_write: error`` would check, under ``warn``.
         clauses: the checked clauses of a MERGE, if no step comes before it.
     """
 
@@ -49,6 +50,7 @@ class Plan:
     refusals: tuple[Refusal, ...] = ()
     lossy: tuple[TypeDifference, ...] = ()
     ignored_columns: tuple[FieldDifference, ...] = ()
+    unchecked: tuple[str, ...] = ()
     clauses: MergeClauses | None = None
 
     def __post_init__(self) -> None:

@@ -11,6 +11,7 @@ from dbt.adapters.deltawiden.sql.identifiers import Path, parse_path, path_text
 from dbt.adapters.deltawiden.sql.types import type_text
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.refusals import Reason, Refusal
+from dbt.adapters.deltawiden.writing.value_check import unchecked_columns_text
 
 FILTER_SETTINGS = " and ".join(f"{key}={value}" for key, value in SAFE_READS.items())
 """The settings with which filters of Spark are right on every file."""
@@ -161,6 +162,8 @@ def warning_texts(plan: Plan, action: OnLossyWrite) -> list[str]:
     texts += [ignored_columns_text(plan)] if plan.ignored_columns else []
     if plan.lossy and action is OnLossyWrite.WARN:
         texts.append(lossy_text(plan, action))
+    named = {leaf.path[0] for leaf in plan.lossy}
+    texts.append(unchecked_columns_text(plan.table, [c for c in plan.unchecked if c not in named]))
     return list(filter(None, texts))
 
 

@@ -48,6 +48,7 @@ from dbt.adapters.deltawiden.writes.batches import require_partitions
 from dbt.adapters.deltawiden.writes.merge_actions import checked_clauses, updated_columns
 from dbt.adapters.deltawiden.writes.model_query import FullQuery
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused, require_not_refused
+from dbt.adapters.deltawiden.writing.columns import match_columns
 from dbt.adapters.deltawiden.writing.partition_values import has_moments, shifts_moments
 from dbt.adapters.deltawiden.writing.replacement import event_time_column
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
@@ -122,7 +123,13 @@ class TableEvolution:
         if spec.backfills:
             backfill = Backfill(plan, snapshot, spec, self._backend, check)
             plan = backfill.planned(full_query)
-        return require_not_refused(renames.added_to(plan))
+        plan = require_not_refused(renames.added_to(plan))
+        if not (spec.checks_values or spec.ignores_values):
+            check = self.value_check(spec.name, table, table_schema)
+            after = schema_at_write(table_schema, plan.changes, plan.new)
+            columns = match_columns(source_schema, after, check=check).columns
+            plan = replace(plan, unchecked=tuple(c.name for c in columns if c.is_checked))
+        return plan
 
     def plan_incremental(
         self,

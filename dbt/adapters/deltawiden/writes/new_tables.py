@@ -19,9 +19,12 @@ from dbt.adapters.deltawiden.config.validation import columns_named, invalid_con
 from dbt.adapters.deltawiden.delta.backends.explain import may_read_char
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.column_metadata import CURRENT_DEFAULT
+from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.spark.temporary_views import declared_view
+from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
 from dbt.adapters.deltawiden.sql.identifiers import path_sql, path_text, quote
 from dbt.adapters.deltawiden.sql.queries import select_from
+from dbt.adapters.deltawiden.sql.types import contains
 from dbt.adapters.deltawiden.widening.clustering import find_columns
 from dbt.adapters.deltawiden.widening.rules import feature_properties
 from dbt.adapters.deltawiden.writes.batches import (
@@ -38,6 +41,7 @@ from dbt.adapters.deltawiden.writing.columns import (
 )
 from dbt.adapters.deltawiden.writing.file_formats import checked_format_query
 from dbt.adapters.deltawiden.writing.partition_values import keeps_partitions_as_text
+from dbt.adapters.deltawiden.writing.value_check import warn_unchecked_columns
 
 
 class NewTables:
@@ -132,11 +136,15 @@ class NewTables:
     def _with_partitions_checked(self, query: str, table: SparkRelation, spec: ModelSpec) -> str:
         columns = columns_named(spec.partition_by)
         is_text = keeps_partitions_as_text(spec.file_format)
-        if not columns or not is_text or not spec.checks_values:
+        if not columns or not is_text or spec.ignores_values:
             return query
         schema = self._backend.schema_to_check(query)
         written = table.incorporate(is_delta=spec.file_format == "delta")
         check = self._evolution.value_check(spec.name, written, schema, columns)
+        if not spec.checks_values:
+            fields = (f for f in schema.fields if check.has_to_check_partition(f.name, f.dataType))
+            warn_unchecked_columns(relation_sql(table), [field.name for field in fields])
+            return query
         selected = partitions_checked_sql(schema, check)
         return select_from(selected, query) if selected else query
 
@@ -146,16 +154,21 @@ class NewTables:
         A union declares what its first query declares, whatever the texts of the others are. With
         SQL alone, the table will declare strings instead.
         """
-        if not spec.checks_values:
+        if spec.ignores_values:
             return query
         schema = self._backend.query_schema_without_statement(query)
         if schema is None:
-            return self._without_chars(query)
+            return self._without_chars(query) if spec.checks_values else query
         file_format = spec.file_format
         written = table.incorporate(
             is_delta=file_format == "delta", is_iceberg=file_format == "iceberg"
         )
         check = self._evolution.value_check(spec.name, written, schema, frozenset())
+        if not spec.checks_values:
+            declared = with_char_types(schema, check.texts).fields
+            chars = [field.name for field in declared if contains(field.dataType, check.texts)]
+            warn_unchecked_columns(relation_sql(table), chars)
+            return query
         condition = chars_unchanged_sql(schema, check)
         return f"{select_from('*', query)} where {condition}" if condition else query
 

@@ -65,6 +65,12 @@ class WrittenColumn:
         )
 
     @property
+    def is_checked(self) -> bool:
+        """Whether the check looks at the column's values."""
+        unchecked = replace(self, check=None)
+        return self.in_source and self.value_sql("v") != unchecked.value_sql("v")
+
+    @property
     def select_sql(self) -> str:
         """The expression to select for the column from the model's output."""
         if self.source is None:

@@ -5,7 +5,8 @@ is read back as another value. In ORC, it converts dates and timestamps to a cal
 in 1582. tests/functional/test_file_formats.py compares this with the engine.
 """
 
-from collections.abc import Container
+import re
+from collections.abc import Container, Iterable, Mapping
 
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType, StructType
@@ -26,6 +27,7 @@ from dbt.adapters.deltawiden.sql.raised_errors import (
 from dbt.adapters.deltawiden.sql.types import every_type, type_text
 from dbt.adapters.deltawiden.warnings import warn_once
 from dbt.adapters.deltawiden.writing.partition_values import is_utf8_sql
+from dbt.adapters.deltawiden.writing.value_check import warn_unchecked_columns
 
 # A row ends at each line break. Spaces and control characters around a text are removed, and an
 # empty text is read as null.
@@ -36,26 +38,38 @@ _MICROSECONDS = r"\.[0-9]{4,6}$"
 _NEVER = "false"
 _UNREADABLE_LINES = "spark.sql.columnNameOfCorruptRecord"
 _XML = (
-    "dbt-deltawiden does not check which values file_format xml stores: Spark reads some texts as "
-    "null, and removes spaces around others. Use another file_format, such as delta or parquet, or "
-    "set on_lossy_write: ignore to accept it."
+    "dbt-deltawiden does not check which values file_format xml stores: Spark removes the spaces "
+    "around a text, for example. Use another file_format, such as delta or parquet, or set "
+    "on_lossy_write: ignore to accept it."
 )
 
 
-def checked_format_sql(
-    schema: StructType, file_format: str, partitioned_by: Container[str], model: str
-) -> str:
-    """Render the columns of a query, with a check of those that a file format can change.
+def format_conditions(
+    schema: StructType, file_format: str, partitioned_by: Container[str]
+) -> dict[str, str]:
+    """Return the ``stored_condition`` of each column that has one, by the column's name.
 
-    It is empty if the format stores every value of the types. No file has the partition columns,
-    which are in lower case.
+    No file has the partition columns, which are in lower case.
     """
+    in_files = [field for field in schema.fields if field.name.lower() not in partitioned_by]
+    conditions = {
+        field.name: stored_condition(
+            quote(field.name), field.dataType, file_format, len(in_files) == 1
+        )
+        for field in in_files
+    }
+    return {name: condition for name, condition in conditions.items() if condition is not None}
+
+
+def _checked_sql(
+    schema: StructType, conditions: Mapping[str, str], file_format: str, model: str
+) -> str:
+    """Render the columns of a query, with a check of those that a file format can change."""
     selected = []
-    is_alone = sum(name.lower() not in partitioned_by for name in schema.names) == 1
     for field in schema.fields:
         name = quote(field.name)
-        condition = stored_condition(name, field.dataType, file_format, is_alone)
-        if condition is None or field.name.lower() in partitioned_by:
+        condition = conditions.get(field.name)
+        if condition is None:
             selected.append(name)
             continue
         before = f"[{LOSSY_FORMAT_VALUE}] The model {model} has the value "
@@ -65,8 +79,7 @@ def checked_format_sql(
         )
         failed = failure_sql(before, _shown_sql(name, field.dataType), after)
         selected.append(f"case when {condition} then {name} else {failed} end as {name}")
-    is_checked = any(not text.startswith("`") for text in selected)
-    return ", ".join(selected) if is_checked else ""
+    return ", ".join(selected)
 
 
 def stored_condition(
@@ -146,12 +159,18 @@ def _shown_sql(value: str, data_type: DataType) -> str:
     return f"left(coalesce({shown}, 'null'), 200)"
 
 
-def _unreadable_text(column: str, file_format: str) -> str:
-    return (
-        f"file_format: a {file_format} table does not store the column {column}: Spark shows the "
-        f"lines that it can't read in a column of this name ({_UNREADABLE_LINES}). Give it another "
-        "name in the model, or use another file_format, such as delta or parquet."
-    )
+def _require_readable(names: Iterable[str], of_unreadable_lines: str, spec: ModelSpec) -> None:
+    """Refuse names of columns with which Spark reads other rows than it wrote."""
+    for name in names:
+        # With the option header, a name with a line break would be two lines.
+        has_lines = spec.file_format == "csv" and re.search(r"[\r\n]", name)
+        if has_lines or name == of_unreadable_lines:
+            text = (
+                f"file_format: with a column {name!r}, Spark reads other values from a "
+                f"{spec.file_format} table than it wrote. Give the column another name in the "
+                "model, or use another file_format, such as delta or parquet."
+            )
+            raise invalid_configuration(spec.name, [text])
 
 
 def checked_format_query(backend: SqlBackend, query: str, spec: ModelSpec) -> str:
@@ -162,17 +181,21 @@ def checked_format_query(backend: SqlBackend, query: str, spec: ModelSpec) -> st
         exactly; ``query`` itself if nothing has to be checked.
 
     Raises:
-        DbtConfigError: a column has the name that Spark gives to lines that it can't read.
+        DbtConfigError: with the name of a column, Spark reads other values than it wrote.
     """
-    if spec.file_format == "xml" and spec.checks_values:
+    if spec.file_format == "xml" and not spec.ignores_values:
         warn_once(_XML, f"{spec.name} (the first node with it in this run)")
-    if spec.file_format not in CHECKED_FORMATS or not spec.checks_values:
+    if spec.file_format not in CHECKED_FORMATS or spec.ignores_values:
         return query
     schema = backend.schema_to_check(query)
     partitioned_by = columns_named(spec.partition_by)
+    conditions = format_conditions(schema, spec.file_format, partitioned_by)
+    if not spec.checks_values:
+        warn_unchecked_columns(f"The {spec.file_format} table of {spec.name}", list(conditions))
+        return query
     if spec.file_format in ("csv", "json"):
-        unreadable = backend.setting(_UNREADABLE_LINES) or "_corrupt_record"
-        if unreadable in set(schema.names) - partitioned_by:
-            raise invalid_configuration(spec.name, [_unreadable_text(unreadable, spec.file_format)])
-    selected = checked_format_sql(schema, spec.file_format, partitioned_by, spec.name)
-    return select_from(selected, query) if selected else query
+        names = [name for name in schema.names if name.lower() not in partitioned_by]
+        _require_readable(names, backend.setting(_UNREADABLE_LINES) or "_corrupt_record", spec)
+    if not conditions:
+        return query
+    return select_from(_checked_sql(schema, conditions, spec.file_format, spec.name), query)

@@ -5,6 +5,7 @@ the same value although the stored one is different or depends on the session's 
 for those pairs are stricter: see ``never_exact`` and ``_equals_floating``.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import types as spark
@@ -19,6 +20,7 @@ from dbt.adapters.deltawiden.sql.raised_errors import (
     failure_sql,
 )
 from dbt.adapters.deltawiden.sql.types import CONTAINERS, type_sql, type_text
+from dbt.adapters.deltawiden.warnings import warn_once
 from dbt.adapters.deltawiden.writing.partition_values import stored_condition
 from dbt.adapters.deltawiden.writing.store_assignment import INTEGER_BITS, kind_of
 
@@ -106,6 +108,24 @@ class ValueCheck:
             f"{type_text(column)} does not store it exactly. {END_OF_MESSAGE}"
         )
         return failure_sql(before, shown_sql(value, source), after)
+
+
+def unchecked_columns_text(table: str, columns: Sequence[str]) -> str:
+    """Render the warning about values that nothing checks. It is empty if there are no columns."""
+    if not columns:
+        return ""
+    return (
+        f"{table} may not store each value of these columns exactly: "
+        f"{', '.join(path_text((name,)) for name in columns)}. on_lossy_write is warn, so that a "
+        "value can be changed. Set on_lossy_write: error to stop at such a value; ignore hides "
+        "this warning."
+    )
+
+
+def warn_unchecked_columns(table: str, columns: Sequence[str]) -> None:
+    """Warn once of values that nothing checks. Under ``--warn-error``, this stops the run."""
+    if columns:
+        warn_once(unchecked_columns_text(table, columns))
 
 
 def shown_sql(value: str, data_type: DataType) -> str:
