@@ -50,7 +50,7 @@ VALUES = [
     ("orc", "string", ["cast(X'61ff' as string)", "''"]),
     ("text", "string", ["cast(null as string)"]),
     ("csv alone", "int", ["null", "1"]),
-    ("csv alone", "string", ["cast(null as string)", "'a'", "''"]),
+    ("csv alone", "string", ["cast(null as string)", "'a'"]),
 ]
 
 
@@ -163,6 +163,7 @@ REASONS = {
     "dated": "options: timestampFormat is 'yyyy-MM-dd HH:mm:ss', with which csv can store other",
     "apart": "options: sep is '||', with which csv can store other",
 }
+OLD = "2 as id, date'1924-02-03' as day"
 KEPT = {
     "written": (
         "incremental",
@@ -183,10 +184,17 @@ KEPT = {
 class TestRowsNamesAndOptions:
     @pytest.fixture(scope="class")
     def models(self):
-        return {f"{name}.sql": FILES.format(*m) for name, m in {**LOST, **KEPT}.items()}
+        models = {**LOST, **KEPT, "old": ("incremental", "csv", "", OLD)}
+        return {f"{name}.sql": FILES.format(*m) for name, m in models.items()}
 
     def test_with_which_files_would_lose_values_stop_the_run(self, project, table, spark):
+        options = "header = true, dateFormat = 'dd.MM.yy', sep = ','"
+        query = "select 1 as id, date'2024-02-03' as day"
+        spark.sql(f"create table {table('old').name} using csv options ({options}) as {query}")
         run = dbt("run")
+        assert "options: dateFormat is 'dd.MM.yy', with which csv" in run.message("old")
+        assert "dbt run --full-refresh" in run.message("old")
+        assert len(table("old").rows()) == 1
         for name, reason in REASONS.items():
             assert run.status(name) == "error", name
             assert reason in run.message(name)

@@ -23,21 +23,38 @@ _SEPARATOR = " (one visible character that is no quote and no backslash)"
 _SAFE_SEPARATOR = re.compile(r"""[^\s\x00-\x20"'\\]""")
 
 
+# The last properties in the description of a table, as SHOW TABLE EXTENDED has it.
+_STORED = re.compile(r"^Storage Properties: \[(.*)\]", re.MULTILINE)
+_STORED_OPTION = re.compile(r"(?:^|, )([\w.]+)=(.*?)(?=, [\w.]+=|$)")
+_OF_THE_METASTORE = ("path", "serialization.format")
+
+
 def option_problems(config: Mapping[str, Any]) -> Iterator[str]:
-    """Find options with which the checks of a file format do not know what Spark reads back."""
-    safe = _SAFE_OPTIONS.get(file_format := file_format_of(config))
+    """Find options of a model with which it is not known what Spark reads from its files."""
     is_written = config.get("materialized") in ("table", "incremental")
-    accepts_loss = read_policy(config).on_lossy_write is not OnLossyWrite.ERROR
-    if safe is None or not is_written or accepts_loss:
-        return
-    for name, value in (config.get("options") or {}).items():
+    if is_written and read_policy(config).on_lossy_write is OnLossyWrite.ERROR:
+        options = config.get("options") or {}
+        yield from unsafe_options(file_format_of(config), options, "Remove the option")
+
+
+def stored_options(information: str) -> dict[str, str]:
+    """Return the options that a table has since it was created, from its description."""
+    stored = "".join(_STORED.findall(information)[-1:])
+    options: dict[str, str] = dict(_STORED_OPTION.findall(stored))
+    return {name: options[name] for name in options if name not in _OF_THE_METASTORE}
+
+
+def unsafe_options(file_format: str, options: Mapping[str, Any], remedy: str) -> Iterator[str]:
+    """Find options with which the check of a file format does not know what Spark reads back."""
+    safe = _SAFE_OPTIONS.get(file_format, frozenset())
+    for name, value in options.items() if safe else ():
         is_separator = name.lower() in ("sep", "delimiter")
         is_safe = not is_separator or _SAFE_SEPARATOR.fullmatch(str(value))
         if not (name.lower() in safe and is_safe):
             yield (
                 f"options: {name} is {value!r}, with which {file_format} can store other values "
                 "than the model's. The check of its values knows only these options: "
-                f"{', '.join(sorted(safe))}{_SEPARATOR if 'sep' in safe else ''}. Remove the "
-                "option, use another file_format, such as delta or parquet, or set "
-                "on_lossy_write: ignore to write such values all the same."
+                f"{', '.join(sorted(safe))}{_SEPARATOR if 'sep' in safe else ''}. {remedy}, use "
+                "another file_format, such as delta or parquet, or set on_lossy_write: ignore to "
+                "write such values all the same."
             )

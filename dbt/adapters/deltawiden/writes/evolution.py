@@ -11,6 +11,7 @@ from dbt_common.exceptions import CompilationError, DbtRuntimeError
 from pyspark.sql.types import CharType, StructField, StructType, VarcharType
 
 from dbt.adapters.deltawiden.config.clustering import changed_clustering
+from dbt.adapters.deltawiden.config.file_options import stored_options, unsafe_options
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec
 from dbt.adapters.deltawiden.config.policy import OnSchemaChange
 from dbt.adapters.deltawiden.config.strategies import (
@@ -24,7 +25,7 @@ from dbt.adapters.deltawiden.config.strategies import (
     only_of_delta,
 )
 from dbt.adapters.deltawiden.config.table_properties import changed_properties
-from dbt.adapters.deltawiden.config.validation import columns_named
+from dbt.adapters.deltawiden.config.validation import columns_named, invalid_configuration
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.conflicts import is_conflict, retry_same_commit
 from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
@@ -297,6 +298,13 @@ def _check_format(spec: ModelSpec, table: SparkRelation) -> None:
         raise CompilationError(only_of_delta(spec.strategy, provider(table)))
     if table.is_iceberg:
         return
+    if spec.checks_values:
+        # They stay when the model has no such options any more.
+        rebuilt = "The table has it since it was created: rebuild it with dbt run --full-refresh"
+        options = stored_options(table.information or "")
+        problems = list(unsafe_options(provider(table), options, rebuilt))
+        if problems:
+            raise invalid_configuration(spec.name, problems)
     if spec.strategy == MERGE and provider(table) in NOT_MERGED:
         raise CompilationError(NO_MERGE)
     if spec.strategy == MICROBATCH:

@@ -1,0 +1,49 @@
+"""The options of a table with which the check of its file format does not know what is stored."""
+
+import pytest
+
+from dbt.adapters.deltawiden.config.file_options import (
+    option_problems,
+    stored_options,
+    unsafe_options,
+)
+
+DATED = {"dateFormat": "dd.MM.yy"}
+
+
+@pytest.mark.parametrize(
+    ("file_format", "options"),
+    [
+        ("csv", {"HEADER": "true", "sep": ";", "Delimiter": "#", "compression": "gzip"}),
+        ("json", {"compression": "gzip"}),
+        ("orc", {"orc.compress": "snappy", "mergeSchema": True}),
+        ("parquet", DATED),
+        ("xml", {"rowTag": "row"}),
+    ],
+)
+def test_an_option_that_changes_no_value_is_accepted(file_format, options):
+    assert list(unsafe_options(file_format, options, "Remove it")) == []
+
+
+@pytest.mark.parametrize("separator", ["\t", " ", "||", '"', "\\", ""])
+def test_a_separator_that_rows_are_not_read_back_with_is_refused(separator):
+    (problem,) = unsafe_options("csv", {"sep": separator}, "Remove it")
+    assert problem.startswith(f"options: sep is {separator!r}, with which csv can store other")
+
+
+@pytest.mark.parametrize("file_format", ["CSV", "json", "orc", "text"])
+def test_another_option_is_refused_unless_a_loss_is_accepted(file_format):
+    config = {"materialized": "table", "file_format": file_format, "options": DATED}
+    (problem,) = option_problems(config)
+    assert problem.startswith("options: dateFormat is 'dd.MM.yy'")
+    for action in ("warn", "ignore"):
+        assert list(option_problems({**config, "on_lossy_write": action})) == []
+    assert list(option_problems({**config, "materialized": "seed"})) == []
+
+
+def test_the_options_of_a_table_are_in_its_description():
+    lines = ["Provider: csv", "Storage Properties: [no=1]", "Table Properties: [a=b]"]
+    stored = "serialization.format=1, sep=,, dateFormat=dd, MM, header=true"
+    description = "\n".join([*lines, f"Storage Properties: [{stored}]", "Schema: root", ""])
+    assert stored_options(description) == {"sep": ",", "dateFormat": "dd, MM", "header": "true"}
+    assert stored_options("Provider: csv\n") == {}
