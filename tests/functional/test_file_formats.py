@@ -177,7 +177,6 @@ KEPT = {
         "partition_by='_corrupt_record'",
         "1 as id, 'x' as _corrupt_record",
     ),
-    "in_xml": ("table", "xml", "options={'rowTag': 'r'}", "1 as id, ' x ' as v"),
 }
 
 
@@ -203,4 +202,3 @@ class TestRowsNamesAndOptions:
             assert run.status(name) == "success", run.message(name)
         assert table("written").rows("id", "v") == [(1, "a;b"), (None, None)]
         assert table("by_day").rows("id", "_corrupt_record") == [(1, "x")]
-        assert "does not check which values file_format xml stores" in run.output

@@ -173,6 +173,7 @@ class TestFormatsOfTheProject:
             run = dbt("run")
             assert run.status("appended") == "success", run.message("appended")
             assert run.status("merged") == "success", run.message("merged")
+            assert "does not check which values file_format xml stores" in run.output
         assert table("appended").rows() == [(1, 2), (1, 2)]
         assert table("merged").rows() == [(1, 2), (1, 3)]
 
