@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from dataclasses import replace
 
 import pytest
 import yaml
@@ -208,3 +209,12 @@ def test_a_run_warns_of_columns_that_are_not_stored_and_of_losses_if_asked(actio
     texts = warning_texts(plan, OnLossyWrite(action))
     assert "b. They are not stored" in texts[0]
     assert len(texts) == count
+
+
+def test_a_column_that_nothing_checks_is_named_once():
+    table, source = schema({"id": "int", "region": "string"}), schema({"id": "bigint"})
+    plan = plan_no_change(compare(source, table), source, table, "t")
+    texts = warning_texts(replace(plan, unchecked=("id", "region")), OnLossyWrite.WARN)
+    assert len(texts) == 2
+    assert "id (bigint into int)" in texts[0]
+    assert texts[1].startswith("t may not store each value of these columns exactly: region. ")

@@ -141,3 +141,13 @@ def test_a_text_is_selected_as_an_expression_that_declares_no_char():
     assert strings_sql(source) == (
         "`id`, concat(`a``b`, '') as `a``b`, transform(array(`s`), value -> value)[0] as `s`, `n`"
     )
+
+
+def test_a_column_is_checked_if_it_may_not_store_each_value_of_the_source():
+    check = ValueCheck("m", "t", frozenset({"region", "size"}))
+    table = {"region": "string", "size": "int", "at": "timestamp", "n": "bigint", "gone": "string"}
+    source = {"REGION": "string", "size": "int", "at": "date", "n": "int"}
+    columns = match_columns(schema(source), schema(table), check=check).columns
+    assert [column.name for column in columns if column.is_checked] == ["region", "at"]
+    columns = match_columns(schema(source), schema(table)).columns
+    assert not any(column.is_checked for column in columns)
