@@ -17,11 +17,10 @@ _SAFE_OPTIONS = {
 CHECKED_FORMATS = frozenset(_SAFE_OPTIONS)
 """The values of ``file_format`` that do not store every value."""
 
-# Spark drops a line of blanks, which is a row of nulls between blanks. It finds the end of a value
-# at the wrong place in a separator of two characters.
 _SEPARATOR = " (one visible character that is no quote and no backslash)"
+# Spark drops a line of blanks, which is a row of nulls between blanks. Between texts that end or
+# start with a character of a longer separator, it finds the separator at the wrong place.
 _SAFE_SEPARATOR = re.compile(r"""[^\s\x00-\x20"'\\]""")
-
 
 # The last properties in the description of a table, as SHOW TABLE EXTENDED has it.
 _STORED = re.compile(r"^Storage Properties: \[(.*)\]", re.MULTILINE)
