@@ -5,6 +5,14 @@ import json
 import pytest
 
 from dbt.adapters.deltawiden.delta.backends.sql import USER_METADATA, SqlBackend
+from tests.functional.support import dbt
+
+CHANGING = """
+{{ config(materialized='incremental', on_schema_change='sync_all_columns',
+          tblproperties={'delta.columnMapping.mode': 'name'}) }}
+{% if var('step') == 1 %} select cast(1 as int) as id, 1 as old
+{% else %} select cast(2 as bigint) as id {% endif %}
+"""
 
 
 @pytest.fixture
@@ -26,3 +34,25 @@ def test_is_restored(backend, own):
         with backend.tagged_commits(changed_by):
             assert json.loads(conf.get(USER_METADATA))["changed_by"] == changed_by
         assert conf.get(USER_METADATA, None) == own
+
+
+class TestCommentBehindStatements:
+    """`query-comment` with `append` writes dbt's comment behind each statement."""
+
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        return {"query-comment": {"comment": "by dbt", "append": True}}
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"first.sql": CHANGING}
+
+    @pytest.mark.usefixtures("by_sql_alone")
+    def test_every_statement_runs(self, project, table):
+        for step in (1, 2):
+            run = dbt("run", step=step)
+            assert run.status("first") == "success", run.message("first")
+        # The column is dropped after the write.
+        assert table("first").types == {"id": "bigint"}
+        changed_by = {"changed_by": "model.test.first"}
+        assert table("first").user_metadata("DROP COLUMNS").items() >= changed_by.items()

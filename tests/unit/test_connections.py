@@ -9,7 +9,13 @@ from dbt.adapters.contracts.connection import Connection
 from dbt.adapters.spark.connections import PyhiveConnectionWrapper
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager, _copies, _use_copy
+from dbt.adapters.deltawiden.connections import (
+    DeltaWidenConnectionManager,
+    _copies,
+    _repeat,
+    _repeated,
+    _use_copy,
+)
 from dbt.adapters.deltawiden.credentials import ConnectionMethod, DeltaWidenCredentials
 from dbt.adapters.deltawiden.spark.connect import ConnectConnection
 
@@ -63,3 +69,14 @@ def test_no_other_connection_gets_the_session_of_spark_connect_which_ends_with_i
     _use_copy(Connection("deltawiden", "a node", credentials, state="open", handle=handle))
     assert handle.session is session
     assert not _copies
+
+
+@pytest.mark.parametrize(
+    "comment", ["", ";", "\n/* dbt */", "\n/* dbt */;", " -- dbt\n", "/* dbt */ ;"]
+)
+def test_a_view_that_is_dropped_is_not_repeated_with_a_comment_behind_its_name(comment: str):
+    _repeat(f"create temporary view v as select 1{comment}")
+    _repeat(f"drop view w{comment}")
+    assert len(_repeated) == 1
+    _repeat(f"drop view v{comment}")
+    assert not _repeated

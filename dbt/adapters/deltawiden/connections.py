@@ -3,7 +3,7 @@
 import contextlib
 import os
 import re
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,10 +14,17 @@ from dbt.adapters.spark.connections import SparkConnectionManager
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 from pyspark.sql import SparkSession
 
-from dbt.adapters.deltawiden.credentials import ConnectionMethod, DeltaWidenCredentials, project_dir
+from dbt.adapters.deltawiden.credentials import (
+    ANSI,
+    FOR_SESSION,
+    ConnectionMethod,
+    DeltaWidenCredentials,
+    project_dir,
+)
+from dbt.adapters.deltawiden.delta.table_snapshot import REDACTED
 from dbt.adapters.deltawiden.spark.connect import ConnectConnection, open_connect
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
-from dbt.adapters.deltawiden.spark.errors import error_text, has_java_stack
+from dbt.adapters.deltawiden.spark.errors import TIMED_OUT, error_text, has_java_stack
 from dbt.adapters.deltawiden.spark.keep_alive.session import open_kept, release_kept
 from dbt.adapters.deltawiden.spark.python_models import release_functions
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
@@ -37,6 +44,7 @@ from dbt.adapters.deltawiden.spark.unsafe_settings import (
 )
 from dbt.adapters.deltawiden.sql.literals import literal
 from dbt.adapters.deltawiden.sql.queries import GAP, reads_only
+from dbt.adapters.deltawiden.warnings import warn_once
 
 logger = AdapterLogger("DeltaWiden")
 
@@ -54,7 +62,12 @@ _OF_SESSION = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _DROP = re.compile(
-    rf"{GAP}*drop\s+(?:temp(?:orary)?\s+)?(view|function)\s+(?:if\s+exists\s+)?(\S+?)\s*;?\s*\Z",
+    rf"{GAP}*drop\s+(?:temp(?:orary)?\s+)?(view|function)\s+(?:if\s+exists\s+)?"
+    rf"(\S+?)(?:{GAP}|;)*\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+_VIEW = re.compile(
+    rf"{GAP}*{_CREATES_TEMPORARY}\s+view\s+(?:if\s+not\s+exists\s+)?([^\s(]+)",
     re.IGNORECASE | re.DOTALL,
 )
 _repeated: list[str] = []
@@ -79,6 +92,20 @@ def _repeat(sql: str) -> None:
         _repeated.append(sql)
 
 
+def _run_again(handle: ConnectConnection, sql: str) -> None:
+    """Run a statement of the command again. It can create a view that is not valid for a moment.
+
+    Then it fails only what reads the view, if that can't read a table with its name instead.
+    """
+    try:
+        handle.cursor().execute(sql)
+    except DbtDatabaseError as error:
+        view = _VIEW.match(sql)
+        if view is None or handle.has_table(view[1]):
+            raise
+        logger.debug(f"The view {view[1]} is not in this session: {error.msg}")
+
+
 class DeltaWidenConnectionManager(SparkConnectionManager):
     """dbt-spark's connection manager, extended by sessions and clear errors."""
 
@@ -91,6 +118,9 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
             yield
         except DbtRuntimeError as error:
             logger.debug(f"Error while running:\n{sql}")
+            if TIMED_OUT in str(error.msg):
+                # dbt-spark lets it run on, and it could still commit.
+                self.get_thread_connection().handle.cancel()
             # The errors that dbt-spark raises contain the server's whole answer.
             if not has_java_stack(str(error.msg)):
                 error.msg = scrubbed(error.msg)
@@ -161,7 +191,7 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
         handle.session = _copies.get(connection.name, handle.session)
         if isinstance(handle, ConnectConnection):
             for statement in _repeated:
-                handle.cursor().execute(statement)
+                _run_again(handle, statement)
         connection.state = ConnectionState.OPEN
         _describe_jobs(connection, connection.name)
         return connection
@@ -245,7 +275,27 @@ def _check_settings(connection: Connection) -> None:
     cursor.execute("set")
     settings = {str(row[0]): str(row[1]) for row in cursor.fetchall()}
     refuse_settings(settings.get)
+    if credentials.method in _OF_PYHIVE:
+        _warn_of_missing(credentials, settings)
     _checked.add(server)
+
+
+def _warn_of_missing(credentials: DeltaWidenCredentials, settings: Mapping[str, str]) -> None:
+    """Warn of the settings of the profile that a session of the server does not have."""
+    given = credentials.server_side_parameters
+    # dbt-spark adds the ANSI mode to each profile.
+    missing = [
+        key
+        for key, value in given.items()
+        if key.startswith("spark.") and settings.get(key) not in (value, REDACTED)
+        if (key, value) != (ANSI, "false")
+    ]
+    if missing:
+        warn_once(
+            f"The session does not have {', '.join(missing)} of server_side_parameters as the "
+            "profile says: a Thrift server gives its sessions only the settings whose names begin "
+            f"with {FOR_SESSION}. Add that, or remove them from the profile"
+        )
 
 
 def _describe_jobs(connection: Connection, name: str | None) -> None:

@@ -71,7 +71,7 @@ ANSI = "spark.sql.ansi.enabled"
 
 # A Thrift server gives its sessions only the settings with this prefix, of those that are in the
 # request for a session: HiveSessionImpl.configureSession and SparkSQLSessionManager.openSession.
-_FOR_SESSION = "set:hiveconf:"
+FOR_SESSION = "set:hiveconf:"
 
 _VERSION = re.compile(r"\d+(\.\d+)+")
 
@@ -176,7 +176,7 @@ class DeltaWidenCredentials(SparkCredentials):
     @property
     def _prefix(self) -> str:
         is_thrift = self.method in (ConnectionMethod.THRIFT, ConnectionMethod.HTTP)
-        return _FOR_SESSION if is_thrift else ""
+        return FOR_SESSION if is_thrift else ""
 
     @cached_property
     def spark_start(self) -> SparkStart:

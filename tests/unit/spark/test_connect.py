@@ -4,9 +4,10 @@ import socket
 
 import pytest
 from dbt.adapters.exceptions import FailedToConnectError
+from dbt_common.exceptions import DbtConfigError
 
 from dbt.adapters.deltawiden.credentials import DeltaWidenCredentials
-from dbt.adapters.deltawiden.spark.connect import open_connect
+from dbt.adapters.deltawiden.spark.connect import open_connect, refuse_old
 
 
 def test_a_server_that_does_not_answer_is_named_at_once():
@@ -17,6 +18,13 @@ def test_a_server_that_does_not_answer_is_named_at_once():
             open_connect("127.0.0.1", port, {}, token="secret")
     assert f"No Spark Connect server answers at 127.0.0.1:{port}" in str(refused.value)
     assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("old", [("3.5.9", "4.1.4"), ("4.1.4", "3.5.9")])
+def test_a_spark_that_replaces_sessions_without_an_error_is_refused(old):
+    refuse_old("4.0.0", "4.1.4")
+    with pytest.raises(DbtConfigError, match="needs Spark 4"):
+        refuse_old(*old)
 
 
 @pytest.mark.parametrize(("given", "port"), [({}, 15002), ({"port": 443}, 443)])

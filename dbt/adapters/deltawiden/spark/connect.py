@@ -1,23 +1,30 @@
 """Connect to a Spark Connect server, with no JVM in dbt's process."""
 
 import contextlib
+import os
 import socket
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote
 
+import pyspark
 from dbt.adapters.exceptions import FailedToConnectError
 from dbt_common.exceptions import DbtConfigError
 from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
+from dbt.adapters.deltawiden.spark.errors import error_text, whole_text
+from dbt.adapters.deltawiden.spark.redaction import scrubbed
 from dbt.adapters.deltawiden.spark.session_connection import (
     SessionConnection,
     errors_as_dbt_errors,
     hush_pyspark,
 )
-from dbt.adapters.deltawiden.spark.settings import iceberg_settings
+from dbt.adapters.deltawiden.spark.settings import iceberg_settings, items
 from dbt.adapters.deltawiden.spark.unsafe_settings import refuse_settings
+from dbt.adapters.deltawiden.sql.versions import read_version
+from dbt.adapters.deltawiden.warnings import warn_once
 
 DEFAULT_PORT = 15002
 
@@ -37,6 +44,11 @@ class ConnectConnection(SessionConnection):
         session.clearTags()
         if name is not None:
             session.addTag(name.replace(",", " "))  # A tag can't contain a comma.
+
+    def has_table(self, name: str) -> bool:
+        """Return whether a name of a statement is that of a table or view."""
+        with errors_as_dbt_errors():
+            return self.session.catalog.tableExists(name)
 
     def use_copy(self) -> None:
         """Do nothing: no other connection has this session."""
@@ -69,25 +81,45 @@ def open_connect(
 
     Args:
         parameters: ``server_side_parameters`` of the profile. Those that can be set on a session
-            are set.
+            are set, and a warning names the others.
         token: a bearer token. It is only ever sent encrypted, unless the host is this machine.
         timeout: how long to wait for the server, in seconds.
 
     Raises:
-        DbtConfigError: the packages that Spark Connect needs are not installed.
+        DbtConfigError: the packages that Spark Connect needs are not installed, or Spark is old.
         FailedToConnectError: no server answers at this address.
-        DbtDatabaseError: the server refuses the session.
+        DbtDatabaseError: the server refuses the session, or a value of a parameter.
 
     Source:
         https://spark.apache.org/docs/latest/spark-connect-overview.html and
         https://github.com/apache/spark/blob/master/sql/connect/docs/client-connection-string.md
     """
     builder = remote_builder("method: connect")
-    _check_reachable(host, port, timeout)
+    if not _has_proxy(host):
+        _check_reachable(host, port, timeout)
     options = {"token": token, "user_id": user, "use_ssl": "true" if use_ssl else None}
     given = "".join(f";{key}={quote(value, safe='')}" for key, value in options.items() if value)
-    builder = builder.remote(f"sc://{host}:{port}/{given}")
-    return ConnectConnection(create_session(builder, parameters))
+    address = f"[{host}]" if ":" in host else host
+    session = create_session(builder.remote(f"sc://{address}:{port}/{given}"), parameters)
+    with errors_as_dbt_errors():
+        refuse_old(pyspark.__version__, session.version)
+    return ConnectConnection(session)
+
+
+def refuse_old(client: str, server: str) -> None:
+    """Refuse a version of Spark that gives a client another session without an error.
+
+    Source:
+        https://github.com/apache/spark/blob/v4.0.0/sql/connect/common/src/main/protobuf/spark/connect/base.proto:
+        ``server_side_session_id`` is new in Spark 4.0.
+    """
+    if min(read_version(client), read_version(server)) < (4,):
+        raise DbtConfigError(
+            "method: connect needs Spark 4.0 or newer, because an older server replaces a session "
+            "that it has forgotten by one without the profile's settings, and says nothing. The "
+            f"server has Spark {server}, and the installed pyspark is {client}. Install a newer "
+            "one, or use another method"
+        )
 
 
 def create_session(
@@ -95,9 +127,12 @@ def create_session(
 ) -> SparkSession:
     """Create a session on a server, with those parameters of a profile that can be set on it.
 
-    ``prepare`` has it before its first statement.
+    ``prepare`` has it before its first statement. A value that the server refuses is a
+    DbtDatabaseError.
     """
     hush_pyspark()
+    # PySpark only prints what the server refuses, with the value, which can be a secret.
+    warnings.filterwarnings("ignore", message="Failed to set ")
     for key, value in parameters.items():
         builder = builder.config(key, value)
     with errors_as_dbt_errors():
@@ -106,10 +141,27 @@ def create_session(
         prepare(session)
         # Creating the session sends no request to the server. This is the first one.
         given_to_session = {row[0]: row[1] for row in session.sql("set").collect()}
+        for key, value in parameters.items():
+            if given_to_session.get(key) != value:
+                _set(session, key, value)
         refuse_settings(given_to_session.get)
         for key, setting in iceberg_settings(given_to_session).items():
             session.conf.set(key, setting)
     return session
+
+
+def _set(session: SparkSession, key: str, value: str) -> None:
+    """Set a setting, or warn if it is one of the server itself."""
+    try:
+        session.conf.set(key, value)
+    except SPARK_ERRORS as error:
+        if session.conf.isModifiable(key):
+            raise
+        warn_once(
+            f"The session does not have {key} of server_side_parameters as the profile says. Set "
+            "it where the server is started, and remove it from the profile. Spark's answer: "
+            f"{scrubbed(error_text(whole_text(error)))}"
+        )
 
 
 def _leave_open(session: Any) -> None:
@@ -133,6 +185,17 @@ def remote_builder(needed_by: str) -> Any:
             f"'dbt-deltawiden[connect]' ({error})"
         ) from error
     return RemoteSession.Builder()
+
+
+def _has_proxy(host: str) -> bool:
+    """Return whether the client asks a proxy for the server.
+
+    Source:
+        https://grpc.github.io/grpc/core/md_doc_environment_variables.html
+    """
+    proxies = map(os.environ.get, ("grpc_proxy", "https_proxy", "http_proxy"))
+    exempt = next(filter(None, map(os.environ.get, ("no_grpc_proxy", "no_proxy"))), "")
+    return any(proxies) and not any(host.endswith(end) for end in items(exempt))
 
 
 def _check_reachable(host: str, port: int, timeout: float) -> None:

@@ -5,6 +5,9 @@ from collections.abc import Mapping, Sequence
 
 from dbt.adapters.deltawiden.sql.raised_errors import END_OF_MESSAGE, REMEDIES
 
+TIMED_OUT = "Query exceeded timeout of"
+"""The text of dbt-spark's error for ``query_timeout``."""
+
 _CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*)\]")
 _JAVA_STACK = re.compile(r"\n\s*at [\w.$/<>]+\(.*|\n+JVM stacktrace:.*", re.DOTALL)
 _PY4J_PREFIX = re.compile(r"\AAn error occurred while calling [^\n]*\n:\s*")

@@ -247,14 +247,14 @@ class TableEvolution:
             SchemaChangeFailed: the engine refused a statement. The rows are written all the same.
         """
         for step in plan.after:
-            with self._backend.tagged_commits(changed_by):
-                try:
+            try:
+                with self._backend.tagged_commits(changed_by):
                     retry_same_commit(partial(step.run, self._backend))
-                except DbtRuntimeError as error:
-                    raise SchemaChangeFailed(
-                        f"The rows were written to {plan.table}, but this failed after it, and the "
-                        f"next run will do it: {step.statement}\n{error.msg}"
-                    ) from error
+            except DbtRuntimeError as error:
+                raise SchemaChangeFailed(
+                    f"The rows were written to {plan.table}, but this failed after it, and the "
+                    f"next run will do it: {step.statement}\n{error.msg}"
+                ) from error
 
     def take_back(self, plan: Plan, error: DbtRuntimeError, changed_by: str) -> None:
         """Take back the steps of a plan that has run, after an error before the write."""

@@ -103,17 +103,17 @@ class SqlBackend:
         """Run the statements in the block with a setting, then restore its value."""
         # A server has one session for each connection, and each thread has its own connection.
         before = self.setting(key)
-        self.execute(f"set {key}={value}")
+        # With quotes, the value may have any characters, and dbt's comment may follow.
+        self.execute(f"set {quote(key)}={quote(value)}")
         try:
             yield
         finally:
-            # With quotes, the value may have any characters.
-            restore = f"reset {key}" if before is None else f"set {quote(key)}={quote(before)}"
-            self.execute(restore)
+            no_value = f"reset {quote(key)}"
+            self.execute(no_value if before is None else f"set {quote(key)}={quote(before)}")
 
     def setting(self, key: str) -> str | None:
         """Return the value of a setting of the session; None if it is not set, or not shown."""
-        ((_, value),) = self.fetch_rows(f"set {key}")
+        ((_, value),) = self.fetch_rows(f"set {quote(key)}")
         # dbt reads an empty text in a result as None, and the text `true` as a boolean.
         return None if value in ("<undefined>", REDACTED) else property_text(value or "")
 
