@@ -27,6 +27,14 @@ MODELS = {
     "by_hour.sql": model(f"{OUTPUT}, date'2026-05-01' as at", f"{BATCHES}='hour', event_time='at'"),
     "was_a_view.sql": model("select 'x' as id"),
     "reads_it.sql": model("select id from {{ ref('was_a_view') }}"),
+    "new_view.sql": "{{ config(materialized='view') }} select 1 as id, 'x' as added",
+    "reads_new_view.sql": model("select * from {{ ref('new_view') }}"),
+    "new_python.py": """
+def model(dbt, spark):
+    dbt.config(materialized='incremental')
+    return spark.sql("select 1 as id, 'x' as added")
+""",
+    "reads_python.sql": model("select * from {{ ref('new_python') }}"),
 }
 SCHEMA = """
 models:
@@ -73,15 +81,16 @@ class TestPlanIsTheRun:
     @pytest.fixture(scope="class")
     def planned(self, project, spark):
         """The plan of each model, before anything is run."""
-        for name in (*REFUSED, "reads_it"):
+        for name in (*REFUSED, "reads_it", "reads_new_view", "reads_python"):
             spark.sql(
                 f"create table {project.test_schema}.{name} using delta as "
                 "select 1 as id, cast(1 as int) as amount"
             )
         spark.sql(f"create view {project.test_schema}.was_a_view as select 1 as id")
         dbt("snapshot")
-        found = document("plan", "--vars", "{type: bigint, n: 2}")
-        return {each["model"]: each for each in found["tables"]}
+        found = document("plan", "--vars", "{type: bigint, n: 2}")["tables"]
+        found += document("plan", models=["new_view", "reads_new_view"])["tables"]
+        return {each["model"]: each for each in found}
 
     @pytest.fixture(scope="class")
     def run(self, planned):
@@ -109,6 +118,19 @@ class TestPlanIsTheRun:
         # It reads the new type.
         assert "string" in run.message("reads_it")
         assert "string" in planned["reads_it"]["error"]
+
+    def test_a_new_view_that_is_asked_for_has_its_columns_for_what_reads_it(
+        self, planned, run, table
+    ):
+        assert planned["reads_new_view"].get("error") is None, planned["reads_new_view"]
+        assert planned["reads_new_view"]["new"] == [["added"]]
+        assert table("reads_new_view").rows("id", "added") == [(1, None), (1, "x")]
+
+    def test_what_reads_a_new_model_without_a_known_query_is_not_known(self, planned, run, table):
+        assert planned["new_python"]["new_table"] is True
+        error = planned["reads_python"].get("error", "")
+        assert "It reads new_python, which is new, and whose query is not known" in error, error
+        assert table("reads_python").rows("id", "added") == [(1, None), (1, "x")]
 
     def test_the_times_of_a_snapshot_with_checked_columns_are_those_of_updated_at(
         self, planned, run, table

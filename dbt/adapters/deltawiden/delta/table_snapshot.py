@@ -78,6 +78,7 @@ class TableSnapshot:
         self._corrects_statistics = corrects_statistics
         self._fetch_rows = fetch_rows
         self._rows = name
+        self._read_texts = lambda: self.column_metadata.texts
 
     def with_properties(self, properties: Mapping[str, str]) -> "TableSnapshot":
         """Return a snapshot of the same table with additional properties."""
@@ -109,6 +110,11 @@ class TableSnapshot:
         }
         changed.identity = frozenset(rename((name,))[0] for name in self.identity)
         changed.defaults = frozenset(rename((name,))[0] for name in self.defaults)
+        # Only the log has these, and few plans need them.
+        changed.__dict__.pop("declared_texts", None)
+        changed._read_texts = lambda: tuple(
+            (rename((name,))[0], text) for name, text in self.declared_texts.items()
+        )
         return changed
 
     def read_now(self) -> "TableSnapshot":
@@ -244,7 +250,7 @@ class TableSnapshot:
     @cached_property
     def declared_texts(self) -> Mapping[str, str]:
         """The columns that are, or contain, a char or varchar, each with its declared type."""
-        return dict(self.column_metadata.texts)
+        return dict(self._read_texts())
 
     @cached_property
     def generation_expressions(self) -> Mapping[str, str]:
