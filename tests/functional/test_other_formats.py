@@ -69,6 +69,8 @@ MERGED = """
 select 1 as id, 2 as added
 """
 REFUSED = {
+    "replaced": "delete+insert replaces rows in one commit of a Delta table; got file_format "
+    "'parquet'",
     "batches": "requires a `partition_by` config for a table that is not Delta's: a column that is "
     "of grain year",
     "merged": "choose this strategy when file_format is set to 'delta' or 'iceberg' or 'hudi'",
@@ -91,6 +93,7 @@ class TestATableOfAnotherFormatThanTheModel:
         names = ", ".join(f"{{name: {name}, {COLUMNS}}}" for name in ("described", "of_delta"))
         models["overwritten.sql"] = OVERWRITTEN
         models["merged.sql"] = MERGED
+        models["replaced.sql"] = MERGED.replace("'merge'", "'delete+insert'")
         models["batches.sql"] = BATCHES.format(config="")
         models["batches_of_delta.sql"] = BATCHES.format(config="file_format='parquet'")
         models["after.sql"] = (
@@ -109,7 +112,8 @@ class TestATableOfAnotherFormatThanTheModel:
         of_batches = "as select 1 as id, timestamp'2025-01-01' as at"
         spark.sql(f"create table {schema}.batches using parquet {of_batches}")
         spark.sql(f"create table {schema}.batches_of_delta using delta {of_batches}")
-        spark.sql(f"create table {schema}.merged using parquet as select 1 as id")
+        for name in ("merged", "replaced"):
+            spark.sql(f"create table {schema}.{name} using parquet as select 1 as id")
         # The session caches the files of the table.
         assert spark.table(f"{schema}.overwritten").count() == 1
         return {each["model"]: each.get("error") for each in document("plan")["tables"]}

@@ -294,7 +294,7 @@ class TableEvolution:
 
 def _check_format(spec: ModelSpec, table: SparkRelation) -> None:
     """Refuse a strategy that a table which is not Delta's can't have as it is."""
-    if spec.strategy == REPLACE_WHERE:
+    if spec.strategy in (REPLACE_WHERE, DELETE_INSERT):
         raise CompilationError(only_of_delta(spec.strategy, provider(table)))
     if table.is_iceberg:
         return
