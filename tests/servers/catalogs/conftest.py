@@ -36,6 +36,8 @@ def iceberg_parameters(folder: Path, settings: Mapping[str, str]) -> dict[str, s
         ),
         catalog: "org.apache.iceberg.spark.SparkCatalog",
         f"{catalog}.warehouse": str(folder),
+        # A session that caches a table has its old rows then, however slow the test is.
+        f"{catalog}.cache.expiration-interval-ms": "-1",
         **{f"{catalog}.{key}": value for key, value in settings.items()},
     }
 

@@ -292,3 +292,33 @@ class TestTheCatalogOfTheSession:
         assert FilesByJvm(spark, f"spark_catalog.{name}").version() == 0
         with pytest.raises(DbtDatabaseError, match="deltaLog"):  # Iceberg's table has none.
             FilesByJvm(spark, name)
+
+
+COUNTED = """
+-- depends_on: {{ ref('AFTER') }}
+{{ config(materialized='table') }} select count(*) as n from lake.{{ target.schema }}.audit
+"""
+RECORDED = """
+{{ config(materialized='incremental', file_format='iceberg', catalog='lake', partition_by='part',
+          incremental_strategy='insert_overwrite',
+          post_hook='insert into lake.{{ target.schema }}.audit values (1)') }}
+select 1 as part, n from {{ ref('before') }}
+"""
+
+
+class TestATableThatAHookWrites:
+    """A node that overwrites partitions runs in a session of its own."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        before = COUNTED.replace("-- depends_on: {{ ref('AFTER') }}", "")
+        after = COUNTED.replace("AFTER", "recorded")
+        return {"before.sql": before, "recorded.sql": RECORDED, "after.sql": after}
+
+    def test_has_the_rows_of_the_hook_for_the_next_nodes(self, project, spark, table):
+        spark.sql(f"create schema if not exists lake.{project.test_schema}")
+        spark.sql(f"create table lake.{project.test_schema}.audit (id int) using iceberg")
+        run = dbt("run")
+        assert {str(r.status) for r in run.results.values()} == {"success"}, run.output
+        assert table("before").rows() == [(0,)]
+        assert table("after").rows() == [(1,)]

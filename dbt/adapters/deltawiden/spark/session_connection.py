@@ -101,7 +101,7 @@ class SessionConnection(SparkConnectionWrapper):
         """Let the shared session find what was written in copies of it, if there were any.
 
         Each session caches the files of tables that are not Delta's. Iceberg caches its tables for
-        each session, but only for half a minute.
+        each session only if a setting of the user's says so: ``iceberg_settings``.
         """
         if self.session is self.shared and not self._has_copied:
             return

@@ -74,6 +74,7 @@ def choose_settings(
         **_delta(given, bundled_jars_dir(environment)),
         **_java_time_zone(given),
         **default_warehouse(given, environment),
+        **iceberg_settings(given),
     }
     settings["spark.master"] = given.get("spark.master", environment.get("MASTER", "local[*]"))
     if is_local(settings["spark.master"]):
@@ -113,8 +114,8 @@ def iceberg_settings(session: Mapping[str, str]) -> dict[str, str]:
     """Return the settings that stop Iceberg's catalogs from caching tables in a session.
 
     Each session has its own cache. A session that has read a table would not see what other
-    sessions write to it, and each thread of dbt has its own session on a server. A setting of the
-    user's is left as it is.
+    sessions write to it. On a server, each thread of dbt has its own session; elsewhere, a node
+    that needs a setting has a copy. A setting of the user's is left as it is.
 
     Source:
         https://iceberg.apache.org/docs/latest/spark-configuration/#catalog-configuration
