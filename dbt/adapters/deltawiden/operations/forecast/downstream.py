@@ -55,6 +55,7 @@ from dbt.adapters.deltawiden.operations.forecast.stale_views import (
 from dbt.adapters.deltawiden.operations.forecast.would_be_types import WouldBeTypes
 from dbt.adapters.deltawiden.operations.result import OperationResult, with_progress
 from dbt.adapters.deltawiden.operations.selection import Node, full_name
+from dbt.adapters.deltawiden.spark.errors import NOT_BUILT, condition
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded
 from dbt.adapters.deltawiden.views.stale_views import without_session_catalog
 from dbt.adapters.deltawiden.widening.plan import Plan
@@ -69,6 +70,11 @@ QUERY_NOT_KNOWN = (
 _OTHER_WRITER = (
     "What its run does is not known: its rows are written by {}. What reads its table is planned "
     "with the types that it has now."
+)
+
+_INPUT_NOT_KNOWN = (
+    "What its run does is not known: it reads {}, which is new, and whose columns a plan does not "
+    "know."
 )
 
 READS = "reads models that change"
@@ -177,9 +183,13 @@ class Forecast:
             if is_asked:
                 raise
             is_refused = isinstance(error, SchemaChangeRefused)
+            not_known = self._not_known(node, error.msg)
             if not because and not is_refused:
                 # What it needs may not be built yet.
-                self._pass_over(node, first_line(error.msg))
+                self._pass_over(node, not_known or first_line(error.msg))
+                return None
+            if not_known:
+                self._add(node, Outcome.UNKNOWN, because, (not_known,))
                 return None
             self._stopped.add(str(node["unique_id"]))
             lines = filter(None, error.msg.splitlines()) if is_refused else [first_line(error.msg)]
@@ -195,6 +205,19 @@ class Forecast:
             self._pass_over(node, QUERY_NOT_KNOWN)
         return analysed
 
+    def _not_known(self, node: Node, error: str) -> str:
+        """Return why an error says nothing of the run: it will make what is not there now."""
+        if condition(error) != NOT_BUILT:
+            return ""
+        made = (each for each in self.graph.inputs(node) if self.visits_all or each in self.asked)
+        nodes = [self.graph.node(each) for each in made if each not in self._changed]
+        names = [
+            full_name(each)
+            for each in nodes
+            if each["resource_type"] != "seed" and self.reader.relation(each) is None
+        ]
+        return _INPUT_NOT_KNOWN.format(", ".join(names)) if names else ""
+
     def _pass_over(self, node: Node, why: str) -> None:
         if self.reader.relation(node):
             self._add(node, Outcome.UNKNOWN, (), (why,))
@@ -208,12 +231,14 @@ class Forecast:
         try:
             found = self._with_take_over(decide(), node)
         except DbtBaseException as error:
-            is_refused = isinstance(error, _REFUSALS)
+            text = str(getattr(error, "msg", error))
+            not_known = self._not_known(node, text)
+            is_refused = isinstance(error, _REFUSALS) and not not_known
             if unique_id not in self.asked and not because and not is_refused:
                 return
             if is_refused:
                 self._stopped.add(unique_id)
-            result = OperationResult(name, error=str(getattr(error, "msg", error)))
+            result = OperationResult(name, error="\n".join(filter(None, (not_known, text))))
         else:
             if found is None:
                 return
@@ -258,9 +283,9 @@ class Forecast:
         spec = self.reader.spec(node)
 
         def decide(schema: StructType) -> Plan:
-            schemas = snapshot_output(node, output, schema), schema
+            written = snapshot_output(node, output, schema, self.reader.backend.query_schema)
             own = own_columns(node), hard_deletes(node)
-            return self.reader.snapshots.plan_schemas(schemas, table, spec, *own)
+            return self.reader.snapshots.plan_schemas((written, schema), table, spec, *own)
 
         return planned(self.reader.backend, node, TableChange(table, decide), spec)
 

@@ -74,9 +74,14 @@ def planned(backend: SqlBackend, node: Node, change: TableChange, spec: ModelSpe
 
 
 def new_table_planned(model: str, output: StructType) -> Planned:
-    """Return what is planned for a model that has no table yet."""
+    """Return what is planned for a model that has no table yet.
+
+    Args:
+        output: the schema of its output. Without columns if that is not known.
+    """
     shown = {"what will run": "nothing: the table is new", LOSSY: ""}
-    return Planned(OperationResult(model, shown, {"new_table": True}), output)
+    result = OperationResult(model, shown, {"new_table": True})
+    return Planned(result, output, changes_types=bool(output.fields))
 
 
 def made_again_planned(
@@ -84,11 +89,11 @@ def made_again_planned(
 ) -> Planned:
     """Return what is planned for a table or view that each run makes again.
 
-    If ``before``, its schema now, is another one, what reads it is planned with the ``output``.
+    Unless ``before``, its schema now, is the same, what reads it is planned with the ``output``.
     """
     shown = {"what will run": "nothing: each run makes it again", LOSSY: ""}
     output = output or StructType()
-    changes_types = before is not None and bool(schema_differences(before, output))
+    changes_types = bool(output.fields and (not before or schema_differences(before, output)))
     return Planned(OperationResult(model, shown, without_changes()), output, changes_types)
 
 

@@ -1,11 +1,12 @@
 """The rows that a snapshot writes, as dbt's macros make them from its query."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pyspark.sql.types import DataType, StructField, StructType
 
 from dbt.adapters.deltawiden.operations.selection import Node
+from dbt.adapters.deltawiden.sql.types import type_sql
 
 _OWN_COLUMNS = ("dbt_valid_to", "dbt_valid_from", "dbt_scd_id", "dbt_updated_at", "dbt_is_deleted")
 _TIMES = ("dbt_valid_to", "dbt_valid_from", "dbt_updated_at")
@@ -32,14 +33,20 @@ def hard_deletes(node: Node) -> str:
     return str(config.get("hard_deletes") or older)
 
 
-def snapshot_output(node: Node, query: StructType, table: StructType) -> StructType:
+def snapshot_output(
+    node: Node,
+    query: StructType,
+    table: StructType,
+    query_schema: Callable[[str], StructType],
+) -> StructType:
     """Return the schema of the rows that a snapshot writes: the query's columns, and dbt's own.
 
-    With a column ``updated_at``, the times have its type. Otherwise dbt's own columns have the
-    types of the table.
+    With a column ``updated_at``, the times have its type, and the last one also has that of
+    ``dbt_valid_to_current``. Otherwise dbt's own columns have the types of the table.
 
     Source:
-        dbt's macros ``snapshot_timestamp_strategy`` and ``snapshot_check_strategy``
+        dbt's macros ``snapshot_timestamp_strategy``, ``snapshot_check_strategy`` and
+        ``get_dbt_valid_to_current``
     """
     config = node["config"]
     columns = own_columns(node)
@@ -48,6 +55,9 @@ def snapshot_output(node: Node, query: StructType, table: StructType) -> StructT
     times: dict[str, DataType] = {}
     if config.get("strategy") in ("timestamp", "check") and found:
         times = {columns[name].lower(): found[0] for name in _TIMES}
+        if current := config.get("dbt_valid_to_current"):
+            end = f"coalesce(cast(null as {type_sql(found[0])}), {current})"
+            times[columns["dbt_valid_to"].lower()] = query_schema(f"select {end}")[0].dataType
     names = {name.lower() for name in columns.values()}
     own = [
         StructField(field.name, times.get(field.name.lower(), field.dataType))
