@@ -1,5 +1,7 @@
 """What a run refuses, the plan before it refuses, and a plan refuses nothing else."""
 
+import json
+
 import pytest
 
 from tests.functional.operate import document
@@ -35,6 +37,10 @@ def model(dbt, spark):
     return spark.sql("select 1 as id, 'x' as added")
 """,
     "reads_python.sql": model("select * from {{ ref('new_python') }}"),
+    "renamed.sql": model(
+        "select 1 as first, 2 as last", "pre_hook='create table {{ schema }}.hooked (id int)'"
+    ),
+    "renamed_again.sql": "{{ config(materialized='table') }} select 1 as first, 2 as last",
 }
 SCHEMA = """
 models:
@@ -49,6 +55,10 @@ models:
   - name: other_case
     config: {contract: {enforced: true}}
     columns: [{name: ID, data_type: int}]
+  - &renamed
+    name: renamed
+    columns: [{name: first, meta: &was {renamed_from: name}}, {name: last, meta: *was}]
+  - {<<: *renamed, name: renamed_again}
 """
 SNAPSHOT = """
 {% snapshot versions %}
@@ -56,7 +66,13 @@ SNAPSHOT = """
           type_widening=true) }}
 select 1 as id, {{ var('n', 1) }} as n, cast({{ var('n', 1) }} as {{ var('type', 'int') }}) as at
 {% endsnapshot %}
+{% snapshot ended %}
+{{ config(unique_key='id', strategy='timestamp', updated_at='at',
+          dbt_valid_to_current=var('end', none)) }}
+select 1 as id, timestamp_ntz'2024-03-10 02:30:00' as at
+{% endsnapshot %}
 """
+LATER = {"type": "bigint", "n": 2, "end": "to_timestamp('9999-12-31')"}
 REFUSED = {
     "undeclared": "added: no such column in the contract, string in the query",
     "other_case": "ID: int in the contract, no such column in the query",
@@ -88,13 +104,14 @@ class TestPlanIsTheRun:
             )
         spark.sql(f"create view {project.test_schema}.was_a_view as select 1 as id")
         dbt("snapshot")
-        found = document("plan", "--vars", "{type: bigint, n: 2}")["tables"]
-        found += document("plan", models=["new_view", "reads_new_view"])["tables"]
+        found = document("plan", "--vars", json.dumps(LATER))["tables"]
+        asked = ["new_view", "reads_new_view", "renamed_again", "ended"]
+        found += document("plan", "--vars", json.dumps(LATER), models=asked)["tables"]
         return {each["model"]: each for each in found}
 
     @pytest.fixture(scope="class")
     def run(self, planned):
-        return dbt("build", type="bigint", n=2)
+        return dbt("build", **LATER)
 
     @pytest.mark.parametrize("name", REFUSED)
     def test_what_the_run_refuses_is_refused_and_no_table_is_changed(
@@ -129,8 +146,22 @@ class TestPlanIsTheRun:
     def test_what_reads_a_new_model_without_a_known_query_is_not_known(self, planned, run, table):
         assert planned["new_python"]["new_table"] is True
         error = planned["reads_python"].get("error", "")
-        assert "It reads new_python, which is new, and whose query is not known" in error, error
+        assert "it reads new_python, which is new, and whose columns" in error, error
         assert table("reads_python").rows("id", "added") == [(1, None), (1, "x")]
+
+    def test_renames_are_those_of_models_that_keep_their_tables_and_come_before_hooks(
+        self, planned, run, project, spark
+    ):
+        twice = "first: renamed_from: one of its names is in two renames"
+        assert twice in run.message("renamed")
+        assert twice in planned["renamed"].get("error", ""), planned["renamed"]
+        assert not spark.catalog.tableExists(f"{project.test_schema}.hooked")
+        assert planned["renamed_again"].get("error") is None, planned["renamed_again"]
+        assert run.status("renamed_again") == "success", run.message("renamed_again")
+
+    def test_an_end_with_a_zone_for_times_without_one_is_refused(self, planned, run, table):
+        assert "to_timestamp_ntz('9999-12-31')" in run.message("ended")
+        assert "to_timestamp_ntz('9999-12-31')" in planned["ended"].get("error", "")
 
     def test_the_times_of_a_snapshot_with_checked_columns_are_those_of_updated_at(
         self, planned, run, table

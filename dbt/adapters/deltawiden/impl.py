@@ -108,7 +108,9 @@ class DeltaWidenAdapter(ListingAdapter):
         """
         macros = self.get_macro_resolver(), self.config.project_name
         with shown_for_a_batch(config.model):
-            check_configuration(config, config.model.unique_id, partial(has_own_macro, *macros))
+            columns = {name: column.to_dict() for name, column in config.model.columns.items()}
+            is_own = partial(has_own_macro, *macros)
+            check_configuration(config, config.model.unique_id, is_own, columns)
         writer = writer_of_project(*macros, self.type(), config.get("materialized"))
         warn_unchecked(config, config.model.unique_id, writer)
         # A test can store a column such as count(1), whose name Delta does not accept.

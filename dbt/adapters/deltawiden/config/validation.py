@@ -21,7 +21,7 @@ from dbt.adapters.deltawiden.config.policy import (
     problem,
     read_policy,
 )
-from dbt.adapters.deltawiden.config.renamed_columns import rename_problems
+from dbt.adapters.deltawiden.config.renamed_columns import Columns, rename_problems
 from dbt.adapters.deltawiden.config.strategies import BACKFILL, backfill_problems, strategy_problems
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.sql.identifiers import read_name
@@ -162,7 +162,10 @@ def read_model_policy(config: Mapping[str, Any], name: str) -> Policy:
 
 
 def check_configuration(
-    config: Mapping[str, Any], name: str, is_own: Callable[[str], bool] = lambda _: False
+    config: Mapping[str, Any],
+    name: str,
+    is_own: Callable[[str], bool] = lambda _: False,
+    columns: Columns | None = None,
 ) -> None:
     """Check a node's configuration, and warn of the keys that have no effect on Delta.
 
@@ -170,7 +173,7 @@ def check_configuration(
         DbtConfigError: a value is not accepted. The message names all such values.
         EventCompilationError: there is a warning, and ``--warn-error`` makes errors of warnings.
     """
-    require_accepted(config, name, is_own)
+    require_accepted(config, name, is_own, columns)
     warn_without_effect(config, name)
 
 
@@ -186,14 +189,21 @@ def shown_for_a_batch(node: Any) -> Iterator[None]:
         raise
 
 
-def require_accepted(config: Mapping[str, Any], name: str, is_own: Callable[[str], bool]) -> None:
+def require_accepted(
+    config: Mapping[str, Any],
+    name: str,
+    is_own: Callable[[str], bool],
+    columns: Columns | None = None,
+) -> None:
     """Check a node's configuration as ``check_configuration`` does, without the warnings."""
-    found = configuration_problems(config, is_own)
+    found = configuration_problems(config, is_own, columns)
     if found:
         raise invalid_configuration(name, found)
 
 
-def configuration_problems(config: Mapping[str, Any], is_own: Callable[[str], bool]) -> list[str]:
+def configuration_problems(
+    config: Mapping[str, Any], is_own: Callable[[str], bool], columns: Columns | None = None
+) -> list[str]:
     """Find all values in a node's configuration that are not accepted: one line for each."""
     found = problems(config) + optimize_problems(config)
     try:
@@ -202,7 +212,7 @@ def configuration_problems(config: Mapping[str, Any], is_own: Callable[[str], bo
         found = [str(error), *found]
     return found or [
         *clustering_problems(config),
-        *rename_problems(config),
+        *rename_problems(config, columns),
         *backfill_problems(config),
         *_idle_problems(config),
         *option_problems(config),

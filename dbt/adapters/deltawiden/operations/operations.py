@@ -188,7 +188,7 @@ class Operations:
 
     def _check_node(self, node: Node) -> None:
         """Refuse what the run of a node refuses before it reads a table: keys and folder."""
-        require_accepted(node["config"], full_name(node), self._has_own)
+        require_accepted(node["config"], full_name(node), self._has_own, node.get("columns"))
         self.check_folder(str(node["unique_id"]))
 
     def _check_views(self, node: Node, query: str) -> None:

@@ -42,7 +42,8 @@ def find_problems(
     """Find the configuration of a node that stops it, and the writes that are not checked."""
     config, adapter = node["config"], context["adapter"]
     macros = manifest, adapter.config.project_name
-    for problem in configuration_problems(config, partial(has_own_macro, *macros)):
+    is_own = partial(has_own_macro, *macros)
+    for problem in configuration_problems(config, is_own, node.get("columns")):
         key, _, _ = problem.partition(":")
         place = files.of_node(node, key)
         text, do = f"{full_name(node)}: {problem}", "correct the value, or remove it"
