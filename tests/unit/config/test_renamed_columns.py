@@ -100,3 +100,9 @@ def test_a_condition_names_the_field_of_an_element_without_the_word_element():
 def test_a_condition_with_a_word_that_is_not_the_old_column_is_accepted(text):
     config = {"renamed_columns": {"amount": "amt"}, "incremental_predicates": [text]}
     assert rename_problems(config) == []
+
+
+@pytest.mark.parametrize(("materialized", "problems"), [("table", 0), ("incremental", 2)])
+def test_what_each_run_makes_again_has_no_renames(materialized: str, problems: int):
+    columns = {name: {"meta": {"renamed_from": "name"}} for name in ("first", "last")}
+    assert len(rename_problems({"materialized": materialized}, columns)) == problems
