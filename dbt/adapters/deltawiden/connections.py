@@ -31,6 +31,7 @@ from dbt.adapters.deltawiden.spark.redaction import scrubbed
 from dbt.adapters.deltawiden.spark.running import end_text
 from dbt.adapters.deltawiden.spark.session import get_session, release_session
 from dbt.adapters.deltawiden.spark.session_connection import SessionConnection
+from dbt.adapters.deltawiden.spark.settings import TIME_ZONE
 from dbt.adapters.deltawiden.spark.storage_folder import (
     WAREHOUSE,
     warn_of_a_second_driver,
@@ -256,12 +257,16 @@ def _open_server(open_it: Callable[[Connection], Connection], connection: Connec
     return opened
 
 
-# The servers whose sessions have been checked. dbt opens a connection for each node.
-_checked: set[tuple[Any, ...]] = set()
+# The servers whose sessions have been checked, each with the time zone that a session has to set
+# itself, if any. dbt opens a connection for each node.
+_checked: dict[tuple[Any, ...], str] = {}
 
 
 def _check_settings(connection: Connection) -> None:
-    """Refuse settings of a server's sessions with which values would be lost, once in a process."""
+    """Refuse settings of a server's sessions with which values would be lost, once in a process.
+
+    Each session then sets its time zone, if the server has the default: see ``TIME_ZONE``.
+    """
     credentials = connection.credentials
     server = (
         credentials.unique_field,
@@ -269,15 +274,20 @@ def _check_settings(connection: Connection) -> None:
         *credentials.server_side_parameters.items(),
     )
     # A SQL warehouse has no such settings.
-    if server in _checked or credentials.endpoint is not None:
+    if credentials.endpoint is not None:
         return
     cursor = connection.handle.cursor()
-    cursor.execute("set")
-    settings = {str(row[0]): str(row[1]) for row in cursor.fetchall()}
-    refuse_settings(settings.get)
-    if credentials.method in _OF_PYHIVE:
-        _warn_of_missing(credentials, settings)
-    _checked.add(server)
+    if server not in _checked:
+        cursor.execute("set")
+        settings = {str(row[0]): str(row[1]) for row in cursor.fetchall()}
+        refuse_settings(settings.get)
+        if credentials.method in _OF_PYHIVE:
+            _warn_of_missing(credentials, settings)
+        if TIME_ZONE not in settings:
+            cursor.execute("select current_timezone()")
+        _checked[server] = "" if TIME_ZONE in settings else str(cursor.fetchall()[0][0])
+    if _checked[server]:
+        cursor.execute(f"set {TIME_ZONE}={_checked[server]}")
 
 
 def _warn_of_missing(credentials: DeltaWidenCredentials, settings: Mapping[str, str]) -> None:

@@ -21,7 +21,7 @@ from dbt.adapters.deltawiden.spark.session_connection import (
     errors_as_dbt_errors,
     hush_pyspark,
 )
-from dbt.adapters.deltawiden.spark.settings import iceberg_settings, items
+from dbt.adapters.deltawiden.spark.settings import TIME_ZONE, iceberg_settings, items
 from dbt.adapters.deltawiden.spark.unsafe_settings import refuse_settings
 from dbt.adapters.deltawiden.sql.versions import read_version
 from dbt.adapters.deltawiden.warnings import warn_once
@@ -147,6 +147,8 @@ def create_session(
         refuse_settings(given_to_session.get)
         for key, setting in iceberg_settings(given_to_session).items():
             session.conf.set(key, setting)
+        if TIME_ZONE not in given_to_session:
+            session.conf.set(TIME_ZONE, str(session.conf.get(TIME_ZONE)))
     return session
 
 

@@ -15,7 +15,13 @@ from pyspark.sql import SparkSession
 from dbt.adapters.deltawiden.spark.embedded import start_spark
 from dbt.adapters.deltawiden.spark.failed_start import FailedStart
 from dbt.adapters.deltawiden.spark.session_connection import hush_pyspark
-from dbt.adapters.deltawiden.spark.settings import CATALOG, CATALOG_SETTING, EXTENSION
+from dbt.adapters.deltawiden.spark.settings import (
+    CATALOG,
+    CATALOG_SETTING,
+    EXTENSION,
+    TIME_ZONE,
+    is_local,
+)
 from dbt.adapters.deltawiden.spark.start import SparkStart
 from dbt.adapters.deltawiden.spark.target_settings import TargetSettings
 from dbt.adapters.deltawiden.spark.unsafe_settings import refuse_settings
@@ -109,6 +115,9 @@ def _get_session(start: SparkStart) -> SparkSession:
     if _current.applied != wanted:
         _current.settings.apply(start.profile)
         refuse_settings(partial(_current.session.conf.get, default=None))
+        conf = _current.session.conf
+        if not is_local(str(_current.session.sparkContext.master)):
+            conf.set(TIME_ZONE, str(conf.get(TIME_ZONE)))
         _current.applied = wanted
     return _current.session
 

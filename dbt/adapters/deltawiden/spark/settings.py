@@ -131,6 +131,9 @@ def iceberg_settings(session: Mapping[str, str]) -> dict[str, str]:
 
 
 TIME_ZONE = "spark.sql.session.timeZone"
+"""Spark sends a session's settings to the executors if they are set, and not what is the default.
+An executor would take the time zone of its own Java. Delta reads partition values there."""
+
 _JAVA_OPTIONS = ("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions")
 _JOINED = ("spark.jars.packages", "spark.sql.extensions", *_JAVA_OPTIONS)
 
