@@ -72,7 +72,8 @@ class DeltaWidenAdapter(ListingAdapter):
         )
         self._services = Services(self._backend)
         self._folders = TableFolders(self, self._backend)
-        self._seeds = Seeds(self._backend, partial(self.add_query, abridge_sql_log=True))
+        run_long = partial(self.add_query, abridge_sql_log=True)
+        self._seeds = Seeds(self._backend, self._services.evolution, run_long)
         if credentials.method == ConnectionMethod.SESSION and needs_spark():
             prestart(credentials.spark_start, credentials.kept_seconds)
 

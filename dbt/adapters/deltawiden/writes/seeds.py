@@ -14,16 +14,18 @@ from weakref import WeakKeyDictionary, WeakSet
 import agate
 from dbt.adapters.base.relation import BaseRelation
 
-from dbt.adapters.deltawiden.config.model import file_format_of
+from dbt.adapters.deltawiden.config.model import DELTA, file_format_of
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite
 from dbt.adapters.deltawiden.config.project_macros import is_replaced
-from dbt.adapters.deltawiden.config.validation import read_model_policy
+from dbt.adapters.deltawiden.config.validation import columns_named, read_model_policy
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.spark.temporary_views import seed_view
-from dbt.adapters.deltawiden.sql.identifiers import quote
+from dbt.adapters.deltawiden.sql.identifiers import columns_listed, quote
 from dbt.adapters.deltawiden.sql.literals import castable_text, literal
 from dbt.adapters.deltawiden.sql.raised_errors import failure_sql
 from dbt.adapters.deltawiden.widening.rules import feature_properties
+from dbt.adapters.deltawiden.writes.evolution import TableEvolution
+from dbt.adapters.deltawiden.writing.partition_values import keeps_partitions_as_text
 from dbt.adapters.deltawiden.writing.seeds import check_seed, seed_values
 
 _REPLACED_IN_ONE_COMMIT = ("delta", "iceberg")
@@ -34,8 +36,11 @@ _ROWS_OF_A_FILE = 200_000
 class Seeds:
     """The seeds of one adapter, which runs statements that can be long."""
 
-    def __init__(self, backend: SqlBackend, run: Callable[[str], None]) -> None:
+    def __init__(
+        self, backend: SqlBackend, evolution: TableEvolution, run: Callable[[str], None]
+    ) -> None:
         self._backend = backend
+        self._evolution = evolution
         self._run = run
         self._checked: WeakKeyDictionary[agate.Table, dict[str, str]] = WeakKeyDictionary()
         self._values: WeakKeyDictionary[agate.Table, list[list[Any]]] = WeakKeyDictionary()
@@ -95,7 +100,9 @@ class Seeds:
         """
         policy = read_model_policy(seed["config"], seed["unique_id"])
         cast = _cast_or_failure if policy.on_lossy_write is OnLossyWrite.ERROR else _cast
-        casts = (f"{cast(f'c{n}', type_)} as {name}" for n, (name, type_) in enumerate(columns))
+        values = [cast(f"c{n}", type_) for n, (_, type_) in enumerate(columns)]
+        values = self.checked(seed, relation, columns, values)
+        casts = (f"{value} as {name}" for value, (name, _) in zip(values, columns, strict=True))
         rows = [[castable_text(value) for value in row] for row in self.values(table)]
         # Without the hint, each core writes a file.
         files = len(rows) // _ROWS_OF_A_FILE + 1
@@ -104,6 +111,32 @@ class Seeds:
             statement = f"{create} as {query}"
             self._run(statement)
         return statement
+
+    def checked(
+        self,
+        seed: Mapping[str, Any],
+        relation: BaseRelation,
+        columns: Sequence[tuple[str, str]],
+        values: list[str],
+    ) -> list[str]:
+        """Render the values of all columns with the check of those that partition the table."""
+        config = seed["config"]
+        file_format = file_format_of(config)
+        names = columns_named(columns_listed(config.get("partition_by") or ()))
+        policy = read_model_policy(config, seed["unique_id"])
+        is_checked = policy.on_lossy_write is OnLossyWrite.ERROR
+        if not names or not is_checked or not keeps_partitions_as_text(file_format):
+            return values
+        nulls = ", ".join(f"cast(null as {type_}) as {name}" for name, type_ in columns)
+        schema = self._backend.query_schema(f"select {nulls}")
+        table = relation.incorporate(is_delta=file_format == DELTA)
+        check = self._evolution.value_check(seed["name"], table, schema, names)
+        return [
+            check.partition_sql(value, value, field.name, field.dataType)
+            if check.has_to_check_partition(field.name, field.dataType)
+            else value
+            for value, field in zip(values, schema.fields, strict=True)
+        ]
 
     @contextmanager
     def _source(

@@ -88,11 +88,13 @@
         model, this, _deltawiden_seed_table('', features), _deltawiden_seed_columns(model, agate_table),
         agate_table, get_batch_size())) %}
   {%- endif -%}
-  {%- set values = [] -%}
+  {%- set values, names = [], [] -%}
   {%- for type in types.values() -%}
+    {%- do names.append('c' ~ loop.index0) -%}
     {%- do values.append('cast(' ~ get_binding_char() ~ ' as ' ~ type ~ ')') -%}
   {%- endfor -%}
   {%- set row_sql = '(' ~ values | join(', ') ~ ')' -%}
+  {%- set checked = adapter.seeds().checked(model, this, _deltawiden_seed_columns(model, agate_table), names) -%}
 
   {%- set statements = [] -%}
   {%- for chunk in adapter.seeds().values(agate_table) | batch(get_batch_size()) -%}
@@ -103,7 +105,11 @@
     {#- The table is new, and its folder can have the files of an earlier one. Delta and Iceberg have replaced it. -#}
     {%- set is_in_files = config.get('location_root') and config.get('file_format') not in ['delta', 'iceberg'] -%}
     {%- set verb = 'insert overwrite ' if loop.first and is_in_files else 'insert into ' -%}
-    {%- set sql = verb ~ this.render() ~ ' values ' ~ ([row_sql] * (chunk | length)) | join(', ') -%}
+    {%- set rows = 'values ' ~ ([row_sql] * (chunk | length)) | join(', ') -%}
+    {%- if checked != names -%}
+      {%- set rows = 'select ' ~ checked | join(', ') ~ ' from ' ~ rows ~ ' as v(' ~ names | join(', ') ~ ')' -%}
+    {%- endif -%}
+    {%- set sql = verb ~ this.render() ~ ' ' ~ rows -%}
     {%- do adapter.add_query(sql, bindings=bindings, abridge_sql_log=True) -%}
     {%- do statements.append(sql) -%}
   {%- endfor -%}
