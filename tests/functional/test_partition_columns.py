@@ -2,7 +2,9 @@
 
 import pytest
 
+from tests.functional.operate import operate
 from tests.functional.support import dbt, needs_delta_4
+from tests.small import settings_of
 
 CONFIG = {
     "append": "incremental_strategy='append'",
@@ -41,6 +43,13 @@ select '' as p, named_struct({% for i in range(40) %}'f{{ i }}', {{ i }},{% endf
 """
 NULL_TEXT = "'__HIVE_DEFAULT_PARTITION__'"
 
+_SEED = {"+partition_by": "AT", "+column_types": {"at": "timestamp"}}
+SEEDS = {
+    "seeded": _SEED,
+    "with_varchar": {**_SEED, "+column_types": {"at": "timestamp", "p": "varchar(3)"}},
+    "parquet": {**_SEED, "+file_format": "parquet"},
+}
+
 
 class TestPartitionColumns:
     @pytest.fixture(scope="class")
@@ -53,14 +62,23 @@ class TestPartitionColumns:
         return {"snapped.sql": SNAPSHOT}
 
     @pytest.fixture(scope="class")
+    def seeds(self):
+        rows = "1,a,2024-11-03 05:30:00Z\n2,b,2024-11-03 06:30:00Z\n"
+        return {f"{name}.csv": f"id,p,at\n{rows}" for name in SEEDS}
+
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        return {"seeds": {"test": SEEDS}}
+
+    @pytest.fixture(scope="class")
     def stored(self, project):
-        run = dbt("build", step=1)
+        run = dbt("build", "--exclude", "resource_type:seed", step=1)
         assert {run.status(name) for name in [*CONFIG, "as_table", "snapped"]} == {"success"}
 
     @pytest.mark.parametrize("value", ["''", NULL_TEXT])
     def test_a_text_that_would_be_null_stops_the_run(self, stored, table, value):
         before = {name: table(name).rows("id", "p") for name in [*CONFIG, "as_table", "snapped"]}
-        run = dbt("build", step=2, value=value)
+        run = dbt("build", "--exclude", "resource_type:seed", step=2, value=value)
         for name in before.keys() - {"accepts"}:
             assert run.status(name) == "error", name
             shown = value.strip("'")
@@ -79,6 +97,11 @@ class TestPartitionColumns:
         for name in selected[1:]:
             assert run.status(name) == "error"
             assert "for the column at of" in run.message(name)
+
+    def test_a_seed_is_checked_too(self, project):
+        run = dbt("seed")
+        for name in SEEDS:
+            assert f"The model {name} has the value '2024-11-03 01:30:00'" in run.message(name)
 
     def test_null_and_other_texts_are_stored(self, stored, table):
         run = dbt("run", "--select", "append", step=2, value="cast(null as string)")
@@ -108,3 +131,69 @@ class TestAWideStructInAQueryThatEndsInAComment:
     @pytest.mark.usefixtures("by_sql_alone")
     def test_is_checked_by_sql_alone(self, project):
         assert "The model wide has the value '' (string)" in dbt("run").message("wide")
+
+
+MOVABLE = """
+{{{{ config(materialized='incremental', partition_by='at', {config}) }}}}
+select {{{{ var('id', 1) }}}} as id, cast(1 as decimal({{{{ var('digits', 8) }}}}, 2)) as n,
+  timestamp'2024-11-03 05:00:00Z' as at
+"""
+MOVABLE_SNAPSHOT = """
+{% snapshot kept %}
+{{ config(unique_key='id', strategy='check', check_cols=['n'], partition_by='at') }}
+select 1 as id, {{ var('digits', 8) }} as n, timestamp'2024-11-03 05:00:00Z' as at
+{% endsnapshot %}
+"""
+STRATEGIES = {
+    "merged": "incremental_strategy='merge', unique_key='id'",
+    "deleted": "incremental_strategy='delete+insert', unique_key='id'",
+    "widened": "on_schema_change='append_new_columns', type_widening=true",
+    "compacted": "optimize='after_run'",
+}
+OTHER_MOMENT = "In the time zone of this session, America/New_York, this would be another timestamp"
+
+
+@needs_delta_4
+class TestRowsThatAreWrittenAgain:
+    """Another session has written a timestamp that this one can't write."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {f"{name}.sql": MOVABLE.format(config=c) for name, c in STRATEGIES.items()}
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {"kept.sql": MOVABLE_SNAPSHOT}
+
+    @pytest.fixture(scope="class")
+    def tables(self, project, spark):
+        names = [*STRATEGIES, "kept"]
+        for _ in range(2):
+            run = dbt("build")
+            assert {name: run.status(name) for name in names} == dict.fromkeys(names, "success")
+        with settings_of(spark, {"spark.sql.session.timeZone": "UTC"}):
+            for name in names:
+                t = f"{project.test_schema}.{name}"
+                columns = spark.table(t).columns
+                values = {"id": "explode(array(2, 3)) as id", "at": "at + interval 1 hour as at"}
+                selected = ", ".join(values.get(column, column) for column in columns)
+                spark.sql(f"insert into {t} select {selected} from {t} where id = 1 limit 2")
+        return names
+
+    def test_keep_their_timestamps_or_the_run_stops(self, tables, table):
+        moments = {name: table(name).rows("id", "unix_seconds(at)") for name in tables}
+        run = dbt("build", digits=12, id=2)
+        for name in ("merged", "deleted", "kept"):
+            assert OTHER_MOMENT in run.message(name)
+            assert table(name).rows("id", "unix_seconds(at)") == moments[name]
+        assert run.status("widened") == "success"
+        assert "were not all rewritten" in run.output
+        assert "OPTIMIZE, which the" in run.message("compacted")
+        assert OTHER_MOMENT in run.message("compacted")
+        for name in ("widened", "compacted"):
+            added = table(name).rows("id", "unix_seconds(at)")
+            assert set(moments[name]) <= set(added)
+        before = table("widened").version
+        for operation in ("optimize", "rewrite_widened_files"):
+            assert OTHER_MOMENT in operate(operation, relations=[table("widened").name])
+        assert table("widened").version == before

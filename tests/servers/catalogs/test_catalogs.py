@@ -231,14 +231,15 @@ class TestSchemaWithCatalog:
 
     @pytest.fixture(scope="class")
     def models(self):
-        written = "config(materialized='incremental', file_format='iceberg')"
-        return {"appended.sql": f"{{{{ {written} }}}} select 1 as id"}
+        # Iceberg stores every text in a partition as it is.
+        written = "config(materialized='incremental', file_format='iceberg', partition_by='region')"
+        return {"appended.sql": f"{{{{ {written} }}}} select 1 as id, '' as region"}
 
     def test_a_second_run_appends(self, project, spark: SparkSession):
         for _ in range(2):
             found = dbt("run")
             assert {str(r.status) for r in found.results.values()} == {"success"}, found.output
-        assert Table(spark, f"{project.test_schema}.appended").rows() == [(1,), (1,)]
+        assert Table(spark, f"{project.test_schema}.appended").rows() == [(1, "")] * 2
         reported = document("report_type_widening", relations=[f"{project.test_schema}.appended"])
         assert [table["format"] for table in reported["tables"]] == ["iceberg"]
 

@@ -51,6 +51,7 @@ class BackfillColumns(Step):
     """
 
     stage = Stage.BACKFILL
+    copies_rows: ClassVar[bool] = True
 
     names: tuple[str, ...]
     keys: tuple[str, ...]
@@ -83,6 +84,7 @@ class FillColumns(Step):
 
     stage = Stage.DEFAULTS
     verb: ClassVar[str] = "filled"
+    copies_rows: ClassVar[bool] = True
 
     values: tuple[tuple[str, str], ...]
 

@@ -56,10 +56,12 @@ class Step:
         table: the table's name, quoted for a statement.
         verb: what the step does to ``subjects``, for people.
         is_goal: whether the table stays as the step makes it. Another run may have the same goal.
+        copies_rows: whether the step writes rows that exist again.
     """
 
     verb: ClassVar[str] = ""
     is_goal: ClassVar[bool] = True
+    copies_rows: ClassVar[bool] = False
 
     table: str
 
@@ -147,6 +149,7 @@ class RewriteRows(Step):
 
     stage = Stage.TYPES
     is_goal: ClassVar[bool] = False
+    copies_rows: ClassVar[bool] = True
 
     column: str
 
@@ -180,6 +183,7 @@ class PurgeDeletedRows(Step):
 
     stage = Stage.TYPES
     is_goal: ClassVar[bool] = False
+    copies_rows: ClassVar[bool] = True
 
     def _sql(self) -> str:
         return f"reorg table {self.table} apply (purge)"

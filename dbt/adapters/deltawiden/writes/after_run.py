@@ -14,6 +14,7 @@ from dbt.adapters.deltawiden.delta.conflicts import retry_same_commit
 from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.sql import statements
 from dbt.adapters.deltawiden.sql.identifiers import names_sql
+from dbt.adapters.deltawiden.writing.partition_values import require_moments_kept
 
 
 class OptimizeFailed(DbtRuntimeError):
@@ -47,6 +48,7 @@ def optimize_after_run(
     columns = zorder_columns(config)
     statement = statements.optimize(relation_sql(table), names_sql(columns) if columns else "")
     try:
+        require_moments_kept(backend, table.incorporate(is_delta=True))
         retry_same_commit(partial(backend.execute, statement))
     except DbtRuntimeError as error:
         raise OptimizeFailed(relation_sql(table), statement, error) from error

@@ -50,11 +50,18 @@ from dbt.adapters.deltawiden.writes.merge_actions import checked_clauses, update
 from dbt.adapters.deltawiden.writes.model_query import FullQuery
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused, require_not_refused
 from dbt.adapters.deltawiden.writing.columns import match_columns
-from dbt.adapters.deltawiden.writing.partition_values import has_moments, shifts_moments
+from dbt.adapters.deltawiden.writing.partition_values import (
+    has_moments,
+    require_moments_kept,
+    shifts_moments,
+)
 from dbt.adapters.deltawiden.writing.replacement import event_time_column
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 
 logger = AdapterLogger("DeltaWiden")
+
+_COPYING = (MERGE, DELETE_INSERT, MICROBATCH, REPLACE_WHERE, "")
+"""The strategies whose statements also write other rows of files again. A snapshot has none."""
 
 
 class TableEvolution:
@@ -83,6 +90,7 @@ class TableEvolution:
 
         Raises:
             SchemaChangeRefused: the plan is refused.
+            DbtRuntimeError: the write would move rows to other partitions.
         """
         source_schema, table_schema = schemas
         if not source_schema.fields:
@@ -91,6 +99,8 @@ class TableEvolution:
                 f"all columns of {relation_sql(table)} would be dropped. Nothing was changed or "
                 "written. Check what the query selects with dbt show."
             )
+        if spec.strategy in _COPYING and spec.checks_values:
+            require_moments_kept(self._backend, table, table_schema)
         snapshot = self._backend.snapshot(table, table_schema)
         configured = spec.tblproperties if table.is_delta else None
         properties = changed_properties(configured, snapshot.all_properties) if configured else {}
@@ -182,7 +192,8 @@ class TableEvolution:
     ) -> ValueCheck:
         """Return the check of what a model writes to a table with these columns, in lower case."""
         if partitioned_by is None:
-            partitioned_by = partition_columns(schema)
+            is_text = not (table.is_iceberg or table.is_hudi)  # See ``keeps_partitions_as_text``.
+            partitioned_by = partition_columns(schema) if is_text else frozenset()
         in_partitions = (f.dataType for f in schema.fields if f.name.lower() in partitioned_by)
         can_shift = table.is_delta and any(map(has_moments, in_partitions))
         shifts = bool(can_shift and shifts_moments(self._backend.engine().delta))
@@ -235,6 +246,8 @@ class TableEvolution:
 
     def change_table(self, plan: Plan, table: SparkRelation, changed_by: str) -> None:
         """Run the steps before the write: ``run_before_write``. This session sees the changes."""
+        if any(step.copies_rows for step in plan.steps):
+            require_moments_kept(self._backend, table)
         self.run_before_write(plan, changed_by)
         if plan.before and not table.is_delta:
             # Spark and Iceberg cache what they have read of such a table, its columns included.

@@ -18,6 +18,7 @@ from dbt.adapters.deltawiden.delta.widened_files import misread_columns, misread
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text
 from dbt.adapters.deltawiden.sql.sizes import size_text
 from dbt.adapters.deltawiden.widening.report import misread_text
+from dbt.adapters.deltawiden.writing.partition_values import require_moments_kept
 
 logger = AdapterLogger("DeltaWiden")
 
@@ -84,6 +85,7 @@ def _rewrite(
         return _left(name, columns, f"they have {size_text(size)}")
     if not older:
         return Rewritten()
+    require_moments_kept(backend, table, schema)
     files.rewrite(older)
     names = ", ".join(map(path_text, columns))
     return Rewritten(

@@ -5,10 +5,15 @@ back from that name. An empty text is read as null, and so is the text that repr
 A moment is the value of a timestamp. Its text depends on a time zone.
 """
 
+from dbt.adapters.spark.relation import SparkRelation
+from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import types as spark
-from pyspark.sql.types import DataType
+from pyspark.sql.types import DataType, StructType
 
-from dbt.adapters.deltawiden.delta.partition_columns import can_lose_values
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.partition_columns import can_lose_values, partition_columns
+from dbt.adapters.deltawiden.delta.relations import relation_sql
+from dbt.adapters.deltawiden.sql.identifiers import path_text, quote
 from dbt.adapters.deltawiden.sql.literals import literal
 from dbt.adapters.deltawiden.sql.versions import Version
 
@@ -63,6 +68,42 @@ def stored_condition(value: str, data_type: DataType, shifts: bool = False) -> s
     return (
         f"octet_length({value}) > 0 and cast({value} as binary) <> {null} and {is_utf8_sql(value)}"
     )
+
+
+def require_moments_kept(
+    backend: SqlBackend, table: SparkRelation, schema: StructType | None = None
+) -> None:
+    """Check that a Delta table's rows stay in their partitions if a statement writes them again.
+
+    Another session can have written a timestamp whose text in this session's time zone is read as
+    another moment.
+
+    Args:
+        schema: the table's, with marked partition columns. Without it, it is read now.
+
+    Raises:
+        DbtRuntimeError: a partition would become another one.
+    """
+    if not table.is_delta:
+        return
+    schema = schema or backend.table_schema(table)
+    marked, moments = partition_columns(schema), [f for f in schema if has_moments(f.dataType)]
+    moments = [column for column in moments if column.name.lower() in marked]
+    if not moments:
+        return
+    shifts, name = shifts_moments(backend.engine().delta), relation_sql(table)
+    for column in moments:
+        value = quote(column.name)
+        kept = f"{value} is null or coalesce({stored_condition(value, column.dataType, shifts)}"
+        query = f"select cast({value} as string) from {name} where not ({kept}, false)) limit 1"
+        for row in backend.fetch_rows(query):
+            raise DbtRuntimeError(
+                f"{name} has a partition with the value '{row[0]}' of {path_text((column.name,))}. "
+                "Rows of a partition that are written again get the value that Spark reads from "
+                f"its text. In the time zone of this session, {backend.time_zone()}, this would be "
+                "another timestamp. The statement that writes these rows did not run. Run it with "
+                "spark.sql.session.timeZone: UTC in the server_side_parameters of the profile."
+            )
 
 
 def is_utf8_sql(value: str) -> str:

@@ -45,6 +45,7 @@ from dbt.adapters.deltawiden.writes.attempts import Attempts, is_cancelled, retr
 from dbt.adapters.deltawiden.writes.evolution import TableEvolution
 from dbt.adapters.deltawiden.writes.model_views import ModelViews
 from dbt.adapters.deltawiden.writes.older_files import rewrite_older_files
+from dbt.adapters.deltawiden.writing.partition_values import require_moments_kept
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 
 _REMEDY = (
@@ -146,6 +147,7 @@ class Repairer:
         def change_once(attempts: Attempts) -> None:
             plan = choice.plan(backend.table_schema(rows.table))
             attempts.record_plan(plan)
+            require_moments_kept(backend, rows.table)
             self.evolution.change_table(plan, rows.table, self.operation)
             updated.append(self._merge(rows, self._statement(choice, plan, attempts)))
 

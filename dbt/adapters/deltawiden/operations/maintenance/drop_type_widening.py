@@ -63,6 +63,8 @@ def drop_from_table(
     started = time.monotonic()
     reader = FeatureReader(table)
     before = reader.read()
+    if before.stale and not dry_run:
+        table.require_moments_kept()
     if before.has_copied_changes:
         table.backend.require_removal_of_changes()
     table.require_rewrite(_rewritten_before(table, before))

@@ -48,6 +48,7 @@ def optimize_table(
             shown={"result": f"dry run: {statement}", "files": files},
             values={"state": "dry_run", "statements": [statement], "files": snapshot.files},
         )
+    table.require_moments_kept()
     before = table.files.version()
     log_progress(statement)
     retry_same_commit(partial(table.run, statement))

@@ -25,6 +25,7 @@ from dbt.adapters.deltawiden.operations.result import (
 )
 from dbt.adapters.deltawiden.sql.sizes import size_text
 from dbt.adapters.deltawiden.widening.matched_rows import NotCompared, require_rows_that_change
+from dbt.adapters.deltawiden.writing.partition_values import require_moments_kept
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,10 @@ class MaintainedTable:
             except NotCompared as error:
                 raise DbtRuntimeError(f"Nothing was changed: {error}.") from error
 
+    def require_moments_kept(self) -> None:
+        """Check that rows which are written again stay in their partitions."""
+        require_moments_kept(self.backend, self.relation)
+
     def rewrite_text(self, stale: Sequence[StaleFile]) -> str:
         """Render the rewrite of stale files: how many, their size, and how they are rewritten."""
         size = size_text(sum(stale_file.file.size for stale_file in stale))
@@ -68,6 +73,7 @@ class MaintainedTable:
 
     def rewrite(self, stale: Sequence[StaleFile]) -> str:
         """Rewrite stale files, show the progress, and return the text about it."""
+        self.require_moments_kept()
         text = self.rewrite_text(stale)
         log_progress(f"{self.name}: {text}")
 

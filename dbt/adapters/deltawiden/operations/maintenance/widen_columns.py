@@ -47,7 +47,7 @@ def widen_columns(
         def widen_once(attempts: Attempts) -> None:
             plan = _plan(backend, table, columns)
             attempts.record_plan(plan)
-            evolution.run_before_write(plan, _NAME)
+            evolution.change_table(plan, table, _NAME)
 
         attempts = Attempts()
         try:
