@@ -35,7 +35,7 @@ def test_every_reason_has_a_meaning_and_a_remedy(reason: Reason):
 def test_every_reason_uses_only_known_fields(reason: Reason):
     texts = (reason.meaning, reason.remedy)
     used = {field for text in texts for _, field, _, _ in string.Formatter().parse(text) if field}
-    assert used <= {"column", "table", "from_type", "detail", "name", "by_hand"}
+    assert used <= {"column", "table", "from_type", "detail", "name", "by_hand", "rebuild"}
 
 
 @pytest.mark.parametrize(
