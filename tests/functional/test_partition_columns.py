@@ -188,8 +188,8 @@ class TestRowsThatAreWrittenAgain:
             assert table(name).rows("id", "unix_seconds(at)") == moments[name]
         assert run.status("widened") == "success"
         assert "were not all rewritten" in run.output
-        assert "OPTIMIZE, which the" in run.message("compacted")
-        assert OTHER_MOMENT in run.message("compacted")
+        assert run.status("compacted") == "success"
+        assert "compacted`: OPTIMIZE did not run." in run.output
         for name in ("widened", "compacted"):
             added = table(name).rows("id", "unix_seconds(at)")
             assert set(moments[name]) <= set(added)

@@ -121,7 +121,8 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
             logger.debug(f"Error while running:\n{sql}")
             if TIMED_OUT in str(error.msg):
                 # dbt-spark lets it run on, and it could still commit.
-                self.get_thread_connection().handle.cancel()
+                with contextlib.suppress(Exception):
+                    self.get_thread_connection().handle.cancel()
             # The errors that dbt-spark raises contain the server's whole answer.
             if not has_java_stack(str(error.msg)):
                 error.msg = scrubbed(error.msg)
@@ -304,7 +305,8 @@ def _warn_of_missing(credentials: DeltaWidenCredentials, settings: Mapping[str, 
         warn_once(
             f"The session does not have {', '.join(missing)} of server_side_parameters as the "
             "profile says: a Thrift server gives its sessions only the settings whose names begin "
-            f"with {FOR_SESSION}. Add that, or remove them from the profile"
+            f"with {FOR_SESSION}. Add that to names that begin with spark.sql or spark.databricks. "
+            "Set the others where the server is started, and remove them from the profile"
         )
 
 

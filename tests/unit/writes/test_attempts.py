@@ -299,7 +299,7 @@ def test_a_query_that_is_wrong_each_time_is_tried_twice_before_there_is_a_plan()
         ("[SPARK_JOB_CANCELLED] Job 7 cancelled as part of cancellation of all jobs", True),
         ("Job 7 cancelled as part of cancellation of all jobs", True),
         ("[OPERATION_CANCELED] Operation has been canceled.", True),
-        ("Query exceeded timeout of 60 seconds", True),
+        ("Query exceeded timeout of 60 seconds", False),
         ("[LOSSY_VALUE] a value of the column cancelled_at is not stored exactly", False),
     ],
 )

@@ -147,7 +147,8 @@ def create_session(
         refuse_settings(given_to_session.get)
         for key, setting in iceberg_settings(given_to_session).items():
             session.conf.set(key, setting)
-        if TIME_ZONE not in given_to_session:
+        is_local = given_to_session.get("spark.master", "").startswith("local")
+        if TIME_ZONE not in given_to_session and not is_local:
             session.conf.set(TIME_ZONE, str(session.conf.get(TIME_ZONE)))
     return session
 

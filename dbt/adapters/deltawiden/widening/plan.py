@@ -62,6 +62,11 @@ class Plan:
         return tuple(step for step in self.steps if step.stage < Stage.WRITE)
 
     @property
+    def copies_rows(self) -> bool:
+        """Whether a step writes rows that exist again."""
+        return any(step.copies_rows for step in self.steps)
+
+    @property
     def after(self) -> tuple[Step, ...]:
         """The steps after the write has succeeded, in the order in which they run."""
         return tuple(step for step in self.steps if step.stage > Stage.WRITE)

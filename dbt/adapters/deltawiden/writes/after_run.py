@@ -4,17 +4,21 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.config.after_run import SKIP_VARIABLES, is_optimized, zorder_columns
 from dbt.adapters.deltawiden.config.model import DELTA, file_format_of
+from dbt.adapters.deltawiden.config.policy import OnLossyWrite
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.conflicts import retry_same_commit
 from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.sql import statements
 from dbt.adapters.deltawiden.sql.identifiers import names_sql
-from dbt.adapters.deltawiden.writing.partition_values import require_moments_kept
+from dbt.adapters.deltawiden.writing.partition_values import MomentsMoved, require_moments_kept
+
+logger = AdapterLogger("DeltaWiden")
 
 
 class OptimizeFailed(DbtRuntimeError):
@@ -48,7 +52,12 @@ def optimize_after_run(
     columns = zorder_columns(config)
     statement = statements.optimize(relation_sql(table), names_sql(columns) if columns else "")
     try:
-        require_moments_kept(backend, table.incorporate(is_delta=True))
+        if config.get("on_lossy_write") != OnLossyWrite.IGNORE:
+            require_moments_kept(backend, table.incorporate(is_delta=True))
+    except MomentsMoved as error:
+        logger.warning(f"{relation_sql(table)}: OPTIMIZE did not run. {error.msg}")
+        return
+    try:
         retry_same_commit(partial(backend.execute, statement))
     except DbtRuntimeError as error:
         raise OptimizeFailed(relation_sql(table), statement, error) from error

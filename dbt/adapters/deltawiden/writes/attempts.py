@@ -15,7 +15,6 @@ from dbt.adapters.deltawiden.delta.conflicts import (
     retry_while,
 )
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
-from dbt.adapters.deltawiden.spark.errors import TIMED_OUT
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.report import not_castable_text
 from dbt.adapters.deltawiden.widening.self_reference import casts_text
@@ -61,7 +60,7 @@ _ENGINES_ADVICE = re.compile(r"\s(?=If you want |If necessary|Use `try_cast`|To 
 
 # A session's own job, one of Spark Connect, and two of a Thrift server.
 _CANCELLED = re.compile(
-    rf"SPARK_JOB_CANCELLED|\bJob \d+ cancelled|OPERATION_CANCELED|CANCELED_STATE|{TIMED_OUT}"
+    r"SPARK_JOB_CANCELLED|\bJob \d+ cancelled|OPERATION_CANCELED|CANCELED_STATE"
 )
 
 

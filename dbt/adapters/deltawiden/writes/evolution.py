@@ -90,7 +90,7 @@ class TableEvolution:
 
         Raises:
             SchemaChangeRefused: the plan is refused.
-            DbtRuntimeError: the write would move rows to other partitions.
+            MomentsMoved: the write would move rows to other partitions.
         """
         source_schema, table_schema = schemas
         if not source_schema.fields:
@@ -99,8 +99,6 @@ class TableEvolution:
                 f"all columns of {relation_sql(table)} would be dropped. Nothing was changed or "
                 "written. Check what the query selects with dbt show."
             )
-        if spec.strategy in _COPYING and spec.checks_values:
-            require_moments_kept(self._backend, table, table_schema)
         snapshot = self._backend.snapshot(table, table_schema)
         configured = spec.tblproperties if table.is_delta else None
         properties = changed_properties(configured, snapshot.all_properties) if configured else {}
@@ -135,6 +133,8 @@ class TableEvolution:
             backfill = Backfill(plan, snapshot, spec, self._backend, check)
             plan = backfill.planned(full_query)
         plan = require_not_refused(renames.added_to(plan))
+        if spec.checks_values and (spec.strategy in _COPYING or plan.copies_rows):
+            require_moments_kept(self._backend, table, schemas[1])
         if not (spec.checks_values or spec.ignores_values):
             check = self.value_check(spec.name, table, table_schema)
             after = schema_at_write(table_schema, plan.changes, plan.new)
@@ -233,21 +233,19 @@ class TableEvolution:
         """
         if not plan.before:
             return
-        with self._backend.tagged_commits(changed_by):
-            done: list[Step] = []
-            try:
+        done: list[Step] = []
+        try:
+            with self._backend.tagged_commits(changed_by):
                 for step in plan.before:
                     step.run(self._backend)
                     done.append(step)
-            except DbtRuntimeError as error:
-                taken_back = self._take_back(plan, done, error)
-                stays = [step for step in done if step not in taken_back]
-                raise SchemaChangeFailed(error.msg, stays) from error
+        except DbtRuntimeError as error:
+            taken_back = self._take_back(plan, done, error)
+            stays = [step for step in done if step not in taken_back]
+            raise SchemaChangeFailed(error.msg, stays) from error
 
     def change_table(self, plan: Plan, table: SparkRelation, changed_by: str) -> None:
         """Run the steps before the write: ``run_before_write``. This session sees the changes."""
-        if any(step.copies_rows for step in plan.steps):
-            require_moments_kept(self._backend, table)
         self.run_before_write(plan, changed_by)
         if plan.before and not table.is_delta:
             # Spark and Iceberg cache what they have read of such a table, its columns included.

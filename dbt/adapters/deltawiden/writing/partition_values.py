@@ -6,7 +6,7 @@ A moment is the value of a timestamp. Its text depends on a time zone.
 """
 
 from dbt.adapters.spark.relation import SparkRelation
-from dbt_common.exceptions import DbtRuntimeError
+from dbt_common.exceptions import CompilationError
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType, StructType
 
@@ -70,6 +70,10 @@ def stored_condition(value: str, data_type: DataType, shifts: bool = False) -> s
     )
 
 
+class MomentsMoved(CompilationError):
+    """Rows that are written again would get into other partitions. Nothing was written."""
+
+
 def require_moments_kept(
     backend: SqlBackend, table: SparkRelation, schema: StructType | None = None
 ) -> None:
@@ -82,7 +86,7 @@ def require_moments_kept(
         schema: the table's, with marked partition columns. Without it, it is read now.
 
     Raises:
-        DbtRuntimeError: a partition would become another one.
+        MomentsMoved: a partition would become another one.
     """
     if not table.is_delta:
         return
@@ -94,16 +98,27 @@ def require_moments_kept(
     shifts, name = shifts_moments(backend.engine().delta), relation_sql(table)
     for column in moments:
         value = quote(column.name)
-        kept = f"{value} is null or coalesce({stored_condition(value, column.dataType, shifts)}"
+        stored = str(stored_condition(value, column.dataType, shifts))
+        if shifts:
+            # As a call, it would keep Spark from choosing the partitions by the condition.
+            ((zone,),) = backend.fetch_rows(f"select {_JAVA_ZONE}")
+            stored = stored.replace(_JAVA_ZONE, literal(str(zone)))
+        kept = f"{value} is null or coalesce({stored}"
         query = f"select cast({value} as string) from {name} where not ({kept}, false)) limit 1"
         for row in backend.fetch_rows(query):
-            raise DbtRuntimeError(
+            raise MomentsMoved(
                 f"{name} has a partition with the value '{row[0]}' of {path_text((column.name,))}. "
                 "Rows of a partition that are written again get the value that Spark reads from "
                 f"its text. In the time zone of this session, {backend.time_zone()}, this would be "
                 "another timestamp. The statement that writes these rows did not run. Run it with "
-                "spark.sql.session.timeZone: UTC in the server_side_parameters of the profile."
+                "spark.sql.session.timeZone: UTC in the server_side_parameters of the profile (for "
+                "method: thrift or http, set:hiveconf:spark.sql.session.timeZone)"
+                f"{_WITH_JAVA if shifts else ''}. A model with on_lossy_write: ignore does not "
+                "check this."
             )
+
+
+_WITH_JAVA = ", and with a Spark whose Java was started with -Duser.timezone=UTC"
 
 
 def is_utf8_sql(value: str) -> str:

@@ -146,8 +146,8 @@ class Repairer:
 
         def change_once(attempts: Attempts) -> None:
             plan = choice.plan(backend.table_schema(rows.table))
-            attempts.record_plan(plan)
             require_moments_kept(backend, rows.table)
+            attempts.record_plan(plan)
             self.evolution.change_table(plan, rows.table, self.operation)
             updated.append(self._merge(rows, self._statement(choice, plan, attempts)))
 

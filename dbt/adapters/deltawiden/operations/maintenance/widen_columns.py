@@ -26,6 +26,7 @@ from dbt.adapters.deltawiden.writes.attempts import Attempts, is_cancelled, retr
 from dbt.adapters.deltawiden.writes.evolution import TableEvolution
 from dbt.adapters.deltawiden.writes.older_files import left_after_run
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused, require_not_refused
+from dbt.adapters.deltawiden.writing.partition_values import require_moments_kept
 
 _NAME = "widen_columns"
 
@@ -46,6 +47,8 @@ def widen_columns(
 
         def widen_once(attempts: Attempts) -> None:
             plan = _plan(backend, table, columns)
+            if plan.copies_rows:
+                require_moments_kept(backend, table)
             attempts.record_plan(plan)
             evolution.change_table(plan, table, _NAME)
 
