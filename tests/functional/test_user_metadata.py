@@ -8,7 +8,7 @@ from dbt.adapters.deltawiden.delta.backends.sql import USER_METADATA, SqlBackend
 from tests.functional.support import dbt
 
 CHANGING = """
-{{ config(materialized='incremental', on_schema_change='sync_all_columns',
+{{ config(materialized='incremental', on_schema_change='sync_all_columns', type_widening=true,
           tblproperties={'delta.columnMapping.mode': 'name'}) }}
 {% if var('step') == 1 %} select cast(1 as int) as id, 1 as old
 {% else %} select cast(2 as bigint) as id {% endif %}
