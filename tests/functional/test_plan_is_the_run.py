@@ -141,13 +141,13 @@ class TestPlanIsTheRun:
     ):
         assert planned["reads_new_view"].get("error") is None, planned["reads_new_view"]
         assert planned["reads_new_view"]["new"] == [["added"]]
-        assert table("reads_new_view").rows("id", "added") == [(1, None), (1, "x")]
+        assert table("reads_new_view").rows("id", "added") == [(1, "x"), (1, None)]
 
     def test_what_reads_a_new_model_without_a_known_query_is_not_known(self, planned, run, table):
         assert planned["new_python"]["new_table"] is True
         error = planned["reads_python"].get("error", "")
         assert "it reads new_python, which is new, and whose columns" in error, error
-        assert table("reads_python").rows("id", "added") == [(1, None), (1, "x")]
+        assert table("reads_python").rows("id", "added") == [(1, "x"), (1, None)]
 
     def test_renames_are_those_of_models_that_keep_their_tables_and_come_before_hooks(
         self, planned, run, project, spark
