@@ -9,18 +9,25 @@ from dbt.adapters.deltawiden.config.policy import OnLossyWrite, read_policy
 
 _COMPRESSION = frozenset({"compression", "codec"})
 _SAFE_OPTIONS = {
-    "csv": _COMPRESSION | {"header", "sep", "delimiter"},
+    "csv": _COMPRESSION | {"header", "sep", "delimiter", "encoding", "charset"},
     "json": _COMPRESSION,
-    "orc": _COMPRESSION | {"orc.compress", "mergeschema"},
+    "orc": _COMPRESSION
+    | {"orc.compress", "mergeschema", "orc.stripe.size", "orc.row.index.stride"}
+    | {"orc.dictionary.key.threshold", "orc.column.encoding.direct"}
+    | {"orc.bloom.filter.columns", "orc.bloom.filter.fpp"},
     "text": _COMPRESSION,
 }
 CHECKED_FORMATS = frozenset(_SAFE_OPTIONS)
 """The values of ``file_format`` that do not store every value."""
 
-_SEPARATOR = " (one visible character that is no quote and no backslash)"
+_VALUES = " (a separator: one visible character, no quote and no backslash; an encoding: UTF-8)"
 # Spark drops a line of blanks, which is a row of nulls between blanks. Between texts that end or
 # start with a character of a longer separator, it finds the separator at the wrong place.
 _SAFE_SEPARATOR = re.compile(r"""[^\s\x00-\x20"'\\]""")
+_SAFE_VALUES = {
+    **dict.fromkeys(("sep", "delimiter"), _SAFE_SEPARATOR),
+    **dict.fromkeys(("encoding", "charset"), re.compile("utf-?8", re.IGNORECASE)),
+}
 
 # The last properties in the description of a table, as SHOW TABLE EXTENDED has it.
 _STORED = re.compile(r"^Storage Properties: \[(.*)\]", re.MULTILINE)
@@ -33,7 +40,8 @@ def option_problems(config: Mapping[str, Any]) -> Iterator[str]:
     is_written = config.get("materialized") in ("table", "incremental")
     if is_written and read_policy(config).on_lossy_write is OnLossyWrite.ERROR:
         options = config.get("options") or {}
-        yield from unsafe_options(file_format_of(config), options, "Remove the option")
+        remedy = "Remove the option, use another file_format, such as delta or parquet,"
+        yield from unsafe_options(file_format_of(config), options, remedy)
 
 
 def stored_options(information: str) -> dict[str, str]:
@@ -47,13 +55,13 @@ def unsafe_options(file_format: str, options: Mapping[str, Any], remedy: str) ->
     """Find options with which the check of a file format does not know what Spark reads back."""
     safe = _SAFE_OPTIONS.get(file_format, frozenset())
     for name, value in options.items() if safe else ():
-        is_separator = name.lower() in ("sep", "delimiter")
-        is_safe = not is_separator or _SAFE_SEPARATOR.fullmatch(str(value))
+        accepted = _SAFE_VALUES.get(name.lower())
+        is_safe = accepted is None or accepted.fullmatch(str(value))
         if not (name.lower() in safe and is_safe):
+            # Without the value, which can be a secret.
             yield (
-                f"options: {name} is {value!r}, with which {file_format} can store other values "
-                "than the model's. The check of its values knows only these options: "
-                f"{', '.join(sorted(safe))}{_SEPARATOR if 'sep' in safe else ''}. {remedy}, use "
-                "another file_format, such as delta or parquet, or set on_lossy_write: ignore to "
+                f"options: the check of the values of {file_format} does not know what {name} "
+                f"does. It knows only these options: {', '.join(sorted(safe))}"
+                f"{_VALUES if 'sep' in safe else ''}. {remedy} or set on_lossy_write: ignore to "
                 "write such values all the same."
             )

@@ -34,6 +34,7 @@ from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName
 from dbt.adapters.deltawiden.widening.clustering import plan_clustering
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import plan_changes, plan_no_change, refused_keys
+from dbt.adapters.deltawiden.widening.refusals import REBUILD
 from dbt.adapters.deltawiden.widening.renames import plan_renames, renamed_schema
 from dbt.adapters.deltawiden.widening.request import NoSuchLeaf, find_leaf
 from dbt.adapters.deltawiden.widening.schema_diff import compare, schema_at_write
@@ -311,7 +312,7 @@ def _check_format(spec: ModelSpec, table: SparkRelation) -> None:
         return
     if spec.checks_values:
         # They stay when the model has no such options any more.
-        rebuilt = "The table has it since it was created: rebuild it with dbt run --full-refresh"
+        rebuilt = f"The table has it since it was created: rebuild it with {REBUILD},"
         options = stored_options(table.information or "")
         problems = list(unsafe_options(provider(table), options, rebuilt))
         if problems:
