@@ -17,6 +17,11 @@ class ConnectBackend(SqlBackend):
 
     has_session = True
 
+    def setting(self, key: str) -> str | None:
+        # A statement SET would make a copy of the session: see ``connections``.
+        value: str | None = self._handle().session.conf.get(key, None)
+        return value
+
     def schema(self, relation: BaseRelation) -> StructType:
         schema: StructType = self._handle().schema(relation.render())
         return schema
