@@ -137,7 +137,7 @@ class TableEvolution:
         if spec.checks_values and (spec.strategy in _COPYING or plan.copies_rows):
             require_moments_kept(self._backend, table, schemas[1])
         if not (spec.checks_values or spec.ignores_values):
-            check = self.value_check(spec.name, table, table_schema)
+            check = self.value_check(spec.name, table, table_schema, renders=False)
             after = schema_at_write(table_schema, plan.changes, plan.new)
             columns = match_columns(source_schema, after, check=check).columns
             plan = replace(plan, unchecked=tuple(c.name for c in columns if c.is_checked))
@@ -190,13 +190,18 @@ class TableEvolution:
         table: SparkRelation,
         schema: StructType,
         partitioned_by: frozenset[str] | None = None,
+        renders: bool = True,
     ) -> ValueCheck:
-        """Return the check of what a model writes to a table with these columns, in lower case."""
+        """Return the check of what a model writes to a table with these columns, in lower case.
+
+        Args:
+            renders: whether it renders conditions. Otherwise Delta's version need not be known.
+        """
         if partitioned_by is None:
             is_text = not (table.is_iceberg or table.is_hudi)  # See ``keeps_partitions_as_text``.
             partitioned_by = partition_columns(schema) if is_text else frozenset()
         in_partitions = (f.dataType for f in schema.fields if f.name.lower() in partitioned_by)
-        can_shift = table.is_delta and any(map(has_moments, in_partitions))
+        can_shift = renders and table.is_delta and any(map(has_moments, in_partitions))
         shifts = bool(can_shift and shifts_moments(self._backend.engine().delta))
         texts = (CharType,) if table.is_delta or table.is_iceberg else (CharType, VarcharType)
         return ValueCheck(model, relation_sql(table), partitioned_by, shifts, texts)

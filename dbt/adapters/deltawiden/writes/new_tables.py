@@ -140,7 +140,7 @@ class NewTables:
             return query
         schema = self._backend.schema_to_check(query)
         written = table.incorporate(is_delta=spec.file_format == "delta")
-        check = self._evolution.value_check(spec.name, written, schema, columns)
+        check = self._evolution.value_check(spec.name, written, schema, columns, spec.checks_values)
         if not spec.checks_values:
             fields = (f for f in schema.fields if check.has_to_check_partition(f.name, f.dataType))
             warn_unchecked_columns(relation_sql(table), [field.name for field in fields])
