@@ -180,6 +180,26 @@ KEPT = {
 }
 
 
+MORE = "{{ config(materialized='incremental', file_format='csv', on_schema_change='%s') }} select "
+
+
+class TestTheOnlyColumnOfAnExistingCsvTable:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "one.sql": MORE % "ignore" + "cast(null as int) as v, 1 as more",
+            "two.sql": MORE % "append_new_columns" + "cast(null as int) as v",
+        }
+
+    def test_is_the_tables_and_not_the_models(self, project, table, spark):
+        spark.sql(f"create table {table('one').name} (v int) using csv")
+        spark.sql(f"create table {table('two').name} (v int, w int) using csv")
+        run = dbt("run")
+        assert "[LOSSY_FORMAT_VALUE] The model one has the value null" in run.message("one")
+        assert run.status("two") == "success", run.message("two")
+        assert table("two").rows() == [(None, None)]
+
+
 class TestRowsNamesAndOptions:
     @pytest.fixture(scope="class")
     def models(self):

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from dbt.adapters.spark.relation import SparkRelation
@@ -211,11 +211,11 @@ class IncrementalWrites:
     ) -> ModelWrite:
         """Plan a write and change the table. ``renamed`` gets the plan of what comes before it."""
         # The metastore and the table's log are read while Spark analyses the model's query.
-        table_schema = self._backend.prefetch_schema(existing)
+        table_schema = cache(self._backend.prefetch_schema(existing))
         if early := spec.renames and self._rename_for_query(context, spec, attempts, existing):
             renamed[:] = [early]
-            table_schema = self._backend.prefetch_schema(existing)
-        checked_query = partial(checked_format_query, self._backend, spec=spec)
+            table_schema = cache(self._backend.prefetch_schema(existing))
+        checked_query = partial(checked_format_query, self._backend, spec=spec, table=table_schema)
         source, query = context["_deltawiden_create_source_view"](checked_query)
         self._views.check(context, query)
         schemas = self._backend.schema(source), table_schema()

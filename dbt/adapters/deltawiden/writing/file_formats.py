@@ -6,15 +6,17 @@ in 1582. tests/functional/test_file_formats.py compares this with the engine.
 """
 
 import re
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType, StructType
 
 from dbt.adapters.deltawiden.config.file_options import CHECKED_FORMATS
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec
+from dbt.adapters.deltawiden.config.policy import OnSchemaChange
 from dbt.adapters.deltawiden.config.validation import columns_named, invalid_configuration
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
 from dbt.adapters.deltawiden.sql.any_leaf import OfLeaf, any_leaf_sql
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text, quote
 from dbt.adapters.deltawiden.sql.literals import literal
@@ -36,6 +38,7 @@ _ONE_LINE = r"\A[^\r\n]*\z"
 # Times are written in milliseconds.
 _MICROSECONDS = r"\.[0-9]{4,6}$"
 _NEVER = "false"
+_ADDS_COLUMNS = (OnSchemaChange.APPEND_NEW_COLUMNS, OnSchemaChange.SYNC_ALL_COLUMNS)
 _UNREADABLE_LINES = "spark.sql.columnNameOfCorruptRecord"
 _XML = (
     "dbt-deltawiden does not check which values file_format xml stores: Spark removes the spaces "
@@ -45,18 +48,16 @@ _XML = (
 
 
 def format_conditions(
-    schema: StructType, file_format: str, partitioned_by: Container[str]
+    schema: StructType, file_format: str, partitioned_by: Container[str], is_alone: bool
 ) -> dict[str, str]:
     """Return the ``stored_condition`` of each column that has one, by the column's name.
 
     No file has the partition columns, which are in lower case.
     """
-    in_files = [field for field in schema.fields if field.name.lower() not in partitioned_by]
     conditions = {
-        field.name: stored_condition(
-            quote(field.name), field.dataType, file_format, len(in_files) == 1
-        )
-        for field in in_files
+        field.name: stored_condition(quote(field.name), field.dataType, file_format, is_alone)
+        for field in schema.fields
+        if field.name.lower() not in partitioned_by
     }
     return {name: condition for name, condition in conditions.items() if condition is not None}
 
@@ -173,8 +174,30 @@ def _require_readable(names: Iterable[str], of_unreadable_lines: str, spec: Mode
             raise invalid_configuration(spec.name, [text])
 
 
-def checked_format_query(backend: SqlBackend, query: str, spec: ModelSpec) -> str:
+def _columns_of_files(
+    schema: StructType, table: Callable[[], StructType] | None, spec: ModelSpec
+) -> set[str]:
+    """Return the columns, in lower case, that the files of a write have."""
+    written = {name.lower() for name in schema.names}
+    partitioned_by = columns_named(spec.partition_by)
+    if table is None or spec.file_format != "csv":
+        return written - partitioned_by
+    stored = table()
+    adds = spec.policy.on_schema_change in _ADDS_COLUMNS
+    columns = {name.lower() for name in stored.names} | (written if adds else set())
+    return columns - partitioned_by - partition_columns(stored)
+
+
+def checked_format_query(
+    backend: SqlBackend,
+    query: str,
+    spec: ModelSpec,
+    table: Callable[[], StructType] | None = None,
+) -> str:
     """Check the values of a model whose table has a format that does not store every value.
+
+    Args:
+        table: reads the schema of the table, if it exists and is not replaced.
 
     Returns:
         A query with the same rows, which ends with an error if the format would not store a value
@@ -189,7 +212,8 @@ def checked_format_query(backend: SqlBackend, query: str, spec: ModelSpec) -> st
         return query
     schema = backend.schema_to_check(query)
     partitioned_by = columns_named(spec.partition_by)
-    conditions = format_conditions(schema, spec.file_format, partitioned_by)
+    is_alone = len(_columns_of_files(schema, table, spec)) == 1
+    conditions = format_conditions(schema, spec.file_format, partitioned_by, is_alone)
     if not spec.checks_values:
         warn_unchecked_columns(f"The {spec.file_format} table of {spec.name}", list(conditions))
         return query
