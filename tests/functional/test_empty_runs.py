@@ -19,10 +19,21 @@ STRATEGIES = {
     ),
     "merged": "incremental_strategy='merge', not_matched_by_source_action='delete'",
     "keyed": "incremental_strategy='delete+insert'",
+    "own": "incremental_strategy='emptying'",
+    "own_merge": "incremental_strategy='merge'",
 }
+EMPTYING = """
+{% macro get_incremental_emptying_sql(arg_dict) %}
+  insert overwrite {{ arg_dict.target_relation }} select * from {{ arg_dict.temp_relation }}
+{% endmacro %}
+"""
 OWN = """
 {% macro get_merge_update_columns(merge_update_columns, merge_exclude_columns, dest_columns) %}
   {{ return(['part']) }}
+{% endmacro %}
+{% macro get_merge_sql(target, source, unique_key, dest_columns, incremental_predicates=none) %}
+  merge into {{ target }} t using {{ source }} s on t.id = s.id
+  when not matched by source then delete
 {% endmacro %}
 """
 
@@ -50,6 +61,10 @@ def snapshots_of(source: str) -> dict[str, str]:
 
 class TestEmptyRuns:
     @pytest.fixture(scope="class")
+    def macros(self):
+        return {"emptying.sql": EMPTYING}
+
+    @pytest.fixture(scope="class")
     def snapshots(self):
         return snapshots_of("numbers")
 
@@ -70,9 +85,10 @@ class TestEmptyRuns:
                 if name in SNAPSHOTS:
                     assert table(name).rows("dbt_valid_to") == [(None,), (None,)], (name, options)
         Path(project.project_root, "macros", "own.sql").write_text(OWN, encoding="utf-8")
-        run = dbt("run", "--select", "merged", "--empty")
-        assert run.status("merged") == "success", run.message("merged")
-        assert table("merged").rows("id") == [(0,), (1,)]
+        run = dbt("run", "--select", "merged", "own_merge", "--empty")
+        for name in ("merged", "own_merge"):
+            assert run.status(name) == "success", run.message(name)
+            assert table(name).rows("id") == [(0,), (1,)], name
 
 
 MOMENTS = """

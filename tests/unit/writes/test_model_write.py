@@ -39,6 +39,13 @@ def test_append_names_its_columns_and_fills_those_that_the_model_lacks():
     ]
 
 
+@pytest.mark.parametrize("strategy", ["append", "merge", "of_the_project"])
+def test_an_empty_write_removes_no_row(strategy):
+    write = replace(model_write(incremental_strategy=strategy), is_empty=True, is_custom=True)
+    assert lines(write)[0].startswith("insert into table s.t")
+    assert lines(write)[1].endswith(" limit 0")
+
+
 def test_only_delta_needs_the_condition_on_the_tables_types():
     assert lines(model_write(PARQUET))[1].endswith(" from v")
 

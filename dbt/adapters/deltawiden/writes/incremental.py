@@ -90,7 +90,8 @@ class IncrementalWrites:
         """
 
         spec = spec_of_run(context)
-        if spec.strategy == MICROBATCH and not (existing.is_delta or existing.is_iceberg):
+        replaces_rows = spec.is_own or existing.is_delta or existing.is_iceberg
+        if spec.strategy == MICROBATCH and not replaces_rows:
             # No other batch may write after the check of ``refuse_shared_partitions``.
             self._turns[target.render()].collided()
         renamed: list[Plan] = []
@@ -229,7 +230,7 @@ class IncrementalWrites:
             existing=existing,
             target=target,
             is_custom=spec.is_own and spec.strategy != MERGE,
-            is_empty=getattr(context["flags"], "EMPTY", False) and _removes_rows(spec),
+            is_empty=getattr(context["flags"], "EMPTY", False) and _may_remove_rows(spec),
             is_merge_replaced=spec.is_own and spec.strategy == MERGE,
         )
         if not write.is_custom:
@@ -349,9 +350,9 @@ def _run(write: ModelWrite, run_write: Callable[[ModelWrite], Any]) -> None:
         run_write(replace(write, can_replace_where=False))
 
 
-def _removes_rows(spec: ModelSpec) -> bool:
-    """Return whether a write without rows would remove rows of the table."""
-    replaces = spec.strategy in (INSERT_OVERWRITE, MICROBATCH, REPLACE_WHERE)
+def _may_remove_rows(spec: ModelSpec) -> bool:
+    """Return whether a write without rows could remove rows of the table."""
+    replaces = spec.is_own or spec.strategy in (INSERT_OVERWRITE, MICROBATCH, REPLACE_WHERE)
     return replaces or bool(spec.merge_clauses.not_matched_by_source_action)
 
 

@@ -62,12 +62,12 @@ class ModelWrite:
 
     @property
     def statement(self) -> str:
-        """The statement, unless a macro of the project renders it."""
+        """The statement. If rows are written, a macro of the project can render it instead."""
         strategy = self.spec.strategy
-        if strategy == "append":
-            return self._append()
         if self.is_empty:
             return f"{self._append()} limit 0"
+        if strategy == "append":
+            return self._append()
         if strategy == DELETE_INSERT:
             return self._delete_and_insert()
         if self.replaced is not None and not self._replaces_partitions:
