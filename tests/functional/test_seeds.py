@@ -151,7 +151,12 @@ class TestValuesThatAreNotStoredExactly:
 class TestASeedThatWasLoadedBefore:
     @pytest.fixture(scope="class")
     def seeds(self):
-        return {"numbers.csv": "n,s\n1,x\n"}
+        return {"numbers.csv": "n,s\n1,x\n", "parts.csv": "n,part\n1,x\n"}
+
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        parts = {"+file_format": "parquet", "+partition_by": "part"}
+        return {"seeds": {"test": {"parts": parts}}}
 
     def test_a_failed_seed_stays_as_it_was(self, project, table):
         dbt("seed")
@@ -164,6 +169,11 @@ class TestASeedThatWasLoadedBefore:
         file.write_text('n,s\n3,"a\nb"\n', encoding="utf-8")
         assert dbt("seed").status("numbers") == "success"
         assert table("numbers").rows() == [(3, "a\nb")]
+        # Rows are inserted into this one after the old rows are gone.
+        file.with_name("parts.csv").write_text("n,part\n2,__HIVE_DEFAULT_PARTITION__\n")
+        run = dbt("seed", "--select", "parts")
+        assert "[LOSSY_PARTITION_VALUE] The model parts has" in run.message("parts")
+        assert table("parts").rows() == [(1, "x")]
 
 
 class TestLossThatASeedAccepts:

@@ -31,6 +31,7 @@ from dbt.adapters.deltawiden.writing.seeds import check_seed, seed_values
 _REPLACED_IN_ONE_COMMIT = ("delta", "iceberg")
 _CHAR = re.compile(r"\b(var)?char\b", re.IGNORECASE)
 _ROWS_OF_A_FILE = 200_000
+_VALUES_OF_A_QUERY = 1_000
 
 
 class Seeds:
@@ -47,15 +48,42 @@ class Seeds:
         self._postponed: WeakSet[agate.Table] = WeakSet()
 
     def check(
-        self, seed: Mapping[str, Any], table: agate.Table, types: Mapping[str, str]
+        self,
+        seed: Mapping[str, Any],
+        table: agate.Table,
+        types: Mapping[str, str],
+        relation: BaseRelation,
     ) -> dict[str, str]:
         """Check a seed's values, and return the properties that a replaced table of it needs."""
         if table not in self._checked:
             checked = check_seed(seed, table, types, self._backend.fetch_rows)
             # Before the table is touched, because the file can have changed since dbt has read it.
             self._values[table] = seed_values(seed, table)
+            self._check_partitions(seed, relation, types, self._values[table])
             self._checked[table] = feature_properties(checked)
         return self._checked[table]
+
+    def _check_partitions(
+        self,
+        seed: Mapping[str, Any],
+        relation: BaseRelation,
+        types: Mapping[str, str],
+        rows: Sequence[Sequence[Any]],
+    ) -> None:
+        """Check the values that partition the table. An insert would do it after old rows are gone.
+
+        Raises:
+            DbtDatabaseError: the table would not store one exactly.
+        """
+        casts = [_cast(f"c{n}", type_) for n, type_ in enumerate(types.values())]
+        columns = [(quote(name), type_) for name, type_ in types.items()]
+        checked = self.checked(seed, relation, columns, casts) if rows else casts
+        used = [n for n, value in enumerate(checked) if value != casts[n]]
+        texts = sorted({tuple(castable_text(row[n]) for n in used) for row in rows}, key=repr)
+        for start in range(0, len(texts) if used else 0, _VALUES_OF_A_QUERY):
+            source = _values([f"c{n}" for n in used], texts[start : start + _VALUES_OF_A_QUERY])
+            selected = ", ".join(checked[n] for n in used)
+            self._backend.fetch_rows(f"select {selected} from {source}")
 
     def values(self, table: agate.Table) -> list[list[Any]]:
         """Return the values of a checked seed to write, numbers as the file has them."""

@@ -3,7 +3,7 @@
   replace the others; the first one that runs makes it, before the table is dropped.
 -#}
 {% macro deltawiden__reset_csv_table(model, full_refresh, old_relation, agate_table) %}
-  {%- set features = adapter.seeds().check(model, agate_table, _deltawiden_seed_types(model, agate_table)) -%}
+  {%- set features = adapter.seeds().check(model, agate_table, _deltawiden_seed_types(model, agate_table), this) -%}
   {%- set format = config.get('file_format') -%}
   {%- if not (old_relation.is_delta and format == 'delta' or old_relation.is_iceberg and format == 'iceberg') -%}
     {%- do adapter.drop_relation(old_relation) -%}
@@ -13,7 +13,7 @@
 
 
 {% macro deltawiden__create_csv_table(model, agate_table) %}
-  {%- set features = adapter.seeds().check(model, agate_table, _deltawiden_seed_types(model, agate_table)) -%}
+  {%- set features = adapter.seeds().check(model, agate_table, _deltawiden_seed_types(model, agate_table), this) -%}
   {% do return(_deltawiden_create_seed(model, agate_table, features)) %}
 {% endmacro %}
 
@@ -82,7 +82,7 @@
 -#}
 {% macro deltawiden__load_csv_rows(model, agate_table) %}
   {%- set types = _deltawiden_seed_types(model, agate_table) -%}
-  {%- set features = adapter.seeds().check(model, agate_table, types) -%}
+  {%- set features = adapter.seeds().check(model, agate_table, types, this) -%}
   {%- if adapter.seeds().is_postponed(agate_table) -%}
     {% do return(adapter.seeds().write(
         model, this, _deltawiden_seed_table('', features), _deltawiden_seed_columns(model, agate_table),
