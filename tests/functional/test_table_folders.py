@@ -163,8 +163,13 @@ class TestATableOfTheWarehouse:
     """Without a `location_root`, the metastore decides where a new table is."""
 
     @pytest.fixture(scope="class")
+    def project_config_update(self):
+        return {"on-run-start": "{{ var('start', '') }}", "on-run-end": "{{ var('end', '') }}"}
+
+    @pytest.fixture(scope="class")
     def models(self):
-        return {"Orders.sql": EVENTS.replace("location_root=var('root'), ", "")}
+        model = EVENTS.replace("location_root=var('root'), ", "")
+        return {"Orders.sql": model, "Made.sql": model, "unread.sql": model}
 
     @pytest.fixture(scope="class")
     def snapshots(self):
@@ -201,6 +206,17 @@ class TestATableOfTheWarehouse:
         assert "takes over the Delta table in" in run.output
         assert len(table(name).rows()) == 2
         spark.sql(f"drop table {project.test_schema}.{name}")
+
+    def test_is_the_nodes_own_if_a_hook_has_made_it(self, project, table):
+        made = f"create table {project.test_schema}.Made using delta as select smallint(0) as id"
+        run = dbt("run", "--select", "Made", start=made)
+        assert run.status("Made") == "success", run.message("Made")
+        assert table("Made").rows("id") == [(0,), (1,)]
+
+    def test_does_not_stop_a_run_whose_server_refuses_paths(self, project, table):
+        start, end = "set spark.sql.runSQLOnFiles=false", "reset spark.sql.runSQLOnFiles"
+        run = dbt("run", "--select", "unread", start=start, end=end)
+        assert run.status("unread") == "success", run.message("unread")
 
     def test_is_replaced_by_a_full_refresh(self, forgotten, table):
         forgotten("run", "Orders")

@@ -150,16 +150,24 @@ class TableFolders:
         if file_format_of(node.config) != DELTA:
             return None
         existing: Any = self._adapter.get_relation(node.database, node.schema, node.alias)
-        if folder is None and existing is None and _continues(node):
+        is_guessed = folder is None and existing is None and _continues(node)
+        if is_guessed:
             folder = self._default_folder(relation)
         if folder is None:
             return None
         if isinstance(existing, SparkRelation) and existing.is_table:
             _check_location(node, existing, folder)
             return None
-        properties = self._properties(folder)
+        properties = self._properties(folder, is_guessed)
         if properties is None:
-            self._check_has_no_files(node, folder)
+            if not is_guessed:
+                self._check_has_no_files(node, folder)
+            return None
+        made = self._made_since(relation) if existing is None else None
+        if made is not None:
+            if not is_guessed:
+                _check_location(node, made, folder)
+            self._adapter.cache_added(made)
             return None
         owner = self.owner(relation)
         self._check_owner(node, relation, folder, properties)
@@ -186,7 +194,7 @@ class TableFolders:
             rows = self._backend.fetch_rows(f"describe schema {schema}")
         except DbtRuntimeError:
             return None  # There is no such schema, or the user may not read its description.
-        return next((str(row[1]) for row in rows if row[0] == "Location"), None)
+        return next((str(row[1] or "") for row in rows if row[0] == "Location"), None)
 
     def _relation(self, node: Any) -> BaseRelation:
         relation: BaseRelation = self._adapter.Relation.create(
@@ -238,12 +246,15 @@ class TableFolders:
         found: SparkRelation = table.incorporate(type="table").replace(is_delta=True)
         return found
 
-    def _properties(self, folder: str) -> Mapping[str, str] | None:
-        """Return the properties of the Delta table in a folder, or None if there is none."""
+    def _properties(self, folder: str, is_guessed: bool) -> Mapping[str, str] | None:
+        """Return the properties of the Delta table in a folder, or None if there is none.
+
+        None also if a guessed folder can't be read: a server can refuse all names that are paths.
+        """
         try:
             return self._backend.snapshot(self._in(folder)).all_properties
         except DbtRuntimeError as error:
-            if condition(str(error.msg)) in _NO_TABLE:
+            if is_guessed or condition(str(error.msg)) in _NO_TABLE:
                 return None
             raise
 
@@ -269,10 +280,12 @@ class TableFolders:
         found = f"{node.unique_id}: {folder} already has a Delta table"
         other = self._other_name(relation, folder)
         if other is not None:
-            raise FolderRefused(
-                f"{found}, which is {other}. Nothing was written. Set include_full_name_in_path: "
-                "true, or another location_root or alias."
+            remedy = (
+                "Set include_full_name_in_path: true, or another location_root or alias."
+                if node.config.get("location_root")
+                else "Give this node another schema or alias."
             )
+            raise FolderRefused(f"{found}, which is {other}. Nothing was written. {remedy}")
         if node.config.get("owns_location") is True:
             return
         owner = self.owner(relation)
@@ -299,12 +312,19 @@ class TableFolders:
         """Find the table of the metastore that has a folder. It lists each schema."""
         place = Place.of(folder)
         for schema in self._adapter.list_schemas(relation.database or ""):
-            listed = relation.without_identifier().incorporate(path={"schema": schema})
-            for table in self._adapter.list_relations_without_caching(listed):
+            for table in self._listed(relation.incorporate(path={"schema": schema})):
                 location = _location(table)
                 if location is not None and place.may_be(Place.of(location)):
-                    return table.render()
+                    return str(table.render())
         return None
+
+    def _made_since(self, relation: BaseRelation) -> SparkRelation | None:
+        """Find a node's table that a hook, for example, made since dbt has listed the tables."""
+        name = _in_session_catalog(relation_path(relation))
+        return next((t for t in self._listed(relation) if _is_named(t, name)), None)
+
+    def _listed(self, relation: BaseRelation) -> list[Any]:
+        return list(self._adapter.list_relations_without_caching(relation.without_identifier()))
 
     def _take_over(self, found: FoundTable, relation: BaseRelation) -> None:
         for statement in found.statements:
@@ -341,6 +361,10 @@ def _in_session_catalog(path: Path) -> Path:
     """Return a relation's name in lower case, without the catalog if that is the session's."""
     name = folded(path)
     return name[1:] if len(name) > 2 and name[0] == SESSION_CATALOG else name
+
+
+def _is_named(relation: SparkRelation, name: Path) -> bool:
+    return relation.is_table and _in_session_catalog(relation_path(relation)) == name
 
 
 def _is_relation(node: Any) -> bool:
