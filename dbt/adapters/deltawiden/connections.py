@@ -232,6 +232,7 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
         super().cleanup_all()
         _repeated.clear()
         _copies.clear()
+        _checked.clear()
         release_functions()
         release_session()
         release_kept()
