@@ -151,7 +151,7 @@ class TestValuesThatAreNotStoredExactly:
 class TestASeedThatWasLoadedBefore:
     @pytest.fixture(scope="class")
     def seeds(self):
-        return {"numbers.csv": "n,s\n1,x\n", "parts.csv": "n,part\n1,x\n"}
+        return {"numbers.csv": "n,s\n1,x\n", "parts.csv": "part,n\nx,1\n"}
 
     @pytest.fixture(scope="class")
     def project_config_update(self):
@@ -170,7 +170,7 @@ class TestASeedThatWasLoadedBefore:
         assert dbt("seed").status("numbers") == "success"
         assert table("numbers").rows() == [(3, "a\nb")]
         # Rows are inserted into this one after the old rows are gone.
-        file.with_name("parts.csv").write_text("n,part\n2,__HIVE_DEFAULT_PARTITION__\n")
+        file.with_name("parts.csv").write_text("part,n\n__HIVE_DEFAULT_PARTITION__,2\n")
         run = dbt("seed", "--select", "parts")
         assert "[LOSSY_PARTITION_VALUE] The model parts has" in run.message("parts")
         assert table("parts").rows() == [(1, "x")]

@@ -259,9 +259,9 @@ def _open_server(open_it: Callable[[Connection], Connection], connection: Connec
     return opened
 
 
-# The servers whose sessions have been checked, each with the time zone that a session has to set
-# itself, if any. dbt opens a connection for each node.
-_checked: dict[tuple[Any, ...], str] = {}
+# The servers whose sessions have been checked, and whether each session has to set its time zone.
+# dbt opens a connection for each node.
+_checked: dict[tuple[Any, ...], bool] = {}
 
 
 def _check_settings(connection: Connection) -> None:
@@ -285,11 +285,11 @@ def _check_settings(connection: Connection) -> None:
         refuse_settings(settings.get)
         if credentials.method in _OF_PYHIVE:
             _warn_of_missing(credentials, settings)
-        if TIME_ZONE not in settings:
-            cursor.execute("select current_timezone()")
-        _checked[server] = "" if TIME_ZONE in settings else str(cursor.fetchall()[0][0])
+        _checked[server] = TIME_ZONE not in settings
     if _checked[server]:
-        cursor.execute(f"set {TIME_ZONE}={_checked[server]}")
+        # A session that other connections share can have another time zone by now.
+        cursor.execute("select current_timezone()")
+        cursor.execute(f"set {TIME_ZONE}={cursor.fetchall()[0][0]}")
 
 
 def _warn_of_missing(credentials: DeltaWidenCredentials, settings: Mapping[str, str]) -> None:

@@ -52,12 +52,10 @@ def optimize_after_run(
     columns = zorder_columns(config)
     statement = statements.optimize(relation_sql(table), names_sql(columns) if columns else "")
     try:
-        if config.get("on_lossy_write") != OnLossyWrite.IGNORE:
+        if config.get("on_lossy_write") in (None, OnLossyWrite.ERROR):
             require_moments_kept(backend, table.incorporate(is_delta=True))
+        retry_same_commit(partial(backend.execute, statement))
     except MomentsMoved as error:
         logger.warning(f"{relation_sql(table)}: OPTIMIZE did not run. {error.msg}")
-        return
-    try:
-        retry_same_commit(partial(backend.execute, statement))
     except DbtRuntimeError as error:
         raise OptimizeFailed(relation_sql(table), statement, error) from error

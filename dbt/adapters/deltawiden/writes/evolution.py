@@ -52,6 +52,7 @@ from dbt.adapters.deltawiden.writes.model_query import FullQuery
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused, require_not_refused
 from dbt.adapters.deltawiden.writing.columns import match_columns
 from dbt.adapters.deltawiden.writing.partition_values import (
+    MomentsMoved,
     has_moments,
     require_moments_kept,
     shifts_moments,
@@ -135,7 +136,7 @@ class TableEvolution:
             plan = backfill.planned(full_query)
         plan = require_not_refused(renames.added_to(plan))
         if spec.checks_values and (spec.strategy in _COPYING or plan.copies_rows):
-            require_moments_kept(self._backend, table, schemas[1])
+            _require_moments_kept(self._backend, table, schemas[1])
         if not (spec.checks_values or spec.ignores_values):
             check = self.value_check(spec.name, table, table_schema, renders=False)
             after = schema_at_write(table_schema, plan.changes, plan.new)
@@ -344,3 +345,11 @@ def _check_unique_key(plan: Plan, unique_key: Iterable[str]) -> None:
             raise CompilationError(
                 f"unique_key: the model has no column {key}; it has {', '.join(names)}"
             )
+
+
+def _require_moments_kept(backend: SqlBackend, table: SparkRelation, schema: StructType) -> None:
+    try:
+        require_moments_kept(backend, table, schema)
+    except MomentsMoved as error:
+        error.msg += " With on_lossy_write: ignore, this is not checked."
+        raise

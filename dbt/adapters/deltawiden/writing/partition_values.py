@@ -113,8 +113,7 @@ def require_moments_kept(
                 "another timestamp. The statement that writes these rows did not run. Run it with "
                 "spark.sql.session.timeZone: UTC in the server_side_parameters of the profile (for "
                 "method: thrift or http, set:hiveconf:spark.sql.session.timeZone)"
-                f"{_WITH_JAVA if shifts else ''}. A model with on_lossy_write: ignore does not "
-                "check this."
+                f"{_WITH_JAVA if shifts else ''}."
             )
 
 

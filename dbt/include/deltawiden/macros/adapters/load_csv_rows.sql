@@ -94,7 +94,10 @@
     {%- do values.append('cast(' ~ get_binding_char() ~ ' as ' ~ type ~ ')') -%}
   {%- endfor -%}
   {%- set row_sql = '(' ~ values | join(', ') ~ ')' -%}
-  {%- set checked = adapter.seeds().checked(model, this, _deltawiden_seed_columns(model, agate_table), names) -%}
+  {%- set columns = _deltawiden_seed_columns(model, agate_table) -%}
+  {%- set checked = adapter.seeds().checked(model, this, columns, names) -%}
+  {#- Spark has moved the partition columns of a table in files to the end. Hudi takes no list of columns. -#}
+  {%- set listed = '' if config.get('file_format') == 'hudi' else '(' ~ columns | map('first') | join(', ') ~ ') ' -%}
 
   {%- set statements = [] -%}
   {%- for chunk in adapter.seeds().values(agate_table) | batch(get_batch_size()) -%}
@@ -109,7 +112,7 @@
     {%- if checked != names -%}
       {%- set rows = 'select ' ~ checked | join(', ') ~ ' from ' ~ rows ~ ' as v(' ~ names | join(', ') ~ ')' -%}
     {%- endif -%}
-    {%- set sql = verb ~ this.render() ~ ' ' ~ rows -%}
+    {%- set sql = verb ~ this.render() ~ ' ' ~ listed ~ rows -%}
     {%- do adapter.add_query(sql, bindings=bindings, abridge_sql_log=True) -%}
     {%- do statements.append(sql) -%}
   {%- endfor -%}
