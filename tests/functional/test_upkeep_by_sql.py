@@ -63,7 +63,7 @@ def test_files_are_compacted_and_then_deleted_and_the_check_is_restored(
     removed_in = table("orders").version
     (refused,) = vacuum(backend, orders, Vacuum(1, force=False, dry_run=False))
     assert "is less than the table's retention of 168 hours" in refused.error
-    assert not any(statement.startswith(("vacuum", f"set {CHECK}")) for statement in ran)
+    assert not any(statement.startswith(("vacuum", f"set `{CHECK}`")) for statement in ran)
     (vacuumed,) = vacuum(backend, orders, Vacuum(0, force=True, dry_run=False))
     assert vacuumed.error == ""
     assert vacuumed.values["files"] == 2
@@ -71,8 +71,8 @@ def test_files_are_compacted_and_then_deleted_and_the_check_is_restored(
     own = [text for text in ran if CHECK in text or text.startswith("vacuum")]
     name = optimized.table
     assert own == [
-        f"set {CHECK}",
-        f"set {CHECK}=false",
+        f"set `{CHECK}`",
+        f"set `{CHECK}`=`false`",
         f"vacuum {name} retain 0 hours",
         f"set `{CHECK}`=`true`",
     ]
