@@ -265,7 +265,7 @@ _checked: dict[tuple[Any, ...], bool] = {}
 
 
 def _check_settings(connection: Connection) -> None:
-    """Refuse settings of a server's sessions with which values would be lost, once in a process.
+    """Refuse settings of a server's sessions with which values would be lost, once in a command.
 
     Each session then sets its time zone, if the server has the default: see ``TIME_ZONE``.
     """

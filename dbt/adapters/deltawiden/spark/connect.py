@@ -3,7 +3,6 @@
 import contextlib
 import os
 import socket
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote
@@ -21,7 +20,7 @@ from dbt.adapters.deltawiden.spark.session_connection import (
     errors_as_dbt_errors,
     hush_pyspark,
 )
-from dbt.adapters.deltawiden.spark.settings import TIME_ZONE, iceberg_settings, items
+from dbt.adapters.deltawiden.spark.settings import TIME_ZONE, iceberg_settings, is_local, items
 from dbt.adapters.deltawiden.spark.unsafe_settings import refuse_settings
 from dbt.adapters.deltawiden.sql.versions import read_version
 from dbt.adapters.deltawiden.warnings import warn_once
@@ -131,8 +130,6 @@ def create_session(
     DbtDatabaseError.
     """
     hush_pyspark()
-    # PySpark only prints what the server refuses, with the value, which can be a secret.
-    warnings.filterwarnings("ignore", message="Failed to set ")
     for key, value in parameters.items():
         builder = builder.config(key, value)
     with errors_as_dbt_errors():
@@ -147,8 +144,9 @@ def create_session(
         refuse_settings(given_to_session.get)
         for key, setting in iceberg_settings(given_to_session).items():
             session.conf.set(key, setting)
-        is_local = given_to_session.get("spark.master", "").startswith("local")
-        if TIME_ZONE not in given_to_session and not is_local:
+        if TIME_ZONE not in given_to_session and not is_local(
+            given_to_session.get("spark.master", "")
+        ):
             session.conf.set(TIME_ZONE, str(session.conf.get(TIME_ZONE)))
     return session
 

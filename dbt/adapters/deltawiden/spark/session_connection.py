@@ -264,9 +264,11 @@ def errors_as_dbt_errors() -> Iterator[None]:
 
 
 def hush_pyspark() -> None:
-    """Keep what PySpark prints for each failed statement, and for data frames, off the terminal."""
+    """Keep what PySpark prints for each failed statement, frame and setting off the terminal."""
     # Connect ignores this argument, with which a classic session does not look at each value.
     warnings.filterwarnings("ignore", message="'verifySchema' is ignored")
+    # What a server of Connect refuses is printed with the value, which can be a secret.
+    warnings.filterwarnings("ignore", message="Failed to set ")
     with contextlib.suppress(ImportError):
         from pyspark.logger import PySparkLogger
 

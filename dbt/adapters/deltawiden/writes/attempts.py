@@ -58,7 +58,7 @@ _NOT_CASTABLE = frozenset(
 _ENGINES_ADVICE = re.compile(r"\s(?=If you want |If necessary|Use `try_cast`|To return NULL|Set )")
 
 
-# A session's own job, one of Spark Connect, and two of a Thrift server.
+# A session's own job, one of Spark Connect, and one of a Thrift server.
 _CANCELLED = re.compile(
     r"SPARK_JOB_CANCELLED|\bJob \d+ cancelled|OPERATION_CANCELED|CANCELED_STATE"
 )
