@@ -93,6 +93,16 @@ def _repeat(sql: str) -> None:
         _repeated.append(sql)
 
 
+def _run_repeated(handle: ConnectConnection) -> None:
+    """Run again what the command's own connection ran. dbt closes no handle that was not opened."""
+    try:
+        for statement in _repeated:
+            _run_again(handle, statement)
+    except BaseException:
+        handle.close()
+        raise
+
+
 def _run_again(handle: ConnectConnection, sql: str) -> None:
     """Run a statement of the command again. It can create a view that is not valid for a moment.
 
@@ -192,8 +202,7 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
         connection.handle = handle = _open_session(credentials)
         handle.session = _copies.get(connection.name, handle.session)
         if isinstance(handle, ConnectConnection):
-            for statement in _repeated:
-                _run_again(handle, statement)
+            _run_repeated(handle)
         connection.state = ConnectionState.OPEN
         _describe_jobs(connection, connection.name)
         return connection

@@ -99,10 +99,8 @@ def open_connect(
     options = {"token": token, "user_id": user, "use_ssl": "true" if use_ssl else None}
     given = "".join(f";{key}={quote(value, safe='')}" for key, value in options.items() if value)
     address = f"[{host}]" if ":" in host else host
-    session = create_session(builder.remote(f"sc://{address}:{port}/{given}"), parameters)
-    with errors_as_dbt_errors():
-        refuse_old(pyspark.__version__, session.version)
-    return ConnectConnection(session)
+    remote = builder.remote(f"sc://{address}:{port}/{given}")
+    return ConnectConnection(create_session(remote, parameters, _refuse_old_server))
 
 
 def refuse_old(client: str, server: str) -> None:
@@ -121,22 +119,27 @@ def refuse_old(client: str, server: str) -> None:
         )
 
 
+def _refuse_old_server(session: SparkSession) -> None:
+    refuse_old(pyspark.__version__, session.version)
+
+
 def create_session(
     builder: Any, parameters: Mapping[str, str], prepare: Callable[[Any], None] = lambda _: None
 ) -> SparkSession:
     """Create a session on a server, with those parameters of a profile that can be set on it.
 
-    ``prepare`` has it before its first statement. A value that the server refuses is a
-    DbtDatabaseError.
+    ``prepare`` has it before its first statement: to create it sends no request. A value that the
+    server refuses is a DbtDatabaseError.
     """
     hush_pyspark()
     for key, value in parameters.items():
         builder = builder.config(key, value)
-    with errors_as_dbt_errors():
+    with errors_as_dbt_errors(), contextlib.ExitStack() as after_error:
         session: SparkSession = builder.create()
         _leave_open(session)
+        # The client of an open session asks the server again, for minutes, when Python ends.
+        after_error.callback(ConnectConnection(session).close)
         prepare(session)
-        # Creating the session sends no request to the server. This is the first one.
         given_to_session = {row[0]: row[1] for row in session.sql("set").collect()}
         for key, value in parameters.items():
             if given_to_session.get(key) != value:
@@ -144,10 +147,10 @@ def create_session(
         refuse_settings(given_to_session.get)
         for key, setting in iceberg_settings(given_to_session).items():
             session.conf.set(key, setting)
-        if TIME_ZONE not in given_to_session and not is_local(
-            given_to_session.get("spark.master", "")
-        ):
+        master = given_to_session.get("spark.master", "")
+        if TIME_ZONE not in given_to_session and not is_local(master):
             session.conf.set(TIME_ZONE, str(session.conf.get(TIME_ZONE)))
+        after_error.pop_all()
     return session
 
 
