@@ -190,6 +190,7 @@ lint: $(INSTALLED) weight  ## Check the format, the code, the types, the directi
 	$(BIN)/pymarkdown scan $$(git ls-files '*.md')
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[bf]*.yml
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.dependabot .github/dependabot.yml
 	PYTHONPATH=$(IMPORT_LINTER):. $(BIN)/python -S -c 'from importlinter.cli import lint_imports_command as run; run()'
 
