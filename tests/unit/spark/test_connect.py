@@ -1,7 +1,9 @@
 """The connection to a Spark Connect server: errors, the default port, the token."""
 
 import socket
+import sys
 
+import pyspark
 import pytest
 from dbt.adapters.exceptions import FailedToConnectError
 from dbt_common.exceptions import DbtConfigError
@@ -18,6 +20,14 @@ def test_a_server_that_does_not_answer_is_named_at_once():
             open_connect("127.0.0.1", port, {}, token="secret")
     assert f"No Spark Connect server answers at 127.0.0.1:{port}" in str(refused.value)
     assert "secret" not in str(refused.value)
+
+
+def test_missing_packages_are_named_with_the_command_that_installs_them(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyspark.sql.connect.session", None)
+    with pytest.raises(DbtConfigError) as refused:
+        open_connect("here", 15002, {})
+    assert "method: connect needs packages that are not installed" in str(refused.value)
+    assert f"pip install 'pyspark[connect]=={pyspark.__version__}'" in str(refused.value)
 
 
 @pytest.mark.parametrize("old", [("3.5.9", "4.1.4"), ("4.1.4", "3.5.9")])

@@ -186,7 +186,7 @@ def remote_builder(needed_by: str) -> Any:
     except ImportError as error:
         raise DbtConfigError(
             f"{needed_by} needs packages that are not installed: pip install "
-            f"'dbt-deltawiden[connect]' ({error})"
+            f"'pyspark[connect]=={pyspark.__version__}' ({error})"
         ) from error
     return RemoteSession.Builder()
 

@@ -71,7 +71,7 @@ def check_can_be_kept(start: SparkStart) -> None:
     if missing:
         raise DbtConfigError(
             "keep_alive needs packages that are not installed: pip install "
-            f"'dbt-deltawiden[connect]' (missing: {', '.join(missing)})"
+            f"'pyspark[connect]=={pyspark.__version__}' (missing: {', '.join(missing)})"
         )
     if not start.is_on_one_machine:
         raise DbtConfigError(
