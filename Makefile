@@ -232,12 +232,12 @@ release:  ## Build dist/, check it, run the demo from the wheel alone, and say w
 	cp -r examples/flights $(EXAMPLE) && rm -rf $(EXAMPLE)/.run
 	cd $(EXAMPLE) && ../user/bin/python demo.py
 	@version=$$($(RELEASE)/user/bin/python -c 'from importlib.metadata import version; print(version("dbt-deltawiden"))'); \
-	heading="^## $$(echo "$$version" | sed 's/[.]/[.]/g') - 20[0-9]{2}-[0-9]{2}-[0-9]{2}$$"; \
-	grep -qE "$$heading" CHANGELOG.md || { \
-	echo "CHANGELOG.md has no heading \"## $$version - YYYY-MM-DD\": give the changes of this version the day of its release"; exit 1; }; \
+	grep -q "^## $$version" CHANGELOG.md || { echo "CHANGELOG.md has no section $$version"; exit 1; }; \
+	grep -qE "^## $$version - 20[0-9]{2}-[0-9]{2}-[0-9]{2}$$" CHANGELOG.md || \
+	echo "The heading of $$version in CHANGELOG.md has no day yet: ## $$version - YYYY-MM-DD"; \
 	links=$$(grep -oE '\]\([^):]+\)' README.md | tr -d '()]' | sed 's/#.*//' | sort -u | xargs); \
 	[ -z "$$links" ] || echo "PyPI can't follow these links of README.md: $$links"; \
-	echo "dist/ has version $$version. docs/releasing.md says what is left: links, a tag, and an approval."
+	echo "dist/ has version $$version. docs/releasing.md says what is left: a day, links, a tag, and an approval."
 
 .PHONY: clean
 clean:  ## Remove the virtual environments and what demo and benchmarks made
