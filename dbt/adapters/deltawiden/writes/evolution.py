@@ -4,6 +4,7 @@ import re
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 from functools import cache, partial
+from typing import NamedTuple
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.relation import SparkRelation
@@ -30,6 +31,8 @@ from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.conflicts import is_conflict, retry_same_commit
 from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
 from dbt.adapters.deltawiden.delta.relations import provider, relation_path, relation_sql
+from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
+from dbt.adapters.deltawiden.sql.identifiers import Path
 from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName
 from dbt.adapters.deltawiden.widening.clustering import plan_clustering
 from dbt.adapters.deltawiden.widening.plan import Plan
@@ -66,6 +69,13 @@ _COPYING = (MERGE, DELETE_INSERT, MICROBATCH, REPLACE_WHERE, "")
 """The strategies whose statements also write other rows of files again. A snapshot has none."""
 
 
+class Schemas(NamedTuple):
+    """The columns of a model's output, and those of its table."""
+
+    output: StructType
+    table: StructType
+
+
 class TableEvolution:
     """Plans what a table needs before a write, and runs the statements of a plan."""
 
@@ -74,7 +84,7 @@ class TableEvolution:
 
     def plan(
         self,
-        schemas: tuple[StructType, StructType],
+        schemas: Schemas,
         table: SparkRelation,
         spec: ModelSpec,
         keys: Container[str] = (),
@@ -83,7 +93,6 @@ class TableEvolution:
         """Decide what a table needs before a model's output is written to it.
 
         Args:
-            schemas: the schema of the model's output, and the table's.
             keys: the columns, in lower case, by which the write finds rows.
             full_query: the query for ``backfill_new_columns``. None if it is not known.
 
@@ -94,59 +103,49 @@ class TableEvolution:
             SchemaChangeRefused: the plan is refused.
             MomentsMoved: the write would move rows to other partitions.
         """
-        source_schema, table_schema = schemas
-        if not source_schema.fields:
+        if not schemas.output.fields:
             raise SchemaChangeRefused(
                 f"Spark says that the query of {spec.name} has no columns. Under sync_all_columns, "
                 f"all columns of {relation_sql(table)} would be dropped. Nothing was changed or "
                 "written. Check what the query selects with dbt show."
             )
-        snapshot = self._backend.snapshot(table, table_schema)
+        snapshot = self._backend.snapshot(table, schemas.table)
         configured = spec.tblproperties if table.is_delta else None
         properties = changed_properties(configured, snapshot.all_properties) if configured else {}
         if properties:
             snapshot = snapshot.with_properties(properties)
-        renames = plan_renames(spec.renames, source_schema, snapshot)
-        snapshot, table_schema = renames.snapshot, renames.snapshot.schema
+        renames = plan_renames(spec.renames, schemas.output, snapshot)
+        snapshot, stored = renames.snapshot, renames.snapshot.schema
         try:
-            difference = compare(source_schema, table_schema)
+            difference = compare(schemas.output, stored)
         except AmbiguousName as error:
             raise SchemaChangeRefused(str(error)) from error
-        check = self.value_check(spec.name, table, table_schema) if spec.checks_values else None
+        check = self.value_check(spec.name, table, stored) if spec.checks_values else None
         clustering = changed_clustering(spec.clustering, snapshot)
         if difference and spec.policy.on_schema_change is not OnSchemaChange.IGNORE:
             known = snapshot if clustering is None else snapshot.with_clustering(clustering)
-            plan = plan_changes(difference, source_schema, spec.policy, known, check, keys)
+            plan = plan_changes(difference, schemas.output, spec.policy, known, check, keys)
         else:
             # Reading which columns Delta computes can take statements: only if one may be missing.
             computed = snapshot.computed_columns if difference.missing_columns else frozenset()
             plan = plan_no_change(
-                difference, source_schema, table_schema, snapshot.name, computed, check, keys
+                difference, schemas.output, stored, snapshot.name, computed, check, keys
             )
-        plan = plan.with_properties(properties)
-        if clustering is not None:
-            plan = plan_clustering(plan, clustering, snapshot)
-        if spec.strategy == INSERT_OVERWRITE and table.is_delta and spec.clustering:
-            # Delta's WriteIntoDelta: an overwrite of the whole table replaces its clustering
-            # columns by those of the statement, and INSERT OVERWRITE can't have any.
-            again = ClusterBy(plan.table, spec.clustering, Stage.CLUSTERING_AGAIN)
-            plan = plan.adding(again)
+        plan = _with_clustering(plan.with_properties(properties), clustering, snapshot, spec)
         if spec.backfills:
             backfill = Backfill(plan, snapshot, spec, self._backend, check)
             plan = backfill.planned(full_query)
         plan = require_not_refused(renames.added_to(plan))
         if spec.checks_values and (spec.strategy in _COPYING or plan.copies_rows):
-            _require_moments_kept(self._backend, table, schemas[1])
+            _require_moments_kept(self._backend, table, schemas.table)
         if not (spec.checks_values or spec.ignores_values):
-            check = self.value_check(spec.name, table, table_schema, renders=False)
-            after = schema_at_write(table_schema, plan.changes, plan.new)
-            columns = match_columns(source_schema, after, check=check).columns
-            plan = replace(plan, unchecked=tuple(c.name for c in columns if c.is_checked))
+            check = self.value_check(spec.name, table, stored, renders=False)
+            plan = replace(plan, unchecked=_unchecked(plan, schemas.output, stored, check))
         return plan
 
     def plan_incremental(
         self,
-        schemas: tuple[StructType, StructType],
+        schemas: Schemas,
         table: SparkRelation,
         spec: ModelSpec,
         query: str,
@@ -167,8 +166,9 @@ class TableEvolution:
         if not (spec.is_own or table.is_delta):
             _check_format(spec, table)
         keys = columns_named(spec.unique_key)
+        stored = renamed_schema(spec.renames, schemas.table)
         if spec.strategy == REPLACE_WHERE:
-            keys = _columns_of_condition(spec.predicates, renamed_schema(spec.renames, schemas[1]))
+            keys = _columns_of_condition(spec.predicates, stored)
         plan = self.plan(schemas, table, spec, keys, full_query)
         if spec.strategy in (MERGE, DELETE_INSERT):
             plan = require_not_refused(plan.refusing(refused_keys(plan.write)))
@@ -177,7 +177,6 @@ class TableEvolution:
             event_time_column(plan.write.columns, spec.event_time, spec.batch_size == "hour")
         if spec.strategy == MERGE and not spec.is_own:
             updated_columns(spec, plan.write)
-            stored = renamed_schema(spec.renames, schemas[1])
             after = schema_at_write(stored, plan.changes, plan.new) if plan.before else None
             clauses = checked_clauses(self._backend, self.value_check, spec, table, stored, after)
             plan = replace(plan, clauses=None if plan.before else clauses)
@@ -308,6 +307,28 @@ class TableEvolution:
         except (DbtRuntimeError, NoSuchLeaf) as failed:
             logger.debug(f"The types of {plan.table} are not those of the plan: {failed}")
             return True
+
+
+def _with_clustering(
+    plan: Plan, changed: tuple[Path, ...] | None, snapshot: TableSnapshot, spec: ModelSpec
+) -> Plan:
+    """Add the steps for the columns that the table is clustered by: ``changed_clustering``."""
+    if changed is not None:
+        plan = plan_clustering(plan, changed, snapshot)
+    if spec.strategy == INSERT_OVERWRITE and snapshot.is_delta and spec.clustering:
+        # Delta's WriteIntoDelta: an overwrite of the whole table replaces its clustering columns
+        # by those of the statement, and INSERT OVERWRITE can't have any.
+        plan = plan.adding(ClusterBy(plan.table, spec.clustering, Stage.CLUSTERING_AGAIN))
+    return plan
+
+
+def _unchecked(
+    plan: Plan, output: StructType, stored: StructType, check: ValueCheck
+) -> tuple[str, ...]:
+    """Return the columns that ``on_lossy_write: error`` would check."""
+    after = schema_at_write(stored, plan.changes, plan.new)
+    columns = match_columns(output, after, check=check).columns
+    return tuple(column.name for column in columns if column.is_checked)
 
 
 def _check_format(spec: ModelSpec, table: SparkRelation) -> None:

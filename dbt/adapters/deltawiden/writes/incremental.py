@@ -34,7 +34,7 @@ from dbt.adapters.deltawiden.writes.attempts import (
 )
 from dbt.adapters.deltawiden.writes.batches import batch_of_model, refuse_shared_partitions
 from dbt.adapters.deltawiden.writes.duplicate_keys import duplicate_keys_named
-from dbt.adapters.deltawiden.writes.evolution import TableEvolution
+from dbt.adapters.deltawiden.writes.evolution import Schemas, TableEvolution
 from dbt.adapters.deltawiden.writes.merge_actions import checked_clauses
 from dbt.adapters.deltawiden.writes.model_query import full_query_of_run
 from dbt.adapters.deltawiden.writes.model_views import ModelViews, old_names_text
@@ -219,7 +219,7 @@ class IncrementalWrites:
         checked_query = partial(checked_format_query, self._backend, spec=spec, table=table_schema)
         source, query = context["_deltawiden_create_source_view"](checked_query)
         self._views.check(context, query)
-        schemas = self._backend.schema(source), table_schema()
+        schemas = Schemas(self._backend.schema(source), table_schema())
         full_query = partial(full_query_of_run, context, self._views.check)
         plan = self._evolution.plan_incremental(schemas, existing, spec, query, full_query)
         attempts.record_plan(plan)
@@ -265,7 +265,7 @@ class IncrementalWrites:
             query, {relation_path(table): renamed}, self._backend.query_schema
         )
         self._views.check(context, renamed_query)
-        plan = self._evolution.plan_incremental((produced, schema), table, spec, query)
+        plan = self._evolution.plan_incremental(Schemas(produced, schema), table, spec, query)
         # The contract, for example, is checked before the other steps.
         plan = plan.renames_alone
         attempts.record_plan(plan)

@@ -10,7 +10,6 @@ from pyspark.sql.types import (
     DateType,
     StringType,
     StructField,
-    StructType,
     TimestampNTZType,
     TimestampType,
 )
@@ -25,7 +24,7 @@ from dbt.adapters.deltawiden.sql.types import type_sql
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.renames import renamed_schema
-from dbt.adapters.deltawiden.writes.evolution import TableEvolution
+from dbt.adapters.deltawiden.writes.evolution import Schemas, TableEvolution
 from dbt.adapters.deltawiden.writes.model_write import source_sql
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
 from dbt.adapters.deltawiden.writing.columns import WrittenColumn, match_columns
@@ -77,7 +76,7 @@ class SnapshotEvolution:
             https://docs.getdbt.com/docs/build/snapshots, "What happens if I add new columns to my
             snapshot query?"
         """
-        schemas = self._backend.query_schema(query), self._backend.table_schema(table)
+        schemas = Schemas(self._backend.query_schema(query), self._backend.table_schema(table))
         plan = self.plan_schemas(schemas, table, spec, columns, hard_deletes)
         self._record_time_type(config.model.unique_id, _written(plan), columns)
         _spell_check_columns(config, plan.write.columns)
@@ -85,7 +84,7 @@ class SnapshotEvolution:
 
     def plan_schemas(
         self,
-        schemas: tuple[StructType, StructType],
+        schemas: Schemas,
         table: SparkRelation,
         spec: ModelSpec,
         columns: Mapping[str, str],
@@ -93,10 +92,10 @@ class SnapshotEvolution:
     ) -> Plan:
         """Decide what an existing snapshot needs, as ``plan`` does, by the schemas alone."""
         # A snapshot compares each of its columns with the table's, as the table stores it.
-        stored = renamed_schema(spec.renames, schemas[1])
+        stored = renamed_schema(spec.renames, schemas.table)
         keys = frozenset(column.lower() for column in stored.names)
         policy = replace(spec.policy, on_schema_change=OnSchemaChange.APPEND_NEW_COLUMNS)
-        self._refuse_shifted_times(schemas[0].fields, columns, spec)
+        self._refuse_shifted_times(schemas.output.fields, columns, spec)
         plan = self._evolution.plan(schemas, table, replace(spec, policy=policy), keys)
         dates = _times(_written(plan), columns, DateType)
         if hard_deletes != "ignore" and dates and spec.checks_values:

@@ -59,6 +59,7 @@ from dbt.adapters.deltawiden.spark.errors import NOT_BUILT, condition
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded
 from dbt.adapters.deltawiden.views.stale_views import without_session_catalog
 from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.writes.evolution import Schemas
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
 
 QUERY_NOT_KNOWN = (
@@ -285,7 +286,7 @@ class Forecast:
         def decide(schema: StructType) -> Plan:
             written = snapshot_output(node, output, schema, self.reader.backend.query_schema)
             own = own_columns(node), hard_deletes(node)
-            return self.reader.snapshots.plan_schemas((written, schema), table, spec, *own)
+            return self.reader.snapshots.plan_schemas(Schemas(written, schema), table, spec, *own)
 
         return planned(self.reader.backend, node, TableChange(table, decide), spec)
 

@@ -28,7 +28,7 @@ from dbt.adapters.deltawiden.operations.selection import Node, full_name
 from dbt.adapters.deltawiden.views.finder import ViewFinder
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.renames import renamed_schema
-from dbt.adapters.deltawiden.writes.evolution import TableEvolution
+from dbt.adapters.deltawiden.writes.evolution import Schemas, TableEvolution
 from dbt.adapters.deltawiden.writes.snapshots import SnapshotEvolution
 
 CHECKED = ("incremental", "snapshot", "table")
@@ -93,7 +93,8 @@ class Reader:
         spec = self.spec(node)
 
         def decide(schema: StructType) -> Plan:
-            return self.evolution.plan_incremental((output, schema), table, spec, query)
+            schemas = Schemas(output, schema)
+            return self.evolution.plan_incremental(schemas, table, spec, query)
 
         return planned(self.backend, node, TableChange(table, decide), spec)
 
