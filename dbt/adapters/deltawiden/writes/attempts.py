@@ -114,6 +114,8 @@ class Attempts:
     Attributes:
         done: the steps before the write that attempts have done which ended with an error, and that
             stay.
+        early: the plan of what was done before there was a view of the model's rows, until the
+            table has all of its changes.
     """
 
     def __init__(self) -> None:
@@ -121,9 +123,11 @@ class Attempts:
         self.changes: tuple[TypeChange, ...] = ()
         self.renamed: tuple[RenameColumn, ...] = ()
         self.done: tuple[Step, ...] = ()
+        self.early: Plan | None = None
         self._stopped_by: BaseException | None = None
         self._is_retry_forbidden = False
-        self._without_plan = 0
+        self._has_planned = False
+        self._failures_before_plan = 0
 
     @property
     def plan(self) -> Plan:
@@ -138,10 +142,8 @@ class Attempts:
     def may_follow(self, error: BaseException) -> bool:
         """Return whether another attempt may follow one that has ended with an error."""
         # A query that is wrong, and not only older than its tables, fails again before the plan.
-        is_hopeless = self._is_retry_forbidden or (
-            self._without_plan > 1 and not is_conflict(error)
-        )
-        return _is_worth_replanning(error) and not is_hopeless
+        is_wrong = self._failures_before_plan > 1 and not is_conflict(error)
+        return _is_worth_replanning(error) and not (self._is_retry_forbidden or is_wrong)
 
     def record_plan(self, plan: Plan) -> None:
         """Record the plan, which is not refused, of an attempt.
@@ -164,15 +166,17 @@ class Attempts:
             raise WidensItsOwnInput(plan.table, grown)
         earlier = (change for change in self.changes if change not in plan.changes)
         self._plan, self.changes = plan, (*earlier, *plan.changes)
-        self._without_plan = -1
+        self._has_planned, self._failures_before_plan = True, 0
         self.renamed = tuple(dict.fromkeys((*self.renamed, *plan.renamed)))
 
     def stop(self, error: BaseException) -> None:
         """Record the error that has ended an attempt."""
         self._stopped_by = error
-        if self._without_plan < 0:
+        if self._has_planned:
             self.done = (*self.done, *_done(self.plan, error))
-        self._without_plan += 1
+        else:
+            self._failures_before_plan += 1
+        self._has_planned = False
 
     def final_error(self, error: DbtDatabaseError) -> DbtDatabaseError:
         """Return the error for users after the last attempt, which the given error has ended."""

@@ -94,11 +94,11 @@ class IncrementalWrites:
         if spec.strategy == MICROBATCH and not replaces_rows:
             # No other batch may write after the check of ``refuse_shared_partitions``.
             self._turns[target.render()].collided()
-        renamed: list[Plan] = []
+        attempts = Attempts()
 
         def write_once(attempts: Attempts) -> None:
-            write = self._prepare(context, spec, attempts, existing, target, renamed)
-            renamed.clear()
+            write = self._prepare(context, spec, attempts, existing, target)
+            attempts.early = None
             with (
                 duplicate_keys_named(self._backend, write.source, target, spec),
                 self._overwriting(target, write.overwrite_mode),
@@ -107,10 +107,10 @@ class IncrementalWrites:
                 _run(write, run_write)
 
         try:
-            self._write(context, spec, target, write_once)
+            self._write(context, spec, target, write_once, attempts)
         except DbtRuntimeError as error:
-            for plan in renamed:
-                self._evolution.take_back(plan, error, _unique_id(context))
+            if attempts.early:
+                self._evolution.take_back(attempts.early, error, _unique_id(context))
             raise
 
     def write_snapshot(
@@ -144,7 +144,7 @@ class IncrementalWrites:
             # Also of those that another run has made since dbt compared the columns.
             run_write(plan, bool(spec.renames))
 
-        self._write(context, spec, target, write_once)
+        self._write(context, spec, target, write_once, Attempts())
 
     def merge_sql(
         self,
@@ -172,9 +172,9 @@ class IncrementalWrites:
         spec: ModelSpec,
         table: SparkRelation,
         write_once: Callable[[Attempts], Any],
+        attempts: Attempts,
     ) -> None:
         """Write, again if another writer came first, and do what comes after the write."""
-        attempts = Attempts()
         try:
             retry_with_new_plan(write_once, self._turns[table.render()], attempts)
             self._evolution.run_after_write(attempts.plan, _unique_id(context))
@@ -208,13 +208,12 @@ class IncrementalWrites:
         attempts: Attempts,
         existing: SparkRelation,
         target: SparkRelation,
-        renamed: list[Plan],
     ) -> ModelWrite:
-        """Plan a write and change the table. ``renamed`` gets the plan of what comes before it."""
+        """Plan a write and change the table."""
         # The metastore and the table's log are read while Spark analyses the model's query.
         table_schema = cache(self._backend.prefetch_schema(existing))
         if early := spec.renames and self._rename_for_query(context, spec, attempts, existing):
-            renamed[:] = [early]
+            attempts.early = early
             table_schema = cache(self._backend.prefetch_schema(existing))
         checked_query = partial(checked_format_query, self._backend, spec=spec, table=table_schema)
         source, query = context["_deltawiden_create_source_view"](checked_query)
