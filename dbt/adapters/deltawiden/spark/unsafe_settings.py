@@ -213,18 +213,23 @@ def unsafe_settings(given: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def unsafe_text(
-    unsafe: Mapping[str, str],
-    where: str = "in the profile's server_side_parameters, PYSPARK_SUBMIT_ARGS or "
-    "spark-defaults.conf",
-) -> str:
+_WHERE = "in the profile's server_side_parameters, PYSPARK_SUBMIT_ARGS or spark-defaults.conf"
+
+
+def unsafe_text(unsafe: Mapping[str, str], where: str = _WHERE) -> str:
     """Say what such settings do, and what to do about them."""
+    values = " and ".join(f"{key}={SAFE_SETTINGS[key]}" for key in unsafe)
+    remedy = f"Remove the setting. dbt-deltawiden then uses {values}"
+    return f"{unsafe_effect(unsafe, where)}. {remedy}"
+
+
+def unsafe_effect(unsafe: Mapping[str, str], where: str = _WHERE) -> str:
+    """Say what such settings do."""
     found = " and ".join(f"{key} is {value}" for key, value in unsafe.items())
     missed = ["on a column that was widened"] if unsafe.keys() & SAFE_READS.keys() else []
     missed += ["with microseconds on an ORC table"] if ORC_FILTERS in unsafe else []
     return (
         f"{found}, set {where}. With this setting, a filter {' or '.join(missed)} can miss rows "
         "without an error: in models, tests, snapshots, and in the statements that delete, update "
-        "or replace rows. Remove the setting. dbt-deltawiden then uses "
-        f"{' and '.join(f'{key}={SAFE_SETTINGS[key]}' for key in unsafe)}"
+        "or replace rows"
     )

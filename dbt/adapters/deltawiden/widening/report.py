@@ -28,19 +28,21 @@ def changes_text(plan: Plan) -> str:
 
 
 def refusals_text(plan: Plan, wanted: str = "take the model's output") -> str:
-    """Render the refusals of a plan: why it is refused, and what to do about each refusal.
+    """Render the refusals of a plan: why it is refused, and what to do about each refusal."""
+    head = f"{plan.table} can't {wanted}; nothing was changed or written."
+    return f"{head}\n\n{reasons_text(plan)}"
 
-    Those with the same cause are in one block.
-    """
+
+def reasons_text(plan: Plan) -> str:
+    """Render the reasons for the refusals of a plan. Those with the same cause are in one block."""
     by_hand = by_hand_command(plan)
     blocks: dict[tuple[str, str], list[str]] = {}
     for refusal in plan.refusals:
         blocks.setdefault(refusal.words(plan.table, by_hand), []).append(refusal.subject)
-    lines = [f"{plan.table} can't {wanted}; nothing was changed or written."]
-    for (meaning, remedy), subjects in blocks.items():
-        lines += ["", *(f"  {subject}" for subject in subjects)]
-        lines += [f"    Why: {meaning}.", f"    Do:  {remedy}"]
-    return "\n".join(lines)
+    return "\n\n".join(
+        "\n".join([*(f"  {s}" for s in subjects), f"    Why: {meaning}.", f"    Do:  {remedy}"])
+        for (meaning, remedy), subjects in blocks.items()
+    )
 
 
 def by_hand_command(plan: Plan) -> str:

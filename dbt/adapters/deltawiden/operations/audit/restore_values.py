@@ -18,7 +18,7 @@ from dbt.adapters.deltawiden.sql.identifiers import path_text
 from dbt.adapters.deltawiden.sql.types import contains, limited
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import plan_changes
-from dbt.adapters.deltawiden.widening.report import refusals_text, widen_command, yaml_safe_json
+from dbt.adapters.deltawiden.widening.report import reasons_text, widen_command, yaml_safe_json
 from dbt.adapters.deltawiden.widening.schema_diff import SchemaDifference, compare
 from dbt.adapters.deltawiden.writes.refused import require_not_refused
 from dbt.adapters.deltawiden.writing.columns import Write
@@ -76,9 +76,7 @@ def _refusal(rows: ModelRows, column: str, by: Repairer) -> str:
             f"values with backfill_columns: {command}"
         )
     plan = _plan(rows, rows.snapshot, [column], by)
-    # Its first line says that nothing was changed, but other columns can be.
-    reasons = refusals_text(plan).partition("\n\n")[2]
-    return f"{name} stays as it is:\n{reasons}" if plan.refusals else ""
+    return f"{name} stays as it is:\n{reasons_text(plan)}" if plan.refusals else ""
 
 
 def restore_command(models: Sequence[str], reader: RowsReader) -> str:
