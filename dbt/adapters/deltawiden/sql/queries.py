@@ -79,6 +79,11 @@ def name_pattern(relation: Path) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w`.]){dotted}(?![\w`])", re.IGNORECASE)
 
 
+def mentions(query: str, relation: Path) -> bool:
+    """Return whether the text of a query contains a relation's name."""
+    return name_pattern(relation).search(query) is not None
+
+
 def replace_name(query: str, relation: Path, by: str) -> str:
     """Replace a relation's name in a query by a text."""
     return name_pattern(relation).sub(lambda _: by, query)

@@ -6,7 +6,7 @@ from pyspark.sql.types import DataType, StructType
 
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text, quote
-from dbt.adapters.deltawiden.sql.queries import name_pattern, replace_name
+from dbt.adapters.deltawiden.sql.queries import mentions, replace_name
 from dbt.adapters.deltawiden.sql.types import type_sql, type_text
 from dbt.adapters.deltawiden.widening.schema_diff import compare
 
@@ -18,7 +18,7 @@ def widened_queries(query: str, table: Path, types: Mapping[str, DataType]) -> l
     subquery, one with it. Which of the two is valid depends on whether the query already has an
     alias for the table. There are none if the query does not contain the table's name.
     """
-    if not name_pattern(table).search(query):
+    if not mentions(query, table):
         return []
     # Not from the table: before a rename, it does not have all of the columns.
     columns = ", ".join(

@@ -221,10 +221,6 @@ class TableEvolution:
                     raise SchemaChangeRefused(self_reference_text(plan.table, growing))
                 return
 
-    def reads(self, query: str, table: SparkRelation) -> bool:
-        """Return whether the text of a query contains the name of a table."""
-        return bool(widened_queries(query, relation_path(table), {}))
-
     def run_before_write(self, plan: Plan, changed_by: str) -> None:
         """Run the statements of a plan that come before the write.
 

@@ -22,7 +22,7 @@ from dbt.adapters.deltawiden.config.strategies import (
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_path
 from dbt.adapters.deltawiden.sql.identifiers import names_listed
-from dbt.adapters.deltawiden.sql.queries import analyse_with_types
+from dbt.adapters.deltawiden.sql.queries import analyse_with_types, mentions
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.renames import renamed_schema
@@ -258,10 +258,11 @@ class IncrementalWrites:
         schema = self._backend.table_schema(table)
         renamed = renamed_schema(spec.renames, schema)
         query = str(context["_deltawiden_model_query"]())
-        if renamed is schema or not self._evolution.reads(query, table):
+        path = relation_path(table)
+        if renamed is schema or not mentions(query, path):
             return None
         renamed_query, produced = analyse_with_types(
-            query, {relation_path(table): renamed}, self._backend.query_schema
+            query, {path: renamed}, self._backend.query_schema
         )
         self._views.check(context, renamed_query)
         plan = self._evolution.plan_incremental(Schemas(produced, schema), table, spec, query)

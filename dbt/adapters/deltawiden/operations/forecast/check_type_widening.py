@@ -27,6 +27,7 @@ from dbt.adapters.deltawiden.operations.forecast.would_be_types import WouldBeTy
 from dbt.adapters.deltawiden.operations.result import OperationResult
 from dbt.adapters.deltawiden.operations.selection import Names, Node, Selection, full_name
 from dbt.adapters.deltawiden.sql.identifiers import Path
+from dbt.adapters.deltawiden.sql.queries import mentions
 
 
 def check_type_widening(
@@ -163,7 +164,7 @@ def _check(reader: Reader, model: _Model) -> Planned:
             "is not built in this target's schema: run it there first, for example with "
             f"dbt run --empty --select {model.name}"
         )
-    backend, evolution = reader.backend, reader.evolution
+    backend = reader.backend
     query = reader.query(model.node, model.table)
     if materialization(model.node) in CHECKED:
         reader.check_views(model.node, query)
@@ -172,7 +173,8 @@ def _check(reader: Reader, model: _Model) -> Planned:
     if materialization(model.node) != "incremental":
         schemas = backend.schema(model.built), backend.schema(model.table)
         return made_again_planned(model.name, *schemas)
-    output = _output(backend, model.built, query if evolution.reads(query, model.table) else "")
+    reads_itself = mentions(query, relation_path(model.table))
+    output = _output(backend, model.built, query if reads_itself else "")
     return reader.plan_model(model.node, model.table, output, query)
 
 

@@ -25,6 +25,7 @@ from dbt.adapters.deltawiden.operations.forecast.node_graph import (
 )
 from dbt.adapters.deltawiden.operations.forecast.would_be_types import WouldBeTypes
 from dbt.adapters.deltawiden.operations.selection import Node, full_name
+from dbt.adapters.deltawiden.sql.queries import mentions
 from dbt.adapters.deltawiden.views.finder import ViewFinder
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.renames import renamed_schema
@@ -112,7 +113,7 @@ class Reader:
             return None
         reads = [node_path(graph.node(unique_id)) for unique_id in graph.inputs(node)]
         renames = read_renames(node["config"], node.get("columns") or {})
-        if renames and isinstance(table, SparkRelation) and self.evolution.reads(query, table):
+        if renames and isinstance(table, SparkRelation) and mentions(query, relation_path(table)):
             # The run renames the columns of the table before it reads them there.
             own = relation_path(table)
             types.set(own, renamed_schema(renames, self.backend.table_schema(table)))
