@@ -19,13 +19,13 @@ from dbt.adapters.deltawiden.column import columns_of
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_path
 from dbt.adapters.deltawiden.relation import DeltaWidenRelation
+from dbt.adapters.deltawiden.sql.describe_parser import table_details
 from dbt.adapters.deltawiden.sql.identifiers import folded, quote, quote_once, read_name
 from dbt.adapters.deltawiden.sql.literals import literal
 
 Description = tuple[str, str, str]
 """A schema, a name, and the information that SHOW TABLE EXTENDED has."""
 
-_DETAILS = "# Detailed Table Information"
 # Spark 3.5's error, https://issues.apache.org/jira/browse/SPARK-33393
 _NOT_FOR_CATALOG = "SHOW TABLE EXTENDED is not supported for v2 tables"
 # Iceberg's catalogs have an error of their own.
@@ -94,10 +94,7 @@ def _described_alone(
         rows = backend.fetch_rows(f"describe table extended {schema}.{quote(name)}")
     if not rows:
         return []
-    names = [str(row[0]) for row in rows]
-    # The columns come before it, and a column can have any name.
-    start = len(names) - 1 - names[::-1].index(_DETAILS) if _DETAILS in names else len(names)
-    details = {str(row[0]): str(row[1]) for row in rows[start + 1 :]}
+    details = table_details(rows)
     first = {key: details.get(key, "") for key in ("Type", "Provider")}
     lines = [f"{key}: {value}" for key, value in {**first, **details}.items()]
     return [(namespace, name, "\n".join(lines) + "\n")]

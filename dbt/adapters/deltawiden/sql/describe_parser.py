@@ -6,7 +6,7 @@ is read with a DESCRIBE QUERY of its own, which shows the name in a separate col
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -117,6 +117,14 @@ def partition_names(described: Iterable[tuple[str, str]]) -> list[str]:
     until_next_heading = takewhile(lambda row: row[1], rows)
     # Spark quotes a name only if that is necessary.
     return [".".join(read_name(name)) for name, _ in until_next_heading]
+
+
+def table_details(described: Iterable[Sequence[object]]) -> dict[str, str]:
+    """Read what DESCRIBE TABLE EXTENDED shows of a table, by name. Empty if it is not there."""
+    rows = [(str(row[0]), str(row[1])) for row in described]
+    # The columns come first, and one of them can have any name.
+    headings = [n for n, (name, _) in enumerate(rows) if name == "# Detailed Table Information"]
+    return dict(rows[headings[-1] + 1 :]) if headings else {}
 
 
 def declared_type(column: StructField) -> DataType:

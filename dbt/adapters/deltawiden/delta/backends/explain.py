@@ -10,6 +10,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.transaction_log import FetchRows
+from dbt.adapters.deltawiden.sql.describe_parser import table_details
 from dbt.adapters.deltawiden.sql.identifiers import Path, parse_path, path_sql, quote
 
 FOLLOWING_MODES = frozenset({"TYPE EVOLUTION", "EVOLUTION"})
@@ -57,7 +58,6 @@ class AnalysedQuery(Protocol):
 
 
 _QUOTED_NAME = re.compile(r"`(?:[^`]|``)*`")
-_DETAILS = "# Detailed Table Information"
 
 
 class ExplainedQuery:
@@ -80,11 +80,7 @@ class ExplainedQuery:
 
     def view_types(self, name: Path, line: int) -> ViewTypes:
         view = path_sql(name)
-        described = self._fetch_rows(f"describe table extended {view}")
-        rows = [(str(row[0]), str(row[1])) for row in described]
-        # The columns come first, and one of them can have any name.
-        start = max(index for index, row in enumerate(rows) if row[0] == _DETAILS)
-        details = dict(rows[start:])
+        details = table_details(self._fetch_rows(f"describe table extended {view}"))
         if details.get("View Schema Mode") in FOLLOWING_MODES:
             return ViewTypes(follows=True)
         columns = _QUOTED_NAME.findall(details.get("View Query Output Columns", ""))
