@@ -145,8 +145,9 @@ class Repairer:
         updated: list[int | None] = []
 
         def change_once(attempts: Attempts) -> None:
-            plan = choice.plan(backend.table_schema(rows.table))
-            require_moments_kept(backend, rows.table)
+            schema = backend.table_schema(rows.table)
+            plan = choice.plan(schema)
+            require_moments_kept(backend, rows.table, schema)
             attempts.record_plan(plan)
             self.evolution.change_table(plan, rows.table, self.operation)
             updated.append(self._merge(rows, self._statement(choice, plan, attempts)))
