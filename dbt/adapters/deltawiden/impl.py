@@ -1,6 +1,6 @@
 """The adapter: what dbt and the macros call. The services that it calls decide and do the work."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from multiprocessing.context import SpawnContext
@@ -50,7 +50,7 @@ from dbt.adapters.deltawiden.writes.comments import ChangedComments, changed_com
 from dbt.adapters.deltawiden.writes.node_settings import with_node_settings
 from dbt.adapters.deltawiden.writes.seeds import Seeds
 from dbt.adapters.deltawiden.writes.services import Services
-from dbt.adapters.deltawiden.writing.merge import Names, merge_update_columns
+from dbt.adapters.deltawiden.writing.merge import merge_update_columns
 from dbt.adapters.deltawiden.writing.seeds import quote_seed_column
 
 
@@ -270,12 +270,7 @@ class DeltaWidenAdapter(ListingAdapter):
         """Return the properties without which a query can't replace an existing Delta table."""
         return self._services.new_tables.feature_properties(query)
 
-    @available
-    def merge_update_columns(
-        self, included: Names, excluded: Names, columns: Sequence[Any]
-    ) -> list[str] | None:
-        """Return the columns that a MERGE updates: ``merge_update_columns``."""
-        return merge_update_columns(included, excluded, columns)
+    merge_update_columns = available(staticmethod(merge_update_columns))
 
     @available.parse(lambda *_, **__: "")
     def merge_sql(self, context: Mapping[str, Any], target: SparkRelation, *rest: Any) -> str:
@@ -340,28 +335,12 @@ class DeltaWidenAdapter(ListingAdapter):
         # As dbt-spark: dbt's own callers ask for the name of a database, which can be none.
         return quote(str(identifier))
 
-    @available
-    def quote_once(self, name: str) -> str:
-        """Quote a name of the configuration, unless it reads as one already."""
-        return quote_once(name)
-
+    quote_once = available(staticmethod(quote_once))
     names_sql = available(staticmethod(names_sql))
     in_lines = available(staticmethod(in_lines))
-
-    @available
-    def properties_sql(self, properties: Mapping[str, Any]) -> str:
-        """Render table properties for a statement."""
-        return properties_sql(properties)
-
-    @available
-    def literal_sql(self, value: Any) -> str:
-        """Render a value for a statement."""
-        return literal(value)
-
-    @available
-    def expression_in(self, literal_sql: str) -> str:
-        """Return the text of what ``literal_sql`` has rendered, for a statement."""
-        return expression_in(literal_sql)
+    properties_sql = available(staticmethod(properties_sql))
+    literal_sql = available(staticmethod(literal))
+    expression_in = available(staticmethod(expression_in))
 
     @available
     def operations(self, context: Mapping[str, Any]) -> Any:
