@@ -34,7 +34,7 @@ _STAGING_MACROS = ("snapshot_staging_table", "snapshot_get_time")
 """The macros that add to the values of a snapshot's query after these have been checked."""
 
 _FORMATS_WITH_NTZ = ("delta", "iceberg")
-_TIMES = ("dbt_updated_at", "dbt_valid_from", "dbt_valid_to")
+TIMES = ("dbt_updated_at", "dbt_valid_from", "dbt_valid_to")
 
 
 class SnapshotEvolution:
@@ -207,6 +207,6 @@ def _times(
     fields: Iterable[StructField], columns: Mapping[str, str], data_type: type[DataType]
 ) -> list[str]:
     """Name the times of a snapshot's versions that have a type."""
-    times = {columns[key].lower() for key in _TIMES if key in columns}
+    times = {columns[key].lower() for key in TIMES if key in columns}
     found = (field for field in fields if isinstance(field.dataType, data_type))
     return [field.name for field in found if field.name.lower() in times]

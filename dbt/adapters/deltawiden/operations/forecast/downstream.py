@@ -7,6 +7,7 @@ that reads a changed table, with the types that its inputs would have then. No q
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
+from dbt.adapters.base.impl import BaseAdapter
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import (
@@ -42,11 +43,7 @@ from dbt.adapters.deltawiden.operations.forecast.node_graph import (
     node_path,
 )
 from dbt.adapters.deltawiden.operations.forecast.reader import CHECKED, Reader
-from dbt.adapters.deltawiden.operations.forecast.snapshot_output import (
-    hard_deletes,
-    own_columns,
-    snapshot_output,
-)
+from dbt.adapters.deltawiden.operations.forecast.snapshot_output import own_columns, snapshot_output
 from dbt.adapters.deltawiden.operations.forecast.stale_views import (
     ChangedTable,
     StaleForecast,
@@ -285,7 +282,7 @@ class Forecast:
 
         def decide(schema: StructType) -> Plan:
             written = snapshot_output(node, output, schema, self.reader.backend.query_schema)
-            own = own_columns(node), hard_deletes(node)
+            own = own_columns(node), BaseAdapter.get_hard_deletes_behavior(node["config"])
             return self.reader.snapshots.plan_schemas(Schemas(written, schema), table, spec, *own)
 
         return planned(self.reader.backend, node, TableChange(table, decide), spec)

@@ -7,9 +7,9 @@ from pyspark.sql.types import DataType, StructField, StructType
 
 from dbt.adapters.deltawiden.operations.selection import Node
 from dbt.adapters.deltawiden.sql.types import type_sql
+from dbt.adapters.deltawiden.writes.snapshots import TIMES
 
-_OWN_COLUMNS = ("dbt_valid_to", "dbt_valid_from", "dbt_scd_id", "dbt_updated_at", "dbt_is_deleted")
-_TIMES = ("dbt_valid_to", "dbt_valid_from", "dbt_updated_at")
+_OWN_COLUMNS = (*TIMES, "dbt_scd_id", "dbt_is_deleted")
 
 
 def own_columns(node: Node) -> Mapping[str, str]:
@@ -20,17 +20,6 @@ def own_columns(node: Node) -> Mapping[str, str]:
     """
     given: Mapping[str, Any] = node["config"].get("snapshot_meta_column_names") or {}
     return {name: str(given.get(name) or name) for name in _OWN_COLUMNS}
-
-
-def hard_deletes(node: Node) -> str:
-    """Return what a snapshot does about rows that its source has deleted.
-
-    Source:
-        https://docs.getdbt.com/reference/resource-configs/hard-deletes
-    """
-    config = node["config"]
-    older = "invalidate" if config.get("invalidate_hard_deletes") else "ignore"
-    return str(config.get("hard_deletes") or older)
 
 
 def snapshot_output(
@@ -54,7 +43,7 @@ def snapshot_output(
     found = [field.dataType for field in query.fields if field.name.lower() == updated_at]
     times: dict[str, DataType] = {}
     if config.get("strategy") in ("timestamp", "check") and found:
-        times = {columns[name].lower(): found[0] for name in _TIMES}
+        times = {columns[name].lower(): found[0] for name in TIMES}
         if current := config.get("dbt_valid_to_current"):
             end = f"coalesce(cast(null as {type_sql(found[0])}), {current})"
             times[columns["dbt_valid_to"].lower()] = query_schema(f"select {end}")[0].dataType
