@@ -60,7 +60,7 @@ def start_spark(start: SparkStart, log_file: Path | None = None) -> ClassArchive
         atexit.register(hide_in_file, log_file, os.fstat(log.fileno()))
         # The JVM keeps this file open for its output, which does not belong among dbt's.
         try:
-            if "PYSPARK_GATEWAY_PORT" in start.environment:
+            if start.is_submitted:
                 SparkContext(conf=_submitted_conf(start))
                 return None
             with announced("Spark is starting."), _found_jars(start) as found:

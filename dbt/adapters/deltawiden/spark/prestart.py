@@ -43,9 +43,6 @@ def prestart(start: SparkStart, keep_alive: int | None = None) -> None:
     """
     if keep_alive is not None:
         prestart_kept(start, keep_alive)
-    elif (
-        SparkContext._active_spark_context is None
-        and "PYSPARK_GATEWAY_PORT" not in start.environment  # started by spark-submit
-        and start.is_on_one_machine
-    ):
-        prestart_session(start)
+    elif SparkContext._active_spark_context is None and start.is_on_one_machine:
+        if not start.is_submitted:
+            prestart_session(start)

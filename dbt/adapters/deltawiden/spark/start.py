@@ -63,6 +63,11 @@ class SparkStart:
         return is_local(self.every["spark.master"])
 
     @property
+    def is_submitted(self) -> bool:
+        """Whether spark-submit has started a Spark for this process."""
+        return "PYSPARK_GATEWAY_PORT" in self.environment
+
+    @property
     def python(self) -> str | None:
         """The Python that functions run with. None on a cluster if the user names none.
 

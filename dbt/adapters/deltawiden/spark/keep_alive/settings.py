@@ -79,7 +79,7 @@ def check_can_be_kept(start: SparkStart) -> None:
             "cluster. Remove keep_alive, or use a Spark Connect server of the cluster: "
             "method: connect"
         )
-    if "PYSPARK_GATEWAY_PORT" in start.environment:
+    if start.is_submitted:
         raise DbtConfigError(
             "keep_alive starts a Spark of its own, and spark-submit has started one for this "
             "process. Remove keep_alive from the profile"
