@@ -100,6 +100,11 @@ class Policy:
         return self.on_schema_change is OnSchemaChange.SYNC_ALL_COLUMNS
 
 
+def stops_at_loss(config: Mapping[str, Any]) -> bool:
+    """Return whether a model stops at a value that its column does not store exactly."""
+    return config.get("on_lossy_write") in (None, OnLossyWrite.ERROR)
+
+
 def read_policy(config: Mapping[str, Any]) -> Policy:
     """Read the policy from a model's configuration. A key that is missing or None has its default.
 

@@ -10,7 +10,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.config.after_run import SKIP_VARIABLES, is_optimized, zorder_columns
 from dbt.adapters.deltawiden.config.model import DELTA, file_format_of
-from dbt.adapters.deltawiden.config.policy import OnLossyWrite
+from dbt.adapters.deltawiden.config.policy import stops_at_loss
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.conflicts import retry_same_commit
 from dbt.adapters.deltawiden.delta.relations import relation_sql
@@ -52,7 +52,7 @@ def optimize_after_run(
     columns = zorder_columns(config)
     statement = statements.optimize(relation_sql(table), names_sql(columns) if columns else "")
     try:
-        if config.get("on_lossy_write") in (None, OnLossyWrite.ERROR):
+        if stops_at_loss(config):
             require_moments_kept(backend, table.incorporate(is_delta=True))
         retry_same_commit(partial(backend.execute, statement))
     except MomentsMoved as error:

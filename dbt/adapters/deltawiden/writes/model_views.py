@@ -7,7 +7,7 @@ from typing import Any
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.deltawiden.config.policy import OnLossyWrite
+from dbt.adapters.deltawiden.config.policy import OnLossyWrite, stops_at_loss
 from dbt.adapters.deltawiden.sql.identifiers import parse_path, path_text
 from dbt.adapters.deltawiden.views.finder import ViewFinder, view_models
 from dbt.adapters.deltawiden.views.stale_views import changed_values_text, widened_text
@@ -40,7 +40,7 @@ class ModelViews:
 
         The data frame that the model returns is checked as well, and a warning is given for it.
         """
-        if config.get("on_lossy_write") in (None, OnLossyWrite.ERROR.value):
+        if stops_at_loss(config):
             self.text(query, OnLossyWrite.ERROR.value, {})
 
     def changing(self, query: str) -> str:

@@ -19,6 +19,7 @@ from dbt_common.exceptions import (
 )
 from pyspark.sql.types import StructType
 
+from dbt.adapters.deltawiden.config.policy import stops_at_loss
 from dbt.adapters.deltawiden.delta.relations import relation_path
 from dbt.adapters.deltawiden.operations.forecast.contracts import (
     ContractDifference,
@@ -333,7 +334,7 @@ class Forecast:
             is_run = is_run or bool(self._because(node, self._changed))
             if not is_run or unique_id in self._stopped or materialization(node) not in CHECKED:
                 continue
-            accepts_loss = node["config"].get("on_lossy_write") not in (None, "error")
+            accepts_loss = not stops_at_loss(node["config"])
             paths = map(without_session_catalog, self.graph.sources(node))
             read = [effect for path in paths for effect in views.get(folded(path), ())]
             kind = _KINDS.get(materialization(node), Kind.MODEL)
