@@ -43,6 +43,7 @@ def prestart(start: SparkStart, keep_alive: int | None = None) -> None:
     """
     if keep_alive is not None:
         prestart_kept(start, keep_alive)
-    elif SparkContext._active_spark_context is None and start.is_on_one_machine:
-        if not start.is_submitted:
-            prestart_session(start)
+        return
+    has_spark = start.is_submitted or SparkContext._active_spark_context is not None
+    if start.is_on_one_machine and not has_spark:
+        prestart_session(start)
