@@ -9,6 +9,10 @@ from pyspark.sql.types import DataType, StructField, StructType
 
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text, quote
 
+MAX_DECIMAL_PRECISION = 38
+"""The maximum number of digits of a Spark decimal,
+https://spark.apache.org/docs/latest/sql-ref-datatypes.html."""
+
 
 class UnknownType(ValueError):
     """A text is not, or may not be, a Spark type."""
@@ -170,7 +174,7 @@ def parse_type(text: str) -> DataType:
 def _parametrized(text: str, name: str, first: int, second: str | None) -> DataType | None:
     if name in ("decimal", "dec", "numeric"):
         scale = int(second or 0)
-        if not 1 <= first <= 38 or scale > first:
+        if not 1 <= first <= MAX_DECIMAL_PRECISION or scale > first:
             raise UnknownType(f"'{text}' is out of range: decimal(p,s) needs 1 <= p <= 38, s <= p")
         return spark.DecimalType(first, scale)
     if second is None and first >= 1:

@@ -5,12 +5,9 @@ from collections.abc import Iterator
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType
 
+from dbt.adapters.deltawiden.sql.types import MAX_DECIMAL_PRECISION
 from dbt.adapters.deltawiden.widening.rules import find_rule, manual_integer_digits
 from dbt.adapters.deltawiden.writing.store_assignment import INTEGER_BITS, store_assignment
-
-MAX_DECIMAL_PRECISION = 38
-"""The maximum number of digits of a Spark decimal,
-https://spark.apache.org/docs/latest/sql-ref-datatypes.html."""
 
 
 def common_type(source: DataType, column: DataType) -> DataType | None:

@@ -13,7 +13,7 @@ from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.identifiers import path_text
-from dbt.adapters.deltawiden.sql.types import contains
+from dbt.adapters.deltawiden.sql.types import MAX_DECIMAL_PRECISION, contains
 from dbt.adapters.deltawiden.widening.blockers import (
     drop_blockers,
     formats_with,
@@ -26,7 +26,6 @@ from dbt.adapters.deltawiden.widening.blockers import (
     type_change_blockers,
 )
 from dbt.adapters.deltawiden.widening.common_type import (
-    MAX_DECIMAL_PRECISION,
     common_decimal,
     common_type,
     is_decimal_number,
