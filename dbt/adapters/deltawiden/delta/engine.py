@@ -39,6 +39,8 @@ class Capability(Enum):
     COMPARE_PARTITION_VALUES = Engine(spark=(3, 5), delta=DELTA_4_3)
     # In older versions, the table property adds the preview of the table feature.
     STABLE_TYPE_WIDENING = Engine(spark=(3, 5), delta=DELTA_4_0)
+    # Older versions can't drop the table feature before the history has expired.
+    PROTECT_HISTORY = Engine(spark=(3, 5), delta=DELTA_4_0)
 
 
 def read_engine(fetch_rows: FetchRows, delta_version: str | None = None) -> Engine:

@@ -6,7 +6,7 @@ from pyspark.sql import types as spark
 from pyspark.sql.types import DataType, DateType, StructType, TimestampNTZType
 
 from dbt.adapters.deltawiden.config.policy import Policy
-from dbt.adapters.deltawiden.delta.engine import DELTA_3_2, DELTA_4_0, Capability
+from dbt.adapters.deltawiden.delta.engine import DELTA_3_2, Capability
 from dbt.adapters.deltawiden.delta.float_statistics import is_float_to_double
 from dbt.adapters.deltawiden.delta.protocol import (
     PREVIEW_FEATURE,
@@ -246,8 +246,9 @@ def _against_writer_compatibility(
 def _features_with(snapshot: TableSnapshot, widens: bool) -> Set[str]:
     """Return the table's features after the change."""
     features = snapshot.features
-    if widens and snapshot.engine.delta < DELTA_4_0 and TYPE_WIDENING_FEATURE not in features:
-        return features | {PREVIEW_FEATURE}  # This version of Delta enables the preview.
+    is_stable = snapshot.engine.can(Capability.STABLE_TYPE_WIDENING)
+    if widens and not is_stable and TYPE_WIDENING_FEATURE not in features:
+        return features | {PREVIEW_FEATURE}
     return features
 
 

@@ -12,7 +12,7 @@ from dbt_common.events.format import pluralize
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.delta.data_files import StaleFile
-from dbt.adapters.deltawiden.delta.engine import DELTA_4_0
+from dbt.adapters.deltawiden.delta.engine import Capability
 from dbt.adapters.deltawiden.delta.protocol import (
     CHECKPOINT_PROTECTION_FEATURE,
     TYPE_WIDENING_PROPERTY,
@@ -213,7 +213,8 @@ def _removes_changes_before(table: MaintainedTable, before: FeatureState, histor
         return True
     if not before.changes or not table.files.rewrites_single_files:
         return False
-    return history is not History.TRUNCATED and before.snapshot.engine.delta >= DELTA_4_0
+    protects = before.snapshot.engine.can(Capability.PROTECT_HISTORY)
+    return protects and history is not History.TRUNCATED
 
 
 def _check(table: MaintainedTable, before: FeatureState, after: FeatureState, work: _Drop) -> None:

@@ -3,7 +3,7 @@
 from contextlib import AbstractContextManager, nullcontext
 from enum import Enum
 
-from dbt.adapters.deltawiden.delta.engine import DELTA_4_0
+from dbt.adapters.deltawiden.delta.engine import Capability
 from dbt.adapters.deltawiden.delta.transaction_log import history_has_type_changes
 from dbt.adapters.deltawiden.operations.maintenance.feature_state import FeatureState
 from dbt.adapters.deltawiden.operations.maintenance.table import MaintainedTable
@@ -66,4 +66,4 @@ def _keeps_expired(state: FeatureState) -> bool:
     """Return whether the user wants to keep history that Delta would delete in a clean drop."""
     # Delta 3.3 can't protect history, and a drop there deletes the expired part in any case.
     kept = state.snapshot.properties.get(_CLEANUP, "true").lower() == "false"
-    return kept and state.snapshot.engine.delta >= DELTA_4_0
+    return kept and state.snapshot.engine.can(Capability.PROTECT_HISTORY)
