@@ -17,6 +17,7 @@ from dbt.adapters.deltawiden.spark.submit import settings_files, submitted_setti
 EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 CATALOG_SETTING = "spark.sql.catalog.spark_catalog"
 CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
+AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"
 AUTOMATIC_WIDENING = "spark.databricks.delta.typeWidening.allowAutomaticWidening"
 
 DECIMAL_FILTERS = "spark.sql.parquet.filterPushdown.decimal"

@@ -21,6 +21,7 @@ from dbt.adapters.deltawiden.config.strategies import (
 )
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_path
+from dbt.adapters.deltawiden.spark.settings import AUTO_MERGE
 from dbt.adapters.deltawiden.sql.identifiers import names_listed
 from dbt.adapters.deltawiden.sql.queries import analyse_with_types, mentions
 from dbt.adapters.deltawiden.widening import report
@@ -47,7 +48,6 @@ from dbt.adapters.deltawiden.writing.file_formats import checked_format_query
 from dbt.adapters.deltawiden.writing.merge import equal_keys, merge_conditions, merge_sql
 from dbt.adapters.deltawiden.writing.replacement import Batch, ReplaceWhere, has_no_offset_changes
 
-_AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"
 _NOT_A_FILTER = "does not support overwrite by expression"
 """Spark's message for a condition that it can't translate to a filter of the table's format."""
 
@@ -321,7 +321,7 @@ class IncrementalWrites:
         if not (write.existing.is_delta and write.leaves_casts):
             yield
             return
-        with self._backend.with_setting(_AUTO_MERGE, "false"):
+        with self._backend.with_setting(AUTO_MERGE, "false"):
             yield
 
     def _warnings(self, plan: Plan, policy: Policy) -> list[str]:

@@ -62,20 +62,20 @@ STORE_ASSIGNMENT_POLICY = "spark.sql.storeAssignmentPolicy"
 """The setting that decides which types Spark casts to the type of a column that it writes,
 https://spark.apache.org/docs/latest/configuration.html"""
 
-_NUMBERS = frozenset({"integer", "decimal", "floating"})
+NUMBERS = frozenset({"integer", "decimal", "floating"})
 _DATETIMES = frozenset({"date", "timestamp", "timestamp_ntz"})
-_IN_TABLES = _NUMBERS | _DATETIMES | {"boolean", "string", "binary", "variant"}
+_IN_TABLES = NUMBERS | _DATETIMES | {"boolean", "string", "binary", "variant"}
 
 # The kinds of column that accept each kind of value: Spark's casts under ANSI rules,
 # https://spark.apache.org/docs/latest/sql-ref-ansi-compliance.html#cast, regardless of
 # the store assignment policy. tests/conformance compares them with the engine.
 _ACCEPTED_BY: dict[str, frozenset[str]] = {
-    **dict.fromkeys(_NUMBERS, _NUMBERS | {"boolean", "timestamp", "string", "variant"}),
-    "boolean": _NUMBERS | {"boolean", "string", "variant"},
+    **dict.fromkeys(NUMBERS, NUMBERS | {"boolean", "timestamp", "string", "variant"}),
+    "boolean": NUMBERS | {"boolean", "string", "variant"},
     "string": _IN_TABLES,
     "binary": frozenset({"binary", "string", "variant"}),
     "date": _DATETIMES | {"string", "variant"},
-    "timestamp": _DATETIMES | _NUMBERS | {"string", "variant"},
+    "timestamp": _DATETIMES | NUMBERS | {"string", "variant"},
     "timestamp_ntz": _DATETIMES | {"string", "variant"},
     "interval": frozenset({"integer", "decimal", "string"}),
     "variant": _IN_TABLES,
@@ -92,7 +92,7 @@ _IN_RANGE = frozenset({("date", "timestamp"), ("date", "timestamp_ntz")})
 _EXACT = frozenset(
     {
         *((kind, "variant") for kind in _IN_TABLES),
-        *((kind, "string") for kind in _NUMBERS),
+        *((kind, "string") for kind in NUMBERS),
         *((kind, "string") for kind in ("boolean", "date", "timestamp_ntz", "interval")),
     }
 )
@@ -142,7 +142,7 @@ def store_assignment(source: DataType, column: DataType) -> StoreAssignment:
 
 
 def _is_exact(source: DataType, source_kind: str, column: DataType, column_kind: str) -> bool:
-    if source_kind in _NUMBERS and column_kind in _NUMBERS:
+    if source_kind in NUMBERS and column_kind in NUMBERS:
         return _holds_numbers(source, column)
     if isinstance(column, spark.CharType):
         return False  # A shorter text is padded with spaces.

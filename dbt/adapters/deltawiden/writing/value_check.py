@@ -22,7 +22,7 @@ from dbt.adapters.deltawiden.sql.raised_errors import (
 from dbt.adapters.deltawiden.sql.types import CONTAINERS, type_sql, type_text
 from dbt.adapters.deltawiden.warnings import warn_once
 from dbt.adapters.deltawiden.writing.partition_values import stored_condition
-from dbt.adapters.deltawiden.writing.store_assignment import INTEGER_BITS, kind_of
+from dbt.adapters.deltawiden.writing.store_assignment import INTEGER_BITS, NUMBERS, kind_of
 
 _SHOWN_CHARACTERS = 200
 _MAX_LONG = 2**63 - 1
@@ -30,8 +30,6 @@ _MAX_LONG = 2**63 - 1
 # The product of two decimals keeps all digits up to a precision of 38: here, 28 digits of a
 # fraction and the 9 digits of 2**27.
 _MAX_FRACTION_BITS = 27
-
-_NUMBERS = ("integer", "decimal", "floating")
 
 # Pairs of kinds in which only null is stored exactly.
 # - The stored value is of another kind: true is not 1, and 1 is not a moment.
@@ -41,11 +39,11 @@ _NUMBERS = ("integer", "decimal", "floating")
 # - Bytes need not be UTF-8, and a variant contains more than the value that a cast returns.
 _NEVER_EXACT = frozenset(
     {
-        *(("boolean", number) for number in _NUMBERS),
-        *((number, "boolean") for number in _NUMBERS),
-        *((number, "timestamp") for number in _NUMBERS),
-        *(("timestamp", number) for number in _NUMBERS),
-        *(("interval", number) for number in _NUMBERS),
+        *(("boolean", number) for number in NUMBERS),
+        *((number, "boolean") for number in NUMBERS),
+        *((number, "timestamp") for number in NUMBERS),
+        *(("timestamp", number) for number in NUMBERS),
+        *(("interval", number) for number in NUMBERS),
         *((zoneless, "timestamp") for zoneless in ("string", "timestamp_ntz")),
         *(("timestamp", zoneless) for zoneless in ("date", "string", "timestamp_ntz")),
         ("binary", "string"),

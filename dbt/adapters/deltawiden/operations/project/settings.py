@@ -10,20 +10,20 @@ from dbt.flags import get_flags
 from dbt.adapters.deltawiden.credentials import ANSI
 from dbt.adapters.deltawiden.operations.project.files import ProjectFiles, line_with
 from dbt.adapters.deltawiden.operations.project.finding import NOWHERE, Effect, Finding, Place
+from dbt.adapters.deltawiden.spark.settings import AUTO_MERGE
 from dbt.adapters.deltawiden.spark.unsafe_settings import (
     refused_settings,
     unsafe_effect,
     unsafe_settings,
 )
 
-_AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"
 _OVERRIDDEN = {
     ANSI: (
         "dbt-spark turns ANSI mode off, whatever the profile says. Here the profile decides, and a "
         "cast of a value that is not valid is an error instead of null",
         f'remove it, or set {ANSI}: "false"',
     ),
-    _AUTO_MERGE: (
+    AUTO_MERGE: (
         "dbt-spark's statements add columns to tables because of it. Here on_schema_change decides",
         "set on_schema_change: append_new_columns where tables have to get columns",
     ),
