@@ -7,8 +7,12 @@
 #}
 {% materialization incremental, adapter='deltawiden', supported_languages=['sql', 'python'] -%}
 
-  {%- set file_format = dbt_spark_validate_get_file_format(config.get('file_format', default='delta')) -%}
-  {%- do _deltawiden_strategy(config.get('incremental_strategy') or 'append', file_format) -%}
+  {%- set file_format = dbt_spark_validate_get_file_format(config.get('file_format')) -%}
+  {#- The adapter has checked the strategy. dbt-spark also knows which ones a SQL warehouse can't have. -#}
+  {%- set strategy = config.get('incremental_strategy') or 'append' -%}
+  {%- if strategy in ['append', 'merge', 'insert_overwrite', 'microbatch'] -%}
+    {%- do dbt_spark_validate_get_incremental_strategy(strategy, file_format) -%}
+  {%- endif -%}
   {%- set grant_config = config.get('grants') -%}
   {%- set existing_relation = load_relation(this) -%}
   {%- set full_refresh_mode = should_full_refresh() -%}
@@ -46,19 +50,6 @@
   {{ return({'relations': [target_relation]}) }}
 
 {%- endmaterialization %}
-
-
-{#- Check the strategy: it must be a valid one of dbt-spark's or ours, or the project must have a macro for it. -#}
-{% macro _deltawiden_strategy(strategy, file_format) %}
-  {%- set name = 'get_incremental_' ~ strategy | replace('+', '_') ~ '_sql' -%}
-  {#- dbt has macros for strategies that its adapters need not support. -#}
-  {%- set is_own = name in context and context[name].macro.package_name not in ['dbt', 'dbt_spark'] -%}
-  {%- if strategy in ['replace_where', 'delete+insert']
-      or (is_own and strategy not in ['append', 'merge', 'insert_overwrite', 'microbatch']) -%}
-    {% do return(strategy) %}
-  {%- endif -%}
-  {% do return(dbt_spark_validate_get_incremental_strategy(strategy, file_format)) %}
-{% endmacro %}
 
 
 {% macro _deltawiden_create_table(existing_relation, target_relation, file_format) %}
@@ -105,7 +96,7 @@
     {%- if write.is_custom and not write.is_empty -%}
       {{ _deltawiden_custom_sql(write) }}
     {%- elif write.is_merge_replaced and not write.is_empty -%}
-      {{ get_merge_sql(write.target, _deltawiden_rows(write, write.merged_query), config.get('unique_key'), write.merged_columns, _deltawiden_predicates()) }}
+      {{ get_merge_sql(write.target, _deltawiden_rows(write, write.merged_query), config.get('unique_key'), write.merged_columns, (write.spec.predicates | list) or none) }}
     {%- else -%}
       {{ write.statement }}
     {%- endif -%}
@@ -124,7 +115,7 @@
   {%- set dest_columns = adapter.get_columns_in_relation(write.target) | selectattr('name', 'in', names) | list -%}
   {{ adapter.get_incremental_strategy_macro(context, write.spec.strategy)({
     'target_relation': write.target, 'temp_relation': rows, 'unique_key': config.get('unique_key'),
-    'dest_columns': dest_columns, 'incremental_predicates': _deltawiden_predicates()}) }}
+    'dest_columns': dest_columns, 'incremental_predicates': (write.spec.predicates | list) or none}) }}
 {% endmacro %}
 
 
@@ -133,10 +124,4 @@
   {%- set rows = write.source.incorporate(path={'identifier': write.source.identifier ~ '_shaped'}) -%}
   {% do run_query(create_table_as(True, rows, query)) %}
   {% do return(rows) %}
-{% endmacro %}
-
-
-{% macro _deltawiden_predicates() %}
-  {%- set predicates = config.get('predicates', none) or config.get('incremental_predicates', none) -%}
-  {% do return([predicates] if predicates is string else predicates) %}
 {% endmacro %}
