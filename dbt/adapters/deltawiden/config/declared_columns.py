@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dbt.adapters.deltawiden.config.model import DELTA
 from dbt.adapters.deltawiden.delta.column_metadata import CURRENT_DEFAULT, GENERATION_EXPRESSION
 
 DEFAULTS_PROPERTY = "delta.feature.allowColumnDefaults"
@@ -114,7 +115,7 @@ def _problems(declaration: Declaration, file_format: str, has_session: bool) -> 
             "Create the table yourself before the first run, with the identity column. An "
             "incremental model then leaves the column to Delta if it does not select it."
         )
-    elif file_format != "delta":
+    elif file_format != DELTA:
         yield f"needs file_format: delta; got {file_format!r}."
     elif not has_session:
         yield (

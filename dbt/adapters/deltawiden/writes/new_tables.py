@@ -14,6 +14,7 @@ from dbt.adapters.deltawiden.config.declared_columns import (
     metadata,
     read_declarations,
 )
+from dbt.adapters.deltawiden.config.model import DELTA
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec, spec_of_run
 from dbt.adapters.deltawiden.config.validation import columns_named, invalid_configuration
 from dbt.adapters.deltawiden.delta.backends.explain import may_read_char
@@ -128,7 +129,7 @@ class NewTables:
         config, model = context["config"], context["model"]
         if not creates_table_by_batch(config, model):
             return query
-        if spec.file_format not in ("delta", "iceberg") and not spec.is_own:
+        if spec.file_format not in (DELTA, "iceberg") and not spec.is_own:
             require_partitions(spec)
         schema = self._backend.schema_to_check(query)
         return select_from(batch_checked_sql(schema, config, model), query)
@@ -139,7 +140,7 @@ class NewTables:
         if not columns or not is_text or spec.ignores_values:
             return query
         schema = self._backend.schema_to_check(query)
-        written = table.incorporate(is_delta=spec.file_format == "delta")
+        written = table.incorporate(is_delta=spec.file_format == DELTA)
         check = self._evolution.value_check(spec.name, written, schema, columns, spec.checks_values)
         if not spec.checks_values:
             fields = (f for f in schema.fields if check.has_to_check_partition(f.name, f.dataType))
@@ -159,10 +160,11 @@ class NewTables:
         schema = self._backend.query_schema_without_statement(query)
         if schema is None:
             return self._without_chars(query) if spec.checks_values else query
-        file_format = spec.file_format
-        written = table.incorporate(
-            is_delta=file_format == "delta", is_iceberg=file_format == "iceberg"
-        )
+        formats = {
+            "is_delta": spec.file_format == DELTA,
+            "is_iceberg": spec.file_format == "iceberg",
+        }
+        written = table.incorporate(**formats)
         check = self._evolution.value_check(spec.name, written, schema, frozenset())
         if not spec.checks_values:
             declared = with_char_types(schema, check.texts).fields
@@ -189,7 +191,7 @@ class NewTables:
         """Return the table properties without which a query can't replace an existing Delta table.
 
         Returns:
-            Properties that support table features. None if the schema would take a statement.
+            Properties that support table features; none if the schema would take a statement.
         """
         schema = self._backend.query_schema_without_statement(query)
         return feature_properties([schema]) if schema is not None else {}
