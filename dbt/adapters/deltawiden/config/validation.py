@@ -258,10 +258,8 @@ def warn_unchecked(config: Mapping[str, Any], name: str, writer: str) -> None:
         writer: what writes the node's rows. Empty if the values are checked.
     """
     if writer and not accepts_unchecked(config):
-        warn_once(
-            f"{unchecked_text(writer)}. Cast {CAST_OR_REFUSED}",
-            f"{name} (the first node with it in this run)",
-        )
+        text = ". ".join(unchecked_text(writer))
+        warn_once(text, f"{name} (the first node with it in this run)")
 
 
 def accepts_unchecked(config: Mapping[str, Any]) -> bool:
@@ -270,20 +268,15 @@ def accepts_unchecked(config: Mapping[str, Any]) -> bool:
     return accepts_loss or bool(config.get("store_assignment_policy"))
 
 
-CAST_OR_REFUSED = (
-    "the columns to the types of the table in the model itself, and set on_lossy_write: ignore in "
-    "its configuration. Or set store_assignment_policy: strict there: Spark then refuses such "
-    "casts, except integers in a float or double column."
-)
-"""What to do about values that are not checked, after the verb "cast"."""
-
-
-def unchecked_text(writer: str) -> str:
-    """Say that the values of a node are not checked."""
+def unchecked_text(writer: str) -> tuple[str, str]:
+    """Say that the values of a node are not checked, and what to do."""
     return (
         f"its rows are written by {writer}. dbt-deltawiden does not check these values, and "
         "widens no table for them: Spark casts a value to the type of its column, so that 1.2367 "
-        "is 1.24 in a decimal(8,2)"
+        "is 1.24 in a decimal(8,2)",
+        "Cast the columns to the types of the table in the model itself, and set on_lossy_write: "
+        "ignore in its configuration. Or set store_assignment_policy: strict there: Spark then "
+        "refuses such casts, except integers in a float or double column.",
     )
 
 

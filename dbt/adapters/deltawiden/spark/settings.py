@@ -46,11 +46,6 @@ _ICEBERG_CATALOGS = frozenset(
 )
 _CATALOG_SETTING = re.compile(r"spark\.sql\.catalog\.[^.]+")
 
-# Spark makes no secret for the other local master, local-cluster, which is only for Spark's tests:
-# https://github.com/apache/spark/blob/v4.0.0/core/src/main/scala/org/apache/spark/SecurityManager.scala
-# (initializeAuth)
-_IN_ONE_PROCESS = re.compile(r"local(\[[^\]]*\])?")
-
 _CLASS_PATH_SETTINGS = ("spark.jars", "spark.driver.extraClassPath", "spark.submit.pyFiles")
 _DELTA_PACKAGE = re.compile(r"io\.delta:delta-(spark|core)[_:]")
 _DELTA_JAR = re.compile(r"delta-spark[\w.]*-\d")
@@ -92,7 +87,7 @@ def bundled_jars_dir(environment: Mapping[str, str]) -> Path:
 
 
 def is_local(master: str) -> bool:
-    """Return whether a value of ``spark.master`` means that Spark runs in a single process."""
+    """Return whether a value of ``spark.master`` means that Spark runs on this machine alone."""
     return master.startswith("local")
 
 
@@ -188,8 +183,10 @@ def _one_machine(master: str) -> dict[str, str]:
     parallelism = str(max(cores(), 2))
     return {
         # Every user of the machine can reach a port of 127.0.0.1, and Spark's RPC obeys everybody.
-        # With a secret, which Spark makes for itself, it answers its own process alone.
-        "spark.authenticate": "true" if _IN_ONE_PROCESS.fullmatch(master) else "false",
+        # With a secret, which Spark makes for itself, it answers its own process alone. Spark makes
+        # none for local-cluster, which is only for its tests (``SecurityManager.initializeAuth``):
+        # https://github.com/apache/spark/blob/v4.0.0/core/src/main/scala/org/apache/spark/SecurityManager.scala
+        "spark.authenticate": "false" if master.startswith("local-cluster") else "true",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.memory": _driver_memory(),

@@ -59,7 +59,7 @@ class SparkStart:
 
     @property
     def is_on_one_machine(self) -> bool:
-        """Whether Spark runs in a single process."""
+        """Whether Spark runs on this machine alone."""
         return is_local(self.every["spark.master"])
 
     @property

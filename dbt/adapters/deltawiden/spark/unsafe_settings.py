@@ -159,7 +159,7 @@ def check_statement(sql: str) -> None:
             f"that models produce: {setting.why}. Remove the statement, or use {setting.remedy}"
         )
     if unsafe := unsafe_settings(given):
-        warn_once(unsafe_text(unsafe, "by a statement"))
+        warn_once(". ".join(unsafe_text(unsafe, "by a statement")))
 
 
 # dbt's comment can also come after the statement.
@@ -201,7 +201,7 @@ def warn_of_filters(given: Mapping[str, str]) -> None:
     """Warn once in an invocation if the user sets a setting of filters to another value."""
     unsafe = unsafe_settings(given)
     if unsafe:
-        warn_once(unsafe_text(unsafe))
+        warn_once(". ".join(unsafe_text(unsafe)))
 
 
 def unsafe_settings(given: Mapping[str, str]) -> dict[str, str]:
@@ -213,23 +213,19 @@ def unsafe_settings(given: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-_WHERE = "in the profile's server_side_parameters, PYSPARK_SUBMIT_ARGS or spark-defaults.conf"
-
-
-def unsafe_text(unsafe: Mapping[str, str], where: str = _WHERE) -> str:
+def unsafe_text(
+    unsafe: Mapping[str, str],
+    where: str = "in the profile's server_side_parameters, PYSPARK_SUBMIT_ARGS or "
+    "spark-defaults.conf",
+) -> tuple[str, str]:
     """Say what such settings do, and what to do about them."""
-    values = " and ".join(f"{key}={SAFE_SETTINGS[key]}" for key in unsafe)
-    remedy = f"Remove the setting. dbt-deltawiden then uses {values}"
-    return f"{unsafe_effect(unsafe, where)}. {remedy}"
-
-
-def unsafe_effect(unsafe: Mapping[str, str], where: str = _WHERE) -> str:
-    """Say what such settings do."""
     found = " and ".join(f"{key} is {value}" for key, value in unsafe.items())
     missed = ["on a column that was widened"] if unsafe.keys() & SAFE_READS.keys() else []
     missed += ["with microseconds on an ORC table"] if ORC_FILTERS in unsafe else []
     return (
         f"{found}, set {where}. With this setting, a filter {' or '.join(missed)} can miss rows "
         "without an error: in models, tests, snapshots, and in the statements that delete, update "
-        "or replace rows"
+        "or replace rows",
+        "Remove the setting. dbt-deltawiden then uses "
+        f"{' and '.join(f'{key}={SAFE_SETTINGS[key]}' for key in unsafe)}",
     )

@@ -12,7 +12,6 @@ from dbt.adapters.deltawiden.config.project_macros import (
 )
 from dbt.adapters.deltawiden.config.strategies import has_own_macro
 from dbt.adapters.deltawiden.config.validation import (
-    CAST_OR_REFUSED,
     accepts_unchecked,
     configuration_problems,
     unchecked_text,
@@ -52,9 +51,10 @@ def find_problems(
     materialized = str(config.get("materialized"))
     writer = writer_of_project(*macros, adapter.type(), materialized)
     if writer and not accepts_unchecked(config):
-        place = files.of_node(node, materialized)
-        kind, text = "a write that is not checked", f"{full_name(node)}: {unchecked_text(writer)}"
-        yield Finding(kind, Effect.UNCHECKED, place, text, f"cast {CAST_OR_REFUSED}")
+        text, do = unchecked_text(writer)
+        place, do = files.of_node(node, materialized), f"{do[0].lower()}{do[1:]}"
+        kind, text = "a write that is not checked", f"{full_name(node)}: {text}"
+        yield Finding(kind, Effect.UNCHECKED, place, text, do)
 
 
 def find_macros(

@@ -13,8 +13,8 @@ from dbt.adapters.deltawiden.operations.project.finding import NOWHERE, Effect, 
 from dbt.adapters.deltawiden.spark.settings import AUTO_MERGE
 from dbt.adapters.deltawiden.spark.unsafe_settings import (
     refused_settings,
-    unsafe_effect,
     unsafe_settings,
+    unsafe_text,
 )
 
 _OVERRIDDEN = {
@@ -51,7 +51,7 @@ def find_settings(credentials: Any) -> Iterator[Finding]:
         text = f"{setting.name} is {value}: {setting.why}"
         yield _finding(setting.name, Effect.STOPS, text, f"use {setting.remedy}")
     for name, value in unsafe_settings(given).items():
-        text = unsafe_effect({name: value})
+        text, _ = unsafe_text({name: value})
         yield _finding(name, Effect.CHANGES, text, "remove the setting")
     for name, (why, do) in _OVERRIDDEN.items():
         if str(given.get(name, "")).strip().lower() == "true":
