@@ -19,12 +19,7 @@ from dbt_common.exceptions import DbtDatabaseError
 from dbt.adapters.deltawiden import docs_catalog
 from dbt.adapters.deltawiden.capabilities import CAPABILITIES
 from dbt.adapters.deltawiden.column import DeltaWidenColumn
-from dbt.adapters.deltawiden.config.model import (
-    DELTA,
-    DeltaWidenConfig,
-    file_format_of,
-    use_format_of,
-)
+from dbt.adapters.deltawiden.config.model import DeltaWidenConfig, file_format_of, use_format_of
 from dbt.adapters.deltawiden.config.project_macros import writer_of_project
 from dbt.adapters.deltawiden.config.strategies import STRATEGIES, has_own_macro
 from dbt.adapters.deltawiden.config.validation import (
@@ -123,7 +118,7 @@ class DeltaWidenAdapter(ListingAdapter):
         if config.get("file_format") or config.model.resource_type != "test":
             config.model.config["file_format"] = file_format_of(config)
         is_table = config.get("materialized") in ("table", "incremental", "snapshot", "seed")
-        if is_table and config.get("file_format") == DELTA:
+        if is_table and config.get("file_format") == DeltaWidenConfig.file_format:
             check_has_delta()
         if getattr(config.model, "previous_batch_results", None):
             # After --full-refresh, the retried batches would replace those that had succeeded.
@@ -302,7 +297,7 @@ class DeltaWidenAdapter(ListingAdapter):
         """Return the name of the temporary view of a model's rows, or of its data frame."""
         return views.python_view(model) if of_data_frame else views.session_view(model)
 
-    @available.parse(lambda *_: DELTA)
+    @available.parse(lambda *_: DeltaWidenConfig.file_format)
     def use_format_of(self, config: Any, table: SparkRelation) -> str:
         """Let a model have the format of the table that it has: ``use_format_of``."""
         return use_format_of(config.model.config, table)

@@ -20,7 +20,7 @@ def file_format_of(config: Mapping[str, Any]) -> str:
 def use_format_of(config: MutableMapping[str, Any], table: SparkRelation) -> str:
     """Let a model have the format of the table that it has, if that is known, and return it."""
     # The text of a table's description can have a comment with such a line.
-    flags = {"delta": table.is_delta, "iceberg": table.is_iceberg, "hudi": table.is_hudi}
+    flags = {DELTA: table.is_delta, "iceberg": table.is_iceberg, "hudi": table.is_hudi}
     found = next((name for name, is_it in flags.items() if is_it), provider(table))
     if found != UNKNOWN_FORMAT:
         config["file_format"] = found
@@ -31,7 +31,7 @@ def use_format_of(config: MutableMapping[str, Any], table: SparkRelation) -> str
 class DeltaWidenConfig(SparkConfig):
     """The model configuration of this adapter, in addition to dbt-spark's."""
 
-    file_format: str = "delta"
+    file_format: str = DELTA
     type_widening: bool | None = None
     type_widening_compatible_with: list[str] | None = None
     on_lossy_write: str | None = None

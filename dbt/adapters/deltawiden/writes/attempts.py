@@ -93,10 +93,6 @@ class WidensItsOwnInput(DbtRuntimeError):
         )
 
 
-def _widened_further(made: TypeChange, more: TypeChange) -> bool:
-    return made.path == more.path and made.to_type == more.from_type
-
-
 def _done(plan: Plan, error: BaseException) -> Sequence[Step]:
     """Return the steps before the write that an attempt has done, and not taken back."""
     return error.done if isinstance(error, SchemaChangeFailed) else plan.before
@@ -160,7 +156,7 @@ class Attempts:
             (made, more)
             for made in self.changes
             for more in plan.changes
-            if _widened_further(made, more)
+            if (made.path, made.to_type) == (more.path, more.from_type)
         ]
         if grown:
             raise WidensItsOwnInput(plan.table, grown)

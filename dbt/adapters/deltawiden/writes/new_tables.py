@@ -160,11 +160,8 @@ class NewTables:
         schema = self._backend.query_schema_without_statement(query)
         if schema is None:
             return self._without_chars(query) if spec.checks_values else query
-        formats = {
-            "is_delta": spec.file_format == DELTA,
-            "is_iceberg": spec.file_format == "iceberg",
-        }
-        written = table.incorporate(**formats)
+        is_delta, is_iceberg = (spec.file_format == name for name in (DELTA, "iceberg"))
+        written = table.incorporate(is_delta=is_delta, is_iceberg=is_iceberg)
         check = self._evolution.value_check(spec.name, written, schema, frozenset())
         if not spec.checks_values:
             declared = with_char_types(schema, check.texts).fields

@@ -22,21 +22,15 @@ from pyspark.sql.types import DataType
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite
 from dbt.adapters.deltawiden.config.validation import read_model_policy
 from dbt.adapters.deltawiden.sql.identifiers import quote, quote_once
-from dbt.adapters.deltawiden.sql.types import (
-    MAX_DECIMAL_PRECISION,
-    UnknownType,
-    nearest_float,
-    parse_type,
-    type_text,
-)
+from dbt.adapters.deltawiden.sql.types import MAX_DECIMAL_PRECISION as _MOST_DIGITS
+from dbt.adapters.deltawiden.sql.types import UnknownType, nearest_float, parse_type, type_text
 from dbt.adapters.deltawiden.warnings import warn_once
 from dbt.adapters.deltawiden.writing.replacement import has_no_offset_changes
 from dbt.adapters.deltawiden.writing.store_assignment import INTEGER_BITS
 
 _MOST_SHOWN = 10
-_MOST_OFFSET = (
-    18 * 60
-)  # minutes, https://docs.oracle.com/javase/8/docs/api/java/time/ZoneOffset.html
+# In minutes, https://docs.oracle.com/javase/8/docs/api/java/time/ZoneOffset.html.
+_MOST_OFFSET = 18 * 60
 _MOST_ADJUSTED = 400  # The largest double has fewer digits.
 
 # The time zone in which Spark reads a timestamp without a time zone, and the type that `timestamp`
@@ -158,7 +152,7 @@ def _decimals(texts: Sequence[str]) -> Iterator[DataType]:
     numbers = [Decimal(text) for text in stripped]
     scale = max((max(0, -int(number.as_tuple().exponent)) for number in numbers), default=0)
     whole = max((max(0, number.adjusted() + 1) for number in numbers), default=0)
-    if 0 < whole + scale <= MAX_DECIMAL_PRECISION:
+    if 0 < whole + scale <= _MOST_DIGITS:
         yield spark.DecimalType(whole + scale, scale)
 
 

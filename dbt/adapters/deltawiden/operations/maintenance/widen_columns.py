@@ -5,7 +5,6 @@ from contextlib import suppress
 
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtBaseException
-from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.config.policy import read_rewrite_limit
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
@@ -43,14 +42,13 @@ def widen_columns(
 
     def widen(table: SparkRelation) -> OperationResult:
         if dry_run:
-            plan = _plan(backend, table, columns, backend.table_schema(table))
+            plan = _plan(backend, table, columns)
             return _result(plan, plan.changes, plan.steps, dry_run)
 
         def widen_once(attempts: Attempts) -> None:
-            schema = backend.table_schema(table)
-            plan = _plan(backend, table, columns, schema)
+            plan = _plan(backend, table, columns)
             if plan.copies_rows:
-                require_moments_kept(backend, table, schema)
+                require_moments_kept(backend, table)
             attempts.record_plan(plan)
             evolution.change_table(plan, table, _NAME)
 
@@ -78,9 +76,8 @@ def _show_filters(backend: SqlBackend, table: SparkRelation, changes: Iterable[T
         log_progress(f"{relation_sql(table)}: {misread_text(relation_sql(table), left)}")
 
 
-def _plan(
-    backend: SqlBackend, table: SparkRelation, columns: Mapping[str, str], schema: StructType
-) -> Plan:
+def _plan(backend: SqlBackend, table: SparkRelation, columns: Mapping[str, str]) -> Plan:
+    schema = backend.table_schema(table)
     try:
         requested = read_request(columns, schema)
     except InvalidRequest as error:
