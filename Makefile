@@ -165,7 +165,7 @@ bench: $(INSTALLED)  ## This adapter compared with other programs; writes docs/b
 
 # To grow is a decision: it raises these numbers.
 PYTHON_LINES := 29959
-SQL_LINES := 1189
+SQL_LINES := 1174
 MODULE_LINES := 400
 
 .PHONY: weight

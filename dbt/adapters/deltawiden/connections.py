@@ -178,7 +178,7 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
     def execute(
         self, sql: str, auto_begin: bool = False, fetch: bool = False, limit: int | None = None
     ) -> tuple[AdapterResponse, agate.Table]:
-        """Run a statement, also a query whose rows are not read: a hook can be one that fails."""
+        """Run a statement, even a query that nobody reads: a hook can be meant to fail."""
         result: tuple[AdapterResponse, agate.Table] = super().execute(sql, auto_begin, fetch, limit)
         handle = self.get_thread_connection().handle
         if not fetch and isinstance(handle, SessionConnection) and reads_only(sql):

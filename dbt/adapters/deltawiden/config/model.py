@@ -19,7 +19,7 @@ def file_format_of(config: Mapping[str, Any]) -> str:
 
 def use_format_of(config: MutableMapping[str, Any], table: SparkRelation) -> str:
     """Let a model have the format of the table that it has, if that is known, and return it."""
-    # The text of a table's description can have a comment with such a line.
+    # Before its description, in which a comment can have a line like the one with its format.
     flags = {DELTA: table.is_delta, "iceberg": table.is_iceberg, "hudi": table.is_hudi}
     found = next((name for name, is_it in flags.items() if is_it), provider(table))
     if found != UNKNOWN_FORMAT:

@@ -1,4 +1,4 @@
-"""What a model's configuration says about the writes to its table, read and checked once."""
+"""What a model's configuration says about the writes to its table, read from it and checked."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -43,8 +43,8 @@ class ModelSpec:
         defaults: the default values that an enforced contract declares, by column in lower case.
         event_time: the column by which a row of a microbatch model is in a batch.
         batch_size: what the batches of a microbatch model are, for example hours.
-        is_own: whether a macro of the project makes the statement, or the MERGE. What it needs is
-            not known.
+        is_written_by_project: whether a macro of the project makes the statement, or the MERGE.
+            What it needs is not known.
     """
 
     name: str
@@ -65,7 +65,7 @@ class ModelSpec:
     defaults: Mapping[str, str] = field(default_factory=dict)
     event_time: str = ""
     batch_size: str = ""
-    is_own: bool = False
+    is_written_by_project: bool = False
 
     @property
     def checks_values(self) -> bool:
@@ -116,4 +116,5 @@ def spec_of_run(context: Mapping[str, Any]) -> ModelSpec:
     """Return what the configuration says of the model that a context of dbt's macros is for."""
     config = context["config"]
     spec = read_model_spec(config, config.model.name, context["model"]["columns"])
-    return replace(spec, is_own=is_own_strategy(partial(is_replaced, context), spec.strategy))
+    is_own = is_own_strategy(partial(is_replaced, context), spec.strategy)
+    return replace(spec, is_written_by_project=is_own)

@@ -90,7 +90,7 @@ class Commit:
     @property
     def _is_rewrite(self) -> bool:
         """Whether this adapter made it to rewrite rows, without a change of a value."""
-        # A run can also rewrite files, by the transaction that an operation makes in a session.
+        # In a session, runs and operations rewrite files in a transaction with this name.
         is_rewrite = self.operation == "Manual Update"
         return bool(self.tag) and (is_rewrite or self.tag.get("changed_by") in _REWRITING)
 

@@ -1,1 +1,1 @@
-"""Maintain existing tables. Each module is an operation that ``dbt run-operation`` runs."""
+"""The operations that ``dbt run-operation`` runs. Most of them have a module in a folder here."""

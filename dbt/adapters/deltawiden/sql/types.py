@@ -9,9 +9,7 @@ from pyspark.sql.types import DataType, StructField, StructType
 
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text, quote
 
-MAX_DECIMAL_PRECISION = 38
-"""The maximum number of digits of a Spark decimal,
-https://spark.apache.org/docs/latest/sql-ref-datatypes.html."""
+MAX_DECIMAL_PRECISION = 38  # https://spark.apache.org/docs/latest/sql-ref-datatypes.html
 
 
 class UnknownType(ValueError):

@@ -1,1 +1,1 @@
-"""What happens before and after a write."""
+"""The writes of models, snapshots and seeds, and what happens before and after them."""

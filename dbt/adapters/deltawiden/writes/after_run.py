@@ -28,7 +28,7 @@ class OptimizeFailed(DbtRuntimeError):
         super().__init__(
             f"The rows of {table} are written and committed. OPTIMIZE, which the model's "
             f"configuration asks for, failed after that: {statement}\n{error.msg}\n"
-            "Do not repeat the run for the rows' sake: an `append` model would write them twice. "
+            "The rows are already written: a second run of an `append` model would repeat them. "
             "Correct the configuration, or run `dbt run-operation optimize` later."
         )
 

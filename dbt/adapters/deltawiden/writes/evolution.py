@@ -163,7 +163,7 @@ class TableEvolution:
                 strategy can't be rendered for the columns of the table.
             DbtDatabaseError: an ``update set`` of its MERGE is not valid.
         """
-        if not (spec.is_own or table.is_delta):
+        if not (spec.is_written_by_project or table.is_delta):
             _check_format(spec, table)
         keys = columns_named(spec.unique_key)
         stored = renamed_schema(spec.renames, schemas.table)
@@ -173,12 +173,13 @@ class TableEvolution:
         if spec.strategy in (MERGE, DELETE_INSERT):
             plan = require_not_refused(plan.refusing(refused_keys(plan.write)))
             _check_unique_key(plan, spec.unique_key)
-        if spec.strategy == MICROBATCH and not spec.is_own:
+        if spec.strategy == MICROBATCH and not spec.is_written_by_project:
             event_time_column(plan.write.columns, spec.event_time, spec.batch_size == "hour")
-        if spec.strategy == MERGE and not spec.is_own:
+        if spec.strategy == MERGE and not spec.is_written_by_project:
             updated_columns(spec, plan.write)
             after = schema_at_write(stored, plan.changes, plan.new) if plan.before else None
             clauses = checked_clauses(self._backend, self.value_check, spec, table, stored, after)
+            # The steps can change what the clauses are checked against, so they are checked again.
             plan = replace(plan, clauses=None if plan.before else clauses)
         if query:
             self._refuse_self_reference(plan, table, query)

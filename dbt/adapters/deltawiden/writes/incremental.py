@@ -90,7 +90,7 @@ class IncrementalWrites:
         """
 
         spec = spec_of_run(context)
-        replaces_rows = spec.is_own or existing.is_delta or existing.is_iceberg
+        replaces_rows = spec.is_written_by_project or existing.is_delta or existing.is_iceberg
         if spec.strategy == MICROBATCH and not replaces_rows:
             # No other batch may write after the check of ``refuse_shared_partitions``.
             self._turns[target.render()].collided()
@@ -141,7 +141,7 @@ class IncrementalWrites:
             plan = self._snapshots.plan(query, target, spec, config, columns, hard_deletes)
             attempts.record_plan(plan)
             self._change_table(context, spec, plan, target)
-            # Also of those that another run has made since dbt compared the columns.
+            # Another run can also have renamed columns since dbt compared them.
             run_write(plan, bool(spec.renames))
 
         self._write(context, spec, target, write_once, Attempts())
@@ -228,9 +228,9 @@ class IncrementalWrites:
             source=source,
             existing=existing,
             target=target,
-            is_custom=spec.is_own and spec.strategy != MERGE,
+            is_custom=spec.is_written_by_project and spec.strategy != MERGE,
             is_empty=getattr(context["flags"], "EMPTY", False) and _may_remove_rows(spec),
-            is_merge_replaced=spec.is_own and spec.strategy == MERGE,
+            is_merge_replaced=spec.is_written_by_project and spec.strategy == MERGE,
         )
         if not write.is_custom:
             write = replace(write, replaced=self._replaced(context, write))
@@ -261,10 +261,8 @@ class IncrementalWrites:
         path = relation_path(table)
         if renamed is schema or not mentions(query, path):
             return None
-        renamed_query, produced = analyse_with_types(
-            query, {path: renamed}, self._backend.query_schema
-        )
-        self._views.check(context, renamed_query)
+        analysed, produced = analyse_with_types(query, {path: renamed}, self._backend.query_schema)
+        self._views.check(context, analysed)
         plan = self._evolution.plan_incremental(Schemas(produced, schema), table, spec, query)
         # The contract, for example, is checked before the other steps.
         plan = plan.renames_alone
@@ -352,8 +350,9 @@ def _run(write: ModelWrite, run_write: Callable[[ModelWrite], Any]) -> None:
 
 def _may_remove_rows(spec: ModelSpec) -> bool:
     """Return whether a write without rows could remove rows of the table."""
-    replaces = spec.is_own or spec.strategy in (INSERT_OVERWRITE, MICROBATCH, REPLACE_WHERE)
-    return replaces or bool(spec.merge_clauses.not_matched_by_source_action)
+    if spec.is_written_by_project or spec.merge_clauses.not_matched_by_source_action:
+        return True
+    return spec.strategy in (INSERT_OVERWRITE, MICROBATCH, REPLACE_WHERE)
 
 
 def _match_keys(context: Context, spec: ModelSpec) -> Callable[[str, str], str]:

@@ -129,7 +129,7 @@ class NewTables:
         config, model = context["config"], context["model"]
         if not creates_table_by_batch(config, model):
             return query
-        if spec.file_format not in (DELTA, "iceberg") and not spec.is_own:
+        if spec.file_format not in (DELTA, "iceberg") and not spec.is_written_by_project:
             require_partitions(spec)
         schema = self._backend.schema_to_check(query)
         return select_from(batch_checked_sql(schema, config, model), query)

@@ -13,5 +13,5 @@ _BY_METHOD: dict[str, type[SqlBackend]] = {"session": JvmBackend, "connect": Con
 def choose_backend(
     method: str, execute: Execute, handle: Callable[[], Any], delta_version: str | None
 ) -> SqlBackend:
-    """Choose the backend for a profile. No other code checks how dbt connects to Spark."""
+    """Choose the backend for the way in which a profile connects to Spark."""
     return _BY_METHOD.get(method, SqlBackend)(execute, handle, delta_version)

@@ -145,8 +145,7 @@ class Repairer:
         updated: list[int | None] = []
 
         def change_once(attempts: Attempts) -> None:
-            schema = backend.table_schema(rows.table)
-            plan = choice.plan(schema)
+            plan = choice.plan(schema := backend.table_schema(rows.table))
             require_moments_kept(backend, rows.table, schema)
             attempts.record_plan(plan)
             self.evolution.change_table(plan, rows.table, self.operation)

@@ -76,7 +76,7 @@ class Reader:
     def spec(self, node: Node) -> ModelSpec:
         """Return what a node's configuration says about its writes."""
         spec = read_model_spec(node["config"], full_name(node), node.get("columns"))
-        return replace(spec, is_own=self.is_own(spec.strategy))
+        return replace(spec, is_written_by_project=self.is_own(spec.strategy))
 
     def stored_schema(self, relation: BaseRelation) -> StructType | None:
         """Return the schema of a relation. None for a view whose query is not valid any more."""
@@ -94,8 +94,7 @@ class Reader:
         spec = self.spec(node)
 
         def decide(schema: StructType) -> Plan:
-            schemas = Schemas(output, schema)
-            return self.evolution.plan_incremental(schemas, table, spec, query)
+            return self.evolution.plan_incremental(Schemas(output, schema), table, spec, query)
 
         return planned(self.backend, node, TableChange(table, decide), spec)
 

@@ -75,7 +75,7 @@ class KeptSpark:
 
 
 def identities(folders: Iterable[str]) -> dict[str, list[int]]:
-    """Return what only this folder has, for each of the paths that exists."""
+    """Return the device and inode of each folder that exists. No other folder has these two."""
     found = {}
     for folder in folders:
         with contextlib.suppress(OSError):
