@@ -20,7 +20,9 @@ GROUP = 40
 MODEL = """
 {{{{ config(materialized='incremental', on_schema_change='{mode}', type_widening=true,
            {config}) }}}}
-select * from {{{{ source('made', 'narrow' if var('step') == 1 else 'wide') }}}}
+select *,
+  case when id <> {{{{ 0 if var('step') == 1 else 2 }}}} then named_struct('x', 1L) end as made
+from {{{{ source('made', 'narrow' if var('step') == 1 else 'wide') }}}}
 """
 STRATEGIES = {
     "append": "incremental_strategy='append'",
@@ -61,6 +63,10 @@ TEXTS = """id,text,path,number,day,at,large
 """
 
 
+KEPT = 4
+"""The row of another partition, which ``replace_where`` does not select."""
+
+
 def _row(number: int, wide: bool) -> str:
     """Return a row with a column of each type, and in each position."""
     byte, int_, float_ = ("int", "bigint", "double") if wide else ("tinyint", "int", "float")
@@ -68,7 +74,7 @@ def _row(number: int, wide: bool) -> str:
     day = "timestamp_ntz" if wide else "date"
     values = {
         "id": f"cast({number} as bigint)",
-        "part": "1",
+        "part": "2" if number == KEPT else "1",
         "byte": f"cast(-128 as {byte})",
         "short": "cast(32767 as smallint)",
         "int": f"cast(2147483647 as {int_})",
@@ -135,7 +141,7 @@ class TestEverySetting:
 
     @pytest.fixture(scope="class", autouse=True)
     def _sources(self, project, reader: SparkSession, spark: SparkSession) -> Iterator[None]:
-        for name, ids in (("narrow", (1, 2)), ("wide", (2, 3))):
+        for name, ids in (("narrow", (1, 2, KEPT)), ("wide", (2, 3))):
             rows = " union all ".join(_row(number, name == "wide") for number in ids)
             table = f"{project.test_schema}.{name}"
             reader.sql(f"create table {table} using delta as {rows}")

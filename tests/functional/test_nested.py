@@ -18,6 +18,9 @@ from tests.functional.cells import (
 )
 from tests.functional.operate import document
 from tests.functional.support import dbt, needs_delta_4
+from tests.small import settings_of
+
+AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"
 
 
 def struct(**fields: str) -> str:
@@ -143,6 +146,63 @@ class TestReorderedFieldsThatWiden(DecisionTable):
         name = cell(mode, strategy)
         assert runs.second.status(name) == "success", runs.second.message(name)
         assert texts(table(name), "s")[1] == (2, '{"s":{"a":11,"b":22}}')
+
+
+NO_STRUCT = "case when id > 1 then named_struct('a', 1L) end"
+NULLS = f"""
+{{{{ config(materialized='incremental', CONFIG) }}}}
+{{% if is_incremental() %}}
+select id, null as note, {NO_STRUCT} as s, array({NO_STRUCT}) as items, map(1, {NO_STRUCT}) as m
+from values (1), (2) as v(id)
+{{% else %}}
+select 1L as id, 'a' as note, named_struct('a', 1L) as s, array(named_struct('a', 1L)) as items,
+  map(1, named_struct('a', 1L)) as m
+{{% endif %}}
+"""
+INSERTS = {
+    "appended": "incremental_strategy='append'",
+    "overwritten": "incremental_strategy='insert_overwrite'",
+    "replaced": "incremental_strategy='replace_where', incremental_predicates='id > 0'",
+}
+MERGED = """
+{{ config(materialized='incremental', incremental_strategy='merge', unique_key='id') }}
+{% if is_incremental() %}
+select id, cast(null as struct<a: int, b: struct<c: int>>) as s from values (1), (2) as v(id)
+{% else %} select 1 as id, named_struct('a', 1, 'b', named_struct('c', 1)) as s {% endif %}
+"""
+# By default, Delta 4.1 and newer keep null structs.
+FILLS_NULLS = {
+    f"spark.databricks.delta.{statement}.preserveNullSourceStructs": "false"
+    for statement in ("insert", "merge")
+}
+
+
+class TestNullStructs:
+    """Delta can store a struct of nulls in place of a null struct."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        inserts = {f"{n}.sql": NULLS.replace("CONFIG", config) for n, config in INSERTS.items()}
+        return {**inserts, "merged.sql": MERGED}
+
+    @pytest.fixture(scope="class")
+    def second(self, project, spark):
+        dbt("run")
+        with settings_of(spark, FILLS_NULLS):
+            yield dbt("run", "--select", *INSERTS)
+
+    @pytest.mark.parametrize("name", INSERTS)
+    def test_are_inserted_beside_columns_of_other_types(self, name, second, table):
+        assert second.status(name) == "success", second.message(name)
+        stored = table(name).rows("id", "s is null", "items[0] is null", "m[1] is null")
+        assert (1, True, True, True) in stored
+        assert (2, False, False, False) in stored
+
+    def test_are_merged_in_a_session_that_evolves_tables(self, second, table, spark):
+        with settings_of(spark, {**FILLS_NULLS, AUTO_MERGE: "true"}):
+            run = dbt("run", "--select", "merged")
+        assert run.status("merged") == "success", run.message("merged")
+        assert table("merged").rows("id", "s is null") == [(1, True), (2, True)]
 
 
 class TestNewAndGoneFields(DecisionTable):

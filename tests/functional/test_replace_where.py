@@ -32,6 +32,22 @@ select 4 as id, timestamp'2024-11-03 01:45:00-05:00' as at
 {% endif %}
 """
 
+# What Spark can't translate, and says so in another way.
+SKUS = """
+{{ config(materialized='incremental', incremental_strategy='replace_where',
+  on_schema_change='append_new_columns', incremental_predicates=PREDICATE) }}
+{% if is_incremental() %} select 3 as id, 'AB12' as sku, map('env', 'prod') as tags, 1 as added
+{% else %}
+select * from values (1, 'AA1', map('env', 'prod')), (2, 'BA1', map('env', 'test'))
+  as v(id, sku, tags)
+{% endif %}
+"""
+SKU_CONDITIONS = {
+    "pattern": "sku like 'A_1%'",
+    "expression": "sku rlike '^A'",
+    "key_of_a_map": "tags['env'] = 'prod'",
+}
+
 # Delta can't read decimals in a list of the condition.
 LISTED = """
 {{ config(materialized='incremental', incremental_strategy='replace_where',
@@ -165,6 +181,10 @@ class TestConditionsThatSparkCanNotTranslate:
             "moments.sql": HARD.replace("PREDICATE", moment).replace("PLACE", ""),
             "functions.sql": HARD.replace("PREDICATE", "'id % 2 = 0'").replace("PLACE", ""),
             "listed.sql": LISTED,
+            **{
+                f"{name}.sql": SKUS.replace("PREDICATE", f'"{condition}"')
+                for name, condition in SKU_CONDITIONS.items()
+            },
         }
 
     def test_the_rows_of_the_condition_are_replaced_and_no_other(self, project, table):
@@ -177,6 +197,9 @@ class TestConditionsThatSparkCanNotTranslate:
             assert len(table(model).operations(since=0)) == 1
         assert run.status("listed") == "success", run.message("listed")
         assert sorted(row[0] for row in table("listed").rows("id")) == [3, 4]
+        for model in SKU_CONDITIONS:
+            assert run.status(model) == "success", run.message(model)
+            assert table(model).rows("id", "added") == [(2, None), (3, 1)]
 
 
 class TestConditionsWithAnotherMeaning:

@@ -9,6 +9,8 @@ GROWING = {
     "sums": "select sum(amount) as amount from {{ this }}",
     "added": "select t.amount + 1 as amount from {{ this }} as t",
     "qualified": "select qualified.amount + 1 as amount from {{ this }}",
+    "catalogued": "select sum(amount) as amount from spark_catalog.{{ this }}",
+    "bare": "select sum(bare.amount) as amount from bare",
     "nested": "select named_struct('amount', s.amount + 1) as s from {{ this }}",
 }
 FIRST = "select cast(1 as decimal(10,2)) as amount"
@@ -40,9 +42,11 @@ select cast(3000000000 as {{{{ 'bigint' if is_incremental() else 'double' }}}}) 
         return models
 
     @pytest.fixture(scope="class")
-    def second(self, project):
+    def second(self, project, spark):
         dbt("run")
-        return dbt("run")
+        spark.sql(f"use {project.test_schema}")
+        yield dbt("run")
+        spark.sql("use default")
 
     @pytest.mark.parametrize("name", GROWING)
     def test_is_refused_before_it_widens_its_own_input(self, name, second, table):

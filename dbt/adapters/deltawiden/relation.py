@@ -10,7 +10,7 @@ from dbt.adapters.spark.relation import SparkRelation
 
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.delta.relations import relation_path
-from dbt.adapters.deltawiden.sql.identifiers import SESSION_CATALOG, quote, quote_once
+from dbt.adapters.deltawiden.sql.identifiers import quote, quote_once
 from dbt.adapters.deltawiden.sql.queries import name_pattern, without_texts
 from dbt.adapters.deltawiden.sql.statements import set_properties
 
@@ -81,9 +81,7 @@ class DeltaWidenRelation(SparkRelation):
 
     def is_named_in(self, query: str) -> bool:
         """Return whether a query has the name outside of its texts and comments."""
-        path, text = relation_path(self), without_texts(query)
-        names = [path, (SESSION_CATALOG, *path)] if len(path) == 2 else [path]
-        return any(name_pattern(name).search(text) for name in names)
+        return bool(name_pattern(relation_path(self)).search(without_texts(query)))
 
     def quoted(self, identifier: str) -> str:
         """Quote a part of the name, as the ``quoting`` of a project requests it."""

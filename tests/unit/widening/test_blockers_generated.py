@@ -104,7 +104,6 @@ def test_computed_columns_that_the_source_has_are_written(mode):
     plan = make_plan(MADE_TABLE, MADE_TABLE, policy(mode), MADE)
     assert [column.name for column in plan.write.columns] == list(MADE_TABLE)
     assert not plan.write.computed
-    assert plan.write.can_merge_all
 
 
 def test_other_columns_beside_computed_ones_are_dropped_filled_or_refused():

@@ -16,7 +16,7 @@ SUBQUERY = "(select cast(null as bigint) as `n` where false)"
 GROWN = TypeChange(("n",), parse_type("decimal(10,2)"), parse_type("decimal(20,2)"))
 
 
-@pytest.mark.parametrize("name", ["s.t", "`s`.`t`", "S.T", "`s`.t", "s . t"])
+@pytest.mark.parametrize("name", ["s.t", "`s`.`t`", "S.T", "`s`.t", "s . t", "Spark_Catalog.s.t"])
 def test_the_table_is_found_by_any_spelling(name):
     plain, aliased = widened_queries(f"select n from {name}", ("s", "t"), {"n": LongType()})
     assert plain == f"select n from {SUBQUERY}"

@@ -1,6 +1,7 @@
 """The expression that is written to each column."""
 
 import pytest
+from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.sql.types import parse_type
 from dbt.adapters.deltawiden.writing.columns import assigned_sql, match_columns, strings_sql
@@ -87,6 +88,24 @@ def test_a_column_that_a_merge_does_not_update_is_checked_for_inserts():
 def test_a_merge_does_not_write_a_star_if_the_model_has_another_column(source, can):
     write = match_columns(schema(source), schema({"a": "int"}))
     assert write.can_merge_all is can
+
+
+def test_a_merge_does_not_write_a_star_for_a_struct():
+    table = schema({"id": "int", "s": {"a": "int"}})
+    write = match_columns(table, table)
+    assert write.is_as_is
+    assert not write.can_merge_all
+
+
+def test_an_insert_casts_what_is_exact_beside_a_struct():
+    source = schema({"id": "int", "n": "bigint"})
+    table = schema({"id": "bigint", "n": "int"})
+    write = match_columns(source, table)
+    assert write.inserting() == write
+    s = schema({"s": {"a": "int"}}).fields
+    write = match_columns(StructType([*source.fields, *s]), StructType([*table.fields, *s]))
+    selected = [column.select_sql for column in write.inserting().columns]
+    assert selected == ["cast(`id`\n as bigint) as `id`", "`n`", "`s`"]
 
 
 def test_a_merge_with_conditions_checks_only_the_values_that_a_clause_writes():

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql.types import StructType
 
-from dbt.adapters.deltawiden.sql.identifiers import Path, quote
+from dbt.adapters.deltawiden.sql.identifiers import SESSION_CATALOG, Path, quote
 from dbt.adapters.deltawiden.sql.types import type_sql
 
 GAP = r"(?:\s|--[^\n]*\n|/\*(?:(?!\*/).)*\*/)"
@@ -74,9 +74,14 @@ def _without_semicolons_at_end(query: str) -> str:
 
 
 def name_pattern(relation: Path) -> re.Pattern[str]:
-    """Return the pattern of a relation's name in a query, quoted or not, in any case."""
-    dotted = r"\s*\.\s*".join(_part(part) for part in relation)
-    return re.compile(rf"(?<![\w`.]){dotted}(?![\w`])", re.IGNORECASE)
+    """Return the pattern of a relation's name in a query, quoted or not, in any case.
+
+    A name of two parts can have Spark's built-in catalog before them.
+    """
+    dot = r"\s*\.\s*"
+    dotted = dot.join(_part(part) for part in relation)
+    catalog = rf"(?:{_part(SESSION_CATALOG)}{dot})?" if len(relation) == 2 else ""
+    return re.compile(rf"(?<![\w`.]){catalog}{dotted}(?![\w`])", re.IGNORECASE)
 
 
 def mentions(query: str, relation: Path) -> bool:

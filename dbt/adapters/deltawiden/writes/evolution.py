@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Container, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
 from typing import NamedTuple
@@ -33,7 +34,9 @@ from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
 from dbt.adapters.deltawiden.delta.relations import provider, relation_path, relation_sql
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.sql.identifiers import Path
+from dbt.adapters.deltawiden.sql.queries import mentions, with_types
 from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName
+from dbt.adapters.deltawiden.views.stale_views import reads_table
 from dbt.adapters.deltawiden.widening.clustering import plan_clustering
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import plan_changes, plan_no_change, refused_keys
@@ -212,15 +215,26 @@ class TableEvolution:
         if not plan.changes:
             return
         types = {column.name: column.type for column in plan.write.columns}
-        for widened in widened_queries(query, relation_path(table), types):
+        after = StructType([StructField(*column) for column in types.items()])
+        path = relation_path(table)
+        queries = widened_queries(query, path, types)
+        if not queries and self._reads_by_name_alone(query, path):
+            queries = [with_types(query, {path[-1:]: (path[-1], after)})]
+        for widened in queries:
             # At most one of the two queries is valid: with an alias for the table, or without.
             output = self._backend.schema_if_valid(widened)
             if output is not None:
-                after = StructType([StructField(*column) for column in types.items()])
                 growing = grows_again(plan.changes, output, after)
                 if growing:
                     raise SchemaChangeRefused(self_reference_text(plan.table, growing))
                 return
+
+    def _reads_by_name_alone(self, query: str, table: Path) -> bool:
+        """Return whether a query reads a table of the session's current schema by its last name."""
+        if mentions(query, table[-1:]):
+            with suppress(DbtRuntimeError):
+                return reads_table(self._backend.analyse(query).text, table)
+        return False
 
     def run_before_write(self, plan: Plan, changed_by: str) -> None:
         """Run the statements of a plan that come before the write.

@@ -1,5 +1,6 @@
 """The write of an incremental model or a snapshot: what comes before it and after it."""
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -48,8 +49,10 @@ from dbt.adapters.deltawiden.writing.file_formats import checked_format_query
 from dbt.adapters.deltawiden.writing.merge import equal_keys, merge_conditions, merge_sql
 from dbt.adapters.deltawiden.writing.replacement import Batch, ReplaceWhere, has_no_offset_changes
 
-_NOT_A_FILTER = "does not support overwrite by expression"
-"""Spark's message for a condition that it can't translate to a filter of the table's format."""
+_NOT_A_FILTER = re.compile(
+    "does not support overwrite by expression|translate expression to source filter", re.IGNORECASE
+)
+"""Spark's messages for a condition that it can't translate to a filter of the table's format."""
 
 Context = Mapping[str, Any]
 """dbt's context of a macro: the node's configuration, dbt's graph, and all macros."""
@@ -343,7 +346,7 @@ def _run(write: ModelWrite, run_write: Callable[[ModelWrite], Any]) -> None:
         run_write(write)
     except DbtDatabaseError as error:
         # Spark plans the statement before it runs, so nothing was written.
-        if not isinstance(write.replaced, ReplaceWhere) or _NOT_A_FILTER not in str(error.msg):
+        if not (isinstance(write.replaced, ReplaceWhere) and _NOT_A_FILTER.search(str(error.msg))):
             raise
         run_write(replace(write, can_replace_where=False))
 

@@ -126,7 +126,7 @@ class ModelWrite:
         Source:
             https://docs.getdbt.com/docs/build/incremental-strategy#custom-strategies
         """
-        return self._query(self.plan.write.source_select_sql)
+        return self._query(self.plan.write.inserting().source_select_sql)
 
     # The statements
 
@@ -238,7 +238,7 @@ class ModelWrite:
 
     def _rows(self, by_position: bool = False) -> str:
         """The table's columns in the table's order. Columns that the model lacks are null."""
-        selected = ", ".join(column.select_sql for column in self.plan.write.columns)
+        selected = ", ".join(column.select_sql for column in self.plan.write.inserting().columns)
         return self._query(selected, by_position)
 
     def _query(self, selected: str, by_position: bool = False) -> str:

@@ -9,7 +9,7 @@ from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text, quote
 from dbt.adapters.deltawiden.sql.side_by_side import by_folded_name
 from dbt.adapters.deltawiden.sql.types import contains, type_sql, type_text
-from dbt.adapters.deltawiden.writing.projection import is_as_is, shaped_sql
+from dbt.adapters.deltawiden.writing.projection import in_type_sql, is_as_is, shaped_sql
 from dbt.adapters.deltawiden.writing.store_assignment import (
     StoreAssignment,
     kind_of,
@@ -28,6 +28,7 @@ class WrittenColumn:
         is_key: whether the write finds rows by it. It is then compared in the column's type.
         is_checked_in_clause: whether the clauses of a MERGE check its value, and not the source.
             A value of a row that no clause writes is then not checked.
+        is_cast: whether a value of another type that the column stores exactly is cast to its type.
     """
 
     name: str
@@ -36,6 +37,7 @@ class WrittenColumn:
     check: ValueCheck | None = None
     is_key: bool = False
     is_checked_in_clause: bool = False
+    is_cast: bool = False
 
     @property
     def quoted(self) -> str:
@@ -104,6 +106,8 @@ class WrittenColumn:
         shaped = shaped_sql(value, given, self.type, (self.name,), self.check)
         if shaped == value and self._is_cast_key(given):
             shaped = _key_sql(value, given, self.type)
+        if shaped == value and self.is_cast:
+            shaped = in_type_sql(value, given, self.type)
         if self.check is not None and self._has_to_check_partition(given):
             return self.check.partition_sql(
                 self._in_own_kind_sql(value, given), shaped, self.name, self.type
@@ -164,10 +168,14 @@ class Write:
         It may not if the source lacks a column (DELTA_MERGE_UNRESOLVED_EXPRESSION), if a name
         contains a backtick, which Delta does not quote when it expands the star
         (INVALID_ATTRIBUTE_NAME_SYNTAX), or if the source has a column that the table lacks, which
-        ``spark.databricks.delta.schema.autoMerge.enabled`` would add.
+        ``spark.databricks.delta.schema.autoMerge.enabled`` would add. With this setting, Delta also
+        updates each field of a struct by itself, and a null struct becomes a struct of nulls.
         """
         return not (self.computed or self.unused) and all(
-            column.in_source and "`" not in column.name and not column.is_checked_in_clause
+            column.in_source
+            and "`" not in column.name
+            and not column.is_checked_in_clause
+            and not isinstance(column.type, StructType)
             for column in self.columns
         )
 
@@ -194,6 +202,16 @@ class Write:
                 for column in self.columns
             ),
         )
+
+    def inserting(self) -> "Write":
+        """Return the write for an INSERT, which leaves no cast to Delta that is always exact.
+
+        If Delta before 4.1 casts any column, it makes all structs anew that can have more nulls in
+        the table than in the source, and a null struct becomes a struct of nulls.
+        """
+        if not any(contains(column.type, StructType) for column in self.columns):
+            return self
+        return replace(self, columns=tuple(replace(c, is_cast=True) for c in self.columns))
 
     @property
     def is_as_is(self) -> bool:
