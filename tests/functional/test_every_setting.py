@@ -21,7 +21,7 @@ MODEL = """
 {{{{ config(materialized='incremental', on_schema_change='{mode}', type_widening=true,
            {config}) }}}}
 select *,
-  case when id <> {{{{ 0 if var('step') == 1 else 2 }}}} then named_struct('x', 1L) end as made
+  case when id < {{{{ 9 if var('step') == 1 else 2 }}}} then named_struct('x', 1L) end as made
 from {{{{ source('made', 'narrow' if var('step') == 1 else 'wide') }}}}
 """
 STRATEGIES = {

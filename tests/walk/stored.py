@@ -37,7 +37,7 @@ def read_contents(spark_session: SparkSession, name: str) -> Contents:
         {f.name: _value(kept, f.dataType) for f, kept in zip(fields, row, strict=True)}
         for row in found
     ]
-    ordered = sorted(rows, key=lambda row: row["id"])
+    ordered = sorted(rows, key=lambda row: (row["id"], repr(row)))
     return Contents(StructType(fields), {row["id"]: row for row in ordered}, len(rows))
 
 
