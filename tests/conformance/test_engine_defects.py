@@ -291,7 +291,7 @@ def test_a_null_struct_becomes_a_struct_of_nulls(spark: SparkSession, table: str
     no_struct = "case when rand() > 2 then named_struct('a', 1L) end"
     with settings_of(spark, fills):
         for number in ("1L", "2"):
-            spark.sql(f"insert into {table} select {number}, {no_struct}")
+            spark.sql(f"insert into {table} select {number} as id, {no_struct} as s")
     assert rows(spark, f"select id, s is null from {table}") == [(1, True), (2, False)]
     spark.sql(f"update {table} set s = named_struct('a', 1L)")
     for key, values in ((1, "s = v.s"), (2, "*")):

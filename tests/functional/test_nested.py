@@ -152,18 +152,24 @@ NO_STRUCT = "case when id > 1 then named_struct('a', 1L) end"
 NULLS = f"""
 {{{{ config(materialized='incremental', CONFIG) }}}}
 {{% if is_incremental() %}}
-select id, null as note, {NO_STRUCT} as s, array({NO_STRUCT}) as items, map(1, {NO_STRUCT}) as m
+select id, null as note, 'k' as KIND, {NO_STRUCT} as s, array({NO_STRUCT}) as items, map(1, {NO_STRUCT}) as m
 from values (1), (2) as v(id)
 {{% else %}}
-select 1L as id, 'a' as note, named_struct('a', 1L) as s, array(named_struct('a', 1L)) as items,
-  map(1, named_struct('a', 1L)) as m
+select 1L as id, 'a' as note, 'k' as kind, named_struct('a', 1L) as s,
+  array(named_struct('a', 1L)) as items, map(1, named_struct('a', 1L)) as m
 {{% endif %}}
 """
 INSERTS = {
     "appended": "incremental_strategy='append'",
     "overwritten": "incremental_strategy='insert_overwrite'",
     "replaced": "incremental_strategy='replace_where', incremental_predicates='id > 0'",
+    "custom": "incremental_strategy='by_position'",
 }
+BY_POSITION = """
+{% macro get_incremental_by_position_sql(arg_dict) %}
+  insert into {{ arg_dict['target_relation'] }} select * from {{ arg_dict['temp_relation'] }}
+{% endmacro %}
+"""
 MERGED = """
 {{ config(materialized='incremental', incremental_strategy='merge', unique_key='id') }}
 {% if is_incremental() %}
@@ -184,6 +190,10 @@ class TestNullStructs:
     def models(self):
         inserts = {f"{n}.sql": NULLS.replace("CONFIG", config) for n, config in INSERTS.items()}
         return {**inserts, "merged.sql": MERGED}
+
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"by_position.sql": BY_POSITION}
 
     @pytest.fixture(scope="class")
     def second(self, project, spark):

@@ -98,14 +98,14 @@ def test_a_merge_does_not_write_a_star_for_a_struct():
 
 
 def test_an_insert_casts_what_is_exact_beside_a_struct():
-    source = schema({"id": "int", "n": "bigint"})
-    table = schema({"id": "bigint", "n": "int"})
+    source = schema({"id": "int", "n": "bigint", "AT": "date"})
+    table = schema({"id": "bigint", "n": "int", "at": "date"})
     write = match_columns(source, table)
     assert write.inserting() == write
     s = schema({"s": {"a": "int"}}).fields
     write = match_columns(StructType([*source.fields, *s]), StructType([*table.fields, *s]))
     selected = [column.select_sql for column in write.inserting().columns]
-    assert selected == ["cast(`id`\n as bigint) as `id`", "`n`", "`s`"]
+    assert selected == ["cast(`id`\n as bigint) as `id`", "`n`", "`AT` as `at`", "`s`"]
 
 
 def test_a_merge_with_conditions_checks_only_the_values_that_a_clause_writes():

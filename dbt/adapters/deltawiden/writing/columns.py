@@ -28,7 +28,8 @@ class WrittenColumn:
         is_key: whether the write finds rows by it. It is then compared in the column's type.
         is_checked_in_clause: whether the clauses of a MERGE check its value, and not the source.
             A value of a row that no clause writes is then not checked.
-        is_cast: whether a value of another type that the column stores exactly is cast to its type.
+        is_cast: whether a value of another type that the column stores exactly is cast to its type,
+            and has the column's name as the table spells it.
     """
 
     name: str
@@ -79,7 +80,8 @@ class WrittenColumn:
             return f"cast(null as {type_sql(self.type)}) as {self.quoted}"
         value = quote(self.source.name)
         shaped = value if self.is_checked_in_clause else self.value_sql(value)
-        return value if shaped == value else f"{shaped} as {self.quoted}"
+        is_renamed = self.is_cast and not self.has_table_name
+        return value if shaped == value and not is_renamed else f"{shaped} as {self.quoted}"
 
     @property
     def has_table_name(self) -> bool:
@@ -206,8 +208,8 @@ class Write:
     def inserting(self) -> "Write":
         """Return the write for an INSERT, which leaves no cast to Delta that is always exact.
 
-        If Delta before 4.1 casts any column, it makes all structs anew that can have more nulls in
-        the table than in the source, and a null struct becomes a struct of nulls.
+        If Delta before 4.1 casts or renames any column, it makes all structs anew that can have
+        more nulls in the table than in the source. A null struct becomes a struct of nulls.
         """
         if not any(contains(column.type, StructType) for column in self.columns):
             return self
