@@ -152,7 +152,8 @@ NO_STRUCT = "case when id > 1 then named_struct('a', 1L) end"
 NULLS = f"""
 {{{{ config(materialized='incremental', CONFIG) }}}}
 {{% if is_incremental() %}}
-select id, null as note, 'k' as KIND, {NO_STRUCT} as s, array({NO_STRUCT}) as items, map(1, {NO_STRUCT}) as m
+select id, null as note, 'k' as KIND, {NO_STRUCT} as s, array({NO_STRUCT}) as items,
+  map(1, {NO_STRUCT}) as m
 from values (1), (2) as v(id)
 {{% else %}}
 select 1L as id, 'a' as note, 'k' as kind, named_struct('a', 1L) as s,
