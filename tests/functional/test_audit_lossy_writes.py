@@ -77,6 +77,12 @@ select * from values (1, null, 1.25), (null, 'x', 2.25), (7, '007', 3.25) as t(`
 {{{{ config({CONFIG}, unique_key='at') }}}} select timestamp_ntz'2024-01-01 00:00:00' as at""",
     "no_key.sql": f"{{{{ config({CONFIG}, unique_key='ids') }}}} select 1 as id",
 }
+HISTORY = """
+{% snapshot history %}
+{{ config(unique_key='id', strategy='check', check_cols='all', type_widening=true) }}
+select 1 as id, cast(1.26 as decimal(10,2)) as amount
+{% endsnapshot %}
+"""
 
 
 def made(spark, schema: str) -> dict[str, Table]:
@@ -93,6 +99,9 @@ def made(spark, schema: str) -> dict[str, Table]:
         "widened": "id int, amount decimal(4,1)",
         "odd_key": "at timestamp",
         "no_key": "id int",
+        "codes": "id int, amount decimal(8,1)",
+        "history": "id int, amount decimal(8,1), dbt_scd_id string, dbt_updated_at timestamp, "
+        "dbt_valid_from timestamp, dbt_valid_to timestamp",
     }
     for name, described in ddl.items():
         spark.sql(
@@ -106,6 +115,8 @@ def made(spark, schema: str) -> dict[str, Table]:
     spark.sql(f"insert into {schema}.keys values (1, null, 1.3), (null, 'x', 2.3), (7, '7', 3.3)")
     spark.sql(f"insert into {schema}.changed values (1, 1.5)")
     spark.sql(f"insert into {schema}.widened values (1, 1.3)")
+    then = "timestamp'2024-01-01 00:00:00'"
+    spark.sql(f"insert into {schema}.history values (1, 1.3, 'a', {then}, {then}, null)")
     spark.sql(f"alter table {schema}.widened alter column amount type decimal(5,2)")
     return {name: Table(spark, f"{schema}.{name}") for name in ddl}
 
@@ -114,6 +125,14 @@ class TestAudit:
     @pytest.fixture(scope="class")
     def models(self):
         return MODELS
+
+    @pytest.fixture(scope="class")
+    def seeds(self):
+        return {"codes.csv": "id,amount\n1,1.26\n"}
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {"history.sql": HISTORY}
 
     @pytest.fixture(scope="class")
     def macros(self):
@@ -211,6 +230,24 @@ class TestAudit:
         (table,) = document("audit_lossy_writes", models="keyless", unique_key="id")["tables"]
         assert [column["path"] for column in table["columns"]] == [["amount"]]
         assert "name it, as `models: [name]`" in operate("audit_lossy_writes", unique_key="id")
+
+    def test_no_model_produces_the_rows_of_a_seed(self, audited):
+        arguments = {"models": "codes", "unique_key": "id"}
+        (table,) = document("audit_lossy_writes", **arguments)["tables"]
+        assert table["reason"] == "it is a seed, whose rows no model produces"
+        assert f"changed: {table['reason']}" in operate("restore_values", **arguments)
+
+    @needs_delta_4
+    def test_the_next_run_of_a_snapshot_adds_the_value_that_was_lost(self, audited):
+        shown = operate("audit_lossy_writes", models=["history", "macros"])
+        assert """--args '{"models": ["macros"]}'""" in shown
+        assert "history is a snapshot" in shown
+        only = document("audit_lossy_writes", models=["history"])
+        assert (only["tables"][0]["columns"][0]["changed_by_cast"], only["restore"]) == (1, "")
+        assert "history is a snapshot" in operate("audit_lossy_writes", models=["history"])
+        dbt("snapshot")
+        rows = audited[2]["history"].rows("string(amount)", "dbt_valid_to is null")
+        assert rows == [("1.26", True), ("1.30", False)]
 
     def test_the_query_of_a_model_with_macros_is_compiled(self, audited):
         assert [column["path"] for column in audited[0]["macros"]["columns"]] == [["amount"]]

@@ -34,7 +34,8 @@ select id, cast(id as {{{{ 'int' if var('step') == 1 else 'bigint' }}}}) as n
   {{% if var('step') > 1 %}}
   , if(id = 1, null, {{{{ price('id') }}}}) as `a price`
   , named_struct('x', id, 'Y', array(id)) as st
-  , if({{{{ var('fails', 'false') }}}}, raise_error('not today'), 'v' || id) as note
+  , if({{{{ var('fails', 'false') if is_incremental() else 'false' }}}}, raise_error('not today'),
+      'v' || id) as note
   {{% endif %}}
 from {{{{ ref('numbers') }}}} {{{{ only_new('id') }}}} -- the new rows
 """
@@ -58,6 +59,13 @@ select id {{% if var('step') > 1 and is_incremental() %}}, 1 as more {{% endif %
 select id {{% if var('step') > 1 %}},
   cast(1.2367 as decimal({{{{ '8,2' if is_incremental() else '10,4' }}}})) as more {{% endif %}}
 from range(2)
+""",
+    # The first value is one that no query can return. No run selects it again.
+    "unreadable": f"""
+{{{{ config({CONFIG}, incremental_strategy='append') }}}}
+select id {{% if var('step') > 1 %}}, {{{{ var('value', '1') }}}} as more {{% endif %}}
+from (select id, if(id = 0, 'x', string(id)) as raw from range(3))
+{{% if is_incremental() %}} where raw rlike '^[0-9]+$' {{% endif %}}
 """,
     "doubled": f"""
 {{{{ config({CONFIG}, incremental_strategy='merge') }}}}
@@ -283,6 +291,26 @@ class TestNewColumns(Models):
         run = dbt("run", "--select", model, step=2)
         assert words in run.message(model)
         assert table.version == before
+
+    @pytest.mark.parametrize(
+        "value",
+        [
+            "cast(raw as int)",
+            "named_struct('a', coalesce(cast(raw as int), 0))",
+            "array(named_struct('m', map('a', coalesce(cast(raw as int), 0))))",
+        ],
+    )
+    def test_a_value_of_an_old_row_that_can_not_be_read_stops_the_run_first(
+        self, project, spark, value
+    ):
+        table = Table(spark, f"{project.test_schema}.unreadable")
+        dbt("run", "--select", "unreadable", "--full-refresh", step=1)
+        before = table.version
+        message = dbt("run", "--select", "unreadable", step=2, value=value).message("unreadable")
+        assert table.version == before
+        assert "CAST_INVALID_INPUT" in message
+        assert "the model's full query fails" in message
+        assert "Nothing was changed or written. Correct it, or set backfill_new_columns" in message
 
     @pytest.mark.slow
     def test_a_default_of_the_contract_is_for_the_rows_that_exist(self, declared):

@@ -266,7 +266,7 @@ class TestDeployment:
 class TestPerhapsRenamed:
     @pytest.fixture(scope="class")
     def models(self):
-        config = "materialized='incremental', on_schema_change='append_new_columns'"
+        config = "materialized='incremental', on_schema_change=var('mode', 'append_new_columns')"
         query = "select 1 as id, 'x' as {{ var('name') }}"
         return {"kept.sql": f"{{{{ config({config}) }}}} {query}"}
 
@@ -276,6 +276,9 @@ class TestPerhapsRenamed:
         before = kept.version
         stopped = dbt("--warn-error", "run", name="new")
         assert "set renamed_columns in the model before this run: {new: old}" in stopped.output
+        for mode in ("fail", "sync_all_columns"):
+            message = dbt("run", name="new", mode=mode).message("kept")
+            assert "set renamed_columns in the model (new: old); if not, " in message
         assert kept.version == before
         assert dbt("run", name="new").status("kept") == "success"
         assert kept.rows("id", "old", "new") == [(1, "x", None), (1, None, "x")]

@@ -33,6 +33,10 @@ CELLS = """
     -0.0D as zero, if(n = 5, 'now', 'then') as note, 'monday' as day
   from (select explode(array({ids})) as n)
 """
+HOOKED = """
+{{ config(materialized='incremental', unique_key='id', pre_hook="HOOK") }}
+select 1 as id, to_date(timestamp_seconds(57600)) as note
+"""
 MODELS = {
     "wide.sql": f"{{{{ config({CONFIG}, type_widening=true) }}}} {CELLS.format(ids='1,2,3,5,7')}",
     "alone.sql": """
@@ -64,17 +68,28 @@ select 1 as id, cast(1.2367 as decimal(10,4)) as amount
 {{ config(materialized='incremental', unique_key='id', type_widening=true) }}
 select 1 as id, cast(1.2367 as decimal(10,4)) as amount
 """,
-    "hooked.sql": """
-{{ config(materialized='incremental', unique_key='id',
-  pre_hook="set spark.sql.session.timeZone=Asia/Tokyo") }}
-select 1 as id, to_date(timestamp_seconds(57600)) as note
-""",
+    "hooked.sql": HOOKED.replace("HOOK", "set /* c */ spark.sql.session.timeZone=Asia/Tokyo"),
+    "by_macro.sql": HOOKED.replace("HOOK", "{{ tokyo() }}"),
+    "by_query.sql": HOOKED.replace("HOOK", "{{ tokyo_by_query() }}"),
+    "at_start.sql": HOOKED.replace("HOOK", ""),
+    "odd_hook.sql": HOOKED.replace("HOOK", "{{ only_in_a_run() }}"),
     "unfilled.sql": """
 {{ config(materialized='incremental', unique_key='id', type_widening=true) }}
 select 1 as id, 5000000000L as qty union all select 2, 7L
 """,
     "keyless.sql": "{{ config(materialized='incremental') }} select 1 as id, 2 as note",
 }
+HOOKS = ("hooked", "by_macro", "by_query", "at_start", "odd_hook")
+MACROS = """
+{% macro tokyo() %} set spark.sql.session.timeZone=Asia/Tokyo {% endmacro %}
+{% macro tokyo_by_query() %}
+  {% do run_query('insert into no_such_table select 1') %}
+  {% do run_query('set spark.sql.session' ~ '.timeZone=Asia/Tokyo') %}
+{% endmacro %}
+{% macro only_in_a_run() %}
+  {% if execute %}{% do exceptions.raise_compiler_error('not here') %}{% endif %}
+{% endmacro %}
+"""
 
 
 def made(spark, schema: str) -> dict[str, Table]:
@@ -122,10 +137,13 @@ def made(spark, schema: str) -> dict[str, Table]:
         f"create table {schema}.appended using delta tblproperties ('delta.appendOnly' = 'true') "
         "as select 1 as id, cast(1.24 as decimal(8,2)) as amount"
     )
-    spark.sql(f"create table {schema}.hooked using delta as select 1 as id, date'1970-01-02' note")
+    for name in HOOKS:
+        spark.sql(
+            f"create table {schema}.{name} using delta as select 1 as id, date'1970-01-02' note"
+        )
     spark.sql(f"create table {schema}.unfilled (id int, qty int) using delta")
     spark.sql(f"insert into {schema}.unfilled (id) values (1), (2)")
-    names = ("appended", "hooked", "wide", "alone", "grown", "doubled", "keyless", "slow")
+    names = (*HOOKS, "appended", "wide", "alone", "grown", "doubled", "keyless", "slow")
     names = (*names, "unfilled")
     return {name: Table(spark, f"{schema}.{name}") for name in names}
 
@@ -133,6 +151,16 @@ def made(spark, schema: str) -> dict[str, Table]:
 @pytest.fixture(scope="class")
 def models():
     return MODELS
+
+
+@pytest.fixture(scope="class")
+def macros():
+    return {"hooks.sql": MACROS}
+
+
+@pytest.fixture(scope="class")
+def project_config_update():
+    return {"on-run-start": "{{ tokyo() if var('starts', false) }}"}
 
 
 @pytest.fixture(scope="class")
@@ -312,11 +340,16 @@ class TestBackfill:
             ("doubled", "note", "id 2 (2 rows of the model, 1 of the table); id 4 (1 rows of"),
             ("grown", ["Id", "score.x", "nothing"], "id, by which"),
             ("hooked", "note", "a hook sets spark.sql.session.timeZone"),
+            ("by_macro", "note", "a hook sets spark.sql.session.timeZone"),
+            ("by_query", "note", "a hook sets spark.sql.session.timeZone"),
+            ("at_start", "note", "a hook sets spark.sql.session.timeZone"),
+            ("odd_hook", "note", "dbt can't render its hook {{ only_in_a_run() }}"),
         ],
     )
     def test_what_can_not_be_done_is_refused_with_words(self, tables, model, columns, reason):
         version = tables[model].version
-        shown = operate("backfill_columns", models=model, columns=columns)
+        options = ("--vars", "starts: true") if model == "at_start" else ()
+        shown = operate("backfill_columns", *options, models=model, columns=columns)
         if model == "grown":
             reason = "Id: it is in unique_key, by which the rows are found"
             assert "score.x: it names what is inside a column; name the column score" in shown

@@ -171,3 +171,33 @@ def test_a_rename_is_never_guessed_but_the_line_for_it_is_shown(source, reason):
     assert ("set renamed_columns in the model (b: a)" in refusals_text(plan)) == (
         reason is Reason.MISSING_OR_RENAMED
     )
+
+
+@pytest.mark.parametrize("mode", ["fail", "sync_all_columns"])
+@pytest.mark.parametrize(
+    ("source", "is_shown"),
+    [
+        ({"id": "int", "b": "string"}, True),
+        ({"id": "int", "b": "date"}, False),
+        ({"id": "int", "b": "string", "c": "string"}, False),
+        ({"id": "int"}, False),
+    ],
+)
+def test_the_line_for_a_rename_is_shown_in_every_mode(mode, source, is_shown):
+    plan = make_plan({"id": "int", "a": "string"}, source, policy(mode), table_snapshot())
+    assert plan.refusals
+    assert ("set renamed_columns in the model (b: a); if not, " in refusals_text(plan)) == is_shown
+
+
+@pytest.mark.parametrize(
+    ("table", "source"),
+    [
+        ({"s": {"x": "int"}, "a": "string"}, {"s": {"x": "int", "b": "string"}}),
+        ({"s": {"x": "int", "a": "string"}}, {"s": {"x": "int"}, "b": "string"}),
+    ],
+)
+def test_a_field_is_no_column_that_has_another_name(table, source):
+    given, stored = schema(source), schema(table)
+    ignored = plan_no_change(compare(given, stored), given, stored, "t")
+    for plan in (ignored, make_plan(table, source, policy("fail"), table_snapshot())):
+        assert "renamed_columns" not in refusals_text(plan)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -65,6 +65,7 @@ from dbt.adapters.deltawiden.operations.result import OperationResults
 from dbt.adapters.deltawiden.operations.selection import Names, Node, Selection, full_name
 from dbt.adapters.deltawiden.operations.stop_spark import StoppedSparks, stop_sparks
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
+from dbt.adapters.deltawiden.writes.model_query import hook_statements
 from dbt.adapters.deltawiden.writes.services import Services
 
 Tables = Iterable[SparkRelation]
@@ -275,7 +276,8 @@ class Operations:
         read = compiled_query if compiled else full_query
         key, query = column_names(name, "unique_key", unique_key), partial(read, self.context)
         only = folded_columns(column_names(name, "columns", columns))
-        return RowsReader(self.backend, self._selection(name), query, key, compiled, only)
+        hooks = cache(partial(hook_statements, self.context))
+        return RowsReader(self.backend, self._selection(name), query, hooks, key, compiled, only)
 
     def widen_columns(
         self, tables: Tables, columns: Mapping[str, str], dry_run: bool

@@ -187,10 +187,18 @@ def _value(column: WrittenColumn) -> str:
     return in_type_sql(value, column.source.dataType, column.type)
 
 
-def repeated_keys_sql(query: str, keys: Sequence[KeyColumn]) -> str:
-    """Render the query for keys that several rows of a query have, and how many, at most five."""
+def repeated_keys_sql(
+    query: str, keys: Sequence[KeyColumn], columns: Sequence[WrittenColumn]
+) -> str:
+    """Render the query for keys that several rows of a query have, and how many, at most five.
+
+    It fails where ``backfill_sql`` would, because it computes the same values of each row.
+    """
     grouped = ", ".join(key_names(keys))
+    # Spark does not compute what nothing uses. No map or variant has a hash, but its text has one.
+    values = ", ".join(f"cast({_value(column)} as string)" for column in columns)
+    selected = ", ".join([*selected_keys(keys), f"xxhash64({values}) as DBT_INTERNAL_H"])
     return (
-        f"select {grouped}, count(*) from (select {', '.join(selected_keys(keys))} "
-        f"from ({in_lines(query)}) t) group by {grouped} having count(*) > 1 limit 5"
+        f"select {grouped}, count(*) from (select {selected} from ({in_lines(query)}) t) "
+        f"group by {grouped} having count(*) > 1 and max(DBT_INTERNAL_H) is not null limit 5"
     )

@@ -1,6 +1,6 @@
 """Plan the changes of a table: turn the differences of two schemas into changes or refusals."""
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 from pyspark.sql.types import CharType, StructType
 
@@ -141,12 +141,19 @@ def _refused_under_ignore(difference: SchemaDifference) -> Iterator[Refusal]:
 def _missing_under_ignore(missing: FieldDifference, difference: SchemaDifference) -> Refusal:
     """Refuse a column that the model lacks. Only a person can say that it has another name now."""
     path, data_type = missing.path, missing.field.dataType
-    if len(difference.missing_in_source) == 1:
-        alike = [path_text(new.path) for new in difference.new if new.field.dataType == data_type]
-        if len(alike) == len(difference.new) == 1:
-            names = alike[0], path_text(path)
-            return Refusal(Reason.MISSING_OR_RENAMED, path, data_type, None, *names)
+    names = _perhaps_renamed(difference)
+    if names:
+        return Refusal(Reason.MISSING_OR_RENAMED, path, data_type, None, *names)
     return Refusal(Reason.MISSING_AND_MODE_IS_IGNORE, path, data_type)
+
+
+def _perhaps_renamed(difference: SchemaDifference) -> Sequence[str]:
+    """Return the names of the one new and the one missing column, if they have the same type."""
+    found = (*difference.new, *difference.missing_in_source)
+    types = [each.field.dataType for each in found if len(each.path) == 1]
+    is_pair = len(difference.new) == len(difference.missing_in_source) == 1
+    is_alike = is_pair and len(types) == 2 and types[0] == types[1]
+    return [path_text(each.path) for each in found] if is_alike else ()
 
 
 def refused_keys(write: Write) -> Iterator[Refusal]:
@@ -291,18 +298,14 @@ def _settings_blockers(
 def _refused_fields(
     difference: SchemaDifference, policy: Policy, snapshot: TableSnapshot
 ) -> Iterator[Refusal]:
-    mode = policy.on_schema_change
+    mode, renamed = policy.on_schema_change, ": ".join(_perhaps_renamed(difference))
     for new in difference.new:
         for blocker in _new_field_blockers(new, mode, snapshot):
-            yield Refusal(
-                blocker.reason, new.path, None, new.field.dataType, blocker.detail, blocker.name
-            )
+            yield Refusal(blocker.reason, new.path, None, new.field.dataType, *blocker[1:], renamed)
     for missing in difference.missing_in_source:
         data_type = missing.field.dataType
         for blocker in _missing_field_blockers(missing, mode, snapshot):
-            yield Refusal(
-                blocker.reason, missing.path, data_type, None, blocker.detail, blocker.name
-            )
+            yield Refusal(blocker.reason, missing.path, data_type, None, *blocker[1:], renamed)
 
 
 def _new_field_blockers(

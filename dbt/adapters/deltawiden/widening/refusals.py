@@ -311,6 +311,8 @@ class Refusal:
         detail: the value of ``{detail}`` in the reason's texts.
         name: the quoted name of a constraint or another column, or the version of
             IcebergWriterCompat, for the reason's texts.
+        renamed: the new and the old name of a column, as in ``renamed_columns``, if the column can
+            be one that has another name now.
     """
 
     reason: Reason
@@ -319,6 +321,7 @@ class Refusal:
     to_type: DataType | None = None
     detail: str = ""
     name: str = ""
+    renamed: str = ""
 
     @property
     def subject(self) -> str:
@@ -337,4 +340,8 @@ class Refusal:
             "by_hand": by_hand,
             "rebuild": REBUILD,
         }
-        return self.reason.meaning.format(**values), self.reason.remedy.format(**values)
+        remedy = self.reason.remedy.format(**values)
+        if self.renamed:
+            line = f"if it is the same column, set renamed_columns in the model ({self.renamed})"
+            remedy = f"{line}; if not, {remedy}"
+        return self.reason.meaning.format(**values), remedy

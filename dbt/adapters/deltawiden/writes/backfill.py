@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtDatabaseError
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec
@@ -160,12 +161,16 @@ class Backfill:
         wrong = [refusal.path for refusal in values.refusals]
         wrong += [leaf.path for leaf in values.lossy if is_exact]
         _require_stored(wrong, produced, self._stored, "the model's full query")
-        repeated = self.backend.fetch_rows(repeated_keys_sql(query, by_key))
+        try:
+            written = values.write.columns
+            repeated = self.backend.fetch_rows(repeated_keys_sql(query, by_key, written))
+        except DbtDatabaseError as error:
+            raise NotCompared(f"the model's full query fails: {error.msg}") from error
         if repeated:
             shown = "; ".join(key_text(keys, row) for row in repeated)
             raise NotCompared(f"keys have several rows in the model's full query: {shown}")
         unchanged = self.bare.types_unchanged_sql()
-        return backfill_sql(query, self.bare.table, by_key, values.write.columns, unchanged)
+        return backfill_sql(query, self.bare.table, by_key, written, unchanged)
 
     def _assigned(self, column: WrittenColumn, text: str) -> str:
         assert column.source is not None

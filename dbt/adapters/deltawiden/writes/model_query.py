@@ -2,9 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from copy import copy, deepcopy
+from types import SimpleNamespace
 from typing import Any
 
 from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.contracts.connection import AdapterResponse
+from dbt_common.clients.agate_helper import empty_table
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.sql.identifiers import read_name
@@ -22,11 +25,13 @@ _CHANGING = frozenset(
         "drop_relation",
         "drop_schema",
         "expand_target_column_types",
+        "operations",
+        "optimize_after_run",
         "rename_relation",
         "truncate_relation",
     }
 )
-"""dbt's methods of an adapter that change tables and schemas."""
+"""Methods of the adapter that change tables and schemas."""
 
 
 def full_query_of_run(context: Any, check_views: Callable[[Any, str], None]) -> str:
@@ -66,6 +71,37 @@ def compile_next_query(
     """
     is_incremental = table is not None and not table.is_view
     return _compile(context, unique_id, is_incremental, values={"this": table} if table else {})
+
+
+def hook_statements(context: Mapping[str, Any], unique_id: str) -> list[str]:
+    """Return what hooks run before a node, or what a hook of the project runs.
+
+    These are the statements of the hooks and of their macros. None of them is run that does more
+    than read. The texts of the hooks come with them: another run can have rendered them otherwise.
+
+    Raises:
+        NotCompared: dbt can't render a hook. The message is the reason.
+    """
+    # dbt-core imports the adapters before it.
+    from dbt.clients.jinja import get_rendered
+    from dbt.context.providers import generate_runtime_model_context
+
+    references, found = context["builtins"]["ref"], []
+    node = references.manifest.nodes[unique_id]
+    is_of_project = node.resource_type == "operation"
+    for text in [node.raw_code] if is_of_project else [hook.sql for hook in node.config.pre_hook]:
+        own = generate_runtime_model_context(node, references.config, references.manifest)
+        adapter = _HookAdapter(own["adapter"])
+        own.update(adapter=adapter, flags=_flags_of_run(own["flags"], is_full=False))
+        try:
+            rendered = get_rendered(text, own, node)
+        except Exception as error:  # A macro can raise anything.
+            raise NotCompared(
+                f"dbt can't render its hook {text} outside of a run, so it is not known what the "
+                f"hook sets: {getattr(error, 'msg', error)}. Correct the hook so that dbt can"
+            ) from error
+        found += [text, *adapter.not_run, rendered]
+    return found
 
 
 def _compile(
@@ -167,6 +203,31 @@ class _ReadingAdapter:
 
     def add_query(self, sql: str, *args: Any, **kwargs: Any) -> Any:
         return self._adapter.add_query(_reading(sql), *args, **kwargs)
+
+
+class _HookAdapter(_ReadingAdapter):
+    """dbt's adapter in a hook whose run this is not: it keeps the statements that it does not run.
+
+    Most hooks need no result of them.
+    """
+
+    def __init__(self, adapter: Any) -> None:
+        super().__init__(adapter)
+        self.not_run: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return _no_change if name in _CHANGING else getattr(self._adapter, name)
+
+    def execute(self, sql: str, *args: Any, **kwargs: Any) -> Any:
+        if reads_only(sql):
+            return super().execute(sql, *args, **kwargs)
+        self.not_run.append(sql)
+        return AdapterResponse("OK"), empty_table()
+
+
+def _no_change(*_: Any, **__: Any) -> Any:
+    """Do nothing, instead of a method of the adapter or of an operation, which has ``run``."""
+    return SimpleNamespace(run=_no_change)
 
 
 def _reading(sql: str) -> str:

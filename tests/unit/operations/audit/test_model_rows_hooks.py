@@ -2,9 +2,7 @@
 
 import pytest
 
-from dbt.adapters.deltawiden.operations.audit.model_rows import settings_in_hooks
-
-AT_START = {"resource_type": "operation", "tags": ["on-run-start"]}
+from dbt.adapters.deltawiden.operations.audit.model_rows import settings_in
 
 
 @pytest.mark.parametrize(
@@ -13,6 +11,11 @@ AT_START = {"resource_type": "operation", "tags": ["on-run-start"]}
         ("set spark.sql.session.timeZone=UTC", "spark.sql.session.timeZone"),
         ("{% if true %} SET TIME ZONE 'UTC' {% endif %}", "TIME ZONE"),
         ("set `spark.sql.legacy.timeParserPolicy`=LEGACY", "spark.sql.legacy.timeParserPolicy"),
+        ("set /* a zone */ spark.sql.session.timeZone=UTC", "spark.sql.session.timeZone"),
+        ("set -- a zone\n time /* of */ zone 'UTC'", "time /* of */ zone"),
+        ("reset spark.sql.ansi.enabled", "spark.sql.ansi.enabled"),
+        ("-- all\nRESET;", "RESET"),
+        ("select 1 as reset", ""),
         ("set spark.sql.legacy.parquet.datetimeRebaseModeInWrite=CORRECTED", ""),
         ("set spark.sql.legacy.createHiveTableByDefault=false", ""),
         ("set spark.sql.shuffle.partitions=2", ""),
@@ -20,7 +23,4 @@ AT_START = {"resource_type": "operation", "tags": ["on-run-start"]}
     ],
 )
 def test_only_settings_that_a_query_depends_on_count(sql: str, found: str):
-    node = {"config": {"pre-hook": [{"sql": sql}]}}
-    assert settings_in_hooks(node, {"nodes": {}}) == found
-    graph = {"nodes": {"operation.p.o": {**AT_START, "raw_code": sql}}}
-    assert settings_in_hooks({"config": {}}, graph) == found
+    assert settings_in([sql]) == found

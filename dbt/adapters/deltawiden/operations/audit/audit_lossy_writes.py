@@ -23,6 +23,11 @@ from dbt.adapters.deltawiden.widening.matched_rows import NotCompared
 from dbt.adapters.deltawiden.writes.model_views import ModelViews
 
 _NAME = "audit_lossy_writes"
+_OF_SNAPSHOT = (
+    "is a snapshot, whose rows no operation changes. With strategy: check and type_widening: true, "
+    "the next dbt snapshot widens the column and adds a version with the value of now. With "
+    "strategy: timestamp, such a version comes with the next change of the row in its source."
+)
 
 
 class AuditResults(OperationResults):
@@ -56,6 +61,7 @@ class AuditResults(OperationResults):
             ]
         if self.values["restore"]:
             lines += ["", "To put right what a cast has changed:", self.values["restore"]]
+        lines += [f"\n{name} {_OF_SNAPSHOT}" for name in self.values["snapshots"]]
         return "\n".join(lines)
 
 
@@ -78,9 +84,13 @@ class Audit:
             for result, node in zip(results.each, nodes, strict=True)
         ]
         zone = self.reader.backend.time_zone() if nodes else ""
-        lost = [result.values["model"] for result in named if _has_lost(result)]
-        command = restore_command(lost, self.reader) if lost else ""
-        return AuditResults(_NAME, named, {"time_zone": zone, "restore": command})
+        lost: dict[str, list[str]] = {"model": [], "snapshot": []}
+        for result, node in zip(named, nodes, strict=True):
+            if _has_lost(result):
+                lost[node["resource_type"]].append(full_name(node))
+        command = restore_command(lost["model"], self.reader) if lost["model"] else ""
+        values = {"time_zone": zone, "restore": command, "snapshots": lost["snapshot"]}
+        return AuditResults(_NAME, named, values)
 
     def _audit(self, number_of_models: int, node: Node) -> OperationResult:
         table = self.reader.selection.node_relation(node)

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,6 +32,7 @@ from dbt.adapters.deltawiden.operations.audit.value_comparison import EarlierTyp
 from dbt.adapters.deltawiden.operations.selection import Names, Node, Selection
 from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
 from dbt.adapters.deltawiden.sql.identifiers import folded, names_listed, path_text
+from dbt.adapters.deltawiden.sql.queries import GAP
 from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName
 from dbt.adapters.deltawiden.sql.types import limited, type_text
 from dbt.adapters.deltawiden.widening.matched_rows import NotCompared, key_columns
@@ -69,25 +70,18 @@ class KeptQueries:
 
 
 _SETS = re.compile(
-    r"\bset\s+(time\s+zone\b|`?spark\.sql\.(?:session\.timeZone|timestampType|ansi\.|caseSensitive|"
-    r"decimalOperations|mapKeyDedupPolicy|legacy\.(?!create|allowNon|\S*InWrite))[\w.]*)",
-    re.IGNORECASE,
+    rf"\b(?:re)?set{GAP}+(time{GAP}+zone\b|`?spark\.sql\.(?:session\.timeZone|timestampType|ansi\."
+    r"|caseSensitive|decimalOperations|mapKeyDedupPolicy"
+    rf"|legacy\.(?!create|allowNon|\S*InWrite))[\w.]*)|^{GAP}*(reset){GAP}*;?{GAP}*$",
+    re.IGNORECASE | re.DOTALL,
 )
 """Statements after which a query can return other values."""
 
 
-def settings_in_hooks(node: Node, graph: Mapping[str, Any]) -> str:
-    """Return what hooks that run before a model set so that its values can differ, for people."""
-    found = (match[1] for text in _texts(node, graph) for match in _SETS.finditer(text))
+def settings_in(statements: Iterable[str]) -> str:
+    """Return what statements of hooks set so that a model's values can differ, for people."""
+    found = (match[1] or match[2] for text in statements for match in _SETS.finditer(text))
     return ", ".join(dict.fromkeys(name.strip("`") for name in found))
-
-
-def _texts(node: Node, graph: Mapping[str, Any]) -> Iterator[str]:
-    for hook in node["config"].get("pre-hook") or ():
-        yield str(hook["sql"])
-    for each in graph["nodes"].values():
-        if each["resource_type"] == "operation" and "on-run-start" in each["tags"]:
-            yield str(each["raw_code"])
 
 
 FullQuery = Callable[[Node, BaseRelation], str]
@@ -225,11 +219,16 @@ class ModelRows:
 
 @dataclass(frozen=True)
 class RowsReader:
-    """Finds the rows of models by a person's key or, if that is empty, by the model's."""
+    """Finds the rows of models by a person's key or, if that is empty, by the model's.
+
+    Attributes:
+        hooks: returns what hooks run before the node with a unique id: ``hook_statements``.
+    """
 
     backend: SqlBackend
     selection: Selection
     full_query: FullQuery
+    hooks: Callable[[str], Iterable[str]]
     unique_key: Sequence[str] = ()
     is_compiled: bool = False
     only: Sequence[str] = ()
@@ -253,6 +252,8 @@ class RowsReader:
         Raises:
             NotCompared: there is no table, no key or no query.
         """
+        if node["resource_type"] == "seed":
+            raise NotCompared("it is a seed, whose rows no model produces")
         table = self.selection.node_relation(node)
         if not isinstance(table, SparkRelation):
             raise NotCompared("it has no table yet")
@@ -261,7 +262,7 @@ class RowsReader:
         key = list(self.unique_key) or names_listed(node["config"].get("unique_key"))
         if not key:
             raise NotCompared(_NO_KEY)
-        settings = settings_in_hooks(node, self.selection.graph)
+        settings = settings_in(self._before(node))
         if settings:
             raise NotCompared(
                 f"its query can return other values here than in a run: a hook sets {settings}, "
@@ -272,6 +273,13 @@ class RowsReader:
             raise NotCompared("it is in Python, so its full query is not known")
         produced = self.backend.query_schema(query)
         return ModelRows(self.backend, node, table, query, key, produced, self.only)
+
+    def _before(self, node: Node) -> Iterator[str]:
+        """Return what hooks run before a node: its own, and those of the project."""
+        yield from self.hooks(str(node["unique_id"]))
+        for unique_id, each in self.selection.graph["nodes"].items():
+            if each["resource_type"] == "operation" and "on-run-start" in each["tags"]:
+                yield from self.hooks(str(unique_id))
 
 
 def _column(
