@@ -78,7 +78,7 @@ select * from values (1, null, 1.25), (null, 'x', 2.25), (7, '007', 3.25) as t(`
     "no_key.sql": f"{{{{ config({CONFIG}, unique_key='ids') }}}} select 1 as id",
 }
 HISTORY = """
-{% snapshot history %}
+{% snapshot versions %}
 {{ config(unique_key='id', strategy='check', check_cols='all', type_widening=true) }}
 select 1 as id, cast(1.26 as decimal(10,2)) as amount
 {% endsnapshot %}
@@ -100,7 +100,7 @@ def made(spark, schema: str) -> dict[str, Table]:
         "odd_key": "at timestamp",
         "no_key": "id int",
         "codes": "id int, amount decimal(8,1)",
-        "history": "id int, amount decimal(8,1), dbt_scd_id string, dbt_updated_at timestamp, "
+        "versions": "id int, amount decimal(8,1), dbt_scd_id string, dbt_updated_at timestamp, "
         "dbt_valid_from timestamp, dbt_valid_to timestamp",
     }
     for name, described in ddl.items():
@@ -116,7 +116,7 @@ def made(spark, schema: str) -> dict[str, Table]:
     spark.sql(f"insert into {schema}.changed values (1, 1.5)")
     spark.sql(f"insert into {schema}.widened values (1, 1.3)")
     then = "timestamp'2024-01-01 00:00:00'"
-    spark.sql(f"insert into {schema}.history values (1, 1.3, 'a', {then}, {then}, null)")
+    spark.sql(f"insert into {schema}.versions values (1, 1.3, 'a', {then}, {then}, null)")
     spark.sql(f"alter table {schema}.widened alter column amount type decimal(5,2)")
     return {name: Table(spark, f"{schema}.{name}") for name in ddl}
 
@@ -132,7 +132,7 @@ class TestAudit:
 
     @pytest.fixture(scope="class")
     def snapshots(self):
-        return {"history.sql": HISTORY}
+        return {"versions.sql": HISTORY}
 
     @pytest.fixture(scope="class")
     def macros(self):
@@ -239,14 +239,14 @@ class TestAudit:
 
     @needs_delta_4
     def test_the_next_run_of_a_snapshot_adds_the_value_that_was_lost(self, audited):
-        shown = operate("audit_lossy_writes", models=["history", "macros"])
+        shown = operate("audit_lossy_writes", models=["versions", "macros"])
         assert """--args '{"models": ["macros"]}'""" in shown
-        assert "history is a snapshot" in shown
-        only = document("audit_lossy_writes", models=["history"])
+        assert "versions is a snapshot" in shown
+        only = document("audit_lossy_writes", models=["versions"])
         assert (only["tables"][0]["columns"][0]["changed_by_cast"], only["restore"]) == (1, "")
-        assert "history is a snapshot" in operate("audit_lossy_writes", models=["history"])
+        assert "versions is a snapshot" in operate("audit_lossy_writes", models=["versions"])
         dbt("snapshot")
-        rows = audited[2]["history"].rows("string(amount)", "dbt_valid_to is null")
+        rows = audited[2]["versions"].rows("string(amount)", "dbt_valid_to is null")
         assert rows == [("1.26", True), ("1.30", False)]
 
     def test_the_query_of_a_model_with_macros_is_compiled(self, audited):

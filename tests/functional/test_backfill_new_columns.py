@@ -62,7 +62,8 @@ from range(2)
 """,
     # The first value is one that no query can return. No run selects it again.
     "unreadable": f"""
-{{{{ config({CONFIG}, incremental_strategy='append') }}}}
+{{{{ config({CONFIG}, incremental_strategy='append',
+           pre_hook='set spark.sql.ansi.enabled=true') }}}}
 select id {{% if var('step') > 1 %}}, {{{{ var('value', '1') }}}} as more {{% endif %}}
 from (select id, if(id = 0, 'x', string(id)) as raw from range(3))
 {{% if is_incremental() %}} where raw rlike '^[0-9]+$' {{% endif %}}

@@ -68,7 +68,7 @@ select 1 as id, cast(1.2367 as decimal(10,4)) as amount
 {{ config(materialized='incremental', unique_key='id', type_widening=true) }}
 select 1 as id, cast(1.2367 as decimal(10,4)) as amount
 """,
-    "hooked.sql": HOOKED.replace("HOOK", "set /* c */ spark.sql.session.timeZone=Asia/Tokyo"),
+    "hooked.sql": HOOKED.replace("HOOK", "set spark.sql.session.timeZone=Asia/Tokyo"),
     "by_macro.sql": HOOKED.replace("HOOK", "{{ tokyo() }}"),
     "by_query.sql": HOOKED.replace("HOOK", "{{ tokyo_by_query() }}"),
     "at_start.sql": HOOKED.replace("HOOK", ""),

@@ -11,7 +11,6 @@ from dbt.adapters.deltawiden.operations.audit.model_rows import settings_in
         ("set spark.sql.session.timeZone=UTC", "spark.sql.session.timeZone"),
         ("{% if true %} SET TIME ZONE 'UTC' {% endif %}", "TIME ZONE"),
         ("set `spark.sql.legacy.timeParserPolicy`=LEGACY", "spark.sql.legacy.timeParserPolicy"),
-        ("set /* a zone */ spark.sql.session.timeZone=UTC", "spark.sql.session.timeZone"),
         ("set -- a zone\n time /* of */ zone 'UTC'", "time /* of */ zone"),
         ("reset spark.sql.ansi.enabled", "spark.sql.ansi.enabled"),
         ("-- all\nRESET;", "RESET"),
