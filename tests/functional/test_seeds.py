@@ -151,15 +151,34 @@ class TestValuesThatAreNotStoredExactly:
 class TestASeedThatWasLoadedBefore:
     @pytest.fixture(scope="class")
     def seeds(self):
-        return {"numbers.csv": "n,s\n1,x\n", "parts.csv": "part,n\nx,1\n"}
+        seeds = {"numbers": "n,s\n1,x\n", "parts": "% of %s,n\nx,1\n", "renamed": "old%,n\nx,1\n"}
+        seeds["short"] = seeds["files"] = "id,growth%\n1,x\n"
+        return {f"{name}.csv": text for name, text in seeds.items()}
 
     @pytest.fixture(scope="class")
     def project_config_update(self):
-        parts = {"+file_format": "parquet", "+partition_by": "part"}
-        return {"seeds": {"test": {"parts": parts}}}
+        files = {"+file_format": "parquet"}
+        parts = {**files, "+partition_by": "`% of %s`"}
+        short = {"+column_types": {"growth%": "char(1)"}}
+        seeds = {"parts": parts, "files": files, "renamed": files, "short": short}
+        return {"seeds": {"test": seeds}}
+
+    @pytest.fixture(scope="class")
+    def macros(self):
+        """The table of one seed has other names of columns than its file."""
+        own = "{% do run_query('create table ' ~ this ~ ' (v string, n int) using parquet') %}"
+        other = "{% do return(_deltawiden_create_seed(model, agate_table, {})) %}"
+        return {
+            "create.sql": "{% macro deltawiden__create_csv_table(model, agate_table) %}"
+            f"{{% if model.name != 'renamed' %}}{other}{{% endif %}}{own}{{% endmacro %}}"
+        }
 
     def test_a_failed_seed_stays_as_it_was(self, project, table):
-        dbt("seed")
+        run = dbt("seed")
+        for name in ("short", "files", "renamed", "parts"):
+            assert run.status(name) == "success", run.message(name)
+        assert table("short").rows() == table("files").rows() == [(1, "x")]
+        assert table("renamed").rows("v", "n") == [("x", 1)]
         file = Path(project.project_root, "seeds", "numbers.csv")
         # The text has two lines.
         file.write_text('n,s\n2,"a\nb"\n99999999999999999999,c\n', encoding="utf-8")
@@ -170,7 +189,7 @@ class TestASeedThatWasLoadedBefore:
         assert dbt("seed").status("numbers") == "success"
         assert table("numbers").rows() == [(3, "a\nb")]
         # Rows are inserted into this one after the old rows are gone.
-        file.with_name("parts.csv").write_text("part,n\n__HIVE_DEFAULT_PARTITION__,2\n")
+        file.with_name("parts.csv").write_text("% of %s,n\n__HIVE_DEFAULT_PARTITION__,2\n")
         run = dbt("seed", "--select", "parts")
         assert "[LOSSY_PARTITION_VALUE] The model parts has" in run.message("parts")
         assert table("parts").rows() == [(1, "x")]

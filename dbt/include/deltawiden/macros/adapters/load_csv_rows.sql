@@ -88,16 +88,17 @@
         model, this, _deltawiden_seed_table('', features), _deltawiden_seed_columns(model, agate_table),
         agate_table, get_batch_size())) %}
   {%- endif -%}
-  {%- set values, names = [], [] -%}
+  {%- set values, names, percent = [], [], '%%' if get_binding_char() == '%s' else '%' -%}
   {%- for type in types.values() -%}
     {%- do names.append('c' ~ loop.index0) -%}
-    {%- do values.append('cast(' ~ get_binding_char() ~ ' as ' ~ type ~ ')') -%}
+    {%- do values.append('cast(' ~ get_binding_char() ~ ' as ' ~ type | replace('%', percent) ~ ')') -%}
   {%- endfor -%}
   {%- set row_sql = '(' ~ values | join(', ') ~ ')' -%}
   {%- set columns = _deltawiden_seed_columns(model, agate_table) -%}
   {%- set checked = adapter.seeds().checked(model, this, columns, names) -%}
   {#- Spark has moved the partition columns of a table in files to the end. Hudi takes no list of columns. -#}
-  {%- set listed = '' if config.get('file_format') == 'hudi' else '(' ~ columns | map('first') | join(', ') ~ ') ' -%}
+  {%- set is_moved = config.get('partition_by') and config.get('file_format') not in ['delta', 'iceberg', 'hudi'] -%}
+  {%- set listed = '(' ~ columns | map('first') | join(', ') ~ ') ' if is_moved else '' -%}
 
   {%- set statements = [] -%}
   {%- for chunk in adapter.seeds().values(agate_table) | batch(get_batch_size()) -%}
@@ -109,10 +110,13 @@
     {%- set is_in_files = config.get('location_root') and config.get('file_format') not in ['delta', 'iceberg'] -%}
     {%- set verb = 'insert overwrite ' if loop.first and is_in_files else 'insert into ' -%}
     {%- set rows = 'values ' ~ ([row_sql] * (chunk | length)) | join(', ') -%}
+    {%- set before, after = verb ~ this.render() ~ ' ' ~ listed, '' -%}
     {%- if checked != names -%}
-      {%- set rows = 'select ' ~ checked | join(', ') ~ ' from ' ~ rows ~ ' as v(' ~ names | join(', ') ~ ')' -%}
+      {%- set before = before ~ 'select ' ~ checked | join(', ') ~ ' from ' -%}
+      {%- set after = ' as v(' ~ names | join(', ') ~ ')' -%}
     {%- endif -%}
-    {%- set sql = verb ~ this.render() ~ ' ' ~ listed ~ rows -%}
+    {#- Python formats the text with the values. -#}
+    {%- set sql = before | replace('%', percent) ~ rows ~ after -%}
     {%- do adapter.add_query(sql, bindings=bindings, abridge_sql_log=True) -%}
     {%- do statements.append(sql) -%}
   {%- endfor -%}
