@@ -17,6 +17,7 @@ def model(query: str = OUTPUT, config: str = "") -> str:
     return f"{{{{ config({CONFIG}, {config}) }}}} {query}"
 
 
+JOINED = "select * from {{ ref('new_view') }} join {{ ref('other_new') }} using (id)"
 MODELS = {
     "undeclared.sql": model("select 1 as id, 'x' as added"),
     "other_case.sql": model("select 1 as id"),
@@ -31,6 +32,9 @@ MODELS = {
     "reads_it.sql": model("select id from {{ ref('was_a_view') }}"),
     "new_view.sql": "{{ config(materialized='view') }} select 1 as id, 'x' as added",
     "reads_new_view.sql": model("select * from {{ ref('new_view') }}"),
+    "other_new.sql": "{{ config(materialized='view') }} select 1 as id",
+    "joined.sql": f"{{{{ config(materialized='view') }}}} {JOINED}",
+    "joins.sql": model(JOINED),
     "new_python.py": """
 def model(dbt, spark):
     dbt.config(materialized='incremental')
@@ -97,7 +101,7 @@ class TestPlanIsTheRun:
     @pytest.fixture(scope="class")
     def planned(self, project, spark):
         """The plan of each model, before anything is run."""
-        for name in (*REFUSED, "reads_it", "reads_new_view", "reads_python"):
+        for name in (*REFUSED, "reads_it", "reads_new_view", "reads_python", "joins"):
             spark.sql(
                 f"create table {project.test_schema}.{name} using delta as "
                 "select 1 as id, cast(1 as int) as amount"
@@ -107,7 +111,8 @@ class TestPlanIsTheRun:
         found = document("plan", "--vars", json.dumps(LATER))["tables"]
         asked = ["new_view", "reads_new_view", "renamed_again", "ended"]
         found += document("plan", "--vars", json.dumps(LATER), models=asked)["tables"]
-        return {each["model"]: each for each in found}
+        alone = document("plan", "--vars", json.dumps(LATER), models=["new_view"])
+        return {"alone": alone, **{each["model"]: each for each in found}}
 
     @pytest.fixture(scope="class")
     def run(self, planned):
@@ -142,6 +147,12 @@ class TestPlanIsTheRun:
         assert planned["reads_new_view"].get("error") is None, planned["reads_new_view"]
         assert planned["reads_new_view"]["new"] == [["added"]]
         assert table("reads_new_view").rows("id", "added") == [(1, "x"), (1, None)]
+
+    def test_what_else_a_reached_model_reads_need_not_be_built(self, planned):
+        assert planned["alone"]["failed"] == 0, planned["alone"]
+        (effect,) = planned["alone"]["downstream"]
+        assert (effect["name"], effect["outcome"]) == ("joins", "not known")
+        assert "it reads other_new, which is new" in str(effect)
 
     def test_what_reads_a_new_model_without_a_known_query_is_not_known(self, planned, run, table):
         assert planned["new_python"]["new_table"] is True

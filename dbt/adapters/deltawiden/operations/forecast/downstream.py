@@ -181,6 +181,10 @@ class Forecast:
         except DbtRuntimeError as error:
             if is_asked:
                 raise
+            is_built = self.visits_all or self.reader.relation(node) is not None
+            if not is_built and condition(error.msg) == NOT_BUILT:
+                # What else it reads is not built yet, either.
+                return None
             is_refused = isinstance(error, SchemaChangeRefused)
             not_known = self._not_known(node, error.msg)
             if not because and not is_refused:
@@ -208,8 +212,8 @@ class Forecast:
         """Return why an error says nothing of the run: it will make what is not there now."""
         if condition(error) != NOT_BUILT:
             return ""
-        made = (each for each in self.graph.inputs(node) if self.visits_all or each in self.asked)
-        nodes = [self.graph.node(each) for each in made if each not in self._changed]
+        inputs = self.graph.inputs(node)
+        nodes = [self.graph.node(each) for each in inputs if each not in self._changed]
         names = [
             full_name(each)
             for each in nodes
