@@ -214,7 +214,10 @@ DISTINCT = """
 select {{ dbt.listagg('distinct n', "','", 'order by n desc') }} as down,
   {{ dbt.listagg('DISTINCT n', "','", 'order by  N', 2) }} as first,
   {{ dbt.listagg('distinct v', "','", 'order by v') }} as texts,
-  length({{ dbt.listagg('distinct v', "','", 'order by n') }}) as by_another
+  length({{ dbt.listagg('distinct v', "','", 'order by n', 2) }}) as by_another,
+  {{ dbt.listagg('distinct t.v', "','", 'order by v desc') }} as qualified,
+  {{ dbt.listagg('distinct(n)', "','", 'order by t.n') }} as in_brackets,
+  {{ dbt.listagg('distinct upper(v)', "','", 'order by UPPER( v ) desc') }} as of_spark
 from values (10, 'b'), (9, 'a'), (10, 'b'), (11, 'c'), (null, null) as t(n, v)
 """
 
@@ -227,7 +230,10 @@ class TestListaggOfNulls:
     def test_distinct_values_have_an_order(self, project):
         run_dbt(["run", "--select", "distinct"])
         row = project.run_sql("select * from {schema}.distinct", fetch="one")
-        assert tuple(row) == ("11,10,9", "9,10", "a,b,c", 5)
+        assert tuple(row) == (
+            *("11,10,9", "9,10", "a,b,c", 3),
+            *("c,b,a", "9,10,11", "C,B,A"),
+        )
 
     def test_is_an_empty_text(self, project):
         run_dbt(["run"])
