@@ -168,7 +168,9 @@ KEPT = {
     "written": (
         "incremental",
         "csv",
-        "options={'header': true, 'SEP': ';', 'compression': 'gzip'}",
+        "options={'header': true, 'SEP': ';', 'compression': 'gzip', 'inferSchema': true, "
+        "'enforceSchema': true, 'samplingRatio': 0.5, 'mode': 'PERMISSIVE', 'nullValue': '', "
+        "'multiLine': false}",
         "1 as id, 'a;b' as v union all select null, null",
     ),
     "by_day": (
@@ -181,6 +183,7 @@ KEPT = {
 
 
 MORE = "{{ config(materialized='incremental', file_format='csv', on_schema_change='%s') }} select "
+LATER = MORE % "ignore', partition_by='p"
 
 
 class TestTheOnlyColumnOfAnExistingCsvTable:
@@ -189,12 +192,20 @@ class TestTheOnlyColumnOfAnExistingCsvTable:
         return {
             "one.sql": MORE % "ignore" + "cast(null as int) as v, 1 as more",
             "two.sql": MORE % "append_new_columns" + "cast(null as int) as v",
+            # A table has the partition columns that it was created with.
+            "parted.sql": MORE % "ignore" + "cast(null as int) as v, 1 as p",
+            "later.sql": LATER + "1 as v, ' x' as p",
         }
 
     def test_is_the_tables_and_not_the_models(self, project, table, spark):
         spark.sql(f"create table {table('one').name} (v int) using csv")
         spark.sql(f"create table {table('two').name} (v int, w int) using csv")
+        columns = "(v int, p int) using csv partitioned by (p)"
+        spark.sql(f"create table {table('parted').name} {columns}")
+        spark.sql(f"create table {table('later').name} (v int, p string) using csv")
         run = dbt("run")
+        assert "[LOSSY_FORMAT_VALUE] The model parted has the value null" in run.message("parted")
+        assert "[LOSSY_FORMAT_VALUE] The model later has the value  x" in run.message("later")
         assert "[LOSSY_FORMAT_VALUE] The model one has the value null" in run.message("one")
         assert run.status("two") == "success", run.message("two")
         assert table("two").rows() == [(None, None)]
@@ -204,16 +215,27 @@ class TestRowsNamesAndOptions:
     @pytest.fixture(scope="class")
     def models(self):
         models = {**LOST, **KEPT, "old": ("incremental", "csv", "", OLD)}
+        own = "incremental_strategy='mine'"
+        models |= {"mine": ("incremental", "csv", own, OLD)}
         return {f"{name}.sql": FILES.format(*m) for name, m in models.items()}
+
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {
+            "mine.sql": "{% macro get_incremental_mine_sql(a) %}insert into "
+            "{{ a.target_relation }} select * from {{ a.temp_relation }}{% endmacro %}"
+        }
 
     def test_with_which_files_would_lose_values_stop_the_run(self, project, table, spark):
         options = "header = true, dateFormat = 'dd.MM.yy', sep = ','"
         query = "select 1 as id, date'2024-02-03' as day"
-        spark.sql(f"create table {table('old').name} using csv options ({options}) as {query}")
+        for name in ("old", "mine"):
+            spark.sql(f"create table {table(name).name} using csv options ({options}) as {query}")
         run = dbt("run")
-        assert "values of csv does not know what dateFormat does" in run.message("old")
-        assert "dbt run --full-refresh --select NAME, or set on_lossy" in run.message("old")
-        assert len(table("old").rows()) == 1
+        for name in ("old", "mine"):
+            assert "values of csv does not know what dateFormat does" in run.message(name)
+            assert "Set on_lossy_write: warn to write such values all the" in run.message(name)
+            assert len(table(name).rows()) == 1
         for name, reason in REASONS.items():
             assert run.status(name) == "error", name
             assert reason in run.message(name)

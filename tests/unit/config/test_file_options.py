@@ -16,6 +16,8 @@ DATED = {"dateFormat": "dd.MM.yy"}
     [
         ("csv", {"HEADER": "true", "sep": ";", "Delimiter": "#", "compression": "gzip"}),
         ("csv", {"encoding": "utf-8", "charset": "UTF8"}),
+        ("csv", {"inferSchema": True, "enforceSchema": "true", "nullValue": ""}),
+        ("json", {"samplingRatio": 0.5, "mode": "PERMISSIVE", "multiLine": False}),
         ("json", {"compression": "gzip"}),
         ("orc", {"orc.compress": "snappy", "mergeSchema": True}),
         ("orc", {"orc.bloom.filter.columns": "id", "orc.stripe.size": 1024}),
@@ -31,6 +33,13 @@ def test_an_option_that_changes_no_value_is_accepted(file_format, options):
 def test_a_separator_that_rows_are_not_read_back_with_is_refused(separator):
     (problem,) = unsafe_options("csv", {"sep": separator}, "Remove it")
     assert problem.startswith("options: the check of the values of csv does not know what sep")
+
+
+@pytest.mark.parametrize(
+    "options", [{"mode": "DROPMALFORMED"}, {"nullValue": "-"}, {"enforceSchema": False}]
+)
+def test_another_value_than_the_default_is_refused(options):
+    assert list(unsafe_options("csv", options, "Remove it"))
 
 
 def test_another_encoding_than_that_of_the_check_is_refused():

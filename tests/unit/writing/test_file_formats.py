@@ -31,10 +31,12 @@ def ints(names: str) -> StructType:
 )
 def test_the_columns_of_an_existing_table_count(model, table, mode, is_alone):
     backend: Any = SimpleNamespace(
-        schema_to_check=lambda query: ints(model), setting=lambda key: None
+        schema_to_check=lambda query: ints(model),
+        setting=lambda key: None,
+        partition_schema=lambda table: ints("p"),
     )
     policy = Policy(on_schema_change=OnSchemaChange(mode))
     spec = ModelSpec("m", policy=policy, file_format="csv", partition_by=("p",))
-    stored = None if table is None else lambda: ints(table)
-    query = checked_format_query(backend, "select 1", spec, stored)
+    existing: Any = None if table is None else object()
+    query = checked_format_query(backend, "select 1", spec, existing, lambda: ints(table))
     assert ("is not null" in query) == is_alone

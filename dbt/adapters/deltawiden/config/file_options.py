@@ -8,9 +8,14 @@ from dbt.adapters.deltawiden.config.model import file_format_of
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, read_policy
 
 _COMPRESSION = frozenset({"compression", "codec"})
+# For a table, whose types are known, Spark takes no sample of the values.
+_READS = frozenset({"mode", "multiline", "samplingratio"})
 _SAFE_OPTIONS = {
-    "csv": _COMPRESSION | {"header", "sep", "delimiter", "encoding", "charset"},
-    "json": _COMPRESSION,
+    "csv": _COMPRESSION
+    | _READS
+    | {"header", "sep", "delimiter", "encoding", "charset"}
+    | {"inferschema", "enforceschema", "nullvalue"},
+    "json": _COMPRESSION | _READS,
     "orc": _COMPRESSION
     | {"orc.compress", "mergeschema", "orc.stripe.size", "orc.row.index.stride"}
     | {"orc.dictionary.key.threshold", "orc.column.encoding.direct"}
@@ -20,13 +25,21 @@ _SAFE_OPTIONS = {
 CHECKED_FORMATS = frozenset(_SAFE_OPTIONS)
 """The values of ``file_format`` that do not store every value."""
 
-_VALUES = " (a separator: one visible character, no quote and no backslash; an encoding: UTF-8)"
+_VALUES = (
+    " (a separator: one visible character, no quote and no backslash; an encoding: UTF-8; "
+    "enforceschema, mode, multiline, nullvalue: the value that Spark has without them)"
+)
 # Spark drops a line of blanks, which is a row of nulls between blanks. Between texts that end or
 # start with a character of a longer separator, it finds the separator at the wrong place.
 _SAFE_SEPARATOR = re.compile(r"""[^\s\x00-\x20"'\\]""")
 _SAFE_VALUES = {
     **dict.fromkeys(("sep", "delimiter"), _SAFE_SEPARATOR),
     **dict.fromkeys(("encoding", "charset"), re.compile("utf-?8", re.IGNORECASE)),
+    # Spark's defaults.
+    "mode": re.compile("permissive", re.IGNORECASE),
+    "multiline": re.compile("false", re.IGNORECASE),
+    "enforceschema": re.compile("true", re.IGNORECASE),
+    "nullvalue": re.compile(""),
 }
 
 # The last properties in the description of a table, as SHOW TABLE EXTENDED has it.
@@ -40,7 +53,10 @@ def option_problems(config: Mapping[str, Any]) -> Iterator[str]:
     is_written = config.get("materialized") in ("table", "incremental")
     if is_written and read_policy(config).on_lossy_write is OnLossyWrite.ERROR:
         options = config.get("options") or {}
-        remedy = "Remove the option, use another file_format, such as delta or parquet,"
+        remedy = (
+            "Remove the option, use another file_format, such as delta or parquet, or set "
+            "on_lossy_write: ignore to write such values all the same."
+        )
         yield from unsafe_options(file_format_of(config), options, remedy)
 
 
@@ -62,6 +78,5 @@ def unsafe_options(file_format: str, options: Mapping[str, Any], remedy: str) ->
             yield (
                 f"options: the check of the values of {file_format} does not know what {name} "
                 f"does. It knows only these options: {', '.join(sorted(safe))}"
-                f"{_VALUES if 'sep' in safe else ''}. {remedy} or set on_lossy_write: ignore to "
-                "write such values all the same."
+                f"{_VALUES if 'sep' in safe else ''}. {remedy}"
             )

@@ -13,7 +13,6 @@ from dbt_common.exceptions import CompilationError, DbtRuntimeError
 from pyspark.sql.types import CharType, StructField, StructType, VarcharType
 
 from dbt.adapters.deltawiden.config.clustering import changed_clustering
-from dbt.adapters.deltawiden.config.file_options import stored_options, unsafe_options
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec
 from dbt.adapters.deltawiden.config.policy import OnSchemaChange
 from dbt.adapters.deltawiden.config.strategies import (
@@ -21,17 +20,14 @@ from dbt.adapters.deltawiden.config.strategies import (
     INSERT_OVERWRITE,
     MERGE,
     MICROBATCH,
-    NO_MERGE,
-    NOT_MERGED,
     REPLACE_WHERE,
-    only_of_delta,
 )
 from dbt.adapters.deltawiden.config.table_properties import changed_properties
-from dbt.adapters.deltawiden.config.validation import columns_named, invalid_configuration
+from dbt.adapters.deltawiden.config.validation import columns_named
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.conflicts import is_conflict, retry_same_commit
 from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
-from dbt.adapters.deltawiden.delta.relations import provider, relation_path, relation_sql
+from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.sql.identifiers import Path
 from dbt.adapters.deltawiden.sql.queries import mentions, with_types
@@ -40,7 +36,6 @@ from dbt.adapters.deltawiden.views.stale_views import reads_table
 from dbt.adapters.deltawiden.widening.clustering import plan_clustering
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import plan_changes, plan_no_change, refused_keys
-from dbt.adapters.deltawiden.widening.refusals import REBUILD
 from dbt.adapters.deltawiden.widening.renames import plan_renames, renamed_schema
 from dbt.adapters.deltawiden.widening.request import NoSuchLeaf, find_leaf
 from dbt.adapters.deltawiden.widening.schema_diff import compare, schema_at_write
@@ -52,24 +47,24 @@ from dbt.adapters.deltawiden.widening.self_reference import (
 from dbt.adapters.deltawiden.widening.steps import ClusterBy, Stage, Step
 from dbt.adapters.deltawiden.writes.attempts import SchemaChangeFailed
 from dbt.adapters.deltawiden.writes.backfill import Backfill
-from dbt.adapters.deltawiden.writes.batches import require_partitions
 from dbt.adapters.deltawiden.writes.merge_actions import checked_clauses, updated_columns
 from dbt.adapters.deltawiden.writes.model_query import FullQuery
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused, require_not_refused
+from dbt.adapters.deltawiden.writes.table_checks import (
+    check_format,
+    columns_of_condition,
+    copies_rows,
+    require_kept,
+)
 from dbt.adapters.deltawiden.writing.columns import match_columns
 from dbt.adapters.deltawiden.writing.partition_values import (
-    MomentsMoved,
     has_moments,
-    require_moments_kept,
     shifts_moments,
 )
 from dbt.adapters.deltawiden.writing.replacement import event_time_column
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 
 logger = AdapterLogger("DeltaWiden")
-
-_COPYING = (MERGE, DELETE_INSERT, MICROBATCH, REPLACE_WHERE, "")
-"""The strategies whose statements also write other rows of files again. A snapshot has none."""
 
 
 class Schemas(NamedTuple):
@@ -139,8 +134,8 @@ class TableEvolution:
             backfill = Backfill(plan, snapshot, spec, self._backend, check)
             plan = backfill.planned(full_query)
         plan = require_not_refused(renames.added_to(plan))
-        if spec.checks_values and (spec.strategy in _COPYING or plan.copies_rows):
-            _require_moments_kept(self._backend, table, schemas.table)
+        if spec.checks_values and (copies_rows(spec, stored) or plan.copies_rows):
+            require_kept(self._backend, table, schemas.table)
         if not (spec.checks_values or spec.ignores_values):
             check = self.value_check(spec.name, table, stored, renders=False)
             plan = replace(plan, unchecked=_unchecked(plan, schemas.output, stored, check))
@@ -166,12 +161,12 @@ class TableEvolution:
                 strategy can't be rendered for the columns of the table.
             DbtDatabaseError: an ``update set`` of its MERGE is not valid.
         """
-        if not (spec.is_written_by_project or table.is_delta):
-            _check_format(spec, table)
+        if not table.is_delta:
+            check_format(spec, table)
         keys = columns_named(spec.unique_key)
         stored = renamed_schema(spec.renames, schemas.table)
         if spec.strategy == REPLACE_WHERE:
-            keys = _columns_of_condition(spec.predicates, stored)
+            keys = columns_of_condition(spec.predicates, stored)
         plan = self.plan(schemas, table, spec, keys, full_query)
         if spec.strategy in (MERGE, DELETE_INSERT):
             plan = require_not_refused(plan.refusing(refused_keys(plan.write)))
@@ -342,31 +337,6 @@ def _unchecked(
     return tuple(column.name for column in columns if column.is_checked)
 
 
-def _check_format(spec: ModelSpec, table: SparkRelation) -> None:
-    """Refuse a strategy that a table which is not Delta's can't have as it is."""
-    if spec.strategy in (REPLACE_WHERE, DELETE_INSERT):
-        raise CompilationError(only_of_delta(spec.strategy, provider(table)))
-    if table.is_iceberg:
-        return
-    if spec.checks_values:
-        # They stay when the model has no such options any more.
-        rebuilt = f"The table has it since it was created: rebuild it with {REBUILD},"
-        options = stored_options(table.information or "")
-        problems = list(unsafe_options(provider(table), options, rebuilt))
-        if problems:
-            raise invalid_configuration(spec.name, problems)
-    if spec.strategy == MERGE and provider(table) in NOT_MERGED:
-        raise CompilationError(NO_MERGE)
-    if spec.strategy == MICROBATCH:
-        require_partitions(spec)
-
-
-def _columns_of_condition(predicates: Iterable[str], table: StructType) -> frozenset[str]:
-    """Return the columns whose names are in the condition for the rows to replace."""
-    text = " ".join(predicates).lower().replace("``", "`")
-    return frozenset(name.lower() for name in table.names if name.lower() in text)
-
-
 def _check_unique_key(plan: Plan, unique_key: Iterable[str]) -> None:
     """Refuse a key that the model lacks: Delta's error is "Cannot find main error class"."""
     names = [column.name for column in plan.write.columns if column.in_source]
@@ -377,11 +347,3 @@ def _check_unique_key(plan: Plan, unique_key: Iterable[str]) -> None:
             raise CompilationError(
                 f"unique_key: the model has no column {key}; it has {', '.join(names)}"
             )
-
-
-def _require_moments_kept(backend: SqlBackend, table: SparkRelation, schema: StructType) -> None:
-    try:
-        require_moments_kept(backend, table, schema)
-    except MomentsMoved as error:
-        error.msg += " With on_lossy_write: ignore, this is not checked."
-        raise

@@ -218,7 +218,9 @@ class IncrementalWrites:
         if early := spec.renames and self._rename_for_query(context, spec, attempts, existing):
             attempts.early = early
             table_schema = cache(self._backend.prefetch_schema(existing))
-        checked_query = partial(checked_format_query, self._backend, spec=spec, table=table_schema)
+        checked_query = partial(
+            checked_format_query, self._backend, spec=spec, table=existing, schema=table_schema
+        )
         source, query = context["_deltawiden_create_source_view"](checked_query)
         self._views.check(context, query)
         schemas = Schemas(self._backend.schema(source), table_schema())

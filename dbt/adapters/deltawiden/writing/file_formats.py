@@ -8,6 +8,7 @@ in 1582. tests/functional/test_file_formats.py compares this with the engine.
 import re
 from collections.abc import Callable, Container, Iterable, Mapping
 
+from dbt.adapters.base.relation import BaseRelation
 from pyspark.sql import types as spark
 from pyspark.sql.types import DataType, StructType
 
@@ -16,7 +17,6 @@ from dbt.adapters.deltawiden.config.model_spec import ModelSpec
 from dbt.adapters.deltawiden.config.policy import OnSchemaChange
 from dbt.adapters.deltawiden.config.validation import columns_named, invalid_configuration
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
-from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
 from dbt.adapters.deltawiden.sql.any_leaf import OfLeaf, any_leaf_sql
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text, quote
 from dbt.adapters.deltawiden.sql.literals import literal
@@ -174,30 +174,22 @@ def _require_readable(names: Iterable[str], of_unreadable_lines: str, spec: Mode
             raise invalid_configuration(spec.name, [text])
 
 
-def _columns_of_files(
-    schema: StructType, table: Callable[[], StructType] | None, spec: ModelSpec
-) -> set[str]:
-    """Return the columns, in lower case, that the files of a write have."""
-    written = {name.lower() for name in schema.names}
-    partitioned_by = columns_named(spec.partition_by)
-    if table is None or spec.file_format != "csv":
-        return written - partitioned_by
-    stored = table()
-    adds = spec.policy.on_schema_change in _ADDS_COLUMNS
-    columns = {name.lower() for name in stored.names} | (written if adds else set())
-    return columns - partitioned_by - partition_columns(stored)
+def _folded(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(map(str.lower, names))
 
 
 def checked_format_query(
     backend: SqlBackend,
     query: str,
     spec: ModelSpec,
-    table: Callable[[], StructType] | None = None,
+    table: BaseRelation | None = None,
+    schema: Callable[[], StructType] = StructType,
 ) -> str:
     """Check the values of a model whose table has a format that does not store every value.
 
     Args:
-        table: reads the schema of the table, if it exists and is not replaced.
+        table: the table, if it exists and is not replaced.
+        schema: reads its schema.
 
     Returns:
         A query with the same rows, which ends with an error if the format would not store a value
@@ -210,16 +202,21 @@ def checked_format_query(
         warn_once(_XML, f"{spec.name} (the first node with it in this run)")
     if spec.file_format not in CHECKED_FORMATS or spec.ignores_values:
         return query
-    schema = backend.schema_to_check(query)
-    partitioned_by = columns_named(spec.partition_by)
-    is_alone = len(_columns_of_files(schema, table, spec)) == 1
-    conditions = format_conditions(schema, spec.file_format, partitioned_by, is_alone)
+    produced = backend.schema_to_check(query)
+    columns, partitioned_by = _folded(produced.names), columns_named(spec.partition_by)
+    if table is not None:
+        # The configuration can have changed since the table was created.
+        partitioned_by = _folded(backend.partition_schema(table).names)
+        added = columns if spec.policy.on_schema_change in _ADDS_COLUMNS else frozenset()
+        columns = _folded(schema().names) | added
+    is_alone = len(columns - partitioned_by) == 1
+    conditions = format_conditions(produced, spec.file_format, partitioned_by, is_alone)
     if not spec.checks_values:
         warn_unchecked_columns(f"The {spec.file_format} table of {spec.name}", list(conditions))
         return query
     if spec.file_format in ("csv", "json"):
-        names = [name for name in schema.names if name.lower() not in partitioned_by]
+        names = [name for name in produced.names if name.lower() not in partitioned_by]
         _require_readable(names, backend.setting(_UNREADABLE_LINES) or "_corrupt_record", spec)
     if not conditions:
         return query
-    return select_from(_checked_sql(schema, conditions, spec.file_format, spec.name), query)
+    return select_from(_checked_sql(produced, conditions, spec.file_format, spec.name), query)

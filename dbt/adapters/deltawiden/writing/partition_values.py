@@ -90,9 +90,11 @@ def require_moments_kept(
     """
     if not table.is_delta:
         return
-    schema = schema or backend.table_schema(table)
-    marked, moments = partition_columns(schema), [f for f in schema if has_moments(f.dataType)]
-    moments = [column for column in moments if column.name.lower() in marked]
+    if schema is None:
+        moments = [f for f in backend.partition_schema(table) if has_moments(f.dataType)]
+    else:
+        marked = partition_columns(schema)
+        moments = [f for f in schema if has_moments(f.dataType) and f.name.lower() in marked]
     if not moments:
         return
     shifts, name = shifts_moments(backend.engine().delta), relation_sql(table)
@@ -113,7 +115,8 @@ def require_moments_kept(
                 "another timestamp. The statement that writes these rows did not run. Run it with "
                 "spark.sql.session.timeZone: UTC in the server_side_parameters of the profile (for "
                 "method: thrift or http, set:hiveconf:spark.sql.session.timeZone)"
-                f"{_WITH_JAVA if shifts else ''}."
+                f"{_WITH_JAVA if shifts else ''}. This changes what models compute of dates and "
+                "hours, so set it in a target of its own. Or partition the table by a date instead."
             )
 
 

@@ -22,6 +22,7 @@ from dbt.adapters.deltawiden.delta.backends.jvm_catalog import (
 )
 from dbt.adapters.deltawiden.delta.backends.jvm_files import FilesByJvm
 from dbt.adapters.deltawiden.delta.data_files import DataFiles
+from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
 from dbt.adapters.deltawiden.delta.protocol import ROW_TRACKING
 from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
 from dbt.adapters.deltawiden.spark.embedded_metastore import allow_long_views, is_long
@@ -58,6 +59,13 @@ class JvmBackend(ConnectBackend):
         return lambda: (
             reading.result() or self._with_partition_columns(table, session.schema(table.render()))
         )
+
+    def partition_schema(self, table: BaseRelation) -> StructType:
+        schema = _schema_in_jvm(table, self._handle())
+        if schema is None:
+            return super().partition_schema(table)
+        marked = partition_columns(schema)
+        return StructType([field for field in schema.fields if field.name.lower() in marked])
 
     @cached_property
     def _readers(self) -> ThreadPoolExecutor:

@@ -28,6 +28,7 @@ from dbt.adapters.deltawiden.delta.transaction_log import newest_schema
 from dbt.adapters.deltawiden.sql.describe_parser import (
     CHAR_VARCHAR_KEY,
     partition_names,
+    read_described,
     read_schema,
 )
 from dbt.adapters.deltawiden.sql.identifiers import Path, quote
@@ -144,9 +145,18 @@ class SqlBackend:
     def _with_partition_columns(self, table: BaseRelation, schema: StructType) -> StructType:
         if not any(can_lose_values(column.dataType) for column in schema.fields):
             return schema
+        return with_partition_columns(schema, self._described_partitions(table))
+
+    def partition_schema(self, table: BaseRelation) -> StructType:
+        """Read the partition columns of a table, with at most one statement."""
+        found = self._described_partitions(table)
+        return StructType([StructField(name, read_described(text)) for name, text in found.items()])
+
+    def _described_partitions(self, table: BaseRelation) -> dict[str, str]:
         rows = self.fetch_rows(f"describe table {relation_sql(table)}")
         described = [(str(row[0]), str(row[1] or "")) for row in rows]
-        return with_partition_columns(schema, partition_names(described))
+        types = dict(reversed(described))
+        return {name: types[name] for name in partition_names(described)}
 
     def _schema_with_char(self, table: BaseRelation) -> StructType:
         """Read a table's schema with the declared types of its char columns.

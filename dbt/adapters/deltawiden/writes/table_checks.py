@@ -1,0 +1,89 @@
+"""What can't be written to the table that a model has, whatever its columns are."""
+
+from collections.abc import Iterable
+
+from dbt.adapters.spark.relation import SparkRelation
+from dbt_common.exceptions import CompilationError
+from pyspark.sql.types import StructType
+
+from dbt.adapters.deltawiden.config.file_options import stored_options, unsafe_options
+from dbt.adapters.deltawiden.config.model_spec import ModelSpec
+from dbt.adapters.deltawiden.config.strategies import (
+    DELETE_INSERT,
+    MERGE,
+    MICROBATCH,
+    NO_MERGE,
+    NOT_MERGED,
+    REPLACE_WHERE,
+    only_of_delta,
+)
+from dbt.adapters.deltawiden.config.validation import columns_named, invalid_configuration
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
+from dbt.adapters.deltawiden.delta.relations import provider
+from dbt.adapters.deltawiden.widening.refusals import REBUILD
+from dbt.adapters.deltawiden.writes.batches import require_partitions
+from dbt.adapters.deltawiden.writing.partition_values import MomentsMoved, require_moments_kept
+
+_COPYING = (DELETE_INSERT, "")
+"""The strategies whose statements also write other rows of files again. A snapshot has none."""
+
+_REBUILT = (
+    "The table has it since it was created. Set on_lossy_write: warn to write such values all the "
+    f"same. Or rebuild the table with {REBUILD}. It then has only the rows that the model's query "
+    "returns."
+)
+
+
+def check_format(spec: ModelSpec, table: SparkRelation) -> None:
+    """Refuse a strategy or options that a table which is not Delta's can't have as it is."""
+    if spec.strategy in (REPLACE_WHERE, DELETE_INSERT) and not spec.is_written_by_project:
+        raise CompilationError(only_of_delta(spec.strategy, provider(table)))
+    if table.is_iceberg:
+        return
+    if spec.checks_values:
+        # They stay when the model has no such options any more.
+        options = stored_options(table.information or "")
+        problems = list(unsafe_options(provider(table), options, _REBUILT))
+        if problems:
+            raise invalid_configuration(spec.name, problems)
+    if spec.is_written_by_project:
+        return
+    if spec.strategy == MERGE and provider(table) in NOT_MERGED:
+        raise CompilationError(NO_MERGE)
+    if spec.strategy == MICROBATCH:
+        require_partitions(spec)
+
+
+def copies_rows(spec: ModelSpec, table: StructType) -> bool:
+    """Return whether a write may also write other rows of files again.
+
+    A condition on partition columns alone removes whole files, and a MERGE that only inserts adds
+    some.
+    """
+    if spec.is_written_by_project:
+        return True
+    partitioned_by, clauses = partition_columns(table), spec.merge_clauses
+    if spec.strategy == MERGE:
+        updates = bool(spec.unique_key) and not clauses.skip_matched_step
+        return updates or bool(clauses.not_matched_by_source_action)
+    if spec.strategy == MICROBATCH:
+        return not columns_named([spec.event_time]) <= partitioned_by
+    if spec.strategy == REPLACE_WHERE:
+        return not columns_of_condition(spec.predicates, table) <= partitioned_by
+    return spec.strategy in _COPYING
+
+
+def columns_of_condition(predicates: Iterable[str], table: StructType) -> frozenset[str]:
+    """Return the columns whose names are in the condition for the rows to replace."""
+    text = " ".join(predicates).lower().replace("``", "`")
+    return frozenset(name.lower() for name in table.names if name.lower() in text)
+
+
+def require_kept(backend: SqlBackend, table: SparkRelation, schema: StructType) -> None:
+    """Refuse a write that would move rows to other partitions: ``require_moments_kept``."""
+    try:
+        require_moments_kept(backend, table, schema)
+    except MomentsMoved as error:
+        error.msg += " With on_lossy_write: ignore, this is not checked."
+        raise
