@@ -136,7 +136,7 @@ class TestAWideStructInAQueryThatEndsInAComment:
 MOVABLE = """
 {{{{ config(materialized='incremental', partition_by='at', {config}) }}}}
 select {{{{ var('id', 1) }}}} as id, cast(1 as decimal({{{{ var('digits', 8) }}}}, 2)) as n,
-  timestamp'2024-11-03 05:00:00Z' as at
+  timestamp'2024-11-0{{{{ var('day', 3) }}}} 05:00:00Z' as at
 """
 MOVABLE_SNAPSHOT = """
 {% snapshot kept %}
@@ -149,7 +149,15 @@ STRATEGIES = {
     "deleted": "incremental_strategy='delete+insert', unique_key='id'",
     "widened": "on_schema_change='append_new_columns', type_widening=true",
     "compacted": "optimize='after_run'",
+    # These write no other row again.
+    "inserted": "incremental_strategy='merge'",
+    "skipped": "incremental_strategy='merge', unique_key='id', skip_matched_step=true",
+    "replaced": "incremental_strategy='replace_where', incremental_predicates=["
+    "'at = timestamp\\'2024-11-0' ~ var('day', 3) ~ ' 05:00:00Z\\'']",
+    "batched": "incremental_strategy='microbatch', event_time='at', begin='2024-11-03', "
+    "batch_size='day'",
 }
+BATCH = ("--event-time-start", "2024-11-03", "--event-time-end", "2024-11-04")
 OTHER_MOMENT = "In the time zone of this session, America/New_York, this would be another timestamp"
 
 
@@ -169,7 +177,7 @@ class TestRowsThatAreWrittenAgain:
     def tables(self, project, spark):
         names = [*STRATEGIES, "kept"]
         for _ in range(2):
-            run = dbt("build")
+            run = dbt("build", *BATCH)
             assert {name: run.status(name) for name in names} == dict.fromkeys(names, "success")
         with settings_of(spark, {"spark.sql.session.timeZone": "UTC"}):
             for name in names:
@@ -182,7 +190,8 @@ class TestRowsThatAreWrittenAgain:
 
     def test_keep_their_timestamps_or_the_run_stops(self, tables, table):
         moments = {name: table(name).rows("id", "unix_seconds(at)") for name in tables}
-        run = dbt("build", digits=12, id=2)
+        batch = ("--event-time-start", "2024-11-04", "--event-time-end", "2024-11-05")
+        run = dbt("build", *batch, digits=12, id=2, day=4)
         for name in ("merged", "deleted", "kept"):
             assert OTHER_MOMENT in run.message(name)
             assert table(name).rows("id", "unix_seconds(at)") == moments[name]
@@ -193,7 +202,13 @@ class TestRowsThatAreWrittenAgain:
         for name in ("widened", "compacted"):
             added = table(name).rows("id", "unix_seconds(at)")
             assert set(moments[name]) <= set(added)
+        for name in ("inserted", "skipped", "replaced", "batched"):
+            assert run.status(name) == "success", run.message(name)
+            added = table(name).rows("id", "unix_seconds(at)")
+            assert set(moments[name]) <= set(added)
         before = table("widened").version
-        for operation in ("optimize", "rewrite_widened_files"):
-            assert OTHER_MOMENT in operate(operation, relations=[table("widened").name])
+        for operation in ("optimize", "rewrite_widened_files", "drop_type_widening"):
+            for is_dry in (True, False):
+                arguments = {"relations": [table("widened").name], "dry_run": is_dry}
+                assert OTHER_MOMENT in operate(operation, **arguments)
         assert table("widened").version == before

@@ -136,6 +136,7 @@ class Repairer:
         if not choice.columns:
             return _result(choice, "nothing_to_do")
         if self.dry_run:
+            require_moments_kept(self.backend, rows.table)
             statements = [*choice.plan(rows.schema).statements, f"merge into {rows.name} ..."]
             return _result(choice, "dry_run", {"statements": statements})
         return self._change(choice)

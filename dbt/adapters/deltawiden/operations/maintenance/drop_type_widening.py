@@ -63,11 +63,9 @@ def drop_from_table(
     started = time.monotonic()
     reader = FeatureReader(table)
     before = reader.read()
-    if before.stale and not dry_run:
-        table.require_moments_kept()
     if before.has_copied_changes:
         table.backend.require_removal_of_changes()
-    table.require_rewrite(_rewritten_before(table, before))
+    table.require_rewrite(before.stale, _rewritten_before(table, before))
     history = history_of_drop(table, before, truncate_history)
     work = _Drop(table, reader, before, history, dry_run)
     work.run_all()

@@ -40,6 +40,7 @@ def optimize_table(
     """
     snapshot = table.snapshot()
     _check_clustering(snapshot, zorder_by, where)
+    table.require_moments_kept()
     statement = statements.optimize(table.name, names_sql(zorder_by) if zorder_by else "", where)
     if dry_run:
         files = pluralize(snapshot.files or 0, "file")
@@ -48,7 +49,6 @@ def optimize_table(
             shown={"result": f"dry run: {statement}", "files": files},
             values={"state": "dry_run", "statements": [statement], "files": snapshot.files},
         )
-    table.require_moments_kept()
     before = table.files.version()
     log_progress(statement)
     retry_same_commit(partial(table.run, statement))

@@ -37,7 +37,8 @@ def repair_table(table: MaintainedTable, dry_run: bool) -> OperationResult:
     snapshot = table.snapshot()
     schema, changes = table.schema()
     wrong = find_wrong(table.files, schema, widened_floats(changes, schema))
-    table.require_rewrite(wrong)
+    if not table.files.rewrites_single_files:
+        table.require_rewrite(wrong)
     steps = [*_restore(snapshot), *_correction_text(table.files, wrong)]
     if not dry_run:
         # Restore them first, so that rewritten files have statistics.
@@ -45,8 +46,6 @@ def repair_table(table: MaintainedTable, dry_run: bool) -> OperationResult:
             log_progress(statement)
             table.run(statement)
         if wrong:
-            if not table.files.rewrites_single_files:
-                table.require_moments_kept()
             log_progress(f"{snapshot.name}: {_correction_text(table.files, wrong)[0]}")
             table.files.correct_stale(wrong)
     return _result(snapshot, wrong, steps, partitioned_by_float(snapshot, changes), dry_run)

@@ -54,9 +54,17 @@ class MaintainedTable:
         """Read the schema with Delta's own metadata, and the type changes recorded in it."""
         return read_log_schema(self.files.log_schema())
 
-    def require_rewrite(self, stale: Sequence[StaleFile]) -> None:
-        """Refuse an UPDATE of stale files, before the first statement, if Delta will refuse it."""
-        if stale and not self.files.rewrites_single_files:
+    def require_rewrite(
+        self, stale: Sequence[StaleFile], updated: Sequence[StaleFile] | None = None
+    ) -> None:
+        """Refuse to write the rows of stale files again, before the first statement.
+
+        Args:
+            updated: the files whose rows an UPDATE writes, if not all. Delta can refuse it.
+        """
+        if stale:
+            self.require_moments_kept()
+        if (stale if updated is None else updated) and not self.files.rewrites_single_files:
             try:
                 require_rows_that_change(self.snapshot())
             except NotCompared as error:
@@ -73,7 +81,6 @@ class MaintainedTable:
 
     def rewrite(self, stale: Sequence[StaleFile]) -> str:
         """Rewrite stale files, show the progress, and return the text about it."""
-        self.require_moments_kept()
         text = self.rewrite_text(stale)
         log_progress(f"{self.name}: {text}")
 

@@ -47,8 +47,6 @@ def widen_columns(
 
         def widen_once(attempts: Attempts) -> None:
             plan = _plan(backend, table, columns)
-            if plan.copies_rows:
-                require_moments_kept(backend, table)
             attempts.record_plan(plan)
             evolution.change_table(plan, table, _NAME)
 
@@ -83,7 +81,10 @@ def _plan(backend: SqlBackend, table: SparkRelation, columns: Mapping[str, str])
     except InvalidRequest as error:
         raise SchemaChangeRefused(str(error)) from error
     plan = plan_by_hand(requested, backend.snapshot(table, schema))
-    return require_not_refused(plan, wanted="get the requested types")
+    plan = require_not_refused(plan, wanted="get the requested types")
+    if plan.copies_rows:
+        require_moments_kept(backend, table, schema)
+    return plan
 
 
 def _result(
