@@ -43,6 +43,7 @@ from dbt.adapters.deltawiden.spark.unsafe_settings import (
     refuse_settings,
     warn_of_filters,
 )
+from dbt.adapters.deltawiden.sql.identifiers import quote
 from dbt.adapters.deltawiden.sql.literals import literal
 from dbt.adapters.deltawiden.sql.queries import GAP, reads_only
 from dbt.adapters.deltawiden.warnings import warn_once
@@ -293,7 +294,7 @@ def _check_settings(connection: Connection) -> None:
         settings = {str(row[0]): str(row[1]) for row in cursor.fetchall()}
         refuse_settings(settings.get)
         if credentials.method in _OF_PYHIVE:
-            _warn_of_missing(credentials, settings)
+            _warn_of_missing(credentials, settings, cursor)
         _checked[server] = TIME_ZONE not in settings
     if _checked[server]:
         # A session that other connections share can have another time zone by now.
@@ -301,7 +302,9 @@ def _check_settings(connection: Connection) -> None:
         cursor.execute(f"set {TIME_ZONE}={cursor.fetchall()[0][0]}")
 
 
-def _warn_of_missing(credentials: DeltaWidenCredentials, settings: Mapping[str, str]) -> None:
+def _warn_of_missing(
+    credentials: DeltaWidenCredentials, settings: Mapping[str, str], cursor: Any
+) -> None:
     """Warn of the settings of the profile that a session of the server does not have."""
     given = credentials.server_side_parameters
     # dbt-spark adds the ANSI mode to each profile.
@@ -309,15 +312,22 @@ def _warn_of_missing(credentials: DeltaWidenCredentials, settings: Mapping[str, 
         key
         for key, value in given.items()
         if key.startswith("spark.") and settings.get(key) not in (value, REDACTED)
-        if (key, value) != (ANSI, "false")
+        if (key, value) != (ANSI, "false") and _shown(cursor, key) != value
     ]
     if missing:
         warn_once(
             f"The session does not have {', '.join(missing)} of server_side_parameters as the "
             "profile says: a Thrift server gives its sessions only the settings whose names begin "
             f"with {FOR_SESSION}. Add that to names that begin with spark.sql or spark.databricks. "
-            "Set the others where the server is started, and remove them from the profile"
+            "Set the others where the server is started, and remove them from the profile. If the "
+            "server then refuses the session, the setting is one of these others"
         )
+
+
+def _shown(cursor: Any, key: str) -> str:
+    """Return the value of a setting that may not be set: Spark then shows its default."""
+    cursor.execute(f"set {quote(key)}")
+    return str(cursor.fetchall()[0][1])
 
 
 def _describe_jobs(connection: Connection, name: str | None) -> None:

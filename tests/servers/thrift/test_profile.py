@@ -18,6 +18,8 @@ class TestSettingWithoutPrefix:
             TIME_ZONE: "Asia/Tokyo",
             f"set:hiveconf:{TIME_ZONE}": "Asia/Tokyo",
             "spark.sql.shuffle.partitions": "3",
+            # Spark's default needs no prefix.
+            "spark.sql.adaptive.enabled": "true",
             "hive.of.a.hook": "1",
         }
         return {**dbt_profile_target, "server_side_parameters": given}
