@@ -33,6 +33,7 @@ MODELS = {
     "refused.sql": f"{{{{ config({DELTA}, on_schema_change='append_new_columns') }}}} "
     "select cast(1.5 as double) as amount",
     "rounds.sql": f"{{{{ config({DELTA}) }}}} select cast(1.2367 as decimal(10,4)) as amount",
+    "database.sql": "{{ config(materialized='view', database='analytics') }} select 1 as id",
     "accepts.sql": f"{{{{ config({DELTA}, on_lossy_write='ignore') }}}} "
     "select cast(1.2367 as decimal(10,4)) as amount",
 }
@@ -42,6 +43,7 @@ BY_PERIOD = """
 INSERT = """
 {% macro get_insert_into_sql(source, target) %}insert into t select 1{% endmacro %}
 {% macro default__process_schema_changes(how, source, target) %}{% endmacro %}
+{% macro spark__get_columns_in_relation_raw(relation) %}{% endmacro %}
 """
 AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"
 
@@ -103,12 +105,14 @@ class TestCheckProject(_DbtSparkProject):
         found = document("check_project")["findings"]
         assert [(each["kind"], each["file"], each["line"]) for each in found if each["do"]] == [
             ("Jinja that reads the adapter's name", "models/reads_name.sql", 3),
+            ("a macro that replaces another", "macros/inserts.sql", 4),
             ("a macro that replaces another", "macros/inserts.sql", 2),
             ("a macro that replaces another", "macros/inserts.sql", 3),
             ("a configuration that is not accepted", "models/misspelt.sql", 2),
             ("a write that is not checked", "models/by_period.sql", 2),
+            ("a database that dbt-spark ignores", "models/database.sql", 1),
             ("a setting of Spark", "models/sets.sql", 2),
-            ("a setting of Spark", f"{project.profiles_dir}/profiles.yml", found[6]["line"]),
+            ("a setting of Spark", f"{project.profiles_dir}/profiles.yml", found[8]["line"]),
             ("a seed that stops", "seeds/codes.csv", 3),
             ("the folder of a table", "models/first.sql", 2),
             ("a table that this Delta can't write", "models/future.sql", 1),
@@ -123,7 +127,7 @@ class TestCheckProject(_DbtSparkProject):
         folders = [each for each in found if each["kind"] == "the folder of a table"]
         assert [each["do"] for each in folders] == ["do what the text says"] * 2
         assert all("Set include_full_name_in_path: true" in each["text"] for each in folders)
-        assert AUTO_MERGE in Path(found[6]["file"]).read_text().splitlines()[found[6]["line"] - 1]
+        assert AUTO_MERGE in Path(found[8]["file"]).read_text().splitlines()[found[8]["line"] - 1]
         assert not succeeds("check_project")
         assert "models/misspelt.sql:2" in operate("check_project", output="markdown")
 

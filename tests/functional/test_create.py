@@ -46,6 +46,16 @@ models:
 """
 
 
+FRAME = """
+def model(dbt, spark):
+    dbt.config(materialized='incremental', file_format='parquet')
+    if dbt.is_incremental or dbt.config.get('reads') == 'True':
+        return spark.table(str(dbt.this))
+    return spark.sql('select 7 as at')
+"""
+FRAME_CONFIG = "models: [{name: frame, config: {reads: \"{{ var('reads_itself', '') }}\"}}]"
+
+
 class TestTablesThatAreDropped:
     @pytest.fixture(scope="class")
     def models(self):
@@ -59,12 +69,14 @@ class TestTablesThatAreDropped:
             "kept.sql": KEPT.format(file_format="delta"),
             "parquet.sql": KEPT.format(file_format="parquet"),
             "kept.yml": CONTRACTS,
+            "frame.py": FRAME,
+            "frame.yml": FRAME_CONFIG,
         }
 
     def test_stay_if_the_query_is_not_valid(self, project, table):
         names = ("whole", "refreshed", "viewed")
         dbt("run", "-s", *names, value="1", viewed="1", materialized="view")
-        others = ("--exclude", "kept", "parquet", "--full-refresh")
+        others = ("--exclude", "kept", "parquet", "frame", "--full-refresh")
         run = dbt("run", *others, value="gone", viewed="gone", materialized="table")
         for name in names:
             assert run.status(name) == "error"
@@ -96,6 +108,25 @@ class TestTablesThatAreDropped:
         for name in ("kept", "parquet"):
             assert run.status(name) == "success", run.message(name)
             assert table(name).rows("at") == [(9,)]
+
+    def test_stay_if_a_view_or_a_data_frame_reads_them(self, project, table):
+        viewed = {"viewed": "1", "value": "1", "materialized": "view"}
+        both = ("run", "--full-refresh", "-s", "parquet", "frame")
+        # The code of a Python model names its own table, and this run does not read it.
+        for _ in range(2):
+            run = dbt(*both, at="7", **viewed)
+            assert {run.status("parquet"), run.status("frame")} == {"success"}, run.output
+        project.run_sql("create view {schema}.over as select * from {schema}.parquet")
+        reads = f"{project.test_schema}.over -- "
+        run = dbt(*both, at="8", reads=reads, reads_itself="True", **viewed)
+        for name in ("parquet", "frame"):
+            assert "because the model reads it" in run.message(name)
+            assert table(name).rows("at") == [(7,)]
+        project.run_sql("drop table {schema}.frame")
+        project.run_sql("create view {schema}.frame as select 8 as at")
+        run = dbt("run", "-s", "frame", **viewed)
+        assert run.status("frame") == "success", run.message("frame")
+        assert table("frame").rows("at") == [(7,)]
 
 
 class TestTypeWideningAndTblproperties:

@@ -1,7 +1,10 @@
 """A materialization of the project: a warning says that its values are not checked."""
 
+from pathlib import Path
+
 import pytest
 
+from tests.functional.operate import operate
 from tests.functional.support import dbt
 
 BY_PERIOD = """
@@ -12,6 +15,12 @@ BY_PERIOD = """
     {%- else -%} insert into {{ relation }} {{ sql }} {%- endif -%}
   {%- endcall -%}
   {{ return({'relations': [relation]}) }}
+{% endmaterialization %}
+"""
+VIEW = """
+{% materialization view, adapter='deltawiden' %}
+  {% do log('the view of the project', info=True) %}
+  {{ return({'relations': []}) }}
 {% endmaterialization %}
 """
 MODEL = """
@@ -39,11 +48,12 @@ class TestMaterializationOfTheProject:
             "accepted.sql": model(config="on_lossy_write='ignore'"),
             "strict.sql": model(config="store_assignment_policy='strict'"),
             "built_in.sql": model("incremental"),
+            "seen.sql": model("view"),
         }
 
     @pytest.fixture(scope="class")
     def macros(self):
-        return {"by_period.sql": BY_PERIOD}
+        return {"by_period.sql": BY_PERIOD + VIEW}
 
     @pytest.fixture(autouse=True)
     def _first(self, project, table):
@@ -58,6 +68,11 @@ class TestMaterializationOfTheProject:
         assert "[WARNING]: model.test.built_in" not in self.run.output
         run = dbt("run", "--select", "accepted", "strict", "built_in", step=1)
         assert UNCHECKED not in run.output
+
+    def test_of_a_view_is_used_for_a_clone_that_is_a_view(self, tmp_path):
+        (tmp_path / "manifest.json").write_bytes(Path("target/manifest.json").read_bytes())
+        run = dbt("clone", "--select", "seen", "--state", str(tmp_path), step=1)
+        assert "the view of the project" in run.output
 
     def test_stops_before_it_writes_if_warnings_are_errors(self, table):
         run = dbt("--warn-error", "run", step=2)
@@ -86,21 +101,63 @@ OWN = """
   {{ return(materialization_by_period_default()) }}
 {% endmaterialization %}
 """
+# As with dbt-spark. The one of a snapshot goes on with the built-in one.
+OWN_OF_SPARK = """
+{% materialization table, adapter='spark' %}
+  {{ return(materialization_by_period_default()) }}
+{% endmaterialization %}
+{% materialization snapshot, adapter='spark' %}
+  {% do log('the snapshot of the project', info=True) %}
+  {{ return(materialization_snapshot_deltawiden()) }}
+{% endmaterialization %}
+{% materialization clone, adapter='spark' %}
+  {% do log('the clone of the project', info=True) %}
+  {{ return({'relations': []}) }}
+{% endmaterialization %}
+"""
+VERSIONS = """
+{% snapshot versions %}
+{{ config(unique_key='id', strategy='check', check_cols=['id']) }} select 1 as id
+{% endsnapshot %}
+"""
 
 
 class TestIncrementalMaterializationOfTheProject:
     @pytest.fixture(scope="class")
     def models(self):
-        return {"orders.sql": model("incremental")}
+        return {"orders.sql": model("incremental"), "whole.sql": model("table")}
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {"versions.sql": VERSIONS}
 
     @pytest.fixture(scope="class")
     def macros(self):
-        return {"by_period.sql": BY_PERIOD + OWN}
+        return {"by_period.sql": BY_PERIOD + OWN, "of_spark.sql": OWN_OF_SPARK}
 
     def test_is_named(self, project):
-        run = dbt("run", step=1)
+        run = dbt("run", "--select", "orders", step=1)
         assert run.status("orders") == "success", run.message("orders")
         assert "the materialization incremental of the package test" in " ".join(run.output.split())
+
+    def test_for_spark_is_used_and_named(self, table):
+        for _ in range(2):
+            run = dbt("run", "--select", "whole", step=1)
+            assert run.status("whole") == "success", run.message("whole")
+            assert "the materialization table of the package test" in " ".join(run.output.split())
+        assert values(table("whole")) == [("1.00",), ("1.00",)]
+        found = operate("check_project", models=["whole"])
+        assert "the materialization table of the package test" in " ".join(found.split())
+
+    def test_for_spark_is_used_for_snapshots_and_clones(self, table, tmp_path):
+        run = dbt("snapshot", step=1)
+        assert run.status("versions") == "success", run.message("versions")
+        assert run.output.count("the snapshot of the project") == 1
+        assert table("versions").rows("id") == [(1,)]
+        manifest = Path("target/manifest.json").read_bytes()
+        (tmp_path / "manifest.json").write_bytes(manifest)
+        run = dbt("clone", "--state", str(tmp_path), step=1)
+        assert "the clone of the project" in run.output
 
 
 class TestWrongPolicy:

@@ -245,7 +245,7 @@ class TestStagingTableOfTheProject:
 
 OWN_CREATE = """
 {% macro PREFIXcreate_csv_table(model, agate_table) %}
-  {% do run_query('create or replace table ' ~ this ~ ' (id int, v int) using delta') %}
+  {% do run_query('create table ' ~ this ~ ' (id int, v int) using delta comment "own"') %}
 {% endmacro %}
 """
 OWN_LOAD = """
@@ -274,6 +274,9 @@ class TestSeedMacrosOfTheProject:
         run = dbt("--warn-error", "seed")
         assert "create_csv_table and load_csv_rows of the project" in run.message("codes")
         assert not spark.catalog.tableExists(table("codes").name)
-        run = dbt("seed")
-        assert run.status("codes") == "success", run.message("codes")
-        assert table("codes").rows() == [(1, 7)]
+        for _ in range(2):
+            run = dbt("seed")
+            assert run.status("codes") == "success", run.message("codes")
+            assert table("codes").rows() == [(1, 7)]
+            detail = spark.sql(f"describe detail {table('codes').name}").first()
+            assert detail.description == "own"

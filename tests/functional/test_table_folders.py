@@ -1,6 +1,7 @@
 """With `location_root`, a table is in its own folder, and goes on when the metastore forgets it."""
 
 import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,21 @@ TWIN = """
 {{ config(materialized='table', alias='twin', schema='%s', location_root=var('root') ~ '%s',
   include_full_name_in_path=var('full', none)) }} select '%s' as name"""
 
+OWN_CLAUSE = """
+{% macro spark__location_clause() %}
+  location '{{ config.get("location_root") or var("root") }}/{{ model.schema }}/{{ model.alias }}'
+{% endmacro %}
+"""
+
 WIDER = ["--vars", '{"type": "int", "id": 9}']
+
+
+@pytest.fixture
+def own_clause(project) -> Iterator[Callable[[], object]]:
+    """Yield a function that gives the project a macro of its own for the folders of tables."""
+    macro = Path(project.project_root, "macros", "own.sql")
+    yield lambda: macro.write_text(OWN_CLAUSE)
+    macro.write_text("")
 
 
 class Folders:
@@ -169,7 +184,7 @@ class TestATableOfTheWarehouse:
     @pytest.fixture(scope="class")
     def models(self):
         model = EVENTS.replace("location_root=var('root'), ", "")
-        return {"Orders.sql": model, "Made.sql": model, "unread.sql": model}
+        return {"Orders.sql": model, "Made.sql": model, "unread.sql": model, "elsewhere.sql": model}
 
     @pytest.fixture(scope="class")
     def snapshots(self):
@@ -217,6 +232,15 @@ class TestATableOfTheWarehouse:
         start, end = "set spark.sql.runSQLOnFiles=false", "reset spark.sql.runSQLOnFiles"
         run = dbt("run", "--select", "unread", start=start, end=end)
         assert run.status("unread") == "success", run.message("unread")
+
+    def test_is_elsewhere_if_a_macro_of_the_project_says_so(
+        self, forgotten, own_clause, spark, tmp_path
+    ):
+        path = forgotten("run", "elsewhere")
+        own_clause()
+        run = dbt("run", "--select", "elsewhere", id=5, root=str(tmp_path))
+        assert run.status("elsewhere") == "success", run.message("elsewhere")
+        assert [tuple(row) for row in spark.table(path).collect()] == [(1,)]
 
     def test_is_replaced_by_a_full_refresh(self, forgotten, table):
         forgotten("run", "Orders")
@@ -282,6 +306,13 @@ class TestTwoNodesOfOneFolder(Folders):
             assert f"model.test.{name} and model.test." in run.message(name)
         assert "model.test.b" in run.message("a")
         assert list(root.iterdir()) == []
+
+    def test_a_macro_of_the_project_gives_each_its_own(self, project, own_clause, root):
+        own_clause()
+        for _ in range(2):
+            run = dbt("run")
+            assert {run.status(name) for name in ("a", "b", "inside")} == {"success"}, run.output
+        assert (root / f"{project.test_schema}_a" / "twin" / "_delta_log").is_dir()
 
     def test_with_the_full_name_each_has_its_own(self, project, root, table):
         run = dbt("run", full=True)

@@ -55,11 +55,39 @@ select c from {{ target.schema }}.parquet where false union all select {{ var('c
 """
 
 
+SHOWN = """
+{% macro shown() %}
+  {% for name in ['parquet', 'orc', 'delta', 'over'] %}
+    {% set columns = adapter.get_columns_in_relation(ref(name)) | map(attribute='dtype') %}
+    {% do log('types of ' ~ name ~ ': ' ~ columns | join('|'), info=True) %}
+  {% endfor %}
+{% endmacro %}
+"""
+
+
 class TestVarcharOfOtherFormats:
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"shown.sql": SHOWN}
+
     @pytest.fixture(scope="class")
     def models(self):
         formats = {f"{each}.sql": INSERTED.format(file_format=each) for each in ("parquet", "orc")}
-        return {**formats, "joined.sql": JOINED}
+        others = {"delta.sql": "select 1 as id", "over.sql": "select 1 as id"}
+        return {**formats, **others, "joined.sql": JOINED}
+
+    def test_has_the_types_of_describe_in_macros(self, project, spark):
+        columns = "id int, c varchar(5), s struct<c: varchar(3)>, f char(2), p string"
+        names = ("parquet", "orc", "delta", "over")
+        for name in names[:-1]:
+            project.run_sql(f"create table {{schema}}.{name} ({columns}) using {name}")
+        project.run_sql("create view {schema}.over as select * from {schema}.parquet")
+        run = dbt("run-operation", "shown")
+        for name in names:
+            rows = spark.sql(f"describe table {project.test_schema}.{name}").collect()
+            types = "|".join(row.data_type for row in rows)
+            assert f"types of {name}: {types}\n" in run.output
+            project.run_sql(f"drop {'view' if name == 'over' else 'table'} {{schema}}.{name}")
 
     def test_does_not_lose_spaces_at_the_end(self, project, table):
         for name in ("parquet", "orc"):
@@ -67,7 +95,7 @@ class TestVarcharOfOtherFormats:
                 f"create table {{schema}}.{name} (id int, c varchar(3), s struct<c: varchar(3)>) "
                 f"using {name}"
             )
-        run = dbt("run", c="'abc '")
+        run = dbt("run", "--exclude", "delta", "over", c="'abc '")
         for name in ("parquet", "orc", "joined"):
             assert "has the value abc  (string) for the column c of" in run.message(name)
             assert "whose type varchar(3)" in run.message(name)

@@ -2,8 +2,8 @@
 
 import pytest
 
+from dbt.adapters.deltawiden.delta.relations import one_name
 from dbt.adapters.deltawiden.relation import DeltaWidenRelation
-from dbt.adapters.deltawiden.table_folders import one_name
 
 Name = tuple[str | None, str, str]
 

@@ -1,6 +1,6 @@
 """Represent a relation's column for macros."""
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 
 from dbt.adapters.base.column import Column
 from dbt.adapters.base.relation import BaseRelation
@@ -62,9 +62,16 @@ class DeltaWidenColumn(SparkColumn):
 
 
 def columns_of(
-    schema: StructType, relation: BaseRelation, exclude: Container[str] = ()
+    schema: StructType,
+    relation: BaseRelation,
+    exclude: Container[str] = (),
+    shown: Mapping[str, str] | None = None,
 ) -> list[SparkColumn]:
-    """Return the columns of a relation from its schema."""
+    """Return the columns of a relation from its schema.
+
+    Args:
+        shown: the types of the columns that have another one for macros than in the schema.
+    """
     return [
         DeltaWidenColumn(
             table_database=relation.database,
@@ -73,7 +80,7 @@ def columns_of(
             table_type=relation.type,
             column=field.name,
             column_index=index,
-            dtype=field.dataType.simpleString(),
+            dtype=(shown or {}).get(field.name, field.dataType.simpleString()),
         )
         for index, field in enumerate(schema.fields)
         if field.name not in exclude

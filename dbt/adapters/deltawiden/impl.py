@@ -20,7 +20,7 @@ from dbt.adapters.deltawiden import docs_catalog
 from dbt.adapters.deltawiden.capabilities import CAPABILITIES
 from dbt.adapters.deltawiden.column import DeltaWidenColumn
 from dbt.adapters.deltawiden.config.model import DeltaWidenConfig, file_format_of, use_format_of
-from dbt.adapters.deltawiden.config.project_macros import writer_of_project
+from dbt.adapters.deltawiden.config.project_macros import spark_materialization, writer_of_project
 from dbt.adapters.deltawiden.config.strategies import STRATEGIES, has_own_macro
 from dbt.adapters.deltawiden.config.validation import (
     check_configuration,
@@ -95,6 +95,11 @@ class DeltaWidenAdapter(ListingAdapter):
     def folders(self) -> TableFolders:
         """Return what knows the folders of tables."""
         return self._folders
+
+    @available
+    def spark_materialization(self, *node: Any) -> Any:
+        """Return the project's materialization that runs in place of ours, or None."""
+        return spark_materialization(self.get_macro_resolver(), self.config.project_name, *node)
 
     def pre_model_hook(self, config: Any) -> Any:
         """Check a node's configuration and default its file format, before anything runs.

@@ -1,10 +1,11 @@
-"""List the tables and views of a schema, in any catalog, and their columns."""
+"""List the tables and views of a schema, in any catalog, their columns and their readers."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import agate
+from dbt.adapters.base import available
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.spark.column import SparkColumn
 from dbt.adapters.spark.impl import (
@@ -22,6 +23,7 @@ from dbt.adapters.deltawiden.relation import DeltaWidenRelation
 from dbt.adapters.deltawiden.sql.describe_parser import table_details
 from dbt.adapters.deltawiden.sql.identifiers import folded, quote, quote_once, read_name
 from dbt.adapters.deltawiden.sql.literals import literal
+from dbt.adapters.deltawiden.views.stale_views import reads_table
 
 Description = tuple[str, str, str]
 """A schema, a name, and the information that SHOW TABLE EXTENDED has."""
@@ -196,8 +198,16 @@ class ListingAdapter(SparkAdapter):
         # Not DESCRIBE TABLE: dbt-spark reads it up to the first name that starts with '#'.
         with _suppressed(TABLE_OR_VIEW_NOT_FOUND_MESSAGES):
             schema = self._backend.schema(relation)
-            return columns_of(schema, relation, self.HUDI_METADATA_COLUMNS)
+            is_known = not relation.schema or getattr(relation, "is_delta", False)
+            shown = {} if is_known else self._backend.shown_declarations(relation, schema)
+            return columns_of(schema, relation, self.HUDI_METADATA_COLUMNS, shown)
         return []
+
+    @available
+    def reads(self, query: str, relation: DeltaWidenRelation) -> bool:
+        """Return whether a valid query reads a table or view, perhaps through views."""
+        path = relation_path(relation)
+        return relation.is_named_in(query) or reads_table(self._backend.analyse(query).text, path)
 
     def check_schema_exists(self, database: str | None, schema: str) -> bool:
         """Return whether there is a schema. Spark shows a name in backticks if it needs them."""

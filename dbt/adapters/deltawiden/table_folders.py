@@ -21,11 +21,12 @@ from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.deltawiden.config.location import Place, has_table, overlaps, table_folder
 from dbt.adapters.deltawiden.config.model import DELTA, file_format_of
+from dbt.adapters.deltawiden.config.project_macros import has_own
 from dbt.adapters.deltawiden.config.validation import check_location_keys
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
-from dbt.adapters.deltawiden.delta.relations import relation_path
+from dbt.adapters.deltawiden.delta.relations import in_session_catalog, one_name, relation_path
 from dbt.adapters.deltawiden.spark.errors import condition
-from dbt.adapters.deltawiden.sql.identifiers import SESSION_CATALOG, Path, folded, name_sql, quote
+from dbt.adapters.deltawiden.sql.identifiers import Path, name_sql, quote
 from dbt.adapters.deltawiden.sql.literals import literal
 from dbt.adapters.deltawiden.sql.statements import set_properties
 
@@ -83,13 +84,20 @@ class TableFolders:
         self._schema_folders: dict[str, str | None] = {}
 
     def of(self, config: Any, relation: BaseRelation) -> str | None:
-        """Return the folder of a node's table: ``table_folder``."""
+        """Return the folder of a node's table: ``table_folder``. None if a macro decides."""
+        if self._is_own():
+            return None
         schema = relation_path(relation.without_identifier())
         return table_folder(config, schema, str(relation.identifier))
 
+    def _is_own(self) -> bool:
+        """Return whether a macro of the project or a package renders where tables are."""
+        macros: Any = self._adapter.get_macro_resolver()
+        return has_own(macros, self._adapter.config.project_name, "location_clause")
+
     def owner(self, relation: BaseRelation) -> dict[str, str]:
         """Return the properties that say that a table is this one."""
-        name = name_sql(*_in_session_catalog(relation_path(relation)))
+        name = name_sql(*in_session_catalog(relation_path(relation)))
         return {RELATION_PROPERTY: name, TARGET_PROPERTY: str(self._adapter.config.target_name)}
 
     def prepare(self, node: Any) -> None:
@@ -138,12 +146,14 @@ class TableFolders:
 
     def _found(self, node: Any) -> FoundTable | None:
         """Check a node's folder, and find the Delta table in it that the metastore lacks."""
-        check_location_keys(node.config, node.unique_id)
+        chooses_folder = has_table(node.config) and not self._is_own()
+        if chooses_folder:
+            check_location_keys(node.config, node.unique_id)
         relation = self._relation(node)
         self._check_is_alone(node)
-        folder = self.of(node.config, relation)
-        if not has_table(node.config):
+        if not chooses_folder:
             return None
+        folder = self.of(node.config, relation)
         if folder is not None:
             connections: Any = self._adapter.connections
             connections.check_location(folder)
@@ -180,7 +190,7 @@ class TableFolders:
         Source:
             ``HiveExternalCatalog.createTable`` and ``SessionCatalog.defaultTablePath`` of Spark.
         """
-        *schema, name = _in_session_catalog(relation_path(relation))
+        *schema, name = in_session_catalog(relation_path(relation))
         if len(schema) > 1:
             return None  # Other catalogs choose folders by rules of their own.
         quoted = name_sql(*schema)
@@ -320,7 +330,7 @@ class TableFolders:
 
     def _made_since(self, relation: BaseRelation) -> SparkRelation | None:
         """Find a node's table that a hook, for example, made since dbt has listed the tables."""
-        name = _in_session_catalog(relation_path(relation))
+        name = in_session_catalog(relation_path(relation))
         return next((t for t in self._listed(relation) if _is_named(t, name)), None)
 
     def _listed(self, relation: BaseRelation) -> list[Any]:
@@ -337,34 +347,8 @@ class TableFolders:
         )
 
 
-def one_name(relations: Mapping[str, BaseRelation]) -> dict[str, str]:
-    """Find the nodes whose relation in the session's catalog is also another node's.
-
-    Args:
-        relations: the relation of each node. Other catalogs can distinguish the case of names.
-
-    Returns:
-        For each such node, another one of them.
-    """
-    nodes: dict[Path, str] = {}
-    found: dict[str, str] = {}
-    for node, relation in relations.items():
-        path = _in_session_catalog(relation_path(relation))
-        other = nodes.setdefault(path, node)
-        if other != node and len(path) == 2:
-            found[node] = other
-            found.setdefault(other, node)
-    return found
-
-
-def _in_session_catalog(path: Path) -> Path:
-    """Return a relation's name in lower case, without the catalog if that is the session's."""
-    name = folded(path)
-    return name[1:] if len(name) > 2 and name[0] == SESSION_CATALOG else name
-
-
 def _is_named(relation: SparkRelation, name: Path) -> bool:
-    return relation.is_table and _in_session_catalog(relation_path(relation)) == name
+    return relation.is_table and in_session_catalog(relation_path(relation)) == name
 
 
 def _is_relation(node: Any) -> bool:

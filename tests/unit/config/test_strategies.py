@@ -167,7 +167,8 @@ def test_a_materialization_from_outside_dbt_can_have_any_strategy(package: str, 
             return None
 
         def find_materialization_macro_by_name(self, project: str, *names: str) -> object:
-            assert (project, names) == ("shop", ("incremental", "deltawiden"))
+            assert (project, names[0]) == ("shop", "incremental")
+            assert names[1] in ("deltawiden", "spark")
             return SimpleNamespace(package_name=package)
 
     assert is_own_strategy(partial(has_own_macro, Macros(), "shop"), "any") is is_own

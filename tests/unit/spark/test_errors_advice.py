@@ -32,6 +32,11 @@ CHANGE_REFUSED = (
             "spark.sql.catalog.NAME",
         ),
         (
+            "[REQUIRES_SINGLE_PART_NAMESPACE] spark_catalog requires a single-part namespace, but "
+            "got `analytics`.`shop`. SQLSTATE: 42K05",
+            "the configuration database, which dbt-spark ignores, remove that",
+        ),
+        (
             "[FAILED_READ_FILE.NO_HINT] Encountered error while reading file file:/t/part-0. "
             "SQLSTATE: KD001",
             "restore table NAME to version as of N",

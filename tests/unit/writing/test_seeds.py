@@ -4,6 +4,7 @@ from zoneinfo import ZoneInfo
 
 import agate
 import pytest
+from dbt_common.clients.agate_helper import from_csv
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql.types import IntegerType
 
@@ -130,6 +131,31 @@ def test_a_zone_of_the_session_that_python_does_not_know_is_refused():
     assert _zone("+02:00") is None
     with pytest.raises(DbtRuntimeError, match="Python does not know PST"):
         _zone("PST")
+
+
+def test_texts_are_those_of_the_file(tmp_path):
+    file = tmp_path / "texts.csv"
+    lines = [
+        b"\xef\xbb\xbfa,b,c",
+        b'"x\r\ny",1,"x\r\ny"',
+        b'"x\ny\rz"',
+        b" x ,1e2, x ",
+        b"null,,NULL",
+    ]
+    lines += [b" , , ", b"", b'"\r\n",1," \n x"']
+    file.write_bytes(b"\r\n".join(lines) + b"\r\n")
+    table = from_csv(str(file), ["c"])
+    table.original_abspath = str(file)
+    values = seed_values({"config": {"column_types": {"c": "string"}}}, table)
+    assert values == [
+        ["x\r\ny", "1", "x\r\ny"],
+        ["x\ny\rz", None, None],
+        [" x ", "100", " x "],
+        [None, None, None],
+        [None, None, None],
+        [None, None, None],
+        [None, "1", " \n x"],
+    ]
 
 
 def test_a_seed_without_its_rows_for_an_empty_run_is_checked(tmp_path):

@@ -13,8 +13,10 @@ MERGE_MACROS = ("get_merge_sql", "get_merge_update_columns")
 source are checked."""
 
 _PREFIXES = ("", "deltawiden__", "spark__", "default__")
-_STORE_NO_VALUES = ("view", "ephemeral", "function", "test", "unit")
-_SEED_MACROS = ("create_csv_table", "load_csv_rows")
+STORE_NO_VALUES = ("view", "ephemeral", "function", "test", "unit")
+"""The materializations of dbt that store no rows of a node."""
+
+SEED_MACROS = ("create_csv_table", "load_csv_rows")
 """The macros of which each asks for the check of a seed's values."""
 
 
@@ -52,15 +54,43 @@ def writer_of_project(
     Returns:
         For example "the materialization of the package shop". Empty if the values are checked.
     """
-    find = getattr(macros, "find_materialization_macro_by_name", None)
-    if macros is None or find is None or materialized in _STORE_NO_VALUES:
+    if macros is None or materialized in STORE_NO_VALUES:
         return ""
-    found = find(project, materialized, adapter_type)
-    if is_macro_of_project(found):
+    found = _own_materialization(macros, project, adapter_type, materialized)
+    if found is not None:
         return f"the materialization {materialized} of the package {found.package_name}"
-    if materialized == "seed" and all(has_own(macros, project, name) for name in _SEED_MACROS):
-        return f"{' and '.join(_SEED_MACROS)} of the project or a package"
+    if materialized == "seed" and all(has_own(macros, project, name) for name in SEED_MACROS):
+        return f"{' and '.join(SEED_MACROS)} of the project or a package"
     return ""
+
+
+def spark_materialization(
+    macros: MacroResolverProtocol | None,
+    project: str,
+    context: Mapping[str, Any],
+    materialized: str,
+) -> Any:
+    """Return the materialization of a project that this adapter's has to call, or None."""
+    found = _own_materialization(macros, project, context["adapter"].type(), materialized)
+    # That of the project can have called this adapter's.
+    if found is None or found.unique_id in context["context_macro_stack"].call_stack:
+        return None
+    return context[found.package_name][found.name]
+
+
+def _own_materialization(
+    macros: MacroResolverProtocol | None, project: str, adapter_type: str, materialized: str
+) -> Any:
+    """Return the materialization of a project or a package that runs a node, or None.
+
+    dbt prefers this adapter's to one for Spark, which is for a less specific adapter. Then this
+    adapter's calls it: dbt-spark would run it.
+    """
+    find = getattr(macros, "find_materialization_macro_by_name", None)
+    if find is None:
+        return None
+    found = (find(project, materialized, each) for each in (adapter_type, "spark"))
+    return next(filter(is_macro_of_project, found), None)
 
 
 def has_own(macros: MacroResolverProtocol, project: str, name: str) -> bool:

@@ -21,6 +21,7 @@ from dbt.adapters.deltawiden.config.policy import (
     problem,
     read_policy,
 )
+from dbt.adapters.deltawiden.config.project_macros import STORE_NO_VALUES
 from dbt.adapters.deltawiden.config.renamed_columns import Columns, rename_problems
 from dbt.adapters.deltawiden.config.strategies import BACKFILL, backfill_problems, strategy_problems
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
@@ -141,10 +142,14 @@ def problems(config: Mapping[str, Any]) -> list[str]:
         config: the configuration of a model, seed or snapshot. A key that is missing, None or empty
             is ignored.
     """
+    # Views of a folder can have the configuration of its tables.
+    without_table = config.get("materialized") in STORE_NO_VALUES
     return [
         problem(key, given, accepted)
         for key, (is_accepted, accepted) in CHECKS.items()
-        if (given := config.get(key)) not in (None, "", [], {}, ()) and not is_accepted(given)
+        if (not without_table or key == "catalog_name")
+        and (given := config.get(key)) not in (None, "", [], {}, ())
+        and not is_accepted(given)
     ]
 
 

@@ -1,12 +1,19 @@
 """Names, formats and checks of dbt relations for Delta."""
 
 import re
+from collections.abc import Mapping
 
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.deltawiden.sql.identifiers import Path, name_sql, read_name
+from dbt.adapters.deltawiden.sql.identifiers import (
+    SESSION_CATALOG,
+    Path,
+    folded,
+    name_sql,
+    read_name,
+)
 
 UNKNOWN_FORMAT = "not Delta"
 
@@ -54,3 +61,29 @@ def provider(relation: SparkRelation) -> str:
         return "view"
     named = re.search(r"^Provider: (\w+)", relation.information or "", re.MULTILINE)
     return named.group(1).lower() if named else UNKNOWN_FORMAT
+
+
+def in_session_catalog(path: Path) -> Path:
+    """Return a relation's name in lower case, without the catalog if that is the session's."""
+    name = folded(path)
+    return name[1:] if len(name) > 2 and name[0] == SESSION_CATALOG else name
+
+
+def one_name(relations: Mapping[str, BaseRelation]) -> dict[str, str]:
+    """Find the nodes whose relation in the session's catalog is also another node's.
+
+    Args:
+        relations: the relation of each node. Other catalogs can distinguish the case of names.
+
+    Returns:
+        For each such node, another one of them.
+    """
+    nodes: dict[Path, str] = {}
+    found: dict[str, str] = {}
+    for node, relation in relations.items():
+        path = in_session_catalog(relation_path(relation))
+        other = nodes.setdefault(path, node)
+        if other != node and len(path) == 2:
+            found[node] = other
+            found.setdefault(other, node)
+    return found

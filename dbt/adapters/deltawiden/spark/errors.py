@@ -21,7 +21,8 @@ _LOGICAL_PLAN = re.compile(r";\n(?='|\+- |:- |[A-Z]\w+ ).*", re.DOTALL)
 
 _UNKNOWN_CATALOG = (
     "The first part of the name is not a catalog that Spark has. Correct it, or name the catalog's "
-    "class in server_side_parameters: spark.sql.catalog.NAME."
+    "class in server_side_parameters: spark.sql.catalog.NAME. If it is from the configuration "
+    "database, which dbt-spark ignores, remove that."
 )
 # Spark's message for the same mistake in SHOW TABLES, which has no condition.
 _NESTED_DATABASES = "Nested databases are not supported by v1 session catalog"

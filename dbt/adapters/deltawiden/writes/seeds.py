@@ -16,7 +16,7 @@ from dbt.adapters.base.relation import BaseRelation
 
 from dbt.adapters.deltawiden.config.model import DELTA, file_format_of
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite
-from dbt.adapters.deltawiden.config.project_macros import is_replaced
+from dbt.adapters.deltawiden.config.project_macros import SEED_MACROS, is_replaced
 from dbt.adapters.deltawiden.config.validation import columns_named, read_model_policy
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.spark.temporary_views import seed_view
@@ -105,6 +105,10 @@ class Seeds:
         ):
             self._postponed.add(table)
         return table in self._postponed
+
+    def own_macros(self, context: Mapping[str, Any]) -> list[str]:
+        """Return the macros that create and load a seed's table, of which the project has one."""
+        return [name for name in SEED_MACROS if is_replaced(context, name)]
 
     def is_postponed(self, table: agate.Table) -> bool:
         """Return whether ``postpone`` has decided that ``write`` creates a seed's table."""

@@ -159,11 +159,15 @@ def _decimals(texts: Sequence[str]) -> Iterator[DataType]:
 def seed_values(seed: Mapping[str, Any], table: agate.Table) -> list[list[Any]]:
     """Return the values of each row of a seed's file.
 
-    They are the file's texts for numbers, and for columns that the seed gives a type.
+    They are the file's texts for numbers and texts, and for columns that the seed gives a type. dbt
+    has read each line break in a text as ``\\n``.
     """
     records = [row for _, row in _records(table, str(seed["config"].get("delimiter") or ","))]
     as_text = _as_text(seed)
-    texts = [column.name.lower() in as_text for column in table.columns]
+    texts = [
+        column.name.lower() in as_text or isinstance(column.data_type, agate.Text)
+        for column in table.columns
+    ]
     numbers = [isinstance(column.data_type, agate.Number) for column in table.columns]
 
     def written(record: Sequence[str], value: Any, index: int) -> Any:

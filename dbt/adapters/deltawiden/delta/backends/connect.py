@@ -8,6 +8,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.spark.session_connection import errors_as_dbt_errors
+from dbt.adapters.deltawiden.sql.describe_parser import CHAR_VARCHAR_KEY
 from dbt.adapters.deltawiden.sql.identifiers import quote
 from dbt.adapters.deltawiden.sql.versions import Version, read_version
 
@@ -21,6 +22,9 @@ class ConnectBackend(SqlBackend):
         # A statement SET would make a copy of the session: see ``connections``.
         value: str | None = self._handle().session.conf.get(key, None)
         return value
+
+    def _can_have_declarations(self, schema: StructType) -> bool:
+        return any(CHAR_VARCHAR_KEY in field.metadata for field in schema.fields)
 
     def schema(self, relation: BaseRelation) -> StructType:
         schema: StructType = self._handle().schema(relation.render())

@@ -170,14 +170,25 @@ class SqlBackend:
         if not has_text or not isinstance(table, SparkRelation) or table.is_iceberg:
             return schema
         if not table.is_delta:
-            rows = self.fetch_rows(f"describe table {relation_sql(table)}")
-            types = {str(row[0]): str(row[1]) for row in rows}
-            return _declaring(schema, {name: t for name, t in types.items() if "char(" in t})
+            return _declaring(schema, self.shown_declarations(table, schema))
         if not self._reads_char(table, schema):
             return schema
         in_log = self._logged_schema(table)
         declared = {column.name: column.metadata.get(CHAR_VARCHAR_KEY) for column in in_log.fields}
         return _declaring(schema, declared)
+
+    def shown_declarations(self, relation: BaseRelation, schema: StructType) -> dict[str, str]:
+        """Return the types with char or varchar in them that DESCRIBE shows, by their columns.
+
+        For a Delta table, it shows none.
+        """
+        if not self._can_have_declarations(schema):
+            return {}
+        rows = self.fetch_rows(f"describe table {relation_sql(relation)}")
+        return {str(row[0]): str(row[1]) for row in rows if "char(" in str(row[1])}
+
+    def _can_have_declarations(self, schema: StructType) -> bool:
+        return contains(schema, StringType)
 
     def _reads_char(self, table: SparkRelation, schema: StructType) -> bool:
         """Return whether the plan of a SELECT shows a char column of a table."""

@@ -29,9 +29,9 @@ def check_project(
     selection: Selection,
 ) -> ProjectResults:
     """Find what differs from dbt-spark, in the files first, then in the tables."""
-    files = ProjectFiles(context["adapter"].config)
+    files, setting = ProjectFiles(context["adapter"].config), reader.backend.setting
     problems = {
-        str(node["unique_id"]): list(find_problems(files, context, manifest, node))
+        str(node["unique_id"]): list(find_problems(files, context, manifest, setting, node))
         for node in selection.nodes()
     }
     found = [

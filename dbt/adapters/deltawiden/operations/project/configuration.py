@@ -1,8 +1,11 @@
 """Find what differs in the configuration of nodes, and in macros: no table is read."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any
+
+from dbt_common.exceptions import DbtBaseException
 
 from dbt.adapters.deltawiden.config.project_macros import (
     MERGE_MACROS,
@@ -16,30 +19,51 @@ from dbt.adapters.deltawiden.config.validation import (
     configuration_problems,
     unchecked_text,
 )
+from dbt.adapters.deltawiden.credentials import ConnectionMethod
 from dbt.adapters.deltawiden.operations.project.files import ProjectFiles
 from dbt.adapters.deltawiden.operations.project.finding import Effect, Finding, Place
 from dbt.adapters.deltawiden.operations.selection import Node, full_name
+from dbt.adapters.deltawiden.sql.identifiers import SESSION_CATALOG
 
 NOT_CALLED = (
     "create_columns",
     "dbt_spark_get_incremental_sql",
+    "get_column_comment_sql",
+    "get_columns_in_relation_raw",
     "get_insert_into_sql",
     "get_insert_overwrite_sql",
+    "get_persist_docs_column_list",
     "incremental_validate_on_schema_change",
     "process_schema_changes",
     "py_write_table",
     "spark_build_snapshot_staging_table",
     "sync_column_schemas",
+    "validate_doc_columns",
 )
-"""Macros of dbt and dbt-spark that the materializations of this adapter do not call."""
+"""Macros of dbt and dbt-spark that this adapter does not call."""
+
+NOT_CALLED_IN_SESSION = (
+    "describe_table_extended_without_caching",
+    "list_relations_show_tables_without_caching",
+    "list_relations_without_caching",
+)
+"""Those that it calls only without the JVM of a session."""
 
 _PREFIX = "deltawiden__"
 
 
 def find_problems(
-    files: ProjectFiles, context: Mapping[str, Any], manifest: Any, node: Node
+    files: ProjectFiles,
+    context: Mapping[str, Any],
+    manifest: Any,
+    setting: Callable[[str], str | None],
+    node: Node,
 ) -> Iterator[Finding]:
-    """Find the configuration of a node that stops it, and the writes that are not checked."""
+    """Find the configuration of a node that stops it, and the writes that are not checked.
+
+    Args:
+        setting: returns the value of a setting of the session.
+    """
     config, adapter = node["config"], context["adapter"]
     macros = manifest, adapter.config.project_name
     is_own = partial(has_own_macro, *macros)
@@ -48,6 +72,7 @@ def find_problems(
         place = files.of_node(node, key)
         text, do = f"{full_name(node)}: {problem}", "correct the value, or remove it"
         yield Finding("a configuration that is not accepted", Effect.STOPS, place, text, do)
+    yield from _ignored_database(files, setting, node)
     materialized = str(config.get("materialized"))
     writer = writer_of_project(*macros, adapter.type(), materialized)
     if writer and not accepts_unchecked(config):
@@ -55,6 +80,23 @@ def find_problems(
         place, do = files.of_node(node, materialized), f"{do[0].lower()}{do[1:]}"
         kind, text = "a write that is not checked", f"{full_name(node)}: {text}"
         yield Finding(kind, Effect.UNCHECKED, place, text, do)
+
+
+def _ignored_database(
+    files: ProjectFiles, setting: Callable[[str], str | None], node: Node
+) -> Iterator[Finding]:
+    """Find a catalog that Spark does not have. With dbt-spark, a node has none."""
+    credentials, name = files.config.credentials, node.get("database")
+    known = (SESSION_CATALOG, node["schema"], None, "")
+    if name in known or credentials.database:
+        return
+    with suppress(DbtBaseException):  # Spark can't be used, which is a finding of its own.
+        if setting(f"spark.sql.catalog.{name}") is not None:
+            return
+    text = f"{full_name(node)}: database: {name} is a catalog here, and Spark has none of this name"
+    do = "remove it, or set catalog in the profile to a catalog that Spark has"
+    place = files.of_node(node, "database")
+    yield Finding("a database that dbt-spark ignores", Effect.STOPS, place, text, do)
 
 
 def find_macros(
@@ -71,7 +113,9 @@ def find_macros(
             do = "remove it, if it is only a workaround for dbt-spark; else compare it with ours"
             yield _replaces(files.of_macro(own), Effect.UNCHECKED, text, do)
     prefixes = ("", _PREFIX, "spark__", "default__")
-    for name in (prefix + name for name in NOT_CALLED for prefix in prefixes):
+    has_jvm = files.config.credentials.session_method == ConnectionMethod.SESSION
+    names = (*NOT_CALLED, *(NOT_CALLED_IN_SESSION if has_jvm else ()))
+    for name in (prefix + name for name in names for prefix in prefixes):
         own = manifest.find_macro_by_name(name, files.config.project_name, None)
         if is_macro_of_project(own):
             text = f"{own.package_name}.{name} replaces a macro of dbt-spark that is not called"

@@ -1,9 +1,16 @@
 {#-
   The seed fails if a column would change a value. Each of these three macros asks for the check, because a project can
-  replace the others; the first one that runs makes it, before the table is dropped.
+  replace the others; the first one that runs makes it, before the table is dropped. What is the check of a project that
+  replaces both others, is its own affair.
 -#}
 {% macro deltawiden__reset_csv_table(model, full_refresh, old_relation, agate_table) %}
-  {%- set features = adapter.seeds().check(model, agate_table, _deltawiden_seed_types(model, agate_table), this) -%}
+  {%- set own = adapter.seeds().own_macros(context) -%}
+  {%- set features = adapter.seeds().check(model, agate_table, _deltawiden_seed_types(model, agate_table), this)
+      if own | length < 2 -%}
+  {%- if 'create_csv_table' in own -%}
+    {%- do adapter.drop_relation(old_relation) -%}
+    {% do return(create_csv_table(model, agate_table)) %}
+  {%- endif -%}
   {%- set format = config.get('file_format') -%}
   {%- if not (old_relation.is_delta and format == 'delta' or old_relation.is_iceberg and format == 'iceberg') -%}
     {%- do adapter.drop_relation(old_relation) -%}
@@ -107,7 +114,7 @@
       {%- do bindings.extend(row) -%}
     {%- endfor -%}
     {#- The table is new, and its folder can have the files of an earlier one. Delta and Iceberg have replaced it. -#}
-    {%- set is_in_files = config.get('location_root') and config.get('file_format') not in ['delta', 'iceberg'] -%}
+    {%- set is_in_files = location_clause() | trim and config.get('file_format') not in ['delta', 'iceberg'] -%}
     {%- set verb = 'insert overwrite ' if loop.first and is_in_files else 'insert into ' -%}
     {%- set rows = 'values ' ~ ([row_sql] * (chunk | length)) | join(', ') -%}
     {%- set before, after = verb ~ this.render() ~ ' ' ~ listed, '' -%}

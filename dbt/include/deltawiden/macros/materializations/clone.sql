@@ -5,6 +5,11 @@
   replaces an existing table, which Delta refuses if the table has rows.
 #}
 {% materialization clone, adapter='deltawiden' %}
+  {%- set own = adapter.spark_materialization(context, 'clone') -%}
+  {%- if own is not none -%}
+    {{ return(own()) }}
+  {%- endif -%}
+
   {%- if not defer_relation -%}
     {% do log('No relation found in state manifest for ' ~ model.unique_id, info=True) %}
     {{ return({'relations': []}) }}
@@ -24,12 +29,14 @@
 
   {%- set other = load_cached_relation(defer_relation) -%}
   {%- if not (other and other.is_delta and can_clone_table()) -%}
-    {{ return(context['materialization_view_spark']()) }}
+    {#- dbt-spark looks for a view in the same way. -#}
+    {%- set name = 'materialization_view_' ~ adapter.type() -%}
+    {{ return(context[name if name in context else 'materialization_view_spark']()) }}
   {%- endif -%}
 
   {%- set target_relation = this.incorporate(type='table') -%}
   {#- A dropped table leaves its files in a folder of its own, and Delta clones into none with files. It says what to do. -#}
-  {%- if existing is not none and not (existing.is_table and adapter.folders().of(config, this)) -%}
+  {%- if existing is not none and not (existing.is_table and location_clause() | trim) -%}
     {% do _deltawiden_drop_for('select * from ' ~ other.render(), existing) %}
   {%- endif -%}
   {%- call statement('main') -%}
@@ -46,8 +53,9 @@
 
 {#- The folder of the node's own table, and whose it is: a clone has the properties of the other table. -#}
 {% macro _deltawiden_clone_location() %}
-  {%- if adapter.folders().of(config, this) -%}
+  {%- set location = location_clause() -%}
+  {%- if location | trim -%}
     tblproperties ({{ adapter.properties_sql(adapter.folders().owner(this)) }})
-    {{ location_clause() }}
+    {{ location }}
   {%- endif -%}
 {% endmacro %}

@@ -5,6 +5,10 @@
   types. A value that the table can't store differs at each run, so that each run adds a new version of its row.
 #}
 {% materialization snapshot, adapter='deltawiden' %}
+  {%- set own = adapter.spark_materialization(context, 'snapshot') -%}
+  {%- if own is not none -%}
+    {{ return(own()) }}
+  {%- endif -%}
 
   {%- set target_table = model.get('alias', model.get('name')) -%}
   {%- set grant_config = config.get('grants') -%}

@@ -4,6 +4,11 @@
   This adapter has its own materialization because only a materialization can run Python.
 #}
 {% materialization table, adapter='deltawiden', supported_languages=['sql', 'python'] %}
+  {%- set own = adapter.spark_materialization(context, 'table') -%}
+  {%- if own is not none -%}
+    {{ return(own()) }}
+  {%- endif -%}
+
   {%- set file_format = config.get('file_format') -%}
   {%- set existing_relation = adapter.get_relation(database=database or none, schema=schema, identifier=model['alias']) -%}
   {%- set target_relation = api.Relation.create(
@@ -60,13 +65,12 @@
   and nothing is dropped.
 -#}
 {% macro _deltawiden_drop_for(query, existing_relation) %}
-  {%- if existing_relation.is_named_in(query)
-      or (model['language'] == 'python' and 'dbt.this' in model['raw_code']) -%}
+  {% do run_query('describe query ' ~ query) %}
+  {%- if adapter.reads(query, existing_relation) -%}
     {% do exceptions.raise_compiler_error(
       existing_relation.render() ~ ' was not dropped, because the model reads it. This model replaces a '
       ~ existing_relation.type ~ ' that has to be dropped first. Let the model read another relation.') %}
   {%- endif -%}
-  {% do run_query('describe query ' ~ query) %}
   {% do adapter.drop_relation(existing_relation) %}
 {% endmacro %}
 

@@ -1,0 +1,29 @@
+"""The configuration of what stores no rows."""
+
+from typing import Any
+
+import pytest
+
+from dbt.adapters.deltawiden.config.validation import configuration_problems
+
+OF_A_TABLE = {
+    "partition_by": {"field": "d"},
+    "buckets": "4",
+    "optimize": True,
+    "options": ["a"],
+    "location_root": 5,
+}
+
+
+def problems(**config: Any) -> list[str]:
+    return configuration_problems(config, lambda _: False)
+
+
+@pytest.mark.parametrize("materialized", ["view", "ephemeral", "test", "unit", "function"])
+def test_can_have_any_values_for_keys_of_tables(materialized: str):
+    assert problems(materialized=materialized, **OF_A_TABLE) == []
+    assert len(problems(materialized="table", **OF_A_TABLE)) == len(OF_A_TABLE)
+
+
+def test_has_no_catalog_of_dbt_itself():
+    assert "catalog_name: got 'lake'" in problems(materialized="view", catalog_name="lake")[0]
