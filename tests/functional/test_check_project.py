@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 from dbt.adapters.factory import reset_adapters
+from dbt_common.exceptions import DbtRuntimeError
 
 from tests.functional.operate import document, operate, succeeds
-from tests.functional.support import needs_delta_4
+from tests.functional.support import dbt, needs_delta_4
 
 DELTA = "materialized='incremental', file_format='delta'"
 MERGE = f"{DELTA}, incremental_strategy='merge', unique_key='id'"
@@ -33,7 +34,6 @@ MODELS = {
     "refused.sql": f"{{{{ config({DELTA}, on_schema_change='append_new_columns') }}}} "
     "select cast(1.5 as double) as amount",
     "rounds.sql": f"{{{{ config({DELTA}) }}}} select cast(1.2367 as decimal(10,4)) as amount",
-    "database.sql": "{{ config(materialized='view', database='analytics') }} select 1 as id",
     "accepts.sql": f"{{{{ config({DELTA}, on_lossy_write='ignore') }}}} "
     "select cast(1.2367 as decimal(10,4)) as amount",
 }
@@ -110,9 +110,8 @@ class TestCheckProject(_DbtSparkProject):
             ("a macro that replaces another", "macros/inserts.sql", 3),
             ("a configuration that is not accepted", "models/misspelt.sql", 2),
             ("a write that is not checked", "models/by_period.sql", 2),
-            ("a database that dbt-spark ignores", "models/database.sql", 1),
             ("a setting of Spark", "models/sets.sql", 2),
-            ("a setting of Spark", f"{project.profiles_dir}/profiles.yml", found[8]["line"]),
+            ("a setting of Spark", f"{project.profiles_dir}/profiles.yml", found[7]["line"]),
             ("a seed that stops", "seeds/codes.csv", 3),
             ("the folder of a table", "models/first.sql", 2),
             ("a table that this Delta can't write", "models/future.sql", 1),
@@ -127,7 +126,7 @@ class TestCheckProject(_DbtSparkProject):
         folders = [each for each in found if each["kind"] == "the folder of a table"]
         assert [each["do"] for each in folders] == ["do what the text says"] * 2
         assert all("Set include_full_name_in_path: true" in each["text"] for each in folders)
-        assert AUTO_MERGE in Path(found[8]["file"]).read_text().splitlines()[found[8]["line"] - 1]
+        assert AUTO_MERGE in Path(found[7]["file"]).read_text().splitlines()[found[7]["line"] - 1]
         assert not succeeds("check_project")
         assert "models/misspelt.sql:2" in operate("check_project", output="markdown")
 
@@ -136,6 +135,19 @@ class TestCheckProject(_DbtSparkProject):
 @pytest.mark.usefixtures("by_sql_alone")
 class TestCheckProjectBySql(TestCheckProject):
     """On a Thrift server."""
+
+
+class TestADatabaseOfAnotherAdapter(_DbtSparkProject):
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"orders.sql": "\n{{ config(database='analytics') }} select 1 as id"}
+
+    def test_is_named_and_the_error_of_a_run_says_so_too(self, project):
+        (found,) = document("check_project")["findings"]
+        assert (found["file"], found["line"], found["effect"]) == ("models/orders.sql", 2, "stops")
+        assert found["text"] == "orders: its database analytics is no catalog that Spark has"
+        with pytest.raises(DbtRuntimeError, match="configuration database, which dbt-spark ignore"):
+            dbt("run")
 
 
 class TestNothingDiffers(_DbtSparkProject):

@@ -8,7 +8,11 @@ from dbt_common.exceptions import DbtBaseException
 
 from dbt.adapters.deltawiden.operations.forecast.reader import Reader
 from dbt.adapters.deltawiden.operations.project.adapter_names import find_adapter_names
-from dbt.adapters.deltawiden.operations.project.configuration import find_macros, find_problems
+from dbt.adapters.deltawiden.operations.project.configuration import (
+    find_databases,
+    find_macros,
+    find_problems,
+)
 from dbt.adapters.deltawiden.operations.project.files import ProjectFiles
 from dbt.adapters.deltawiden.operations.project.finding import (
     NOWHERE,
@@ -29,9 +33,9 @@ def check_project(
     selection: Selection,
 ) -> ProjectResults:
     """Find what differs from dbt-spark, in the files first, then in the tables."""
-    files, setting = ProjectFiles(context["adapter"].config), reader.backend.setting
+    files = ProjectFiles(context["adapter"].config)
     problems = {
-        str(node["unique_id"]): list(find_problems(files, context, manifest, setting, node))
+        str(node["unique_id"]): list(find_problems(files, context, manifest, node))
         for node in selection.nodes()
     }
     found = [
@@ -49,5 +53,6 @@ def check_project(
         do = "run check_project again afterwards: no table, view, seed or plan was checked"
         found.append(Finding("Spark can't be used", Effect.STOPS, NOWHERE, str(error), do))
     else:
-        found += checks.find(lambda node: str(node["unique_id"]) in wrong)
+        databases = list(find_databases(files, reader.backend.setting, selection.nodes()))
+        found += databases or checks.find(lambda node: str(node["unique_id"]) in wrong)
     return ProjectResults(found)

@@ -1,11 +1,8 @@
 """Find what differs in the configuration of nodes, and in macros: no table is read."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
-
-from dbt_common.exceptions import DbtBaseException
 
 from dbt.adapters.deltawiden.config.project_macros import (
     MERGE_MACROS,
@@ -53,17 +50,9 @@ _PREFIX = "deltawiden__"
 
 
 def find_problems(
-    files: ProjectFiles,
-    context: Mapping[str, Any],
-    manifest: Any,
-    setting: Callable[[str], str | None],
-    node: Node,
+    files: ProjectFiles, context: Mapping[str, Any], manifest: Any, node: Node
 ) -> Iterator[Finding]:
-    """Find the configuration of a node that stops it, and the writes that are not checked.
-
-    Args:
-        setting: returns the value of a setting of the session.
-    """
+    """Find the configuration of a node that stops it, and the writes that are not checked."""
     config, adapter = node["config"], context["adapter"]
     macros = manifest, adapter.config.project_name
     is_own = partial(has_own_macro, *macros)
@@ -72,7 +61,6 @@ def find_problems(
         place = files.of_node(node, key)
         text, do = f"{full_name(node)}: {problem}", "correct the value, or remove it"
         yield Finding("a configuration that is not accepted", Effect.STOPS, place, text, do)
-    yield from _ignored_database(files, setting, node)
     materialized = str(config.get("materialized"))
     writer = writer_of_project(*macros, adapter.type(), materialized)
     if writer and not accepts_unchecked(config):
@@ -82,21 +70,26 @@ def find_problems(
         yield Finding(kind, Effect.UNCHECKED, place, text, do)
 
 
-def _ignored_database(
-    files: ProjectFiles, setting: Callable[[str], str | None], node: Node
+def find_databases(
+    files: ProjectFiles, setting: Callable[[str], str | None], nodes: Iterable[Node]
 ) -> Iterator[Finding]:
-    """Find a catalog that Spark does not have. With dbt-spark, a node has none."""
-    credentials, name = files.config.credentials, node.get("database")
-    known = (SESSION_CATALOG, node["schema"], None, "")
-    if name in known or credentials.database:
-        return
-    with suppress(DbtBaseException):  # Spark can't be used, which is a finding of its own.
-        if setting(f"spark.sql.catalog.{name}") is not None:
-            return
-    text = f"{full_name(node)}: database: {name} is a catalog here, and Spark has none of this name"
-    do = "remove it, or set catalog in the profile to a catalog that Spark has"
-    place = files.of_node(node, "database")
-    yield Finding("a database that dbt-spark ignores", Effect.STOPS, place, text, do)
+    """Find the nodes in a catalog that Spark does not have. With dbt-spark, no node has one.
+
+    Args:
+        setting: returns the value of a setting of the session.
+    """
+    for node in nodes if not files.config.credentials.database else ():
+        name = node.get("database")
+        if name in (SESSION_CATALOG, node["schema"], None, ""):
+            continue
+        if setting(f"spark.sql.catalog.{name}") is None:
+            text = f"{full_name(node)}: its database {name} is no catalog that Spark has"
+            do = (
+                "remove database, which dbt-spark ignores, or set catalog in the profile. Then run "
+                "check_project again: no table, view, seed or plan was checked"
+            )
+            place = files.of_node(node, "database")
+            yield Finding("a database that dbt-spark ignores", Effect.STOPS, place, text, do)
 
 
 def find_macros(
