@@ -164,8 +164,8 @@ bench: $(INSTALLED)  ## This adapter compared with other programs; writes docs/b
 	$(BIN)/python -m benchmarks $(ONLY)
 
 # To grow is a decision: it raises these numbers.
-PYTHON_LINES := 29959
-SQL_LINES := 1174
+PYTHON_LINES := 30349
+SQL_LINES := 1198
 MODULE_LINES := 400
 
 .PHONY: weight

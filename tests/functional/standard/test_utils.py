@@ -214,16 +214,14 @@ DISTINCT = """
 select {{ dbt.listagg('distinct n', "','", 'order by n desc') }} as down,
   {{ dbt.listagg('DISTINCT n', "','", 'order by  N', 2) }} as first,
   {{ dbt.listagg('distinct v', "','", 'order by v') }} as texts,
-  length({{ dbt.listagg('distinct v', "','", 'order by n', 2) }}) as by_another,
-  {{ dbt.listagg('distinct t.v', "','", 'order by v desc') }} as qualified,
-  {{ dbt.listagg('distinct(n)', "','", 'order by t.n') }} as in_brackets
+  length({{ dbt.listagg('distinct v', "','", 'order by n', 2) }}) as by_another
 from values (10, 'b'), (9, 'a'), (10, 'b'), (11, 'c'), (null, null) as t(n, v)
 """
 
 
 # Spark's own listagg fails beside another distinct aggregate.
 OWN = """
-select {{ dbt.listagg('distinct upper(v)', "','", 'order by UPPER( v ) desc') }} as texts
+select {{ dbt.listagg('distinct upper(t.v)', "','", 'order by UPPER( v ) desc') }} as texts
 from values ('b'), ('a'), ('B'), ('c') as t(v)
 """
 
@@ -236,10 +234,7 @@ class TestListaggOfNulls:
     def test_distinct_values_have_an_order(self, project):
         run_dbt(["run", "--select", "distinct", "own"])
         row = project.run_sql("select * from {schema}.distinct", fetch="one")
-        assert tuple(row) == (
-            *("11,10,9", "9,10", "a,b,c", 3),
-            *("c,b,a", "9,10,11"),
-        )
+        assert tuple(row) == ("11,10,9", "9,10", "a,b,c", 3)
         own = project.run_sql("select * from {schema}.own", fetch="one")
         assert own == ("C,B,A",)
 

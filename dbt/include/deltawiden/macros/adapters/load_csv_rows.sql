@@ -1,7 +1,7 @@
 {#-
   The seed fails if a column would change a value. Each of these three macros asks for the check, because a project can
-  replace the others; the first one that runs makes it, before the table is dropped. What is the check of a project that
-  replaces both others, is its own affair.
+  replace the others; the first one that runs makes it, before the table is dropped. There is no check if a project
+  replaces both others.
 -#}
 {% macro deltawiden__reset_csv_table(model, full_refresh, old_relation, agate_table) %}
   {%- set own = adapter.seeds().own_macros(context) -%}

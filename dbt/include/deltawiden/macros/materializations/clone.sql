@@ -6,9 +6,7 @@
 #}
 {% materialization clone, adapter='deltawiden' %}
   {%- set own = adapter.spark_materialization(context, 'clone') -%}
-  {%- if own is not none -%}
-    {{ return(own()) }}
-  {%- endif -%}
+  {%- if own is not none -%}{{ return(own()) }}{%- endif -%}
 
   {%- if not defer_relation -%}
     {% do log('No relation found in state manifest for ' ~ model.unique_id, info=True) %}

@@ -7,9 +7,7 @@
 #}
 {% materialization incremental, adapter='deltawiden', supported_languages=['sql', 'python'] -%}
   {%- set own = adapter.spark_materialization(context, 'incremental') -%}
-  {%- if own is not none -%}
-    {{ return(own()) }}
-  {%- endif -%}
+  {%- if own is not none -%}{{ return(own()) }}{%- endif -%}
 
   {%- set file_format = dbt_spark_validate_get_file_format(config.get('file_format')) -%}
   {#- The adapter has checked the strategy. dbt-spark also knows which ones a SQL warehouse can't have. -#}

@@ -6,9 +6,7 @@
 #}
 {% materialization snapshot, adapter='deltawiden' %}
   {%- set own = adapter.spark_materialization(context, 'snapshot') -%}
-  {%- if own is not none -%}
-    {{ return(own()) }}
-  {%- endif -%}
+  {%- if own is not none -%}{{ return(own()) }}{%- endif -%}
 
   {%- set target_table = model.get('alias', model.get('name')) -%}
   {%- set grant_config = config.get('grants') -%}

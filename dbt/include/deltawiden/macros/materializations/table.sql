@@ -5,9 +5,7 @@
 #}
 {% materialization table, adapter='deltawiden', supported_languages=['sql', 'python'] %}
   {%- set own = adapter.spark_materialization(context, 'table') -%}
-  {%- if own is not none -%}
-    {{ return(own()) }}
-  {%- endif -%}
+  {%- if own is not none -%}{{ return(own()) }}{%- endif -%}
 
   {%- set file_format = config.get('file_format') -%}
   {%- set existing_relation = adapter.get_relation(database=database or none, schema=schema, identifier=model['alias']) -%}

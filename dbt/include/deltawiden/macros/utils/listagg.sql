@@ -11,7 +11,7 @@
     {#- Spark sorts distinct values by nothing else than themselves, and here only texts. -#}
     {%- set by = modules.re.fullmatch(
         '(?is)order\\s+by\\s+(.+?)(\\s+asc|\\s+desc)?(\\s+nulls\\s+(first|last))?', order_by_clause | trim) -%}
-    {%- if by and _deltawiden_is_same_column(distinct[1], by[1]) -%}
+    {%- if by and by[1] | trim | lower == distinct[1] | trim | lower -%}
       {%- set is_ascending = (by[2] or 'asc') | trim | lower == 'asc' -%}
       {%- set sorted = 'sort_array(collect_set(' ~ distinct[1] ~ '), ' ~ is_ascending | lower ~ ')' -%}
       {%- set sorted = 'slice(' ~ sorted ~ ', 1, ' ~ limit_num ~ ')' if limit_num else sorted -%}
@@ -31,15 +31,3 @@
     'coalesce(array_join(slice(split(listagg(' ~ measure ~ ', ' ~ mark ~ ')' ~ within ~ ', ' ~ mark ~ '), 1, '
     ~ limit_num ~ '), ' ~ delimiter_text ~ "), '')") %}
 {%- endmacro %}
-
-
-{#- Whether two expressions have one text, perhaps one of them in brackets, or with the name of its table. -#}
-{% macro _deltawiden_is_same_column(first, second) %}
-  {%- set texts, names = [], [] -%}
-  {%- for each in [first, second] -%}
-    {%- set text = modules.re.sub('^\\(([^()]*)\\)$', '\\1', each | trim) | trim | lower -%}
-    {%- do texts.append(text) -%}
-    {%- do names.append(modules.re.sub('^(?:\\w+\\.)+(\\w+)$', '\\1', text)) -%}
-  {%- endfor -%}
-  {% do return(texts[0] == texts[1] or texts[0] == names[1] or names[0] == texts[1]) %}
-{% endmacro %}
