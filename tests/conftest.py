@@ -13,6 +13,7 @@ import pytest
 from hypothesis import settings
 from pyspark.sql import SparkSession
 
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.engine import Engine, read_engine
 from dbt.adapters.deltawiden.spark.session import get_session
 from dbt.adapters.deltawiden.spark.start import SparkStart
@@ -124,4 +125,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         choices=("deltawiden", "spark"),
         default="deltawiden",
         help="the adapter that dbt's own test suite runs on",
+    )
+
+
+@pytest.fixture
+def by_sql_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the adapter use SQL alone, as it does on a Thrift server."""
+    monkeypatch.setattr(
+        "dbt.adapters.deltawiden.impl.choose_backend", lambda method, *rest: SqlBackend(*rest)
     )

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from tests.functional.operate import operate
 from tests.functional.pictures import SCHEMES, screenshot
 from tests.functional.support import Table
@@ -39,14 +38,6 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def table(project, spark: SparkSession):
     """Return a function that finds a table of the test's schema by its name."""
     return lambda name: Table(spark, f"{project.test_schema}.{name}")
-
-
-@pytest.fixture
-def by_sql_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make the adapter use SQL alone, as it does on a Thrift server."""
-    monkeypatch.setattr(
-        "dbt.adapters.deltawiden.impl.choose_backend", lambda method, *rest: SqlBackend(*rest)
-    )
 
 
 @pytest.fixture(scope="class")
