@@ -34,6 +34,7 @@ class TestCheck:
             "finance.sql": "{{ config(schema='finance') }}" + MODEL.format(mode="sync_all_columns"),
             "new.sql": MODEL.format(mode="append_new_columns"),
             "seen.sql": "{{ config(materialized='view') }} select 1 as id",
+            "unread.sql": "{{ config(materialized='view') }} select 1 as id",
             "made.sql": "{{ config(materialized='table') }} select 1 as id",
         }
 
@@ -57,6 +58,10 @@ class TestCheck:
         # An earlier version of a table, of a view, and of a snapshot.
         spark.sql(f"create table {prod}.made using delta as select 1 as id, 'x' as gone")
         spark.sql(f"create view {prod}.seen as select 1 as id, 'x' as gone")
+        # One that can't be read now.
+        spark.sql(f"create table {prod}.lost using delta as select 1 as id")
+        spark.sql(f"create view {prod}.unread as select * from {prod}.lost")
+        spark.sql(f"drop table {prod}.lost")
         spark.sql(
             f"create table {prod}.versions using delta tblproperties "
             "('delta.enableTypeWidening' = 'true') as select 1 as id, cast(1 as tinyint) as amount,"
@@ -86,11 +91,11 @@ class TestCheck:
 
     def test_what_is_no_incremental_model_is_judged_as_in_its_run(self, deployed):
         found = document(
-            "check_type_widening", against=deployed, models=["made", "seen", "versions"]
+            "check_type_widening", against=deployed, models=["made", "seen", "unread", "versions"]
         )
         assert found["failed"] == 0, found
-        made, seen, versions = found["tables"]
-        assert made["statements"] == seen["statements"] == []
+        made, seen, unread, versions = found["tables"]
+        assert made["statements"] == seen["statements"] == unread["statements"] == []
         assert versions["statements"] == [
             f"alter table `{deployed}`.`versions` alter column `amount` type int"
         ]

@@ -314,3 +314,109 @@ class TestViewThatFails:
         assert (
             "with schema type evolution" if has_alter_view else "dbt run --select stale"
         ) in message
+
+
+ORDERS = """
+{{ config(materialized='incremental', on_schema_change='sync_all_columns',
+          tblproperties={'delta.columnMapping.mode': 'name'},
+          renamed_columns={'amount': 'amt'} if var('amt', 'amt') == 'amount' else {}) }}
+select 1 as id, 2 as {{ var('amt', 'amt') }}
+{% if var('amt', 'amt') == 'amt' %}, 3 as note {% endif %}
+"""
+CHECKED = """
+{% snapshot checked %}
+{{ config(unique_key='id', strategy='check', check_cols=['amt'], target_schema=schema) }}
+select * from {{ ref('orders') }}
+{% endsnapshot %}
+"""
+OTHERS = "sources: [{name: others, schema: '{{ target.schema }}', tables: [{name: %s}]}]"
+FAILING = ("every", "chosen", "dropped", "bare", "full", "outer")
+
+
+@needs_delta_4
+class TestOtherColumns:
+    """A column is renamed and another one is dropped, and views that dbt did not make read them."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        reads = "{{ config(materialized='%s') }} select id from {{ source('others', '%s') }}"
+        return {
+            "orders.sql": ORDERS,
+            "latest.sql": "select * from {{ ref('orders') }}",
+            "reads_every.sql": reads.replace(" id ", " * ") % ("table", "every"),
+            "reads_outer.sql": reads % ("view", "outer"),
+            "reads_whole.sql": reads % ("table", "whole"),
+            "sources.yml": OTHERS % "every}, {name: outer}, {name: whole",
+        }
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {"checked.sql": CHECKED}
+
+    @pytest.fixture(scope="class")
+    def forecast(self, project, spark):
+        """The plan, and the run of the table, of its view and of the snapshot."""
+        assert dbt("run", "--select", "orders", "latest").status("orders") == "success"
+        schema = project.test_schema
+        orders = f"{schema}.orders"
+        spark.sql(f"create table {schema}.gone (id int) using delta")
+        for name, query in {
+            "every": f"select * from {orders}",
+            "chosen": f"select orders.amt from {orders}",
+            "dropped": f"select id, note from {orders}",
+            "full": f"select amt from spark_catalog.{orders}",
+            "broken": f"select orders.amt from {orders} join {schema}.gone using (id)",
+            "outer with schema evolution": f"select id from {schema}.every",
+            "whole with schema evolution": f"select * from {orders}",
+            "ids": f"select id as amt from {orders} -- amt",
+            "elsewhere": "select amt from (select 1 as amt) as orders",
+        }.items():
+            spark.sql(f"create view {schema}.{name} as {query}")
+        spark.sql(f"use {schema}")
+        spark.sql("create view bare (orders) as select amt as orders from orders")
+        spark.sql("use default")
+        spark.sql(f"drop table {schema}.gone")
+        assert dbt("build", "--exclude", "orders").status("checked") == "success"
+        # A view whose properties another program has damaged hides no view of another schema.
+        spark.sql(f"create schema {schema}_damaged")
+        spark.sql(f"create view {schema}_damaged.it as select 1 as n")
+        spark.sql(
+            f"alter view {schema}_damaged.it set tblproperties ('view.query.out.numCols' = 'x')"
+        )
+        try:
+            planned = document("plan", "--vars", json.dumps({"amt": "amount"}))
+            yield planned, dbt("build", "--exclude", "reads_*", amt="amount")
+        finally:
+            spark.sql(f"drop schema {schema}_damaged cascade")
+
+    def test_a_plan_names_the_views_that_fail_and_what_reads_them(self, forecast, project):
+        planned = forecast[0]
+        schema = project.test_schema
+        found = {
+            (e["kind"], e["name"].removeprefix(f"{schema}."), e["outcome"])
+            for e in planned["downstream"]
+        }
+        assert found == {
+            *(("view", name, "fails until it is updated") for name in FAILING),
+            ("view", "broken", "not known"),
+            ("view", "latest", "gets other types"),
+            ("model", "reads_every", "stops"),
+            ("view", "reads_outer", "stops"),
+        }
+
+    def test_a_plan_names_the_snapshot_that_selects_the_old_name(self, forecast):
+        errors = {table["model"]: table.get("error") for table in forecast[0]["tables"]}
+        assert "unique_key, updated_at and check_cols can't be selected" in errors["checked"]
+        assert forecast[1].status("checked") == "error"
+
+    def test_the_run_names_the_same_views(self, forecast, project, spark):
+        run, schema = forecast[1], project.test_schema
+        assert run.status("orders") == run.status("latest") == "success"
+        for name in (*FAILING, "whole", "ids", "elsewhere"):
+            named = run.output.count(f"  {schema}.{name}\n")
+            assert named == (1 if name in FAILING else 0), name
+            if named:
+                with pytest.raises(Exception, match=r"UNRESOLVED_COLUMN|INCOMPATIBLE_VIEW"):
+                    spark.table(f"{schema}.{name}").collect()
+            else:
+                spark.table(f"{schema}.{name}").collect()

@@ -5,6 +5,7 @@ from pyspark.sql import types as spark
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.sql.identifiers import Path
+from dbt.adapters.deltawiden.views.finder import ListedView
 from dbt.adapters.deltawiden.views.stale_views import (
     LossyCast,
     View,
@@ -105,3 +106,26 @@ def test_the_command_that_repairs_a_view_is_named(
     can_alter: bool, models: dict[Path, str], commands: list[str]
 ):
     assert update_commands(View(OUTER), models, can_alter) == commands
+
+
+@pytest.mark.parametrize(
+    ("query", "namespace", "names"),
+    [
+        ("select * from Shop.`orders`", "spark_catalog.x", [("shop", "orders")]),
+        (
+            "select * from spark_catalog.shop.orders",
+            "other.x",
+            [("spark_catalog", "shop", "orders")],
+        ),
+        ("select * from shop.orders", "other.shop", []),
+        ("select * from orders", "spark_catalog.SHOP", [("orders",)]),
+        ("select * from orders", "spark_catalog.x", []),
+        ("select * from orders", "other.shop", []),
+        ("select * from shop.orders_2, x.orders", "spark_catalog.shop", []),
+    ],
+)
+def test_a_view_reads_a_table_by_a_name_that_its_namespace_completes(
+    query: str, namespace: str, names: list[Path]
+):
+    view = ListedView(OUTER, query, False, tuple(namespace.split(".")))
+    assert view.names_of(("shop", "orders")) == names

@@ -104,7 +104,8 @@ def with_types(query: str, types: Mapping[Path, tuple[str, StructType]]) -> str:
     if not types:
         return query
     for relation, (name, _) in types.items():
-        query = replace_name(query, relation, quote(name))
+        if relation != (name,):
+            query = replace_name(query, relation, quote(name))
     tables = ", ".join(f"{quote(name)} as ({_empty(schema)})" for name, schema in types.values())
     return f"with {tables} {select_from('*', query)}"
 
@@ -126,10 +127,14 @@ def analyse_with_types(
         text = with_types(query, {path: (name, schema) for (path, schema), name in named})
         return text, query_schema(text)
 
-    # Names that no query has. But a query can name a column by its table: orders.amount.
+    # Names that no query has. But a query can name a column by its table: orders.amount. A name
+    # without a schema stays: in a query, a column can have it, too.
     own = [path[-1] for path in schemas]
     try:
-        return analysed(f"dbt_deltawiden_input_{index}" for index in range(len(own)))
+        return analysed(
+            path[0] if len(path) == 1 else f"dbt_deltawiden_input_{index}"
+            for index, path in enumerate(schemas)
+        )
     except DbtRuntimeError:
         if own and len(set(own)) == len(own):
             with suppress(DbtRuntimeError):

@@ -5,7 +5,7 @@ available once the query is analysed. Otherwise EXPLAIN shows it.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
@@ -16,7 +16,7 @@ from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.backends.explain import FOLLOWING_MODES, AnalysedQuery, ViewTypes
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
-from dbt.adapters.deltawiden.spark.errors import condition
+from dbt.adapters.deltawiden.spark.errors import NOT_BUILT, condition
 from dbt.adapters.deltawiden.sql.identifiers import (
     SESSION_CATALOG,
     Path,
@@ -25,6 +25,7 @@ from dbt.adapters.deltawiden.sql.identifiers import (
     path_sql,
     read_name,
 )
+from dbt.adapters.deltawiden.sql.queries import name_pattern
 from dbt.adapters.deltawiden.views.stale_views import (
     LossyCast,
     View,
@@ -38,6 +39,8 @@ from dbt.adapters.deltawiden.views.stale_views import (
 
 logger = AdapterLogger("DeltaWiden")
 
+Log = Callable[[str], None]
+
 UP_CAST = "CANNOT_UP_CAST_DATATYPE"
 """The error condition when a view's types are narrower than those of a widened table."""
 
@@ -45,6 +48,9 @@ _WORD = re.compile(r"\w+")
 _READS = re.compile(r"\b(?:from|join|table)\b", re.IGNORECASE)
 _VIEW_TEXT = re.compile(r"^View Text: (.*?)(?=^View [A-Z][\w ]*: |\Z)", re.MULTILINE | re.DOTALL)
 _VIEW_MODE = re.compile(r"^View Schema Mode: (.*)$", re.MULTILINE)
+_VIEW_NAMESPACE = re.compile(r"^View Catalog and Namespace: (.*)$", re.MULTILINE)
+_VIEW_COLUMNS = re.compile(r"^View Query Output Columns: \[(.*)\]$", re.MULTILINE)
+_QUOTED_NAME = re.compile(r"`(?:[^`]|``)*`")
 
 
 class ViewRefused(DbtDatabaseError):
@@ -53,11 +59,31 @@ class ViewRefused(DbtDatabaseError):
 
 @dataclass(frozen=True)
 class ListedView:
-    """A view of the catalog, with its catalog in the name if that is not Spark's current one."""
+    """A view of the catalog, with its catalog in the name if that is not Spark's current one.
+
+    Attributes:
+        namespace: the catalog and schema in which the view's query finds a table without either.
+        columns: the columns that the view takes from its query. Empty if it takes what there is.
+    """
 
     name: Path
     query: str
     follows: bool
+    namespace: Path = ()
+    columns: tuple[str, ...] = ()
+
+    def names_of(self, table: Path) -> list[Path]:
+        """Return the names that the view's query has for a table, in lower case.
+
+        Args:
+            table: its schema and name, after its catalog if that is not Spark's built-in one.
+        """
+        catalog, namespace = self.namespace[:1] or (SESSION_CATALOG,), folded(self.namespace)
+        path = folded(table if len(table) > 2 else (SESSION_CATALOG, *table))
+        names = [path]
+        if path[0] == catalog[0].lower():
+            names += [path[1:], *([path[-1:]] if path[:-1] == namespace else [])]
+        return [name for name in names if name_pattern(name).search(self.query)]
 
 
 class ViewFinder:
@@ -85,17 +111,20 @@ class ViewFinder:
             return []
         return _stale(plan)
 
-    def over(self, *tables: Path) -> list[View]:
+    def over(self, *tables: Path, columns: bool = False) -> list[View]:
         """Find the views over tables that were widened, and over other views, to update.
 
         Args:
             tables: each table's schema and name, after its catalog if the name has one. The views
                 are in every schema of Spark's current catalog and of the tables'.
+            columns: whether the tables have lost columns or names of columns, so that views fail.
         """
         found: dict[Path, View] = {}
         for view in self.mentioning(tables):
-            if not view.follows:
-                found.update({stale.shown: stale for stale in self._stale_over(view, tables)})
+            if columns or not view.follows:
+                over = (*tables, *found) if columns else ()
+                stale = self._stale_over(view, tables, over)
+                found.update({each.shown: each for each in stale})
         return list(found.values())
 
     def mentioning(self, tables: Iterable[Path]) -> list[ListedView]:
@@ -119,12 +148,17 @@ class ViewFinder:
         )
         return lossy_casts(query, types.view, types.query_columns)
 
-    def _stale_over(self, view: ListedView, tables: Iterable[Path]) -> list[View]:
+    def _stale_over(
+        self, view: ListedView, tables: Iterable[Path], over: Iterable[Path]
+    ) -> list[View]:
         try:
             plan = self._backend.analyse(f"select * from {path_sql(view.name)}")
         except DbtRuntimeError as error:
             # Without a plan, only its text shows what it reads.
-            return [View(view.name, fails=True)] if condition(error.msg) == UP_CAST else []
+            why = condition(error.msg) or ""
+            is_over = why not in ("", NOT_BUILT) and any(map(view.names_of, over))
+            is_narrower = why == UP_CAST and not view.follows
+            return [View(view.name, fails=why)] if is_over or is_narrower else []
         return _stale(plan) if any(reads_table(plan.text, table) for table in tables) else []
 
     def failing(self, statement: str) -> list[View]:
@@ -133,7 +167,7 @@ class ViewFinder:
         # A view that follows its query fails only because of a view that it reads. ALTER VIEW would
         # exchange its columns, https://issues.apache.org/jira/browse/SPARK-62259.
         own = [view for view in read if not view.follows]
-        return [View(view.name, fails=True) for view in own if self._fails(view)]
+        return [View(view.name, fails=UP_CAST) for view in own if self._fails(view)]
 
     def explain_failure(self, statement: str, error: DbtDatabaseError) -> None:
         """Raise ViewRefused if there are views that caused a statement to fail with ``UP_CAST``."""
@@ -153,40 +187,54 @@ class ViewFinder:
         return False
 
     def _listed(self, catalog: Path = ()) -> list[ListedView]:
-        schemas = (str(row[0]) for row in self._backend.fetch_rows("show schemas"))
-        views = [view for schema in schemas for view in self._listed_in(parse_path(schema))]
+        views = list(self._listed_in_catalog((), logger.warning))
         if len(catalog) != 1 or catalog[0].lower() == SESSION_CATALOG:
             return views
-        return views + self._listed_in_catalog(catalog)
+        # Many catalogs have no views.
+        return [*views, *self._listed_in_catalog(catalog, logger.debug)]
 
-    def _listed_in_catalog(self, catalog: Path) -> list[ListedView]:
+    def _listed_in_catalog(self, catalog: Path, log: Log) -> Iterator[ListedView]:
+        where = f" in {path_sql(catalog)}" if catalog else ""
+        for row in self._rows(f"show schemas{where}", log):
+            yield from self._listed_in((*catalog, *parse_path(str(row[0]))), log)
+
+    def _rows(self, statement: str, log: Log) -> Sequence[Any]:
+        """Return the rows of a statement. None if it fails: one schema must not hide the others.
+
+        dbt may have no right on it, or another program may have dropped it just now.
+        """
         try:
-            rows = self._backend.fetch_rows(f"show schemas in {path_sql(catalog)}")
-            schemas = ((*catalog, *parse_path(str(row[0]))) for row in rows)
-            return [view for schema in schemas for view in self._listed_in(schema)]
-        except DbtRuntimeError as error:  # Many catalogs have no views.
-            logger.debug(f"The catalog {path_sql(catalog)} does not list its views: {error.msg}")
-            return []
+            return self._backend.fetch_rows(statement)
+        except DbtRuntimeError as error:
+            log(f"Views are left out, because this can't be listed: {statement}: {error.msg}")
+            return ()
 
-    def _listed_in(self, schema: Path) -> Iterator[ListedView]:
-        shown = self._backend.fetch_rows(f"show views in {path_sql(schema)}")
+    def _listed_in(self, schema: Path, log: Log) -> Iterator[ListedView]:
+        shown = self._rows(f"show views in {path_sql(schema)}", log)
         names = [str(row[1]) for row in shown if str(row[2]).lower() != "true"]
         if not names:
             return
         pattern = "|".join(names) if all(map(_WORD.fullmatch, names)) else "*"
-        rows = self._backend.fetch_rows(
-            f"show table extended in {path_sql(schema)} like '{pattern}'"
-        )
-        for row in rows:
+        statement = f"show table extended in {path_sql(schema)} like '{pattern}'"
+        for row in self._rows(statement, log):
             if str(row[1]) in names:
                 yield _listed_view((*schema, str(row[1])), str(row[3]))
 
 
 def _listed_view(name: Path, information: str) -> ListedView:
-    query = _VIEW_TEXT.search(information)
+    query, columns = _VIEW_TEXT.search(information), _VIEW_COLUMNS.search(information)
+    namespace = _VIEW_NAMESPACE.search(information)
     modes = _VIEW_MODE.findall(information)
     follows = bool(modes) and modes[-1].strip() in FOLLOWING_MODES
-    return ListedView(name, query[1] if query else "", follows)
+    return ListedView(
+        name,
+        query[1] if query else "",
+        follows,
+        parse_path(namespace[1].strip()) if namespace else (),
+        tuple(
+            parse_path(found)[0] for found in _QUOTED_NAME.findall(columns[1] if columns else "")
+        ),
+    )
 
 
 def _mentioning(table: str, views: list[ListedView]) -> list[ListedView]:

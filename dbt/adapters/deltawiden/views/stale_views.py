@@ -48,12 +48,16 @@ class LossyCast:
 
 @dataclass(frozen=True)
 class View:
-    """A view, perhaps without its catalog and schema. It fails if Spark refuses to read it now."""
+    """A view, perhaps without its catalog and schema.
+
+    Attributes:
+        fails: the error condition with which Spark refuses to read it now. Empty if it can be read.
+    """
 
     name: Path
     follows: bool = False
     casts: tuple[LossyCast, ...] = ()
-    fails: bool = False
+    fails: str = ""
 
     @property
     def shown(self) -> Path:
@@ -63,7 +67,7 @@ class View:
     @property
     def is_stale(self) -> bool:
         """Whether it still has the types of a table from before it was widened."""
-        return bool(self.casts) or self.fails
+        return bool(self.casts or self.fails)
 
 
 @dataclass(frozen=True)
@@ -213,13 +217,23 @@ def widened_text(
     return "\n".join(lines)
 
 
+def other_columns_text(table: Path, views: Sequence[View], models: Mapping[Path, str]) -> str:
+    """Render the message that views fail because a table has lost the names of columns."""
+    lines = [
+        f"Columns of {path_text(table)} have other names now, or are dropped. These views over it "
+        "fail when they are read, until they are created again.",
+        *_blocks(views, models, False),
+    ]
+    return "\n".join(lines)
+
+
 def _blocks(views: Iterable[View], models: Mapping[Path, str], can_alter: bool) -> Iterator[str]:
     for view in views:
         yield ""
         yield f"  {path_text(view.shown)}"
         yield from (f"    {cast.text}" for cast in view.casts)
         if view.fails:
-            yield "    Spark refuses to read it: CANNOT_UP_CAST_DATATYPE"
+            yield f"    Spark refuses to read it: {view.fails}"
         elif not view.casts:
             yield "    It reads another view of these, and does not follow its types"
         yield "    Do: " + "\n    Or: ".join(update_commands(view, models, can_alter))

@@ -181,6 +181,8 @@ class IncrementalWrites:
         try:
             retry_with_new_plan(write_once, self._turns[table.render()], attempts)
             self._evolution.run_after_write(attempts.plan, _unique_id(context))
+            if attempts.plan.dropped:
+                self._log_stale(context, attempts.plan, True)
         except Exception as error:
             # The type changes stay. The next run makes none, so that it would rewrite no file.
             if not is_cancelled(error):
@@ -300,8 +302,12 @@ class IncrementalWrites:
         old_names = old_names_text(plan, unique_id, context["graph"])
         for text in filter(None, (report.changes_text(plan), old_names)):
             context["log"](text, info=True)
-        if plan.changes:
-            self._views.log_stale([plan.table], context["graph"])
+        if plan.changes or plan.renamed:
+            self._log_stale(context, plan, bool(plan.renamed))
+
+    def _log_stale(self, context: Context, plan: Plan, columns: bool) -> None:
+        made = context.get("selected_resources") or ()
+        self._views.log_stale([plan.table], context["graph"], columns, made)
 
     @contextmanager
     def _overwriting(self, table: SparkRelation, mode: str) -> Iterator[None]:

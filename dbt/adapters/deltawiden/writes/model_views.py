@@ -1,16 +1,22 @@
 """The views that a model reads, and the views over the table that it widens."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
+from dbt_common.invocation import get_invocation_id
 
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, stops_at_loss
-from dbt.adapters.deltawiden.sql.identifiers import parse_path, path_text
-from dbt.adapters.deltawiden.views.finder import ViewFinder, view_models
-from dbt.adapters.deltawiden.views.stale_views import changed_values_text, widened_text
+from dbt.adapters.deltawiden.sql.identifiers import Path, folded, parse_path, path_text
+from dbt.adapters.deltawiden.views.finder import UP_CAST, ViewFinder, view_models
+from dbt.adapters.deltawiden.views.stale_views import (
+    View,
+    changed_values_text,
+    other_columns_text,
+    widened_text,
+)
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
 
@@ -22,6 +28,7 @@ class ModelViews:
 
     def __init__(self, finder: ViewFinder) -> None:
         self._finder = finder
+        self._logged: set[tuple[str, Path, View]] = set()
 
     def check(self, context: Mapping[str, Any], query: str) -> None:
         """Refuse a model, or warn, if a view that it reads changes values. Nothing is written yet.
@@ -62,24 +69,40 @@ class ModelViews:
             return text
         raise SchemaChangeRefused(text)
 
-    def log_stale(self, tables: Iterable[str], graph: Mapping[str, Any]) -> None:
-        """Log the views over widened tables that still have the types from before.
+    def log_stale(
+        self,
+        tables: Iterable[str],
+        graph: Mapping[str, Any],
+        columns: bool = False,
+        made: Collection[str] = (),
+    ) -> None:
+        """Log the views over changed tables that still have the types from before, or fail now.
 
-        It is not a warning to dbt: the tables are widened already, and ``--warn-error`` would stop
-        a model that has nothing wrong.
+        It is not a warning to dbt: the tables are changed already, and ``--warn-error`` would stop
+        a model that has nothing wrong. A view is logged once a run.
 
         Args:
             tables: the names of the tables, as for a statement.
+            columns: whether the tables have lost columns or names of columns.
+            made: the unique ids of what this run makes again, in which case it fails no more.
         """
-        models = view_models(graph.get("nodes", {}).values())
+        nodes = graph.get("nodes", {})
+        models = view_models(nodes.values())
+        made_again = view_models(nodes[each] for each in made if each in nodes)
         for table in map(parse_path, tables):
             try:
-                stale = self._finder.over(table)
+                found = self._finder.over(table, columns=columns)
             except DbtRuntimeError as error:
                 logger.warning(f"The views over {path_text(table)} can't be listed: {error.msg}")
                 continue
+            new = [view for view in found if (get_invocation_id(), table, view) not in self._logged]
+            self._logged.update((get_invocation_id(), table, view) for view in new)
+            stale = [view for view in new if view.fails in ("", UP_CAST)]
+            failing = [v for v in new if v not in stale and folded(v.shown) not in made_again]
             if stale:
                 logger.warning(widened_text(table, stale, models, self._finder.can_follow))
+            if failing:
+                logger.warning(other_columns_text(table, failing, models))
 
 
 def old_names_text(plan: Plan, unique_id: str, graph: Mapping[str, Any]) -> str:

@@ -84,22 +84,27 @@ class ExplainedQuery:
         if details.get("View Schema Mode") in FOLLOWING_MODES:
             return ViewTypes(follows=True)
         columns = _QUOTED_NAME.findall(details.get("View Query Output Columns", ""))
-        query = self._in_namespace(
-            details.get("View Catalog and Namespace", ""),
+        namespace = details.get("View Catalog and Namespace", "")
+        query = in_namespace(
+            parse_path(namespace) if namespace else (),
+            self._fetch_rows,
             partial(self._query_schema, details["View Text"]),
         )
         shown = self._query_schema(f"select * from {view}")
         return ViewTypes(False, query, shown, [parse_path(column)[0] for column in columns])
 
-    def _in_namespace(self, namespace: str, read: Callable[[], StructType]) -> StructType:
-        """Read a schema in the view's namespace, so that the view's query finds the same tables."""
-        current = self._fetch_rows("select current_catalog(), current_schema()")[0]
-        before = path_sql((str(current[0]), *parse_path(str(current[1]))))
-        wanted = path_sql(parse_path(namespace)) if namespace else before
-        if wanted == before:
-            return read()
-        self._fetch_rows(f"use {wanted}")
-        try:
-            return read()
-        finally:
-            self._fetch_rows(f"use {before}")
+
+def in_namespace(
+    namespace: Path, fetch_rows: FetchRows, read: Callable[[], StructType]
+) -> StructType:
+    """Read a schema in a view's namespace, so that the view's query finds the same tables."""
+    current = fetch_rows("select current_catalog(), current_schema()")[0]
+    before = path_sql((str(current[0]), *parse_path(str(current[1]))))
+    wanted = path_sql(namespace) if namespace else before
+    if wanted == before:
+        return read()
+    fetch_rows(f"use {wanted}")
+    try:
+        return read()
+    finally:
+        fetch_rows(f"use {before}")

@@ -171,7 +171,7 @@ def _check(reader: Reader, model: _Model) -> Planned:
     if not isinstance(model.table, SparkRelation):
         return new_table_planned(model.name, backend.schema(model.built))
     if materialization(model.node) != "incremental":
-        schemas = backend.schema(model.built), backend.schema(model.table)
+        schemas = backend.schema(model.built), reader.stored_schema(model.table)
         return made_again_planned(model.name, *schemas)
     reads_itself = mentions(query, relation_path(model.table))
     output = _output(backend, model.built, query if reads_itself else "")

@@ -44,7 +44,11 @@ from dbt.adapters.deltawiden.operations.forecast.node_graph import (
     node_path,
 )
 from dbt.adapters.deltawiden.operations.forecast.reader import CHECKED, Reader
-from dbt.adapters.deltawiden.operations.forecast.snapshot_output import own_columns, snapshot_output
+from dbt.adapters.deltawiden.operations.forecast.snapshot_output import (
+    own_columns,
+    require_named_columns,
+    snapshot_output,
+)
 from dbt.adapters.deltawiden.operations.forecast.stale_views import (
     ChangedTable,
     StaleForecast,
@@ -283,6 +287,7 @@ class Forecast:
             return new_table_planned(full_name(node), output)
         if materialization(node) == "incremental":
             return self.reader.plan_model(node, table, output, query)
+        require_named_columns(node, query, self.reader.backend.query_schema)
         spec = self.reader.spec(node)
 
         def decide(schema: StructType) -> Plan:
@@ -317,28 +322,35 @@ class Forecast:
                 tables.append(ChangedTable(_path(relation), self._name(unique_id), schema))
         if not tables:
             return {}
-        models = {
-            folded(_path(relation)): full_name(node)
+        views = {
+            folded(_path(relation)): node
             for node in self.graph.in_order()
             if materialization(node) == "view"
             and (relation := self.reader.relation(node)) is not None
         }
-        stale = StaleForecast(self.reader.backend, self.reader.finder, models)
-        found = list(stale.effects(tables))
+        ids = {path: str(node["unique_id"]) for path, node in views.items()}
+        made = {path: self._changed.get(x) for path, x in ids.items() if x not in self._stopped}
+        models = {path: full_name(node) for path, node in views.items()}
+        stale = StaleForecast(self.reader.backend, self.reader.finder, models, made)
+        stops = {effect.name for effect in self.effects if effect.stops_the_run}
+        found = [effect for effect in stale.effects(tables) if effect.name not in stops]
         names = {effect.name for effect in found}
         kept = [e for e in self.effects if e.kind is not Kind.VIEW or e.name not in names]
         self.effects[:] = [*kept, *found]
         return stale.read_by
 
     def _stop_readers(self, views: Mapping[Path, tuple[Effect, ...]]) -> None:
-        """Stop what reads, as a source, a view that changes values after this run's changes."""
+        """Stop what reads, as a source, a view that this run makes fail, or change values."""
         for node in self.graph.in_order() if views else ():
             unique_id, name = str(node["unique_id"]), full_name(node)
             is_run = unique_id in self.asked or self.visits_all
             is_run = is_run or bool(self._because(node, self._changed))
-            if not is_run or unique_id in self._stopped or materialization(node) not in CHECKED:
+            is_view = materialization(node) == "view"
+            is_checked = is_view or materialization(node) in CHECKED
+            if not is_run or unique_id in self._stopped or not is_checked:
                 continue
-            accepts_loss = not stops_at_loss(node["config"])
+            # A view of dbt follows the types of its query.
+            accepts_loss = is_view or not stops_at_loss(node["config"])
             paths = map(without_session_catalog, self.graph.sources(node))
             read = [effect for path in paths for effect in views.get(folded(path), ())]
             kind = _KINDS.get(materialization(node), Kind.MODEL)

@@ -35,8 +35,16 @@ class PlanResults(OperationResults):
     @property
     def widened(self) -> list[str]:
         """The names of the tables in which types were changed."""
+        return self._applied("type_changes")
+
+    @property
+    def renamed(self) -> list[str]:
+        """The names of the tables in which columns were renamed."""
+        return self._applied("renamed")
+
+    def _applied(self, key: str) -> list[str]:
         changed = (result for result in self.each if result.values.get("applied"))
-        return [result.values["table"] for result in changed if result.values["type_changes"]]
+        return [result.values["table"] for result in changed if result.values.get(key)]
 
     @property
     def gaining(self) -> list[str]:

@@ -3,9 +3,13 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from dbt_common.exceptions import CompilationError, DbtRuntimeError
 from pyspark.sql.types import DataType, StructField, StructType
 
+from dbt.adapters.deltawiden.operations.forecast.effects import first_line
 from dbt.adapters.deltawiden.operations.selection import Node
+from dbt.adapters.deltawiden.sql.identifiers import names_listed
+from dbt.adapters.deltawiden.sql.queries import select_from
 from dbt.adapters.deltawiden.sql.types import type_sql
 from dbt.adapters.deltawiden.writes.snapshots import TIMES
 
@@ -20,6 +24,33 @@ def own_columns(node: Node) -> Mapping[str, str]:
     """
     given: Mapping[str, Any] = node["config"].get("snapshot_meta_column_names") or {}
     return {name: str(given.get(name) or name) for name in _OWN_COLUMNS}
+
+
+def require_named_columns(
+    node: Node, query: str, query_schema: Callable[[str], StructType]
+) -> None:
+    """Refuse a snapshot whose query lacks a column of its configuration, as its run would.
+
+    Raises:
+        CompilationError: Spark can't select them, or the expressions with them, from the query.
+
+    Source:
+        dbt's macros ``snapshot_check_strategy``, ``snapshot_timestamp_strategy`` and
+        ``snapshot_staging_table``
+    """
+    config = node["config"]
+    checked = config.get("check_cols")
+    names = [*names_listed(config.get("unique_key")), *names_listed(config.get("updated_at"))]
+    names += checked if isinstance(checked, list) else []
+    if not names or config.get("strategy") not in ("timestamp", "check"):
+        return
+    try:
+        query_schema(select_from(", ".join(names), query))
+    except DbtRuntimeError as error:
+        raise CompilationError(
+            f"unique_key, updated_at and check_cols can't be selected from the snapshot's query: "
+            f"{first_line(error.msg)}"
+        ) from error
 
 
 def snapshot_output(
