@@ -225,15 +225,15 @@ def _listed_view(name: Path, information: str) -> ListedView:
     query, columns = _VIEW_TEXT.search(information), _VIEW_COLUMNS.search(information)
     namespace = _VIEW_NAMESPACE.search(information)
     modes = _VIEW_MODE.findall(information)
-    follows = bool(modes) and modes[-1].strip() in FOLLOWING_MODES
+    mode = modes[-1].strip() if modes else ""
+    # Of a view WITH SCHEMA EVOLUTION, Spark lists the columns that the query had.
+    listed = _QUOTED_NAME.findall(columns[1]) if columns and mode != "EVOLUTION" else ()
     return ListedView(
         name,
         query[1] if query else "",
-        follows,
+        mode in FOLLOWING_MODES,
         parse_path(namespace[1].strip()) if namespace else (),
-        tuple(
-            parse_path(found)[0] for found in _QUOTED_NAME.findall(columns[1] if columns else "")
-        ),
+        tuple(parse_path(column)[0] for column in listed),
     )
 
 
