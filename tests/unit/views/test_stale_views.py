@@ -80,6 +80,13 @@ def test_fields_of_a_struct_are_compared_by_position():
     assert lossy_casts(schema(s=query), schema(s=view), ["s"]) == ()
 
 
+def test_a_struct_with_another_number_of_fields_can_not_be_cast():
+    query, view = schema(s=schema(a=INT, b=INT)), schema(s=schema(a=INT))
+    (cast,) = lossy_casts(query, view, ["s"])
+    assert cast.fails
+    assert cast.text == "s.b: int in its query, no field in the view"
+
+
 def test_every_depth_is_compared():
     def nested(key: spark.DataType, value: spark.DataType) -> StructType:
         return schema(m=spark.MapType(key, spark.ArrayType(schema(x=value))))

@@ -162,7 +162,8 @@ class Operations:
         results = plan(self._run_reader(selection, compiled), selection, models, apply)
         if apply:
             self.views.log_stale(results.widened, self.context["graph"])
-            self.views.log_stale(results.renamed, self.context["graph"], columns=True)
+            others = results.with_other_columns
+            self.views.log_stale(others, self.context["graph"], columns=True)
         return results
 
     def check_project(self, compiled: bool) -> ProjectResults:

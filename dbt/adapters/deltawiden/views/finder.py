@@ -117,7 +117,7 @@ class ViewFinder:
         Args:
             tables: each table's schema and name, after its catalog if the name has one. The views
                 are in every schema of Spark's current catalog and of the tables'.
-            columns: whether the tables have lost columns or names of columns, so that views fail.
+            columns: whether the tables have other columns or fields, so that views can fail.
         """
         found: dict[Path, View] = {}
         for view in self.mentioning(tables):

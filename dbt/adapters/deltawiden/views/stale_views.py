@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pyspark.sql.types import DataType, StructType
+from pyspark.sql.types import DataType, NullType, StructType
 
 from dbt.adapters.deltawiden.sql.identifiers import (
     SESSION_CATALOG,
@@ -33,7 +33,7 @@ _PLANNED_RELATION = re.compile(r"[ :|+-]SubqueryAlias (\S.*)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class LossyCast:
-    """A cast in a view that can change a value."""
+    """A cast in a view that can change a value. NullType means that a struct lacks the field."""
 
     path: Path
     query_type: DataType
@@ -42,8 +42,16 @@ class LossyCast:
     @property
     def text(self) -> str:
         """The cast as a text for people."""
-        query_type, view_type = type_text(self.query_type), type_text(self.view_type)
+        types = (self.query_type, self.view_type)
+        query_type, view_type = (
+            "no field" if isinstance(each, NullType) else type_text(each) for each in types
+        )
         return f"{path_text(self.path)}: {query_type} in its query, {view_type} in the view"
+
+    @property
+    def fails(self) -> bool:
+        """Whether Spark refuses the cast: it makes no struct of one with more or fewer fields."""
+        return any(isinstance(each, NullType) for each in (self.query_type, self.view_type))
 
 
 @dataclass(frozen=True)
@@ -159,10 +167,14 @@ def _by_name(schema: StructType) -> dict[str, list[DataType]]:
 
 def _lossy(path: Path, query: DataType, view: DataType) -> Iterator[LossyCast]:
     for pair in side_by_side(query, view, path, by_position):
-        if pair.left is None or pair.right is None:
-            continue
-        query_type, view_type = pair.left.dataType, pair.right.dataType
-        if not store_assignment(query_type, view_type).fits:
+        query_type, view_type = (
+            side.dataType if side else NullType() for side in (pair.left, pair.right)
+        )
+        if (
+            pair.left is None
+            or pair.right is None
+            or not store_assignment(query_type, view_type).fits
+        ):
             yield LossyCast(pair.path, query_type, view_type)
 
 
@@ -218,10 +230,10 @@ def widened_text(
 
 
 def other_columns_text(table: Path, views: Sequence[View], models: Mapping[Path, str]) -> str:
-    """Render the message that views fail because a table has lost the names of columns."""
+    """Render the message that views fail because a table has other columns or fields."""
     lines = [
-        f"Columns of {path_text(table)} have other names now, or are dropped. These views over it "
-        "fail when they are read, until they are created again.",
+        f"Columns or fields of {path_text(table)} have other names now, are dropped, or are new. "
+        "These views over it fail when they are read, until they are created again.",
         *_blocks(views, models, False),
     ]
     return "\n".join(lines)

@@ -302,8 +302,9 @@ class IncrementalWrites:
         old_names = old_names_text(plan, unique_id, context["graph"])
         for text in filter(None, (report.changes_text(plan), old_names)):
             context["log"](text, info=True)
-        if plan.changes or plan.renamed:
-            self._log_stale(context, plan, bool(plan.renamed))
+        has_others = bool(plan.renamed or plan.new)
+        if plan.changes or has_others:
+            self._log_stale(context, plan, has_others)
 
     def _log_stale(self, context: Context, plan: Plan, columns: bool) -> None:
         made = context.get("selected_resources") or ()

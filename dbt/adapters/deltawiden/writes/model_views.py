@@ -83,7 +83,7 @@ class ModelViews:
 
         Args:
             tables: the names of the tables, as for a statement.
-            columns: whether the tables have lost columns or names of columns.
+            columns: whether the tables have other columns or fields, so that views can fail.
             made: the unique ids of what this run makes again, in which case it fails no more.
         """
         nodes = graph.get("nodes", {})

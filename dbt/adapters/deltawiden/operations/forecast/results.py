@@ -38,9 +38,9 @@ class PlanResults(OperationResults):
         return self._applied("type_changes")
 
     @property
-    def renamed(self) -> list[str]:
-        """The names of the tables in which columns were renamed."""
-        return self._applied("renamed")
+    def with_other_columns(self) -> list[str]:
+        """The names of the tables in which columns or fields were renamed or added."""
+        return sorted({*self._applied("renamed"), *self._applied("new")})
 
     def _applied(self, key: str) -> list[str]:
         changed = (result for result in self.each if result.values.get("applied"))

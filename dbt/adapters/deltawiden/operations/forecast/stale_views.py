@@ -97,10 +97,11 @@ class StaleForecast:
             self._set(view.name, name, None if why else schema)
         if not (why or casts):
             return
-        casts_back = not why and self._finder.can_follow
+        can_follow = not why and self._finder.can_follow
+        casts_back = can_follow and not any(cast.fails for cast in casts)
         outcome = Outcome.CASTS_BACK if casts_back else Outcome.FAILS
         details = (why,) if why else tuple(cast.text for cast in casts)
-        do = tuple(update_commands(View(view.name), self._models, casts_back))
+        do = tuple(update_commands(View(view.name), self._models, can_follow))
         effect = Effect(Kind.VIEW, name, outcome, because, details, do)
         if not is_made:
             self.read_by[path] += (effect,)
