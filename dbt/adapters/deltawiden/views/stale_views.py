@@ -170,11 +170,8 @@ def _lossy(path: Path, query: DataType, view: DataType) -> Iterator[LossyCast]:
         query_type, view_type = (
             side.dataType if side else NullType() for side in (pair.left, pair.right)
         )
-        if (
-            pair.left is None
-            or pair.right is None
-            or not store_assignment(query_type, view_type).fits
-        ):
+        has_both = pair.left is not None and pair.right is not None
+        if not (has_both and store_assignment(query_type, view_type).fits):
             yield LossyCast(pair.path, query_type, view_type)
 
 
