@@ -12,6 +12,7 @@ OF_A_TABLE = {
     "optimize": True,
     "options": ["a"],
     "location_root": 5,
+    "tblproperties": ["delta.appendOnly"],
 }
 
 
@@ -27,3 +28,12 @@ def test_can_have_any_values_for_keys_of_tables(materialized: str):
 
 def test_has_no_catalog_of_dbt_itself():
     assert "catalog_name: got 'lake'" in problems(materialized="view", catalog_name="lake")[0]
+
+
+def test_has_settings_of_its_hooks():
+    (found,) = problems(materialized="view", store_assignment_policy="legacy")
+    assert found.startswith("store_assignment_policy: got 'legacy'")
+
+
+def test_stores_the_failures_of_a_test_in_a_table():
+    assert len(problems(materialized="test", store_failures=True, options=["a"])) == 1

@@ -135,6 +135,10 @@ https://docs.getdbt.com/reference/resource-configs/spark-configs and from
 https://docs.getdbt.com/reference/resource-configs/databricks-configs"""
 
 
+_FOR_EACH_NODE = ("catalog_name", "store_assignment_policy")
+"""The keys that also do something for a node without a table: the second is set for its hooks."""
+
+
 def problems(config: Mapping[str, Any]) -> list[str]:
     """Find the configuration values that can't be part of a statement: one line for each.
 
@@ -144,10 +148,11 @@ def problems(config: Mapping[str, Any]) -> list[str]:
     """
     # Views of a folder can have the configuration of its tables.
     without_table = config.get("materialized") in STORE_NO_VALUES
+    without_table = without_table and not config.get("store_failures")
     return [
         problem(key, given, accepted)
         for key, (is_accepted, accepted) in CHECKS.items()
-        if (not without_table or key == "catalog_name")
+        if (not without_table or key in _FOR_EACH_NODE)
         and (given := config.get(key)) not in (None, "", [], {}, ())
         and not is_accepted(given)
     ]
@@ -231,9 +236,10 @@ def _idle_problems(config: Mapping[str, Any]) -> Iterator[str]:
     if kind == "incremental" and config.get(BACKFILL) and not policy.adds:
         adding = "append_new_columns or sync_all_columns"
         yield problem(BACKFILL, True, f"true with on_schema_change: {adding}, which add columns")
+    if kind not in ("incremental", "snapshot") or not policy.type_widening:
+        return
     properties = {key.lower(): value for key, value in (config.get("tblproperties") or {}).items()}
-    given = property_text(properties.get(TYPE_WIDENING_PROPERTY.lower(), ""))
-    if kind in ("incremental", "snapshot") and policy.type_widening and given.lower() == "false":
+    if property_text(properties.get(TYPE_WIDENING_PROPERTY.lower(), "")).lower() == "false":
         yield (
             f"tblproperties: {TYPE_WIDENING_PROPERTY} is false, and type_widening is true. A run "
             "that widens sets the property to true, and the next run sets it back. Remove one of "

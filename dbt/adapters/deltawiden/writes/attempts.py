@@ -139,7 +139,7 @@ class Attempts:
         """Return whether another attempt may follow one that has ended with an error."""
         # A query that is wrong, and not only older than its tables, fails again before the plan.
         is_wrong = self._failures_before_plan > 1 and not is_conflict(error)
-        return _is_worth_replanning(error) and not (self._is_retry_forbidden or is_wrong)
+        return is_worth_replanning(error) and not (self._is_retry_forbidden or is_wrong)
 
     def record_plan(self, plan: Plan) -> None:
         """Record the plan, which is not refused, of an attempt.
@@ -279,7 +279,8 @@ def is_cancelled(error: BaseException) -> bool:
     return _CANCELLED.search(str(error)) is not None
 
 
-def _is_worth_replanning(error: BaseException) -> bool:
+def is_worth_replanning(error: BaseException) -> bool:
+    """Return whether a new plan can succeed where a plan has failed with an error."""
     return (
         is_conflict(error)
         or isinstance(error, SchemaChangeFailed)

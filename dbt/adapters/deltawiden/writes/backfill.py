@@ -35,6 +35,7 @@ from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import plan_no_change
 from dbt.adapters.deltawiden.widening.schema_diff import compare, schema_at_write
 from dbt.adapters.deltawiden.widening.steps import Stage, Step
+from dbt.adapters.deltawiden.writes.attempts import is_cancelled, is_worth_replanning
 from dbt.adapters.deltawiden.writes.duplicate_keys import key_text
 from dbt.adapters.deltawiden.writes.model_query import FullQuery
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
@@ -165,6 +166,8 @@ class Backfill:
             written = values.write.columns
             repeated = self.backend.fetch_rows(repeated_keys_sql(query, by_key, written))
         except DbtDatabaseError as error:
+            if is_worth_replanning(error) or is_cancelled(error):
+                raise
             raise NotCompared(f"the model's full query fails: {error.msg}") from error
         if repeated:
             shown = "; ".join(key_text(keys, row) for row in repeated)

@@ -181,8 +181,6 @@ class IncrementalWrites:
         try:
             retry_with_new_plan(write_once, self._turns[table.render()], attempts)
             self._evolution.run_after_write(attempts.plan, _unique_id(context))
-            if attempts.plan.dropped:
-                self._log_stale(context, attempts.plan, True)
         except Exception as error:
             # The type changes stay. The next run makes none, so that it would rewrite no file.
             if not is_cancelled(error):
@@ -191,6 +189,8 @@ class IncrementalWrites:
         rewritten = self._rewrite_older_files(context, spec, attempts, table)
         if attempts.changes or attempts.renamed or attempts.plan.backfilled:
             store_response(context, attempts, rewritten)
+        if attempts.plan.dropped:
+            self._log_stale(context, attempts.plan, True)
 
     def _rewrite_older_files(
         self, context: Context, spec: ModelSpec, attempts: Attempts, table: SparkRelation
