@@ -146,7 +146,7 @@ class TestIncrementalMaterializationOfTheProject:
             assert run.status("whole") == "success", run.message("whole")
             assert "the materialization table of the package test" in " ".join(run.output.split())
         assert values(table("whole")) == [("1.00",), ("1.00",)]
-        found = operate("check_project", models=["whole"])
+        found = operate("check_project")
         assert "the materialization table of the package test" in " ".join(found.split())
 
     def test_for_spark_is_used_for_snapshots_and_clones(self, table, tmp_path):

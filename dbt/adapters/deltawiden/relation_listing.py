@@ -20,6 +20,7 @@ from dbt.adapters.deltawiden.column import columns_of
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_path
 from dbt.adapters.deltawiden.relation import DeltaWidenRelation
+from dbt.adapters.deltawiden.spark.errors import UNKNOWN_CATALOG
 from dbt.adapters.deltawiden.sql.describe_parser import table_details
 from dbt.adapters.deltawiden.sql.identifiers import folded, quote, quote_once, read_name
 from dbt.adapters.deltawiden.sql.literals import literal
@@ -208,6 +209,15 @@ class ListingAdapter(SparkAdapter):
         """Return whether a valid query reads a table or view, perhaps through views."""
         path = relation_path(relation)
         return relation.is_named_in(query) or reads_table(self._backend.analyse(query).text, path)
+
+    def list_schemas(self, database: str) -> list[str]:
+        """List the schemas of a catalog. Spark says of a catalog that it lacks: no such schema."""
+        try:
+            return list(super().list_schemas(database))
+        except DbtRuntimeError as error:
+            if database and any(message in error.msg for message in _NO_SUCH_SCHEMA):
+                error.msg = f"{error.msg}\n{UNKNOWN_CATALOG}"
+            raise
 
     def check_schema_exists(self, database: str | None, schema: str) -> bool:
         """Return whether there is a schema. Spark shows a name in backticks if it needs them."""

@@ -19,11 +19,12 @@ _EXCEPTION_CLASS = re.compile(r"\A(?:[a-z][\w]*\.)+[A-Z][\w$.]*(?:Exception|Erro
 _CAUSED_BY = re.compile(r"^\s*Caused by: (.*?)(?=\n\s*at |\n\s*\.\.\. \d+ more|\Z)", re.M | re.S)
 _LOGICAL_PLAN = re.compile(r";\n(?='|\+- |:- |[A-Z]\w+ ).*", re.DOTALL)
 
-_UNKNOWN_CATALOG = (
+UNKNOWN_CATALOG = (
     "The first part of the name is not a catalog that Spark has. Correct it, or name the catalog's "
     "class in server_side_parameters: spark.sql.catalog.NAME. If it is from the configuration "
     "database, which dbt-spark ignores, remove that."
 )
+"""What to do if a name is in a catalog that Spark does not have."""
 # Spark's message for the same mistake in SHOW TABLES, which has no condition.
 _NESTED_DATABASES = "Nested databases are not supported by v1 session catalog"
 
@@ -81,7 +82,7 @@ _ADVICE: Mapping[str, str] = {
         "in the model, or list all columns that need statistics in the table property "
         "delta.dataSkippingStatsColumns (tblproperties)."
     ),
-    "REQUIRES_SINGLE_PART_NAMESPACE": _UNKNOWN_CATALOG,
+    "REQUIRES_SINGLE_PART_NAMESPACE": UNKNOWN_CATALOG,
     "DELTA_CANNOT_CREATE_LOG_PATH": _NOT_PERMITTED,
     "DELTA_LOG_FILE_NOT_FOUND": _DAMAGED_LOG,
     "DELTA_MISSING_PART_FILES": _DAMAGED_LOG,
@@ -207,7 +208,7 @@ def _advice(message: str) -> str | None:
     if _DENIED in message:
         return _NOT_PERMITTED
     if _NESTED_DATABASES in message:
-        return _UNKNOWN_CATALOG
+        return UNKNOWN_CATALOG
     if _OF_ONE_FILE in message:
         return _OF_ONE_FILE_ADVICE
     advice = _ADVICE.get(condition(message) or "")
