@@ -183,6 +183,8 @@ FILLS_NULLS = {
     for statement in ("insert", "merge")
 }
 
+ARE_NULL = ("id", "s is null", "items[0] is null", "m[1] is null")
+
 
 class TestNullStructs:
     """Delta can store a struct of nulls in place of a null struct."""
@@ -205,9 +207,17 @@ class TestNullStructs:
     @pytest.mark.parametrize("name", INSERTS)
     def test_are_inserted_beside_columns_of_other_types(self, name, second, table):
         assert second.status(name) == "success", second.message(name)
-        stored = table(name).rows("id", "s is null", "items[0] is null", "m[1] is null")
-        assert (1, True, True, True) in stored
-        assert (2, False, False, False) in stored
+        assert (1, True, True, True) in table(name).rows(*ARE_NULL)
+        assert (2, False, False, False) in table(name).rows(*ARE_NULL)
+
+    def test_are_inserted_although_sql_does_not_show_what_can_be_null(
+        self, second, table, spark, by_sql_alone
+    ):
+        before = table("custom").rows(*ARE_NULL).count((1, True, True, True))
+        with settings_of(spark, FILLS_NULLS):
+            run = dbt("run", "--select", "custom")
+        assert run.status("custom") == "success", run.message("custom")
+        assert table("custom").rows(*ARE_NULL).count((1, True, True, True)) == before + 1
 
     def test_are_merged_in_a_session_that_evolves_tables(self, second, table, spark):
         with settings_of(spark, {**FILLS_NULLS, AUTO_MERGE: "true"}):
