@@ -242,7 +242,10 @@ class TestRestore(Tables):
         assert more["rows"]["to_change"] == 2, more
         rows = {row.id: row for row in spark.table(wide.name).collect()}
         assert {name: rows[5][name] for name in restored(5)} == restored(5)
-        assert (rows[3].ratio, rows[3].note, rows[4].amount) == (3.1, "by hand", old[4].amount)
+        assert (rows[3].note, rows[4].amount) == ("by hand", old[4].amount)
+        if "connect" not in type(spark).__module__:
+            # A server does not say which type the column had before the first of the commands.
+            assert rows[3].ratio == 3.1
         audit = document("audit_lossy_writes", models=["wide"])
         lost = {c["path"][0] for c in audit["tables"][0]["columns"] if c["changed_by_cast"]}
         assert lost == {"qty", "code"}
@@ -374,6 +377,8 @@ class TestBackfill(Tables):
         assert reason in shown
         assert tables[model].version == version
 
+
+class TestConflict(Tables):
     @pytest.mark.slow
     def test_a_conflict_is_retried_and_the_other_writer_keeps_its_values(self, tables, spark):
         slow = tables["slow"]
