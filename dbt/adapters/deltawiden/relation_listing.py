@@ -208,7 +208,9 @@ class ListingAdapter(SparkAdapter):
     def reads(self, query: str, relation: DeltaWidenRelation) -> bool:
         """Return whether a valid query reads a table or view, perhaps through views."""
         path = relation_path(relation)
-        return relation.is_named_in(query) or reads_table(self._backend.analyse(query).text, path)
+        if relation.is_named_in(query):
+            return True
+        return reads_table(self._backend.analyse(query).text, path, self._backend.current_catalog)
 
     def list_schemas(self, database: str) -> list[str]:
         """List the schemas of a catalog. Spark says of a catalog that it lacks: no such schema."""

@@ -106,7 +106,8 @@ def with_types(query: str, types: Mapping[Path, tuple[str, StructType]]) -> str:
     for relation, (name, _) in types.items():
         if relation != (name,):
             query = replace_name(query, relation, quote(name))
-    tables = ", ".join(f"{quote(name)} as ({_empty(schema)})" for name, schema in types.values())
+    each = dict(types.values())
+    tables = ", ".join(f"{quote(name)} as ({_empty(schema)})" for name, schema in each.items())
     return f"with {tables} {select_from('*', query)}"
 
 
@@ -129,16 +130,17 @@ def analyse_with_types(
 
     # Names that no query has. But a query can name a column by its table: orders.amount. A name
     # without a schema stays: in a query, a column can have it, too.
-    own = [path[-1] for path in schemas]
+    own = {path[-1]: schema for path, schema in schemas.items()}
     try:
         return analysed(
             path[0] if len(path) == 1 else f"dbt_deltawiden_input_{index}"
             for index, path in enumerate(schemas)
         )
     except DbtRuntimeError:
-        if own and len(set(own)) == len(own):
+        # One table can have several names in a query.
+        if own and all(own[path[-1]] == schema for path, schema in schemas.items()):
             with suppress(DbtRuntimeError):
-                return analysed(own)
+                return analysed(path[-1] for path in schemas)
         raise
 
 

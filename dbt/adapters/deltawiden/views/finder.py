@@ -12,9 +12,15 @@ from typing import Any
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
+from dbt_common.invocation import get_invocation_id
 from pyspark.sql.types import StructType
 
-from dbt.adapters.deltawiden.delta.backends.explain import FOLLOWING_MODES, AnalysedQuery, ViewTypes
+from dbt.adapters.deltawiden.delta.backends.explain import (
+    FOLLOWING_MODES,
+    AnalysedQuery,
+    ViewTypes,
+    output_columns,
+)
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.spark.errors import NOT_BUILT, condition
 from dbt.adapters.deltawiden.sql.identifiers import (
@@ -33,6 +39,7 @@ from dbt.adapters.deltawiden.views.stale_views import (
     lossy_casts,
     reads_table,
     stale_views,
+    view_schema,
     views_in,
     without_session_catalog,
 )
@@ -50,7 +57,9 @@ _VIEW_TEXT = re.compile(r"^View Text: (.*?)(?=^View [A-Z][\w ]*: |\Z)", re.MULTI
 _VIEW_MODE = re.compile(r"^View Schema Mode: (.*)$", re.MULTILINE)
 _VIEW_NAMESPACE = re.compile(r"^View Catalog and Namespace: (.*)$", re.MULTILINE)
 _VIEW_COLUMNS = re.compile(r"^View Query Output Columns: \[(.*)\]$", re.MULTILINE)
-_QUOTED_NAME = re.compile(r"`(?:[^`]|``)*`")
+_VIEW_SCHEMA = re.compile(r"^ \|-- (.*): [^:]*$", re.MULTILINE)
+_NO_VIEWS = "does not support views"
+"""In the message of Spark if a catalog has no views. Spark 3.5 has no error condition for it."""
 
 
 class ViewRefused(DbtDatabaseError):
@@ -64,6 +73,7 @@ class ListedView:
     Attributes:
         namespace: the catalog and schema in which the view's query finds a table without either.
         columns: the columns that the view takes from its query. Empty if it takes what there is.
+        names: the view's own names of these columns.
     """
 
     name: Path
@@ -71,6 +81,12 @@ class ListedView:
     follows: bool
     namespace: Path = ()
     columns: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+
+    def schema_with(self, query: StructType) -> StructType:
+        """Return the schema of the view if its query, which has its columns, has another one."""
+        names = self.names or self.columns
+        return view_schema(query, names, self.columns) if names else query
 
     def names_of(self, table: Path) -> list[Path]:
         """Return the names that the view's query has for a table, in lower case.
@@ -82,6 +98,8 @@ class ListedView:
         path = folded(table if len(table) > 2 else (SESSION_CATALOG, *table))
         names = [path]
         if path[0] == catalog[0].lower():
+            # The pattern of a name without the built-in catalog also finds it with that.
+            names = [] if path[0] == SESSION_CATALOG else names
             names += [path[1:], *([path[-1:]] if path[:-1] == namespace else [])]
         return [name for name in names if name_pattern(name).search(self.query)]
 
@@ -91,6 +109,7 @@ class ViewFinder:
 
     def __init__(self, backend: SqlBackend) -> None:
         self._backend = backend
+        self._left_out: set[tuple[str, str]] = set()
 
     @property
     def can_follow(self) -> bool:
@@ -159,7 +178,9 @@ class ViewFinder:
             is_over = why not in ("", NOT_BUILT) and any(map(view.names_of, over))
             is_narrower = why == UP_CAST and not view.follows
             return [View(view.name, fails=why)] if is_over or is_narrower else []
-        return _stale(plan) if any(reads_table(plan.text, table) for table in tables) else []
+        catalog = self._backend.current_catalog
+        is_read = any(reads_table(plan.text, table, catalog) for table in tables)
+        return _stale(plan) if is_read else []
 
     def failing(self, statement: str) -> list[View]:
         """Find the views that caused a statement to fail with ``UP_CAST``."""
@@ -195,17 +216,30 @@ class ViewFinder:
 
     def _listed_in_catalog(self, catalog: Path, log: Log) -> Iterator[ListedView]:
         where = f" in {path_sql(catalog)}" if catalog else ""
-        for row in self._rows(f"show schemas{where}", log):
-            yield from self._listed_in((*catalog, *parse_path(str(row[0]))), log)
+        try:
+            for row in self._rows(f"show schemas{where}", log):
+                yield from self._listed_in((*catalog, *parse_path(str(row[0]))), log)
+        except DbtRuntimeError as error:
+            # It is the same for its other schemas.
+            logger.debug(f"This catalog has no views: {error.msg}")
 
     def _rows(self, statement: str, log: Log) -> Sequence[Any]:
         """Return the rows of a statement. None if it fails: one schema must not hide the others.
 
         dbt may have no right on it, or another program may have dropped it just now.
+
+        Raises:
+            DbtRuntimeError: the catalog has no views at all.
         """
         try:
             return self._backend.fetch_rows(statement)
         except DbtRuntimeError as error:
+            if _NO_VIEWS in error.msg:
+                raise
+            key = (get_invocation_id(), statement)
+            # Not each model of a run says it again.
+            log = logger.debug if key in self._left_out else log
+            self._left_out.add(key)
             log(f"Views are left out, because this can't be listed: {statement}: {error.msg}")
             return ()
 
@@ -227,13 +261,15 @@ def _listed_view(name: Path, information: str) -> ListedView:
     modes = _VIEW_MODE.findall(information)
     mode = modes[-1].strip() if modes else ""
     # Of a view WITH SCHEMA EVOLUTION, Spark lists the columns that the query had.
-    listed = _QUOTED_NAME.findall(columns[1]) if columns and mode != "EVOLUTION" else ()
+    listed = output_columns(f"[{columns[1]}]") if columns and mode != "EVOLUTION" else ()
+    names = tuple(_VIEW_SCHEMA.findall(information.rpartition("\nSchema: root\n")[2]))
     return ListedView(
         name,
         query[1] if query else "",
         mode in FOLLOWING_MODES,
         parse_path(namespace[1].strip()) if namespace else (),
-        tuple(parse_path(column)[0] for column in listed),
+        listed,
+        names if len(names) == len(listed) else listed,
     )
 
 

@@ -10,10 +10,10 @@ Source:
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pyspark.sql.types import DataType, NullType, StructType
+from pyspark.sql.types import DataType, NullType, StructField, StructType
 
 from dbt.adapters.deltawiden.sql.identifiers import (
     SESSION_CATALOG,
@@ -117,11 +117,16 @@ def views_in(plan: str) -> list[PlannedView]:
     return found
 
 
-def reads_table(plan: str, table: Path) -> bool:
-    """Return whether the text of an analysed plan contains a table."""
+def reads_table(plan: str, table: Path, catalog: Callable[[], str]) -> bool:
+    """Return whether the text of an analysed plan contains a table.
+
+    Args:
+        catalog: returns the session's current catalog, which a table without a catalog is in.
+    """
     name = ".".join(table).lower()
-    aliases = (alias.replace("`", "").lower() for alias in _PLANNED_RELATION.findall(plan))
-    return any(alias == name or alias.endswith("." + name) for alias in aliases)
+    aliases = {alias.replace("`", "").lower() for alias in _PLANNED_RELATION.findall(plan)}
+    in_catalog = {alias for alias in aliases if alias.endswith("." + name)}
+    return name in aliases or (bool(in_catalog) and f"{catalog().lower()}.{name}" in in_catalog)
 
 
 def stale_views(planned: Iterable[PlannedView], views: Mapping[Path, View]) -> list[View]:
@@ -156,6 +161,13 @@ def lossy_casts(
             casts += _lossy((field.name,), types[used[folded]], field.dataType)
         used[folded] += 1
     return tuple(casts)
+
+
+def view_schema(query: StructType, names: Sequence[str], columns: Sequence[str]) -> StructType:
+    """Return the schema of a view with names for columns of its query, which has each of them."""
+    types = _by_name(query)
+    pairs = zip(names, columns, strict=True)
+    return StructType([StructField(name, types[column.lower()].pop(0)) for name, column in pairs])
 
 
 def _by_name(schema: StructType) -> dict[str, list[DataType]]:

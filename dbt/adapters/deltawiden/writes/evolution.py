@@ -228,7 +228,8 @@ class TableEvolution:
         """Return whether a query reads a table of the session's current schema by its last name."""
         if mentions(query, table[-1:]):
             with suppress(DbtRuntimeError):
-                return reads_table(self._backend.analyse(query).text, table)
+                plan = self._backend.analyse(query).text
+                return reads_table(plan, table, self._backend.current_catalog)
         return False
 
     def run_before_write(self, plan: Plan, changed_by: str) -> None:

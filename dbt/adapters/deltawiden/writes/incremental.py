@@ -302,13 +302,16 @@ class IncrementalWrites:
         old_names = old_names_text(plan, unique_id, context["graph"])
         for text in filter(None, (report.changes_text(plan), old_names)):
             context["log"](text, info=True)
-        has_others = bool(plan.renamed or plan.new)
+        # A new column changes no view, but can make a name in its query ambiguous: that is rare, and
+        # to look for it takes a list of all views.
+        has_others = bool(plan.renamed or any(len(new.path) > 1 for new in plan.new))
         if plan.changes or has_others:
             self._log_stale(context, plan, has_others)
 
     def _log_stale(self, context: Context, plan: Plan, columns: bool) -> None:
         made = context.get("selected_resources") or ()
-        self._views.log_stale([plan.table], context["graph"], columns, made)
+        graph, changed_by = context["graph"], _unique_id(context)
+        self._views.log_stale([plan.table], graph, columns, made, changed_by)
 
     @contextmanager
     def _overwriting(self, table: SparkRelation, mode: str) -> Iterator[None]:

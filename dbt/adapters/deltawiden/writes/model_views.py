@@ -75,6 +75,7 @@ class ModelViews:
         graph: Mapping[str, Any],
         columns: bool = False,
         made: Collection[str] = (),
+        changed_by: str = "",
     ) -> None:
         """Log the views over changed tables that still have the types from before, or fail now.
 
@@ -84,11 +85,13 @@ class ModelViews:
         Args:
             tables: the names of the tables, as for a statement.
             columns: whether the tables have other columns or fields, so that views can fail.
-            made: the unique ids of what this run makes again, in which case it fails no more.
+            made: the unique ids of what this run makes again. A view that comes after the node with
+                the unique id ``changed_by`` fails no more then.
         """
         nodes = graph.get("nodes", {})
         models = view_models(nodes.values())
-        made_again = view_models(nodes[each] for each in made if each in nodes)
+        after = _after(changed_by, nodes) if made else set()
+        made_again = view_models(nodes[each] for each in after.intersection(made))
         for table in map(parse_path, tables):
             try:
                 found = self._finder.over(table, columns=columns)
@@ -103,6 +106,20 @@ class ModelViews:
                 logger.warning(widened_text(table, stale, models, self._finder.can_follow))
             if failing:
                 logger.warning(other_columns_text(table, failing, models))
+
+
+def _after(unique_id: str, nodes: Mapping[str, Any]) -> set[str]:
+    """Return the unique ids of the nodes that read a node, directly or through others."""
+    readers: dict[str, list[str]] = {}
+    for reader, node in nodes.items():
+        for parent in (node.get("depends_on") or {}).get("nodes", ()):
+            readers.setdefault(parent, []).append(reader)
+    found, left = set[str](), [unique_id]
+    while left:
+        new = set(readers.get(left.pop(), ())) - found
+        found |= new
+        left += new
+    return found
 
 
 def old_names_text(plan: Plan, unique_id: str, graph: Mapping[str, Any]) -> str:

@@ -60,6 +60,13 @@ class AnalysedQuery(Protocol):
 _QUOTED_NAME = re.compile(r"`(?:[^`]|``)*`")
 
 
+def output_columns(shown: str) -> tuple[str, ...]:
+    """Parse the columns that a view takes from its query, as Spark 4 or Spark 3.5 shows them."""
+    if shown.startswith("[`"):
+        return tuple(parse_path(name)[0] for name in _QUOTED_NAME.findall(shown))
+    return tuple(filter(None, shown[1:-1].split(", ")))
+
+
 class ExplainedQuery:
     """A query whose analysed plan EXPLAIN shows. One that is not valid is a DbtRuntimeError."""
 
@@ -83,7 +90,7 @@ class ExplainedQuery:
         details = table_details(self._fetch_rows(f"describe table extended {view}"))
         if details.get("View Schema Mode") in FOLLOWING_MODES:
             return ViewTypes(follows=True)
-        columns = _QUOTED_NAME.findall(details.get("View Query Output Columns", ""))
+        columns = output_columns(details.get("View Query Output Columns", "").strip())
         namespace = details.get("View Catalog and Namespace", "")
         query = in_namespace(
             parse_path(namespace) if namespace else (),
@@ -91,7 +98,7 @@ class ExplainedQuery:
             partial(self._query_schema, details["View Text"]),
         )
         shown = self._query_schema(f"select * from {view}")
-        return ViewTypes(False, query, shown, [parse_path(column)[0] for column in columns])
+        return ViewTypes(False, query, shown, columns)
 
 
 def in_namespace(

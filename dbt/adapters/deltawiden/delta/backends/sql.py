@@ -68,6 +68,10 @@ class SqlBackend:
         self._engine: Engine | None = None
         self._spark: Version | None = None
 
+    def current_catalog(self) -> str:
+        """Return the catalog of a name without one."""
+        return str(self.fetch_rows("select current_catalog()")[0][0])
+
     def fetch_rows(self, query: str) -> Sequence[Any]:
         """Run a query on the thread's connection. A row has its values by position and by name.
 

@@ -315,10 +315,11 @@ class Forecast:
         return bool(differences) and self.stops_at_contracts
 
     def _find_stale_views(self) -> Mapping[Path, tuple[Effect, ...]]:
-        tables = []
+        tables, after = [], set[str]()
         for unique_id, schema in self._changed.items():
             relation = self.reader.relation(self.graph.node(unique_id))
             if relation is not None and not relation.is_view:
+                after.add(unique_id)
                 tables.append(ChangedTable(_path(relation), self._name(unique_id), schema))
         if not tables:
             return {}
@@ -329,7 +330,13 @@ class Forecast:
             and (relation := self.reader.relation(node)) is not None
         }
         ids = {path: str(node["unique_id"]) for path, node in views.items()}
-        made = {path: self._changed.get(x) for path, x in ids.items() if x not in self._stopped}
+        for node in self.graph.in_order():
+            if not after.isdisjoint(self.graph.inputs(node)):
+                after.add(str(node["unique_id"]))
+        # The run can make another view before the table changes.
+        after &= set(ids.values()) if self.visits_all else self.analysed
+        after -= self._stopped
+        made = {path: self._changed.get(x) for path, x in ids.items() if x in after}
         models = {path: full_name(node) for path, node in views.items()}
         stale = StaleForecast(self.reader.backend, self.reader.finder, models, made)
         stops = {effect.name for effect in self.effects if effect.stops_the_run}

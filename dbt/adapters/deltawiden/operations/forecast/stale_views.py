@@ -94,7 +94,7 @@ class StaleForecast:
         if (why and is_made) or not (why or casts or view.follows):
             return
         if not made:
-            self._set(view.name, name, None if why else schema)
+            self._set(view.name, name, None if why else view.schema_with(schema))
         if not (why or casts):
             return
         can_follow = not why and self._finder.can_follow
