@@ -1,6 +1,8 @@
 import pytest
+from dbt_common.exceptions import DbtDatabaseError
+from pyspark.sql.types import IntegerType, LongType, StructType
 
-from dbt.adapters.deltawiden.sql.queries import select_from
+from dbt.adapters.deltawiden.sql.queries import analyse_with_types, select_from
 
 
 @pytest.mark.parametrize("end", ["", ";", ";\n  ", ";;\n"])
@@ -30,3 +32,20 @@ def test_semicolons_before_a_comment_are_removed(query, without):
 def test_a_query_that_can_not_be_read_is_left_to_spark():
     query = "select 'one; -- two"
     assert select_from("*", query) == f"select * from (\n{query}\n)"
+
+
+def schema_by_name(query: str) -> StructType:
+    """Answer as Spark does to a query that names a column by its table, orders."""
+    if "from `orders`" not in query or query.count("`orders` as (") != 1:
+        raise DbtDatabaseError("[UNRESOLVED_COLUMN] or [DUPLICATED_CTE_NAMES]")
+    return StructType().add("amount", LongType())
+
+
+def test_a_table_can_have_two_names_in_a_query_that_names_a_column_by_its_table():
+    after = StructType().add("amount", LongType())
+    names = {("sales", "orders"): after, ("orders",): after}
+    query = "select orders.amount from sales.orders"
+    assert analyse_with_types(query, names, schema_by_name)[1] == after
+    others = {**names, ("shop", "orders"): StructType().add("amount", IntegerType())}
+    with pytest.raises(DbtDatabaseError):
+        analyse_with_types(query, others, schema_by_name)

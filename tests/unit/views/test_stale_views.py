@@ -1,11 +1,17 @@
 """The casts of views, and the views in the text of a query plan."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
+from dbt_common.exceptions import DbtDatabaseError
 from pyspark.sql import types as spark
 from pyspark.sql.types import StructType
 
+from dbt.adapters.deltawiden.delta.backends.explain import output_columns
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.sql.identifiers import Path
-from dbt.adapters.deltawiden.views.finder import ListedView
+from dbt.adapters.deltawiden.views.finder import ListedView, ViewFinder
 from dbt.adapters.deltawiden.views.stale_views import (
     LossyCast,
     View,
@@ -51,7 +57,12 @@ def test_views_of_a_plan_know_the_views_that_read_them():
     [(("x", "t"), True), (("X", "T"), True), (("y", "t"), False), (("x", "t2"), False)],
 )
 def test_the_tables_of_a_plan(table: Path, is_read: bool):
-    assert reads_table(PLAN, table) is is_read
+    assert reads_table(PLAN, table, lambda: "spark_catalog") is is_read
+
+
+def test_a_table_of_another_catalog_is_another_table():
+    assert reads_table("+- SubqueryAlias ice.x.t", ("x", "t"), lambda: "ICE")
+    assert not reads_table("+- SubqueryAlias ice.x.t", ("x", "t"), lambda: "spark_catalog")
 
 
 @pytest.mark.parametrize("outer_follows", [True, False])
@@ -125,6 +136,7 @@ def test_the_command_that_repairs_a_view_is_named(
             [("spark_catalog", "shop", "orders")],
         ),
         ("select * from shop.orders", "other.shop", []),
+        ("select * from spark_catalog.shop.orders", "spark_catalog.x", [("shop", "orders")]),
         ("select * from orders", "spark_catalog.SHOP", [("orders",)]),
         ("select * from orders", "spark_catalog.x", []),
         ("select * from orders", "other.shop", []),
@@ -136,3 +148,48 @@ def test_a_view_reads_a_table_by_a_name_that_its_namespace_completes(
 ):
     view = ListedView(OUTER, query, False, tuple(namespace.split(".")))
     assert view.names_of(("shop", "orders")) == names
+
+
+@pytest.mark.parametrize(
+    ("shown", "columns"),
+    [
+        ("[`x, y`, `a``b`]", ("x, y", "a`b")),
+        ("[x y, amount]", ("x y", "amount")),
+        ("[]", ()),
+        ("", ()),
+    ],
+)
+def test_the_columns_of_a_view_are_read_as_spark_4_and_spark_3_show_them(
+    shown: str, columns: tuple[str, ...]
+):
+    assert output_columns(shown) == columns
+
+
+def test_a_view_keeps_its_own_names_and_number_of_columns():
+    view = ListedView(OUTER, "", False, (), ("N", "n"), ("a", "b"))
+    query = StructType().add("n", INT).add("new", INT).add("n", LONG)
+    assert view.schema_with(query) == schema(a=INT, b=LONG)
+
+
+class Statements(SqlBackend):
+    """Records the statements. It has three schemas, and no views can be listed in them."""
+
+    def __init__(self, error: str) -> None:
+        self.error = error
+        self.statements: list[str] = []
+
+    def fetch_rows(self, query: str) -> Sequence[Any]:
+        self.statements.append(query)
+        if query == "show schemas":
+            return [("a",), ("b",), ("c",)]
+        raise DbtDatabaseError(self.error)
+
+
+@pytest.mark.parametrize(
+    ("error", "listed"),
+    [("Catalog h does not support views.", 1), ("[SCHEMA_NOT_FOUND] The schema is gone", 3)],
+)
+def test_only_a_catalog_without_views_ends_the_list(error: str, listed: int):
+    backend = Statements(error)
+    assert ViewFinder(backend).mentioning([("x", "t")]) == []
+    assert len([each for each in backend.statements if each.startswith("show views")]) == listed
