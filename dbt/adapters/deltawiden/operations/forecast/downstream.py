@@ -371,7 +371,8 @@ class Forecast:
                 values = {"model": name, "reads_changed": []}
                 self.results[unique_id] = OperationResult(name, {}, values, effect.error)
             else:
-                self.effects.append(effect)
+                others = (e for e in self.effects if (e.kind, e.name) != (Kind.VIEW, name))
+                self.effects[:] = [*others, effect]
 
     def _set(self, node: Node, schema: StructType) -> None:
         unique_id = str(node["unique_id"])
