@@ -49,6 +49,9 @@ models:
 FRAME = """
 def model(dbt, spark):
     dbt.config(materialized='incremental', file_format='parquet')
+    if dbt.config.get('reads') == 'rdd':
+        old = spark.table(str(dbt.this))
+        return spark.createDataFrame(old.rdd.map(tuple), old.schema)
     if dbt.is_incremental or dbt.config.get('reads') == 'True':
         return spark.table(str(dbt.this))
     return spark.sql('select 7 as at')
@@ -122,6 +125,10 @@ class TestTablesThatAreDropped:
         for name in ("parquet", "frame"):
             assert "because the model reads it" in run.message(name)
             assert table(name).rows("at") == [(7,)]
+        # Spark does not show what an RDD reads.
+        run = dbt("run", "--full-refresh", "-s", "frame", reads_itself="rdd", **viewed)
+        assert "because the model reads it" in run.message("frame")
+        assert table("frame").rows("at") == [(7,)]
         project.run_sql("drop table {schema}.frame")
         project.run_sql("create view {schema}.frame as select 8 as at")
         run = dbt("run", "-s", "frame", **viewed)

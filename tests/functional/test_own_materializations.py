@@ -110,6 +110,7 @@ OWN_OF_SPARK = """
   {% do log('the snapshot of the project', info=True) %}
   {{ return(materialization_snapshot_deltawiden()) }}
 {% endmaterialization %}
+{% macro get_insert_into_sql(source, target) %}insert into t select 1{% endmacro %}
 {% materialization clone, adapter='spark' %}
   {% do log('the clone of the project', info=True) %}
   {{ return({'relations': []}) }}
@@ -148,6 +149,7 @@ class TestIncrementalMaterializationOfTheProject:
         assert values(table("whole")) == [("1.00",), ("1.00",)]
         found = operate("check_project")
         assert "the materialization table of the package test" in " ".join(found.split())
+        assert "get_insert_into_sql" not in found  # A materialization of the project can call it.
 
     def test_for_spark_is_used_for_snapshots_and_clones(self, table, tmp_path):
         run = dbt("snapshot", step=1)

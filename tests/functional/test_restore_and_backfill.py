@@ -73,6 +73,8 @@ select 1 as id, cast(1.2367 as decimal(10,4)) as amount
     "by_macro.sql": HOOKED.replace("HOOK", "{{ tokyo() }}"),
     "by_query.sql": HOOKED.replace("HOOK", "{{ tokyo_by_query() }}"),
     "at_start.sql": HOOKED.replace("HOOK", ""),
+    "after_view.sql": HOOKED.replace("HOOK", "{{ reads_its_view() }}"),
+    "no_view.sql": HOOKED.replace("HOOK", "{{ reads_its_view(tokyo()) }}"),
     "odd_hook.sql": HOOKED.replace("HOOK", "{{ only_in_a_run() }}"),
     "unfilled.sql": """
 {{ config(materialized='incremental', unique_key='id', type_widening=true) }}
@@ -80,12 +82,20 @@ select 1 as id, 5000000000L as qty union all select 2, 7L
 """,
     "keyless.sql": "{{ config(materialized='incremental') }} select 1 as id, 2 as note",
 }
-HOOKS = ("hooked", "by_macro", "by_query", "at_start", "odd_hook")
+HOOKS = (
+    *("hooked", "by_macro", "by_query", "at_start", "after_view", "no_view"),
+    "odd_hook",
+)
 MACROS = """
 {% macro tokyo() %} set spark.sql.session.timeZone=Asia/Tokyo {% endmacro %}
 {% macro tokyo_by_query() %}
   {% do run_query('insert into no_such_table select 1') %}
   {% do run_query('set spark.sql.session' ~ '.timeZone=Asia/Tokyo') %}
+{% endmacro %}
+{% macro reads_its_view(first='insert into no_such_table select 1') %}
+  {% do adapter.add_query(first) %}
+  {% do run_query('create or replace temporary view of_hook as select 1 as n') %}
+  {% if execute %}{% set n = run_query('select n from of_hook').rows[0][0] %}{% endif %}
 {% endmacro %}
 {% macro only_in_a_run() %}
   {% if execute %}{% do exceptions.raise_compiler_error('not here') %}{% endif %}
@@ -363,6 +373,7 @@ class TestBackfill(Tables):
             ("by_macro", "note", "a hook sets spark.sql.session.timeZone"),
             ("by_query", "note", "a hook sets spark.sql.session.timeZone"),
             ("at_start", "note", "a hook sets spark.sql.session.timeZone"),
+            ("no_view", "note", "a hook sets spark.sql.session.timeZone"),
             ("odd_hook", "note", "dbt can't render its hook {{ only_in_a_run() }}"),
         ],
     )
@@ -376,6 +387,10 @@ class TestBackfill(Tables):
             assert "nothing: the table has no such column; it has id, score" in shown
         assert reason in shown
         assert tables[model].version == version
+
+    def test_a_hook_that_reads_what_it_has_made_is_no_obstacle(self, tables):
+        shown = operate("backfill_columns", models="after_view", columns="note", dry_run=True)
+        assert "MERGE INTO" in shown.upper()
 
 
 class TestConflict(Tables):

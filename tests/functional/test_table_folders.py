@@ -33,15 +33,18 @@ OWN_CLAUSE = """
   location '{{ config.get("location_root") or var("root") }}/{{ model.schema }}/{{ model.alias }}'
 {% endmacro %}
 """
+FALLS_BACK = """
+{% macro spark__location_clause() %}{{ dbt.deltawiden__location_clause() }}{% endmacro %}
+"""
 
 WIDER = ["--vars", '{"type": "int", "id": 9}']
 
 
 @pytest.fixture
-def own_clause(project) -> Iterator[Callable[[], object]]:
+def own_clause(project) -> Iterator[Callable[..., object]]:
     """Yield a function that gives the project a macro of its own for the folders of tables."""
     macro = Path(project.project_root, "macros", "own.sql")
-    yield lambda: macro.write_text(OWN_CLAUSE)
+    yield lambda text=OWN_CLAUSE: macro.write_text(text)
     macro.write_text("")
 
 
@@ -252,7 +255,13 @@ class TestATableOfTheWarehouse:
 class TestATableInAnotherFolder(Folders):
     @pytest.fixture(scope="class")
     def models(self):
-        return {"events.sql": EVENTS, "whole.sql": TABLE}
+        return {"events.sql": EVENTS, "whole.sql": TABLE, "own.sql": TABLE}
+
+    def test_a_macro_of_the_project_can_call_the_built_in_one(self, project, own_clause, root):
+        own_clause(FALLS_BACK)
+        run = dbt("run", "--select", "own")
+        assert run.status("own") == "success", run.message("own")
+        assert (root / "own" / "_delta_log").is_dir()
 
     @pytest.mark.parametrize("name", ["events", "whole"])
     def test_a_changed_location_root_is_refused(self, project, root, table, name):

@@ -1,6 +1,7 @@
 """List the tables and views of a schema, in any catalog, their columns and their readers."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -29,6 +30,7 @@ from dbt.adapters.deltawiden.views.stale_views import reads_table
 Description = tuple[str, str, str]
 """A schema, a name, and the information that SHOW TABLE EXTENDED has."""
 
+_RDD = re.compile(r"\b(?:LogicalRDD|ExistingRDD)\b")
 # Spark 3.5's error, https://issues.apache.org/jira/browse/SPARK-33393
 _NOT_FOR_CATALOG = "SHOW TABLE EXTENDED is not supported for v2 tables"
 # Iceberg's catalogs have an error of their own.
@@ -205,12 +207,15 @@ class ListingAdapter(SparkAdapter):
         return []
 
     @available
-    def reads(self, query: str, relation: DeltaWidenRelation) -> bool:
-        """Return whether a valid query reads a table or view, perhaps through views."""
-        path = relation_path(relation)
+    def reads(self, query: str, relation: DeltaWidenRelation, model: Mapping[str, Any]) -> bool:
+        """Return whether a model's valid query reads its table or view, perhaps through views."""
         if relation.is_named_in(query):
             return True
-        return reads_table(self._backend.analyse(query).text, path, self._backend.current_catalog)
+        plan, is_python = self._backend.analyse(query).text, model["language"] == "python"
+        # Spark does not show what an RDD reads.
+        is_unknown = is_python and "dbt.this" in model["raw_code"] and _RDD.search(plan)
+        path, catalog = relation_path(relation), self._backend.current_catalog
+        return bool(is_unknown) or reads_table(plan, path, catalog)
 
     def list_schemas(self, database: str) -> list[str]:
         """List the schemas of a catalog. Spark says of a catalog that it lacks: no such schema."""

@@ -85,8 +85,10 @@ class TableFolders:
 
     def of(self, config: Any, relation: BaseRelation) -> str | None:
         """Return the folder of a node's table: ``table_folder``. None if a macro decides."""
-        if self._is_own():
-            return None
+        return None if self._is_own() else self.configured(config, relation)
+
+    def configured(self, config: Any, relation: BaseRelation) -> str | None:
+        """Return the folder that the built-in macro renders, which one of the project can call."""
         schema = relation_path(relation.without_identifier())
         return table_folder(config, schema, str(relation.identifier))
 

@@ -8,7 +8,7 @@ from typing import Any
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.contracts.connection import AdapterResponse
 from dbt_common.clients.agate_helper import empty_table
-from dbt_common.exceptions import DbtRuntimeError
+from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from dbt.adapters.deltawiden.sql.identifiers import read_name
 from dbt.adapters.deltawiden.sql.queries import name_pattern, reads_only, without_texts
@@ -96,10 +96,15 @@ def hook_statements(context: Mapping[str, Any], unique_id: str) -> list[str]:
         try:
             rendered = get_rendered(text, own, node)
         except Exception as error:  # A macro can raise anything.
-            raise NotCompared(
-                f"dbt can't render its hook {text} outside of a run, so it is not known what the "
-                f"hook sets: {getattr(error, 'msg', error)}. Correct the hook so that dbt can"
-            ) from error
+            # It can need what a statement makes that was left out, here or in an earlier hook.
+            if not (adapter.not_run or isinstance(error, DbtDatabaseError)):
+                raise NotCompared(
+                    f"dbt can't render its hook {text} outside of a run, so it is not known what "
+                    f"the hook sets: {getattr(error, 'msg', error)}. Set it in the profile, and "
+                    "leave the hook out here: {% if invocation_args_dict.which != 'run-operation' "
+                    "%} ... {% endif %}"
+                ) from error
+            rendered = ""
         found += [text, *adapter.not_run, rendered]
     return found
 
@@ -223,6 +228,12 @@ class _HookAdapter(_ReadingAdapter):
             return super().execute(sql, *args, **kwargs)
         self.not_run.append(sql)
         return AdapterResponse("OK"), empty_table()
+
+    def add_query(self, sql: str, *args: Any, **kwargs: Any) -> Any:
+        if reads_only(sql):
+            return super().add_query(sql, *args, **kwargs)
+        self.not_run.append(sql)
+        return None, None
 
 
 def _no_change(*_: Any, **__: Any) -> Any:

@@ -107,7 +107,12 @@ def find_macros(
             yield _replaces(files.of_macro(own), Effect.UNCHECKED, text, do)
     prefixes = ("", _PREFIX, "spark__", "default__")
     has_jvm = files.config.credentials.session_method == ConnectionMethod.SESSION
-    names = (*NOT_CALLED, *(NOT_CALLED_IN_SESSION if has_jvm else ()))
+    # A materialization of the project can be dbt-spark's, which calls them.
+    kinds = ("table", "incremental", "snapshot")
+    macros = manifest, files.config.project_name, context["adapter"].type()
+    is_called = any(writer_of_project(*macros, kind) for kind in kinds)
+    not_called = () if is_called else NOT_CALLED
+    names = (*not_called, *(NOT_CALLED_IN_SESSION if has_jvm else ()))
     for name in (prefix + name for name in names for prefix in prefixes):
         own = manifest.find_macro_by_name(name, files.config.project_name, None)
         if is_macro_of_project(own):

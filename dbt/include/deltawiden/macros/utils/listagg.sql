@@ -8,17 +8,17 @@
   {%- endif -%}
   {%- set distinct = modules.re.fullmatch('(?is)distinct\\b\\s*(.+)', measure | trim) -%}
   {%- if distinct -%}
-    {#- Spark sorts distinct values by nothing else than themselves, and here only texts. -#}
+    {#- Spark sorts distinct values by nothing else than themselves, and here only texts. Outer brackets and table names change nothing. -#}
     {%- set by = modules.re.fullmatch(
         '(?is)order\\s+by\\s+(.+?)(\\s+asc|\\s+desc)?(\\s+nulls\\s+(first|last))?', order_by_clause | trim) -%}
-    {%- if by and by[1] | trim | lower == distinct[1] | trim | lower -%}
+    {%- if by and modules.re.fullmatch(
+        '(?is)[(\\s]*(\\w+\\.)*(.+?)[)\\s]*\\n[(\\s]*(\\w+\\.)*\\2[)\\s]*', distinct[1] ~ '\n' ~ by[1]) -%}
       {%- set is_ascending = (by[2] or 'asc') | trim | lower == 'asc' -%}
       {%- set sorted = 'sort_array(collect_set(' ~ distinct[1] ~ '), ' ~ is_ascending | lower ~ ')' -%}
       {%- set sorted = 'slice(' ~ sorted ~ ', 1, ' ~ limit_num ~ ')' if limit_num else sorted -%}
       {% do return('array_join(' ~ sorted ~ ', ' ~ delimiter_text ~ ')') %}
-    {%- elif limit_num -%}
-      {% do return(spark__listagg(measure, delimiter_text, order_by_clause, limit_num)) %}
     {%- endif -%}
+    {% do return(spark__listagg(measure, delimiter_text, order_by_clause, limit_num)) %}
   {%- endif -%}
   {%- set within = ' within group (' ~ order_by_clause ~ ')' -%}
   {%- if not limit_num -%}
