@@ -38,6 +38,7 @@ HOOKED = """
 {{ config(materialized='incremental', unique_key='id', pre_hook="HOOK") }}
 select 1 as id, to_date(timestamp_seconds(57600)) as note
 """
+GUARDED = "{% if invocation_args_dict.which != 'run-operation' %}{{ only_in_a_run() }}{% endif %}"
 MODELS = {
     "wide.sql": f"{{{{ config({CONFIG}, type_widening=true) }}}} {CELLS.format(ids='1,2,3,5,7')}",
     "alone.sql": """
@@ -75,6 +76,7 @@ select 1 as id, cast(1.2367 as decimal(10,4)) as amount
     "at_start.sql": HOOKED.replace("HOOK", ""),
     "after_view.sql": HOOKED.replace("HOOK", "{{ reads_its_view() }}"),
     "no_view.sql": HOOKED.replace("HOOK", "{{ reads_its_view(tokyo()) }}"),
+    "guarded.sql": HOOKED.replace("HOOK", GUARDED),
     "odd_hook.sql": HOOKED.replace("HOOK", "{{ only_in_a_run() }}"),
     "unfilled.sql": """
 {{ config(materialized='incremental', unique_key='id', type_widening=true) }}
@@ -84,7 +86,7 @@ select 1 as id, 5000000000L as qty union all select 2, 7L
 }
 HOOKS = (
     *("hooked", "by_macro", "by_query", "at_start", "after_view", "no_view"),
-    "odd_hook",
+    *("guarded", "odd_hook"),
 )
 MACROS = """
 {% macro tokyo() %} set spark.sql.session.timeZone=Asia/Tokyo {% endmacro %}
@@ -388,8 +390,9 @@ class TestBackfill(Tables):
         assert reason in shown
         assert tables[model].version == version
 
-    def test_a_hook_that_reads_what_it_has_made_is_no_obstacle(self, tables):
-        shown = operate("backfill_columns", models="after_view", columns="note", dry_run=True)
+    @pytest.mark.parametrize("model", ["after_view", "guarded"])
+    def test_a_hook_that_reads_what_it_has_made_or_is_left_out_is_no_obstacle(self, tables, model):
+        shown = operate("backfill_columns", models=model, columns="note", dry_run=True)
         assert "MERGE INTO" in shown.upper()
 
 
