@@ -8,7 +8,7 @@
   {%- endif -%}
   {%- set distinct = modules.re.fullmatch('(?is)distinct\\b\\s*(.+)', measure | trim) -%}
   {%- if distinct -%}
-    {#- Spark sorts distinct values by nothing else than themselves, and here only texts. Outer brackets and table names change nothing. -#}
+    {#- Spark sorts distinct values by themselves alone, here only texts. Brackets and table names change nothing. -#}
     {%- set by = modules.re.fullmatch(
         '(?is)order\\s+by\\s+(.+?)(\\s+asc|\\s+desc)?(\\s+nulls\\s+(first|last))?', order_by_clause | trim) -%}
     {%- if by and modules.re.fullmatch(
