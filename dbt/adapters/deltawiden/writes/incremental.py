@@ -302,8 +302,8 @@ class IncrementalWrites:
         old_names = old_names_text(plan, unique_id, context["graph"])
         for text in filter(None, (report.changes_text(plan), old_names)):
             context["log"](text, info=True)
-        # A new column changes no view. It can make a name in a query ambiguous: that is rare, and to
-        # find it takes a list of all views.
+        # A new column changes no view. It can make a name in a query ambiguous, which is rare, and
+        # which is found only in a list of all views.
         has_others = bool(plan.renamed or any(len(new.path) > 1 for new in plan.new))
         if plan.changes or has_others:
             self._log_stale(context, plan, has_others)
