@@ -164,7 +164,7 @@ bench: $(INSTALLED)  ## This adapter compared with other programs; writes docs/b
 	$(BIN)/python -m benchmarks $(ONLY)
 
 # To grow is a decision: it raises these numbers.
-PYTHON_LINES := 30694
+PYTHON_LINES := 30699
 SQL_LINES := 1198
 MODULE_LINES := 400
 

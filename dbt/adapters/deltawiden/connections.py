@@ -326,8 +326,12 @@ def _warn_of_missing(
 
 def _shown(cursor: Any, key: str) -> str:
     """Return the value of a setting that may not be set: Spark then shows its default."""
-    cursor.execute(f"set {quote(key)}")
-    return str(cursor.fetchall()[0][1])
+    try:
+        cursor.execute(f"set {quote(key)}")
+        return str(cursor.fetchall()[0][1])
+    except Exception as error:  # A gateway can refuse to show it.
+        logger.debug(f"{key} is not shown: {error}")
+        return ""
 
 
 def _describe_jobs(connection: Connection, name: str | None) -> None:

@@ -211,7 +211,8 @@ class ListingAdapter(SparkAdapter):
         """Return whether a model's valid query reads its table or view, perhaps through views."""
         if relation.is_named_in(query):
             return True
-        plan, is_python = self._backend.analyse(query).text, model["language"] == "python"
+        plan = self._backend.analyse(query).text
+        is_python = model.get("language") == "python"  # A seed that is cloned has none.
         # Spark does not show what an RDD reads.
         is_unknown = is_python and "dbt.this" in model["raw_code"] and _RDD.search(plan)
         path, catalog = relation_path(relation), self._backend.current_catalog
