@@ -97,7 +97,8 @@ class TestModels:
         ]
         incremental = "{{ config(materialized='incremental') }} select 1 as id"
         models = {f"{name}.sql": incremental for name in numbered("model", len(BAD_MODELS))}
-        two = "{{ config(type_widening='no', buckets='x', tblproperties='y') }} select 1 as id"
+        wrong = "type_widening='no', buckets='x', tblproperties='y'"
+        two = f"{{{{ config(materialized='table', {wrong}) }}}} select 1 as id"
         merged = (
             "{{ config(materialized='incremental', incremental_strategy='merge',"
             " unique_key='id', KEY=['id', 'nmae']) }} select 1 as id, 2 as name"
