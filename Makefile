@@ -17,7 +17,8 @@ demo: $(INSTALLED)  ## Real flights in a table that is widened, and the same wit
 # second one's output is printed when both have ended. The lanes, test-slow and the demo have the usual
 # settings of Spark.
 TEST := $(BIN)/pytest -m 'not slow and not promise' --small-tables
-FIRST_TESTS := tests/conformance tests/unit tests/walk $(wildcard tests/functional/test_[a-k]*.py tests/functional/test_lo*.py)
+FIRST_TESTS := tests/conformance tests/unit tests/walk $(wildcard tests/functional/test_[a-k]*.py tests/functional/test_lo*.py \
+	tests/functional/test_[vw]*.py)
 SECOND_TESTS := tests/readers $(filter-out $(FIRST_TESTS),$(wildcard tests/functional/test_*.py))
 SECOND_LOG := .pytest_second.log
 
