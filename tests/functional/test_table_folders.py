@@ -316,12 +316,14 @@ class TestTwoNodesOfOneFolder(Folders):
         assert "model.test.b" in run.message("a")
         assert list(root.iterdir()) == []
 
-    def test_a_macro_of_the_project_gives_each_its_own(self, project, own_clause, root):
+    def test_a_macro_of_the_project_gives_each_its_own(self, project, own_clause, root, spark):
         own_clause()
         for _ in range(2):
             run = dbt("run")
             assert {run.status(name) for name in ("a", "b", "inside")} == {"success"}, run.output
         assert (root / f"{project.test_schema}_a" / "twin" / "_delta_log").is_dir()
+        # Without the macro, it is in another folder.
+        spark.sql(f"drop table {project.test_schema}.inside")
 
     def test_with_the_full_name_each_has_its_own(self, project, root, table):
         run = dbt("run", full=True)
