@@ -11,7 +11,7 @@ from dbt.adapters.spark.relation import SparkRelation
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.delta.relations import relation_path
 from dbt.adapters.deltawiden.sql.identifiers import quote, quote_once
-from dbt.adapters.deltawiden.sql.queries import name_pattern, without_texts
+from dbt.adapters.deltawiden.sql.queries import mentions, without_texts
 from dbt.adapters.deltawiden.sql.statements import set_properties
 
 _KIND = re.compile(r"^Type: (\w+)(?:\nProvider: (\w+))?$", re.MULTILINE)
@@ -81,7 +81,7 @@ class DeltaWidenRelation(SparkRelation):
 
     def is_named_in(self, query: str) -> bool:
         """Return whether a query has the name outside of its texts and comments."""
-        return bool(name_pattern(relation_path(self)).search(without_texts(query)))
+        return mentions(without_texts(query), relation_path(self))
 
     def quoted(self, identifier: str) -> str:
         """Quote a part of the name, as the ``quoting`` of a project requests it."""

@@ -147,8 +147,8 @@ def problems(config: Mapping[str, Any]) -> list[str]:
             is ignored.
     """
     # Views of a folder can have the configuration of its tables.
-    without_table = config.get("materialized") in STORE_NO_VALUES
-    without_table = without_table and not config.get("store_failures")
+    stores_none = config.get("materialized") in STORE_NO_VALUES
+    without_table = stores_none and not config.get("store_failures")
     return [
         problem(key, given, accepted)
         for key, (is_accepted, accepted) in CHECKS.items()

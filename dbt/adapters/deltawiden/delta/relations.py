@@ -8,11 +8,11 @@ from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.sql.identifiers import (
-    SESSION_CATALOG,
     Path,
     folded,
     name_sql,
     read_name,
+    without_session_catalog,
 )
 
 UNKNOWN_FORMAT = "not Delta"
@@ -65,8 +65,7 @@ def provider(relation: SparkRelation) -> str:
 
 def in_session_catalog(path: Path) -> Path:
     """Return a relation's name in lower case, without the catalog if that is the session's."""
-    name = folded(path)
-    return name[1:] if len(name) > 2 and name[0] == SESSION_CATALOG else name
+    return folded(without_session_catalog(path))
 
 
 def one_name(relations: Mapping[str, BaseRelation]) -> dict[str, str]:

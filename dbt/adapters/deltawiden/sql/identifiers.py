@@ -128,3 +128,9 @@ def columns_listed(given: str | Sequence[str]) -> Sequence[str]:
     if isinstance(given, str):
         return _COLUMN.findall(given) if _COLUMNS.fullmatch(given) else [given]
     return given
+
+
+def without_session_catalog(name: Path) -> Path:
+    """Return a name without Spark's built-in catalog, if it starts with that."""
+    is_named = len(name) > 2 and name[0].lower() == SESSION_CATALOG
+    return name[1:] if is_named else name

@@ -30,8 +30,9 @@ from dbt.adapters.deltawiden.sql.identifiers import (
     parse_path,
     path_sql,
     read_name,
+    without_session_catalog,
 )
-from dbt.adapters.deltawiden.sql.queries import name_pattern
+from dbt.adapters.deltawiden.sql.queries import mentions
 from dbt.adapters.deltawiden.views.stale_views import (
     LossyCast,
     View,
@@ -41,7 +42,6 @@ from dbt.adapters.deltawiden.views.stale_views import (
     stale_views,
     view_schema,
     views_in,
-    without_session_catalog,
 )
 
 logger = AdapterLogger("DeltaWiden")
@@ -101,7 +101,7 @@ class ListedView:
             # The pattern of a name without the built-in catalog also finds it with that.
             names = [] if path[0] == SESSION_CATALOG else names
             names += [path[1:], *([path[-1:]] if path[:-1] == namespace else [])]
-        return [name for name in names if name_pattern(name).search(self.query)]
+        return [name for name in names if mentions(self.query, name)]
 
 
 class ViewFinder:

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from pyspark.sql.types import DataType, NullType, StructField, StructType
 
 from dbt.adapters.deltawiden.sql.identifiers import (
-    SESSION_CATALOG,
     Path,
     folded,
     parse_path,
     path_sql,
     path_text,
+    without_session_catalog,
 )
 from dbt.adapters.deltawiden.sql.side_by_side import by_position, side_by_side
 from dbt.adapters.deltawiden.sql.types import type_text
@@ -90,12 +90,6 @@ class PlannedView:
     line: int
     name: Path
     outer: tuple[Path, ...] = ()
-
-
-def without_session_catalog(name: Path) -> Path:
-    """Return a name without Spark's built-in catalog, if it starts with that."""
-    is_named = len(name) > 2 and name[0].lower() == SESSION_CATALOG
-    return name[1:] if is_named else name
 
 
 def views_in(plan: str) -> list[PlannedView]:

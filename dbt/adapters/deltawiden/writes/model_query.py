@@ -11,7 +11,7 @@ from dbt_common.clients.agate_helper import empty_table
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from dbt.adapters.deltawiden.sql.identifiers import read_name
-from dbt.adapters.deltawiden.sql.queries import name_pattern, reads_only, without_texts
+from dbt.adapters.deltawiden.sql.queries import mentions, reads_only, without_texts
 from dbt.adapters.deltawiden.widening.matched_rows import NotCompared
 
 FullQuery = Callable[[], str]
@@ -152,7 +152,7 @@ def _compile(
     node, compiler = manifest.nodes[unique_id], OutsideOfItsRun(references.config)
     query = str(compiler.compile_node(node, manifest, write=False).compiled_code)
     own = node.relation_name
-    if is_full and own and name_pattern(read_name(own)).search(without_texts(query)):
+    if is_full and own and mentions(without_texts(query), read_name(own)):
         raise NotCompared(f"its full query reads the model's own table {own}")
     return query
 

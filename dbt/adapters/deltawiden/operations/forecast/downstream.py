@@ -58,8 +58,7 @@ from dbt.adapters.deltawiden.operations.forecast.would_be_types import WouldBeTy
 from dbt.adapters.deltawiden.operations.result import OperationResult, with_progress
 from dbt.adapters.deltawiden.operations.selection import Node, full_name
 from dbt.adapters.deltawiden.spark.errors import NOT_BUILT, condition
-from dbt.adapters.deltawiden.sql.identifiers import Path, folded
-from dbt.adapters.deltawiden.views.stale_views import without_session_catalog
+from dbt.adapters.deltawiden.sql.identifiers import Path, folded, without_session_catalog
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.writes.evolution import Schemas
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused

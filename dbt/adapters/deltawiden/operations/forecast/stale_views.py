@@ -10,10 +10,16 @@ from pyspark.sql.types import StructType
 from dbt.adapters.deltawiden.delta.backends.explain import in_namespace
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.operations.forecast.effects import Effect, Kind, Outcome, first_line
-from dbt.adapters.deltawiden.sql.identifiers import Path, folded, path_sql, path_text
+from dbt.adapters.deltawiden.sql.identifiers import (
+    Path,
+    folded,
+    path_sql,
+    path_text,
+    without_session_catalog,
+)
 from dbt.adapters.deltawiden.sql.queries import analyse_with_types
 from dbt.adapters.deltawiden.views.finder import ListedView, ViewFinder
-from dbt.adapters.deltawiden.views.stale_views import View, update_commands, without_session_catalog
+from dbt.adapters.deltawiden.views.stale_views import View, update_commands
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Find what differs in the configuration of nodes, and in macros: no table is read."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from dbt.adapters.deltawiden.config.project_macros import (
@@ -78,6 +78,7 @@ def find_databases(
     Args:
         setting: returns the value of a setting of the session.
     """
+    setting = cache(setting)  # Many nodes have the same database.
     for node in nodes if not files.config.credentials.database else ():
         name = node.get("database")
         if name in (SESSION_CATALOG, node["schema"], None, ""):

@@ -107,14 +107,14 @@
   {%- set is_moved = config.get('partition_by') and config.get('file_format') not in ['delta', 'iceberg', 'hudi'] -%}
   {%- set listed = '(' ~ columns | map('first') | join(', ') ~ ') ' if is_moved else '' -%}
 
+  {#- The table is new, and its folder can have the files of an earlier one. Delta and Iceberg have replaced it. -#}
+  {%- set is_in_files = location_clause() | trim and config.get('file_format') not in ['delta', 'iceberg'] -%}
   {%- set statements = [] -%}
   {%- for chunk in adapter.seeds().values(agate_table) | batch(get_batch_size()) -%}
     {%- set bindings = [] -%}
     {%- for row in chunk -%}
       {%- do bindings.extend(row) -%}
     {%- endfor -%}
-    {#- The table is new, and its folder can have the files of an earlier one. Delta and Iceberg have replaced it. -#}
-    {%- set is_in_files = location_clause() | trim and config.get('file_format') not in ['delta', 'iceberg'] -%}
     {%- set verb = 'insert overwrite ' if loop.first and is_in_files else 'insert into ' -%}
     {%- set rows = 'values ' ~ ([row_sql] * (chunk | length)) | join(', ') -%}
     {%- set before, after = verb ~ this.render() ~ ' ' ~ listed, '' -%}
