@@ -45,11 +45,19 @@ def versions(table: Path) -> int:
     return len([*(table / "_delta_log").glob("*.json")])
 
 
+def untracked(folder: Path) -> list[str]:
+    subprocess.run(["git", "init", "--quiet"], cwd=folder, check=True)
+    status = ["git", "status", "--porcelain", "-z"]
+    shown = subprocess.run(status, cwd=folder, capture_output=True, text=True, check=True).stdout
+    return [line[3:] for line in shown.split("\0") if line]
+
+
 def test_its_tables_are_in_it_and_found_again(project: Path, tmp_path: Path):
     dbt(project, "build")
     warehouse = project / "spark-warehouse" / "x.db"
     assert (versions(warehouse / "managed"), versions(project / "data" / "external")) == (1, 1)
     assert os.listdir(tmp_path) == [ODD]
+    assert {*untracked(project)}.isdisjoint({"spark-warehouse/", "metastore_db/"})
     # From another working folder.
     set_profile(project, spark_dir=".")
     (tmp_path / "elsewhere").mkdir()

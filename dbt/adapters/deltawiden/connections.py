@@ -34,6 +34,8 @@ from dbt.adapters.deltawiden.spark.session_connection import SessionConnection
 from dbt.adapters.deltawiden.spark.settings import TIME_ZONE
 from dbt.adapters.deltawiden.spark.storage_folder import (
     WAREHOUSE,
+    hide_from_git,
+    new_folders,
     warn_of_a_second_driver,
     warn_of_other_folders,
 )
@@ -83,6 +85,8 @@ _CHANGES_SESSION = re.compile(
 # By the name of a node's connection. Each batch of a node opens one, and dbt runs the hooks before
 # the first batch only.
 _copies: dict[str | None, SparkSession] = {}
+# Those that Spark makes in this command.
+_new_folders: set[str] = set()
 
 
 def _repeat(sql: str) -> None:
@@ -243,6 +247,8 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
         _repeated.clear()
         _copies.clear()
         _checked.clear()
+        hide_from_git(_new_folders)
+        _new_folders.clear()
         release_functions()
         release_session()
         release_kept()
@@ -358,6 +364,7 @@ def _open_session(credentials: DeltaWidenCredentials) -> SessionConnection:
     if credentials.method == ConnectionMethod.SESSION:
         given = credentials.given_settings
         warn_of_other_folders(given, os.environ, project_dir())
+        _new_folders.update(new_folders(given, project_dir()))
         opened = _open_driver(credentials)
         _warn_of_a_second_driver(opened, opened.session.conf.get(WAREHOUSE))
         return opened

@@ -78,3 +78,23 @@ def test_a_metastore_in_the_projects_folder_is_named(odd: Path, tmp_path: Path, 
     (tmp_path / "metastore_db").mkdir()
     storage_folder.warn_of_other_folders({}, {}, str(tmp_path))
     assert "set `spark_dir: .` in the profile" in warned[0]
+
+
+def test_new_folders_inside_a_project_are_hidden_from_git(odd: Path):
+    (odd / "metastore_db").mkdir()
+    folders = storage_folder.new_folders({}, str(odd))
+    assert folders == {f"{odd}/spark-warehouse"}
+    (odd / "spark-warehouse").mkdir()
+    storage_folder.hide_from_git({*folders, "not made"})
+    assert (odd / "spark-warehouse" / ".gitignore").read_text().endswith("\n*\n")
+    assert not (odd / "metastore_db" / ".gitignore").exists()
+
+
+def test_only_folders_inside_a_project_are_hidden_from_git(odd: Path):
+    given = settings_of_folder("data", str(odd), {})
+    data = odd / "data"
+    assert storage_folder.new_folders(given, str(odd)) == {
+        f"{data}/spark-warehouse",
+        f"{data}/metastore_db",
+    }
+    assert storage_folder.new_folders(given, f"{odd}/shop") == set()

@@ -4,10 +4,11 @@ Spark's own default for the warehouse is the working folder, as a URI. It then r
 path, so that tables are not in `a b`, but in a folder beside it that is named `a%20b`.
 """
 
+import contextlib
 import os
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from urllib.parse import quote
 
@@ -116,6 +117,32 @@ def _other_metastore_text(project: str) -> str:
         "folder, or set `spark_dir: .` in the profile: tables and metastore are then always in "
         "the project's folder"
     )
+
+
+def new_folders(given: Mapping[str, str], project: str) -> set[str]:
+    """Return the folders of tables and metastore inside a project that do not exist yet.
+
+    Args:
+        given: the settings of Spark that the user or the profile's ``spark_dir`` has set.
+    """
+    url = given.get(_URL, _DEFAULT_URL).removeprefix("jdbc:derby:;databaseName=")
+    names = (given.get(WAREHOUSE, _TABLES), url.split(";")[0])
+    inside = os.path.join(os.path.realpath(project), "")
+    folders = (os.path.realpath(name) for name in names)
+    return {each for each in folders if each.startswith(inside) and not os.path.exists(each)}
+
+
+def hide_from_git(folders: Iterable[str]) -> None:
+    """Write a ``.gitignore`` for everything into each of the folders that exists now.
+
+    Spark takes no file for data whose name begins with a dot.
+    """
+    for folder in filter(os.path.isdir, folders):
+        # A run does not need it.
+        with contextlib.suppress(OSError), Path(folder, ".gitignore").open("x") as file:
+            file.write(
+                "# Made by dbt-deltawiden: tables and metastore are no part of a project.\n*\n"
+            )
 
 
 _S3 = re.compile(r"(s3[an]?)://", re.IGNORECASE)
