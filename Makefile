@@ -155,6 +155,11 @@ docs-page: demo  ## A screenshot of a table's page in dbt docs: docs/catalog.png
 docs: $(MATRIX)/docs/.installed  ## The documentation as a site, in site/; a dead link or a page outside of the navigation is an error
 	NO_MKDOCS_2_WARNING=1 $(MATRIX)/docs/bin/mkdocs build --quiet --config-file website/mkdocs.yml
 
+BROWSER = $(firstword $(shell command -v chromium chromium-browser google-chrome))
+.PHONY: docs-widths
+docs-widths: docs  ## Check that no page of the site is wider than a phone or a desktop; needs Chromium
+	$(PYTHON) website/widths.py $(BROWSER)
+
 $(MATRIX)/docs/.installed: requirements/docs.txt
 	$(PYTHON) -m venv --clear $(MATRIX)/docs
 	$(MATRIX)/docs/bin/pip install --quiet --requirement requirements/docs.txt
