@@ -9,6 +9,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.deltawiden.config.clustering import bucket_problems, read_clustering
 from dbt.adapters.deltawiden.config.declared_columns import (
     DEFAULTS_PROPERTY,
+    Declaration,
     declaration_problems,
     is_contract_enforced,
     metadata,
@@ -72,28 +73,35 @@ class NewTables:
             DbtDatabaseError: the query is not valid. Without its schema, nothing can be checked.
         """
         self._views.check(context, query)
-        self._check_clustering(query, context["config"])
-        self._check_declarations(context["model"], context["config"])
+        config = context["config"]
+        clustering = self._clustering(query, config)
+        declarations = self._declarations(context["model"], config)
+        for key, value in (clustering | _properties(declarations, config)).items():
+            config.model.config[key] = value
+        self._declared[config.model.unique_id] = metadata(declarations)
         spec = spec_of_run(context)
         query = self._with_batch_checked(query, context, spec)
         query = checked_format_query(self._backend, query, spec)
         query = self._with_partitions_checked(query, table, spec)
         return self._with_chars_checked(query, table, spec)
 
-    def _check_clustering(self, query: str, config: Any) -> None:
+    def _clustering(self, query: str, config: Any) -> dict[str, list[str]]:
+        """Return ``liquid_clustered_by`` in the case of the query, and refuse other names.
+
+        CREATE TABLE has to have the names in that case, which ALTER TABLE has not.
+        """
         name = config.model.unique_id
         buckets = bucket_problems(config)
         if buckets:
             raise invalid_configuration(name, buckets)
         wanted = read_clustering(config)
         if not wanted:
-            return
+            return {}
         paths, problems = find_columns(wanted, self._backend.schema_to_check(query))
         if problems:
             texts = (f"liquid_clustered_by: {path_text(path)}: {why}" for path, why in problems)
             raise invalid_configuration(name, texts)
-        # CREATE TABLE has to have the names in the case of the query, which ALTER TABLE has not.
-        config.model.config["liquid_clustered_by"] = [path_sql(path) for path in paths]
+        return {"liquid_clustered_by": [path_sql(path) for path in paths]}
 
     def declared_query(self, model: Mapping[str, Any], query: str) -> str:
         """Add what a contract declares of the columns of a new table to the query for its rows.
@@ -112,18 +120,16 @@ class NewTables:
         self._backend.create_view(view, query, declared)
         return f"select * from {quote(view)}"
 
-    def _check_declarations(self, model: Mapping[str, Any], config: Any) -> None:
+    def _declarations(self, model: Mapping[str, Any], config: Any) -> list[Declaration]:
+        """Read what an enforced contract declares, and refuse what the table can't have."""
         declarations = read_declarations(model.get("columns") or {})
         if not declarations or not is_contract_enforced(config):
-            return
+            return []
         file_format = str(config.get("file_format"))
         problems = declaration_problems(declarations, file_format, self._backend.has_session)
         if problems:
             raise invalid_configuration(config.model.unique_id, problems)
-        self._declared[config.model.unique_id] = metadata(declarations)
-        if any(declaration.key == CURRENT_DEFAULT for declaration in declarations):
-            properties = {DEFAULTS_PROPERTY: "supported", **(config.get("tblproperties") or {})}
-            config.model.config["tblproperties"] = properties
+        return declarations
 
     def _with_batch_checked(self, query: str, context: Mapping[str, Any], spec: ModelSpec) -> str:
         config, model = context["config"], context["model"]
@@ -192,3 +198,11 @@ class NewTables:
         """
         schema = self._backend.query_schema_without_statement(query)
         return feature_properties([schema]) if schema is not None else {}
+
+
+def _properties(declarations: list[Declaration], config: Any) -> dict[str, dict[str, Any]]:
+    """Return ``tblproperties`` with the one that default values need."""
+    if all(declaration.key != CURRENT_DEFAULT for declaration in declarations):
+        return {}
+    given = config.get("tblproperties") or {}
+    return {"tblproperties": {DEFAULTS_PROPERTY: "supported", **given}}

@@ -79,7 +79,7 @@ class SnapshotEvolution:
         schemas = Schemas(self._backend.query_schema(query), self._backend.table_schema(table))
         plan = self.plan_schemas(schemas, table, spec, columns, hard_deletes)
         self._record_time_type(config.model.unique_id, _written(plan), columns)
-        _spell_check_columns(config, plan.write.columns)
+        _use_table_spelling(config, plan.write.columns)
         return plan
 
     def plan_schemas(
@@ -183,8 +183,8 @@ class SnapshotEvolution:
             raise SchemaChangeRefused(report.shifted_times_text(spec.name, zoneless, with_zone))
 
 
-def _spell_check_columns(config: Any, columns: Iterable[WrittenColumn]) -> None:
-    """Spell the names of ``check_cols`` as the table does, because dbt does not ignore case."""
+def _use_table_spelling(config: Any, columns: Iterable[WrittenColumn]) -> None:
+    """Set the names of ``check_cols`` to the table's spelling: dbt does not ignore case."""
     configured = config.get("check_cols")
     if not configured or isinstance(configured, str):
         return  # It is "all".
