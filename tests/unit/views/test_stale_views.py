@@ -191,5 +191,5 @@ class Statements(SqlBackend):
 )
 def test_only_a_catalog_without_views_ends_the_list(error: str, listed: int):
     backend = Statements(error)
-    assert ViewFinder(backend).mentioning([("x", "t")]) == []
+    assert ViewFinder(backend).candidates([("x", "t")]) == []
     assert len([each for each in backend.statements if each.startswith("show views")]) == listed

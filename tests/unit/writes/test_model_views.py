@@ -31,7 +31,7 @@ def test_only_a_view_that_comes_after_the_table_is_made_again(monkeypatch: pytes
         "model.p.left_out": view_model("left_out", TABLE),
     }
     views = [View(("s", node["name"]), fails="UNRESOLVED_COLUMN") for node in nodes.values()]
-    finder: Any = SimpleNamespace(over=lambda *_, columns: views, can_follow=True)
+    finder: Any = SimpleNamespace(stale_over=lambda *_, columns: views, can_follow=True)
     logged: list[str] = []
     monkeypatch.setattr(model_views, "logger", SimpleNamespace(warning=logged.append))
     made = [TABLE, *(each for each in nodes if not each.endswith("left_out"))]

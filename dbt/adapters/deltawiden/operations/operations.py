@@ -195,7 +195,7 @@ class Operations:
         self.check_folder(str(node["unique_id"]))
 
     def _check_views(self, node: Node, query: str) -> None:
-        self.views.text(query, node["config"].get("on_lossy_write"), self.context["graph"])
+        self.views.check(query, node["config"].get("on_lossy_write"), self.context["graph"])
 
     def sync_contracts(self, models: Names, compiled: bool, write: bool) -> SyncResults:
         """Show, and write, the types in contracts that a widening has made stale."""

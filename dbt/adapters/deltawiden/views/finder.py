@@ -116,7 +116,7 @@ class ViewFinder:
         """Whether this Spark supports views that follow the types of their query."""
         return self._backend.spark_version() >= (4,)
 
-    def read_by(self, query: str) -> list[View]:
+    def stale_in(self, query: str) -> list[View]:
         """Find the views in a SELECT, directly or inside other views, that change a table's values.
 
         Empty if the query can't be analysed: the statement that runs it will say why.
@@ -130,7 +130,7 @@ class ViewFinder:
             return []
         return _stale(plan)
 
-    def over(self, *tables: Path, columns: bool = False) -> list[View]:
+    def stale_over(self, *tables: Path, columns: bool = False) -> list[View]:
         """Find the views over tables that were widened, and over other views, to update.
 
         Args:
@@ -139,14 +139,14 @@ class ViewFinder:
             columns: whether the tables have other columns or fields, so that views can fail.
         """
         found: dict[Path, View] = {}
-        for view in self.mentioning(tables):
+        for view in self.candidates(tables):
             if columns or not view.follows:
                 over = (*tables, *found) if columns else ()
-                stale = self._stale_over(view, tables, over)
+                stale = self._stale_in_view(view, tables, over)
                 found.update({each.shown: each for each in stale})
         return list(found.values())
 
-    def mentioning(self, tables: Iterable[Path]) -> list[ListedView]:
+    def candidates(self, tables: Iterable[Path]) -> list[ListedView]:
         """Find the views that may read tables, by their names, each after those that it reads."""
         found: dict[Path, ListedView] = {}
         listed: dict[Path, list[ListedView]] = {}
@@ -167,7 +167,7 @@ class ViewFinder:
         )
         return lossy_casts(query, types.view, types.query_columns)
 
-    def _stale_over(
+    def _stale_in_view(
         self, view: ListedView, tables: Iterable[Path], over: Iterable[Path]
     ) -> list[View]:
         try:

@@ -138,7 +138,7 @@ class IncrementalWrites:
         spec = spec_of_run(context)
 
         def write_once(attempts: Attempts) -> None:
-            self._views.check(context, query)
+            self._views.check_model(context, query)
             # Before the staging view: it compares with the table as it is when the view is made.
             config = context["config"]
             plan = self._snapshots.plan(query, target, spec, config, columns, hard_deletes)
@@ -224,9 +224,9 @@ class IncrementalWrites:
             checked_format_query, self._backend, spec=spec, table=existing, schema=table_schema
         )
         source, query = context["_deltawiden_create_source_view"](checked_query)
-        self._views.check(context, query)
+        self._views.check_model(context, query)
         schemas = Schemas(self._backend.schema(source), table_schema())
-        full_query = partial(full_query_of_run, context, self._views.check)
+        full_query = partial(full_query_of_run, context, self._views.check_model)
         plan = self._evolution.plan_incremental(schemas, existing, spec, query, full_query)
         attempts.record_plan(plan)
         write = ModelWrite(
@@ -269,7 +269,7 @@ class IncrementalWrites:
         if renamed is schema or not mentions(query, path):
             return None
         analysed, produced = analyse_with_types(query, {path: renamed}, self._backend.query_schema)
-        self._views.check(context, analysed)
+        self._views.check_model(context, analysed)
         plan = self._evolution.plan_incremental(Schemas(produced, schema), table, spec, query)
         # The contract, for example, is checked before the other steps.
         plan = plan.renames_alone

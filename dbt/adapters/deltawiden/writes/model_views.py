@@ -30,7 +30,7 @@ class ModelViews:
         self._finder = finder
         self._logged: set[tuple[str, Path, View]] = set()
 
-    def check(self, context: Mapping[str, Any], query: str) -> None:
+    def check_model(self, context: Mapping[str, Any], query: str) -> None:
         """Refuse a model, or warn, if a view that it reads changes values. Nothing is written yet.
 
         Under ``on_lossy_write: warn`` it is a warning, and under ``ignore`` nothing is checked.
@@ -38,7 +38,7 @@ class ModelViews:
         Raises:
             SchemaChangeRefused: the values would be changed.
         """
-        text = self.text(query, context["config"].get("on_lossy_write"), context["graph"])
+        text = self.check(query, context["config"].get("on_lossy_write"), context["graph"])
         if text:
             context["exceptions"]["warn"](text)
 
@@ -48,17 +48,26 @@ class ModelViews:
         The data frame that the model returns is checked as well, and a warning is given for it.
         """
         if stops_at_loss(config):
-            self.text(query, OnLossyWrite.ERROR.value, {})
+            self.check(query)
 
     def changing(self, query: str) -> str:
         """Return the names of the views that a query reads through and that change values."""
-        return ", ".join(path_text(view.shown) for view in self._finder.read_by(query))
+        return ", ".join(path_text(view.shown) for view in self._finder.stale_in(query))
 
-    def text(self, query: str, on_lossy_write: str | None, graph: Mapping[str, Any]) -> str:
-        """Return what to warn of if a query reads views that change values, or refuse it."""
+    def check(
+        self, query: str, on_lossy_write: str | None = None, graph: Mapping[str, Any] = {}
+    ) -> str:
+        """Refuse a query that reads views which change values. Under ``warn``, return the warning.
+
+        Args:
+            graph: dbt's, which has the models to name.
+
+        Raises:
+            SchemaChangeRefused: the values would be changed.
+        """
         if on_lossy_write == OnLossyWrite.IGNORE.value:
             return ""
-        views = self._finder.read_by(query)
+        views = self._finder.stale_in(query)
         if not views:
             return ""
         accepts_loss = on_lossy_write == OnLossyWrite.WARN.value
@@ -86,7 +95,7 @@ class ModelViews:
             tables: the names of the tables, as for a statement.
             columns: whether the tables have other columns or fields, so that views can fail.
             made: the unique ids of what this run makes again. A view that comes after the node with
-                the unique id ``changed_by`` fails no more then.
+                the unique id ``changed_by`` no longer fails then.
         """
         nodes = graph.get("nodes", {})
         models = view_models(nodes.values())
@@ -94,7 +103,7 @@ class ModelViews:
         made_again = view_models(nodes[each] for each in after.intersection(made))
         for table in map(parse_path, tables):
             try:
-                found = self._finder.over(table, columns=columns)
+                found = self._finder.stale_over(table, columns=columns)
             except DbtRuntimeError as error:
                 logger.warning(f"The views over {path_text(table)} can't be listed: {error.msg}")
                 continue

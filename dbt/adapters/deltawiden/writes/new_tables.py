@@ -72,7 +72,7 @@ class NewTables:
                 would replace all rows of the table.
             DbtDatabaseError: the query is not valid. Without its schema, nothing can be checked.
         """
-        self._views.check(context, query)
+        self._views.check_model(context, query)
         config = context["config"]
         clustering = self._clustering(query, config)
         declarations = self._declarations(context["model"], config)

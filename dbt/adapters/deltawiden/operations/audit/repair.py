@@ -123,7 +123,7 @@ class Repairer:
         try:
             rows = self.reader.read(node)
             _require_table(rows)
-            self.views.check_python(rows.query, {})
+            self.views.check(rows.query)
             log_progress(f"{self.operation}: reading {rows.name}")
             with rows.dropped_at_end():
                 return self._repair_rows(rows)

@@ -76,7 +76,7 @@ class StaleForecast:
         """Yield an effect for each view to update, also for those that are not dbt's."""
         for table in tables:
             self._set(table.path, table.name, table.schema)
-        for view in self._finder.mentioning([table.path for table in tables]):
+        for view in self._finder.candidates([table.path for table in tables]):
             yield from self._effects_on(view)
 
     def _effects_on(self, view: ListedView) -> Iterator[Effect]:

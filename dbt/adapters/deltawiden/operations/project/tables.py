@@ -148,7 +148,7 @@ class TableChecks:
         finder = self.reader.finder
         models = view_models(self.selection.nodes())
         nodes = {path: node for node in self.selection.nodes() for path in view_models([node])}
-        for view in finder.over(*tables) if tables else ():
+        for view in finder.stale_over(*tables) if tables else ():
             node = nodes.get(folded(view.shown))
             place = self.files.of_node(node) if node else NOWHERE
             casts = [cast.text for cast in view.casts] or ["it has the types from before"]
