@@ -38,8 +38,8 @@ from dbt.adapters.deltawiden.operations.forecast.check_type_widening import chec
 from dbt.adapters.deltawiden.operations.forecast.compiled_query import compiled_query, node_query
 from dbt.adapters.deltawiden.operations.forecast.downstream import Forecast
 from dbt.adapters.deltawiden.operations.forecast.node_graph import NodeGraph
+from dbt.adapters.deltawiden.operations.forecast.node_planner import NodePlanner, TakenOver
 from dbt.adapters.deltawiden.operations.forecast.plan import plan
-from dbt.adapters.deltawiden.operations.forecast.reader import Reader, TakenOver
 from dbt.adapters.deltawiden.operations.forecast.results import PlanResults
 from dbt.adapters.deltawiden.operations.forecast.would_be_types import WouldBeTypes
 from dbt.adapters.deltawiden.operations.maintenance.analyze import analyze_table
@@ -151,15 +151,15 @@ class Operations:
     def check_type_widening(self, against: str | None, models: Names) -> PlanResults:
         """Compare what models build in one schema with their tables in another."""
         selection = self._selection("check_type_widening")
-        reader = self._reader(selection, False)
-        reader = replace(reader, writer=self._writer, check_views=self._check_views)
+        planner = self._planner(selection, False)
+        planner = replace(planner, writer=self._writer, check_views=self._check_views)
         exists = self.adapter.check_schema_exists
-        return check_type_widening(reader, selection, exists, against, models)
+        return check_type_widening(planner, selection, exists, against, models)
 
     def plan(self, models: Names, compiled: bool, apply: bool) -> PlanResults:
         """Show what the next run will do to the tables of the target, or do what comes first."""
         selection = self._selection("plan")
-        results = plan(self._run_reader(selection, compiled), selection, models, apply)
+        results = plan(self._run_planner(selection, compiled), selection, models, apply)
         if apply:
             self.views.log_stale(results.widened, self.context["graph"])
             others = results.with_other_columns
@@ -169,12 +169,12 @@ class Operations:
     def check_project(self, compiled: bool) -> ProjectResults:
         """Find what differs from dbt-spark in this project."""
         selection = self._selection("check_project")
-        reader = self._run_reader(selection, compiled)
-        return check_project(self.context, self.manifest, self.check_folder, reader, selection)
+        planner = self._run_planner(selection, compiled)
+        return check_project(self.context, self.manifest, self.check_folder, planner, selection)
 
-    def _run_reader(self, selection: Selection, compiled: bool) -> Reader:
+    def _run_planner(self, selection: Selection, compiled: bool) -> NodePlanner:
         return replace(
-            self._reader(selection, compiled),
+            self._planner(selection, compiled),
             writer=self._writer,
             taken_over=lambda node: self.taken_over(str(node["unique_id"])),
             check=self._check_node,
@@ -207,7 +207,7 @@ class Operations:
         nodes = sorted(own_package(nodes, config.project_name), key=full_name)
         forecast = Forecast(
             NodeGraph(selection.graph),
-            self._reader(selection, compiled),
+            self._planner(selection, compiled),
             WouldBeTypes(self.backend),
             visits_all=True,
             stops_at_contracts=False,
@@ -217,8 +217,8 @@ class Operations:
             selection.operation, forecast, nodes, Path(config.project_root), write
         )
 
-    def _reader(self, selection: Selection, compiled: bool) -> Reader:
-        return Reader(
+    def _planner(self, selection: Selection, compiled: bool) -> NodePlanner:
+        return NodePlanner(
             self.backend,
             self.evolution,
             self.services.snapshots,

@@ -8,7 +8,7 @@ from dbt.adapters.deltawiden.config.policy import read_rewrite_limit
 from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.operations.forecast.downstream import READS, Forecast
 from dbt.adapters.deltawiden.operations.forecast.model import TableChange, without_changes
-from dbt.adapters.deltawiden.operations.forecast.reader import Reader
+from dbt.adapters.deltawiden.operations.forecast.node_planner import NodePlanner
 from dbt.adapters.deltawiden.operations.result import OperationResult, attempt
 from dbt.adapters.deltawiden.spark.errors import NOT_BUILT, condition
 from dbt.adapters.deltawiden.widening.report import misread_text
@@ -33,7 +33,7 @@ def apply_changes(forecast: Forecast, chosen: Collection[str]) -> None:
             forecast.results[unique_id] = _shown(planned, (), why)
         elif not result.error:
             change = forecast.changes[unique_id]
-            work = partial(_apply, forecast.reader, unique_id, change, result)
+            work = partial(_apply, forecast.planner, unique_id, change, result)
             done = attempt(result.table, work)
             forecast.results[unique_id] = replace(result, error=done.error) if done.error else done
 
@@ -44,7 +44,7 @@ def _why_not(
     """Return why nothing is done for a node; empty if its plan is applied, or is an error."""
     inputs = forecast.graph.inputs(forecast.graph.node(unique_id))
     nodes = map(forecast.graph.node, inputs)
-    missing = [str(node["name"]) for node in nodes if forecast.reader.relation(node) is None]
+    missing = [str(node["name"]) for node in nodes if forecast.planner.relation(node) is None]
     if result.error and not (missing and condition(result.error) == NOT_BUILT):
         return ""
     if unique_id not in chosen:
@@ -61,14 +61,14 @@ def _why_not(
 
 
 def _apply(
-    reader: Reader, unique_id: str, change: TableChange, result: OperationResult
+    planner: NodePlanner, unique_id: str, change: TableChange, result: OperationResult
 ) -> OperationResult:
-    backend, table = reader.backend, change.table
+    backend, table = planner.backend, change.table
 
     def apply_once(attempts: Attempts) -> None:
         plan = change.decide(backend.table_schema(table))
         attempts.record_plan(plan)
-        reader.evolution.change_table(plan, table, unique_id)
+        planner.evolution.change_table(plan, table, unique_id)
 
     attempts = retry_with_new_plan(apply_once)
     plan = attempts.plan

@@ -21,7 +21,7 @@ from dbt.adapters.deltawiden.operations.forecast.node_graph import (
     materialization,
     node_path,
 )
-from dbt.adapters.deltawiden.operations.forecast.reader import CHECKED, Reader
+from dbt.adapters.deltawiden.operations.forecast.node_planner import CHECKED, NodePlanner
 from dbt.adapters.deltawiden.operations.forecast.results import PlanResults
 from dbt.adapters.deltawiden.operations.forecast.would_be_types import WouldBeTypes
 from dbt.adapters.deltawiden.operations.result import OperationResult
@@ -31,7 +31,7 @@ from dbt.adapters.deltawiden.sql.queries import mentions
 
 
 def check_type_widening(
-    reader: Reader,
+    planner: NodePlanner,
     selection: Selection,
     schema_exists: Callable[[str | None, str], bool],
     against: str | None,
@@ -60,15 +60,13 @@ def check_type_widening(
             missing = ", ".join(".".join(filter(None, schema)) for schema in schemas)
             raise selection.error(f"there is nothing to compare with: no schema {missing}")
     deployment = _Deployment(selection, against)
-    deployed = replace(reader, relation=deployment.relation)
+    deployed = replace(planner, relation=deployment.relation)
     graph = NodeGraph(selection.graph)
 
-    def decide(node: Node, _: WouldBeTypes) -> Planned | None:
-        if materialization(node) == "snapshot":
-            return forecast.plan_reached(node)
+    def decide(node: Node) -> Planned:
         return _check(deployed, checked[str(node["unique_id"])])
 
-    types = WouldBeTypes(reader.backend, deployment.names(graph))
+    types = WouldBeTypes(planner.backend, deployment.names(graph))
     forecast = Forecast(graph, deployed, types, decide, frozenset(checked))
     forecast.run()
     named = {key: _with_table(forecast.results[key], checked[key]) for key in checked}
@@ -158,24 +156,24 @@ def _find(selection: Selection, node: Node, against: str) -> _Model:
     )
 
 
-def _check(reader: Reader, model: _Model) -> Planned:
+def _check(planner: NodePlanner, model: _Model) -> Planned:
     if model.built is None:
         raise DbtRuntimeError(
             "is not built in this target's schema: run it there first, for example with "
             f"dbt run --empty --select {model.name}"
         )
-    backend = reader.backend
-    query = reader.query(model.node, model.table)
+    backend = planner.backend
+    query = planner.query(model.node, model.table)
     if materialization(model.node) in CHECKED:
-        reader.check_views(model.node, query)
+        planner.check_views(model.node, query)
     if not isinstance(model.table, SparkRelation):
         return new_table_planned(model.name, backend.schema(model.built))
     if materialization(model.node) != "incremental":
-        schemas = backend.schema(model.built), reader.stored_schema(model.table)
+        schemas = backend.schema(model.built), planner.stored_schema(model.table)
         return made_again_planned(model.name, *schemas)
     reads_itself = mentions(query, relation_path(model.table))
     output = _output(backend, model.built, query if reads_itself else "")
-    return reader.plan_model(model.node, model.table, output, query)
+    return planner.plan_model(model.node, model.table, output, query)
 
 
 def _output(backend: SqlBackend, built: BaseRelation, query: str) -> StructType:

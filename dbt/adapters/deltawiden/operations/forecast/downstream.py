@@ -43,7 +43,7 @@ from dbt.adapters.deltawiden.operations.forecast.node_graph import (
     materialization,
     node_path,
 )
-from dbt.adapters.deltawiden.operations.forecast.reader import CHECKED, Reader
+from dbt.adapters.deltawiden.operations.forecast.node_planner import CHECKED, NodePlanner
 from dbt.adapters.deltawiden.operations.forecast.snapshot_output import (
     own_columns,
     require_named_columns,
@@ -87,7 +87,7 @@ _KINDS = {"view": Kind.VIEW, "snapshot": Kind.SNAPSHOT}
 _REFUSALS = (CompilationError, DbtConfigError, DbtDatabaseError)
 """The errors of a plan with which the run itself would stop."""
 
-Decide = Callable[[Node, WouldBeTypes], Planned | None]
+Decide = Callable[[Node], Planned]
 """Plans a model that was asked for, with the types that its inputs would have."""
 
 
@@ -104,7 +104,7 @@ class Forecast:
     """
 
     graph: NodeGraph
-    reader: Reader
+    planner: NodePlanner
     types: WouldBeTypes
     decide: Decide | None = None
     asked: frozenset[str] = frozenset()
@@ -140,7 +140,7 @@ class Forecast:
     def _visit(self, node: Node) -> None:
         unique_id = str(node["unique_id"])
         because = self._because(node, self._changed)
-        writer = self.reader.writer(node) if self.reader.relation(node) else ""
+        writer = self.planner.writer(node) if self.planner.relation(node) else ""
         decide = self.decide
         if decide is not None and unique_id in self.asked:
             self._plan(node, because, lambda: self._decided(node, writer, decide))
@@ -157,7 +157,8 @@ class Forecast:
     def _decided(self, node: Node, writer: str, decide: Decide) -> Planned | None:
         if writer:
             raise DbtRuntimeError(_OTHER_WRITER.format(writer))
-        return decide(node, self.types)
+        self.planner.check(node)
+        return self.plan_reached(node) if materialization(node) == "snapshot" else decide(node)
 
     def _visit_reached(self, node: Node, because: tuple[str, ...]) -> None:
         is_kept = not node["config"].get("full_refresh") or materialization(node) == "snapshot"
@@ -167,8 +168,8 @@ class Forecast:
         analysed = self._analysed(node, because)
         if analysed is None or self._breaks_contract(node, analysed[1], because):
             return
-        relation = self.reader.relation(node)
-        stored = self.reader.stored_schema(relation) if relation else None
+        relation = self.planner.relation(node)
+        stored = self.planner.stored_schema(relation) if relation else None
         if stored is None:
             self._set(node, analysed[1])
             return
@@ -180,11 +181,11 @@ class Forecast:
     def _analysed(self, node: Node, because: tuple[str, ...]) -> tuple[str, StructType] | None:
         is_asked = str(node["unique_id"]) in self.asked
         try:
-            analysed = self.reader.analyse(self.graph, node, self.types)
+            analysed = self.planner.analyse(self.graph, node, self.types)
         except DbtRuntimeError as error:
             if is_asked:
                 raise
-            is_built = self.visits_all or self.reader.relation(node) is not None
+            is_built = self.visits_all or self.planner.relation(node) is not None
             if not is_built and condition(error.msg) == NOT_BUILT:
                 # What else it reads is not built yet, either.
                 return None
@@ -220,12 +221,12 @@ class Forecast:
         names = [
             full_name(each)
             for each in nodes
-            if each["resource_type"] != "seed" and self.reader.relation(each) is None
+            if each["resource_type"] != "seed" and self.planner.relation(each) is None
         ]
         return _INPUT_NOT_KNOWN.format(", ".join(names)) if names else ""
 
     def _pass_over(self, node: Node, why: str) -> None:
-        if self.reader.relation(node):
+        if self.planner.relation(node):
             self._add(node, Outcome.UNKNOWN, (), (why,))
 
     def _plan(
@@ -265,9 +266,9 @@ class Forecast:
 
     def _with_take_over(self, found: Planned | None, node: Node) -> Planned | None:
         """Add the statements with which the run of a node takes over the table in its folder."""
-        if found is None or self.reader.relation(node):
+        if found is None or self.planner.relation(node):
             return found
-        taken_over = self.reader.taken_over(node)
+        taken_over = self.planner.taken_over(node)
         return with_take_over(found, *taken_over) if taken_over else found
 
     def plan_reached(self, node: Node) -> Planned | None:
@@ -281,25 +282,25 @@ class Forecast:
         if analysed is None or self._breaks_contract(node, analysed[1], because):
             return None
         query, output = analysed
-        table = self.reader.table(node)
+        table = self.planner.table(node)
         if not isinstance(table, SparkRelation):
             return new_table_planned(full_name(node), output)
         if materialization(node) == "incremental":
-            return self.reader.plan_model(node, table, output, query)
-        require_named_columns(node, query, self.reader.backend.query_schema)
-        spec = self.reader.spec(node)
+            return self.planner.plan_model(node, table, output, query)
+        require_named_columns(node, query, self.planner.backend.query_schema)
+        spec = self.planner.spec(node)
 
         def decide(schema: StructType) -> Plan:
-            written = snapshot_output(node, output, schema, self.reader.backend.query_schema)
+            written = snapshot_output(node, output, schema, self.planner.backend.query_schema)
             own = own_columns(node), BaseAdapter.get_hard_deletes_behavior(node["config"])
-            return self.reader.snapshots.plan_schemas(Schemas(written, schema), table, spec, *own)
+            return self.planner.snapshots.plan_schemas(Schemas(written, schema), table, spec, *own)
 
-        return planned(self.reader.backend, node, TableChange(table, decide), spec)
+        return planned(self.planner.backend, node, TableChange(table, decide), spec)
 
     def _breaks_contract(self, node: Node, output: StructType, because: tuple[str, ...]) -> bool:
         if not has_contract(node):
             return False
-        differences = contract_differences(self.reader.backend, node, output)
+        differences = contract_differences(self.planner.backend, node, output)
         if differences:
             self.contracts[str(node["unique_id"])] = differences
         if differences and self.stops_at_contracts:
@@ -316,7 +317,7 @@ class Forecast:
     def _find_stale_views(self) -> Mapping[Path, tuple[Effect, ...]]:
         tables, after = [], set[str]()
         for unique_id, schema in self._changed.items():
-            relation = self.reader.relation(self.graph.node(unique_id))
+            relation = self.planner.relation(self.graph.node(unique_id))
             if relation is not None and not relation.is_view:
                 after.add(unique_id)
                 tables.append(ChangedTable(_path(relation), self._name(unique_id), schema))
@@ -326,7 +327,7 @@ class Forecast:
             folded(_path(relation)): node
             for node in self.graph.in_order()
             if materialization(node) == "view"
-            and (relation := self.reader.relation(node)) is not None
+            and (relation := self.planner.relation(node)) is not None
         }
         ids = {path: str(node["unique_id"]) for path, node in views.items()}
         for node in self.graph.in_order():
@@ -337,7 +338,7 @@ class Forecast:
         after -= self._stopped
         made = {path: self._changed.get(x) for path, x in ids.items() if x in after}
         models = {path: full_name(node) for path, node in views.items()}
-        stale = StaleForecast(self.reader.backend, self.reader.finder, models, made)
+        stale = StaleForecast(self.planner.backend, self.planner.finder, models, made)
         stops = {effect.name for effect in self.effects if effect.stops_the_run}
         found = [effect for effect in stale.effects(tables) if effect.name not in stops]
         names = {effect.name for effect in found}
@@ -376,7 +377,7 @@ class Forecast:
     def _set(self, node: Node, schema: StructType) -> None:
         unique_id = str(node["unique_id"])
         self._changed[unique_id] = schema
-        if self.reader.relation(node) is None:
+        if self.planner.relation(node) is None:
             self._new.add(unique_id)
         self.types.set(node_path(node), schema)
 

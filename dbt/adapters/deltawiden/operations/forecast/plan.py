@@ -1,5 +1,7 @@
 """``plan``: show what the next ``dbt run`` will do to the tables of the target."""
 
+from functools import partial
+
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 from pyspark.sql.types import StructType
@@ -17,14 +19,16 @@ from dbt.adapters.deltawiden.operations.forecast.model import (
     new_table_planned,
 )
 from dbt.adapters.deltawiden.operations.forecast.node_graph import NodeGraph, materialization
-from dbt.adapters.deltawiden.operations.forecast.reader import Reader
+from dbt.adapters.deltawiden.operations.forecast.node_planner import NodePlanner
 from dbt.adapters.deltawiden.operations.forecast.results import PlanResults
 from dbt.adapters.deltawiden.operations.forecast.would_be_types import WouldBeTypes
 from dbt.adapters.deltawiden.operations.selection import Names, Node, Selection, full_name
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
 
 
-def plan(reader: Reader, selection: Selection, models: Names, apply: bool = False) -> PlanResults:
+def plan(
+    planner: NodePlanner, selection: Selection, models: Names, apply: bool = False
+) -> PlanResults:
     """Show what the next run will do to the tables of incremental models.
 
     Args:
@@ -37,40 +41,35 @@ def plan(reader: Reader, selection: Selection, models: Names, apply: bool = Fals
     nodes = selection.nodes_to_plan(models)
     graph = NodeGraph(selection.graph)
 
-    def decide(node: Node, types: WouldBeTypes) -> Planned | None:
-        reader.check(node)
-        if materialization(node) == "snapshot":
-            return forecast.plan_reached(node)
-        return _plan_node(reader, graph, node, types)
-
     asked = [str(node["unique_id"]) for node in nodes]
-    types = WouldBeTypes(reader.backend)
-    forecast = Forecast(graph, reader, types, decide, frozenset(asked), models is None)
+    types = WouldBeTypes(planner.backend)
+    decide = partial(_plan_node, planner, graph, types)
+    forecast = Forecast(graph, planner, types, decide, frozenset(asked), models is None)
     forecast.run()
     if apply:
         apply_changes(forecast, frozenset(forecast.results if models is None else asked))
     return PlanResults.of(selection.operation, forecast, asked)
 
 
-def _plan_node(reader: Reader, graph: NodeGraph, node: Node, types: WouldBeTypes) -> Planned:
-    name, table, found = full_name(node), reader.table(node), None
+def _plan_node(planner: NodePlanner, graph: NodeGraph, types: WouldBeTypes, node: Node) -> Planned:
+    name, table, found = full_name(node), planner.table(node), None
     try:
-        found = reader.analyse(graph, node, types)
+        found = planner.analyse(graph, node, types)
     except DbtRuntimeError as error:
         if isinstance(table, SparkRelation) or isinstance(error, SchemaChangeRefused):
             raise
         # Of a new table, the run itself will say what is wrong.
     query, output = found or ("", StructType())
     is_checked = found is not None and has_contract(node)
-    if is_checked and (differences := contract_differences(reader.backend, node, output)):
+    if is_checked and (differences := contract_differences(planner.backend, node, output)):
         lines = ["Its enforced contract no longer matches."]
         lines += [f"  {difference.text}" for difference in differences]
         raise CompilationError("\n".join([*lines, f"Do: {contract_command(name)}"]))
     if materialization(node) != "incremental":
-        before = reader.stored_schema(table) if found and table else None
+        before = planner.stored_schema(table) if found and table else None
         return made_again_planned(name, output, before)
     if not isinstance(table, SparkRelation):
         return new_table_planned(name, output)
     if found is None:
         raise DbtRuntimeError(QUERY_NOT_KNOWN)
-    return reader.plan_model(node, table, output, query)
+    return planner.plan_model(node, table, output, query)

@@ -126,6 +126,6 @@ class PlanResults(OperationResults):
 def _result_of(forecast: Forecast, unique_id: str) -> OperationResult:
     """Return the result of a node with the name of its table, if it has one."""
     result = forecast.results[unique_id]
-    table = forecast.reader.relation(forecast.graph.node(unique_id))
+    table = forecast.planner.relation(forecast.graph.node(unique_id))
     named = {"table": relation_sql(table)} if isinstance(table, SparkRelation) else {}
     return replace(result, values={**named, **result.values})

@@ -6,7 +6,7 @@ from typing import Any
 
 from dbt_common.exceptions import DbtBaseException
 
-from dbt.adapters.deltawiden.operations.forecast.reader import Reader
+from dbt.adapters.deltawiden.operations.forecast.node_planner import NodePlanner
 from dbt.adapters.deltawiden.operations.project.adapter_names import find_adapter_names
 from dbt.adapters.deltawiden.operations.project.configuration import (
     find_databases,
@@ -29,7 +29,7 @@ def check_project(
     context: Mapping[str, Any],
     manifest: Any,
     check_folder: Callable[[str], None],
-    reader: Reader,
+    planner: NodePlanner,
     selection: Selection,
 ) -> ProjectResults:
     """Find what differs from dbt-spark, in the files first, then in the tables."""
@@ -46,13 +46,13 @@ def check_project(
         *find_settings(files.config.credentials),
     ]
     wrong = {key for key, each in problems.items() if any(f.effect is Effect.STOPS for f in each)}
-    checks = TableChecks(files, context, check_folder, reader, selection)
+    checks = TableChecks(files, context, check_folder, planner, selection)
     try:
-        reader.backend.spark_version()
+        planner.backend.spark_version()
     except DbtBaseException as error:
         do = "run check_project again afterwards: no table, view, seed or plan was checked"
         found.append(Finding("Spark can't be used", Effect.STOPS, NOWHERE, str(error), do))
     else:
-        databases = list(find_databases(files, reader.backend.setting, selection.nodes()))
+        databases = list(find_databases(files, planner.backend.setting, selection.nodes()))
         found += databases or checks.find(lambda node: str(node["unique_id"]) in wrong)
     return ProjectResults(found)

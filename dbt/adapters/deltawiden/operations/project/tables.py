@@ -17,8 +17,8 @@ from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
 from dbt.adapters.deltawiden.operations.forecast.downstream import QUERY_NOT_KNOWN
 from dbt.adapters.deltawiden.operations.forecast.model import LOSSY
 from dbt.adapters.deltawiden.operations.forecast.node_graph import materialization
+from dbt.adapters.deltawiden.operations.forecast.node_planner import NodePlanner
 from dbt.adapters.deltawiden.operations.forecast.plan import plan
-from dbt.adapters.deltawiden.operations.forecast.reader import Reader
 from dbt.adapters.deltawiden.operations.project.files import ProjectFiles
 from dbt.adapters.deltawiden.operations.project.finding import NOWHERE, Effect, Finding
 from dbt.adapters.deltawiden.operations.selection import Node, Selection, full_name
@@ -41,12 +41,12 @@ class TableChecks:
     files: ProjectFiles
     context: Mapping[str, Any]
     check_folder: Callable[[str], None]
-    reader: Reader
+    planner: NodePlanner
     selection: Selection
 
     def find(self, is_wrong: Callable[[Node], bool]) -> Iterator[Finding]:
         """Find the differences of all nodes but those whose configuration is not accepted."""
-        planned = plan(self.reader, self.selection, None)
+        planned = plan(self.planner, self.selection, None)
         stopping: set[str] = set()
         paths: list[Path] = []
         for node in sorted(self.selection.nodes(), key=full_name):
@@ -57,7 +57,7 @@ class TableChecks:
         yield from self._views(paths)
         for unique_id, result in zip(planned.ids, planned.each, strict=True):
             node = self.selection.graph["nodes"][unique_id]
-            is_named = unique_id in stopping or is_wrong(node) or self.reader.writer(node)
+            is_named = unique_id in stopping or is_wrong(node) or self.planner.writer(node)
             if result.error and not is_named:
                 yield self._refused(node, result.error)
             elif not is_named and node["config"].get("on_lossy_write") != OnLossyWrite.WARN:
@@ -96,7 +96,7 @@ class TableChecks:
             rows = from_csv(str(file), config.get("column_types") or {}, delimiter)
             rows.original_abspath = str(file)
             types = self.context["_deltawiden_seed_types"](node, rows)
-            check_seed(node, rows, types, self.reader.backend.fetch_rows)
+            check_seed(node, rows, types, self.planner.backend.fetch_rows)
         except Exception as error:  # An empty file ends agate with StopIteration.
             found = _LINE.search(_text(error))
             place = self.files.place(file, int(found[1]) if found else 1)
@@ -117,8 +117,8 @@ class TableChecks:
     def _unsupported(self, table: SparkRelation) -> str:
         """Return Delta's error if it can't write a table. No file and no commit is written."""
         try:
-            if self.reader.backend.snapshot(table).features:
-                self.reader.backend.execute(f"delete from {relation_sql(table)} where false")
+            if self.planner.backend.snapshot(table).features:
+                self.planner.backend.execute(f"delete from {relation_sql(table)} where false")
         except DbtRuntimeError as error:
             return _text(error) if _NOT_SUPPORTED.search(_text(error)) else ""
         return ""
@@ -128,8 +128,8 @@ class TableChecks:
         is_merged = strategy_of(node["config"]) in (MERGE, DELETE_INSERT)
         if not keys or not is_merged or materialization(node) != "incremental":
             return
-        schema = self.reader.schemas.get(str(node["unique_id"]), StructType())
-        columns = self.reader.backend.table_schema(table).fields if schema else ()
+        schema = self.planner.schemas.get(str(node["unique_id"]), StructType())
+        columns = self.planner.backend.table_schema(table).fields if schema else ()
         stored = {field.name.lower(): field.dataType for field in columns}
         for field in schema:
             own, other = field.dataType, stored.get(field.name.lower())
@@ -145,7 +145,7 @@ class TableChecks:
             yield Finding("a unique_key of another type", Effect.CHANGES, place, text, do)
 
     def _views(self, tables: list[Path]) -> Iterator[Finding]:
-        finder = self.reader.finder
+        finder = self.planner.finder
         models = view_models(self.selection.nodes())
         nodes = {path: node for node in self.selection.nodes() for path in view_models([node])}
         for view in finder.stale_over(*tables) if tables else ():

@@ -38,8 +38,8 @@ CHECKED = ("incremental", "snapshot", "table")
 TakenOver = tuple[SparkRelation, Sequence[str]]
 
 
-@dataclass(frozen=True)
-class Reader:
+@dataclass
+class NodePlanner:
     """Plans and analyses the nodes of a project.
 
     Attributes:
