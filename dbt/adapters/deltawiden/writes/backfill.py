@@ -70,19 +70,17 @@ class Backfill:
         waiting = list(dict.fromkeys([*pending, *new]))
         if not waiting or self.bare.refusals:
             return self.bare
-        columns = [c.name for c in self.bare.write.columns if c.in_source]
-        columns = [name for name in columns if name.lower() in waiting]
-        defaults = [name for name in columns if name.lower() in self.spec.defaults]
-        if late := self._late(defaults, set(pending).difference(new)):
-            # No longer waiting: setting the property again would hide when they were added.
-            waiting = [name for name in waiting if name not in map(str.lower, late)]
-            columns, defaults = (
-                [n for n in names if n not in late] for names in (columns, defaults)
-            )
+        shown = {c.name.lower(): c.name for c in self.bare.write.columns if c.in_source}
+        may_default = [shown[n] for n in shown if n in waiting and n in self.spec.defaults]
+        late = self._late(may_default, set(pending).difference(new))
+        # No longer waiting: setting the property again would hide when they were added.
+        waiting = [name for name in waiting if shown.get(name) not in late]
+        columns = [shown[name] for name in shown if name in waiting]
+        defaults = [name for name in may_default if name not in late]
         others = [name for name in columns if name not in defaults]
         # The table keeps a column that this model lacks, and another release may have it again.
-        kept = [name for name in waiting if name not in map(str.lower, columns)]
-        left = tuple(name for name in kept if name in map(str.lower, self._stored.names))
+        stored = set(map(str.lower, self._stored.names))
+        left = tuple(name for name in waiting if name not in shown and name in stored)
         value = backfill_property(waiting)
         # A run that has died before it added a column has set the property too early for it.
         is_set = value.items() <= self.snapshot.properties.items() and not {*new} & {*pending}
