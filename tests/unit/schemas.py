@@ -7,6 +7,7 @@ from typing import Any
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
 from dbt.adapters.deltawiden.config.policy import OnSchemaChange, Policy
+from dbt.adapters.deltawiden.delta.column_metadata import ColumnMetadata
 from dbt.adapters.deltawiden.delta.engine import Engine
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
@@ -68,7 +69,7 @@ class KnownTable(TableSnapshot):
             "generation_expressions": {},
             "identity": frozenset(),
             "defaults": frozenset(),
-            "declared_texts": {},
+            "column_metadata": ColumnMetadata(),
             "changes": (),
             "files": None,
         }

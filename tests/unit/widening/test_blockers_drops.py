@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from pyspark.sql import types as spark
 
+from dbt.adapters.deltawiden.delta.column_metadata import ColumnMetadata
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.sql.identifiers import Path
 from dbt.adapters.deltawiden.widening.refusals import Reason
@@ -132,11 +133,12 @@ def test_a_drop_leaves_a_field_that_has_a_type(before, after, refused):
     ],
 )
 def test_a_field_is_not_dropped_if_a_varchar_has_another_place_then(declared, is_refused):
-    snapshot = table_snapshot(MAPPED, declared_texts={"s": declared})
+    snapshot = table_snapshot(MAPPED, column_metadata=ColumnMetadata(texts=(("s", declared),)))
     expected = [(("s", "y"), Reason.DROP_BEFORE_VARCHAR)]
     assert dropping(*GONE_FIELD, snapshot) == (expected if is_refused else [])
 
 
 def test_a_column_with_a_varchar_is_dropped_as_a_whole():
-    snapshot = table_snapshot(MAPPED, declared_texts={"s": "struct<x:varchar(5)>"})
+    texts = (("s", "struct<x:varchar(5)>"),)
+    snapshot = table_snapshot(MAPPED, column_metadata=ColumnMetadata(texts=texts))
     assert dropping({"id": "int", "s": {"x": "string"}}, {"id": "int"}, snapshot) == []

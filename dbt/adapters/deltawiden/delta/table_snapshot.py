@@ -78,7 +78,7 @@ class TableSnapshot:
         self._corrects_statistics = corrects_statistics
         self._fetch_rows = fetch_rows
         self._rows = name
-        self._read_texts = lambda: self.column_metadata.texts
+        self._renamed: Callable[[str], str] = lambda name: name
 
     def with_properties(self, properties: Mapping[str, str]) -> "TableSnapshot":
         """Return a snapshot of the same table with additional properties."""
@@ -110,11 +110,8 @@ class TableSnapshot:
         }
         changed.identity = frozenset(rename((name,))[0] for name in self.identity)
         changed.defaults = frozenset(rename((name,))[0] for name in self.defaults)
-        # Only the log has these, and few plans need them.
-        changed.__dict__.pop("declared_texts", None)
-        changed._read_texts = lambda: tuple(
-            (rename((name,))[0], text) for name, text in self.declared_texts.items()
-        )
+        # Only the log has the declared texts, and few plans need them.
+        changed._renamed = lambda name: rename((self._renamed(name),))[0]
         return changed
 
     def read_now(self) -> "TableSnapshot":
@@ -247,10 +244,10 @@ class TableSnapshot:
         """The recorded type changes. Those of one leaf are in the order in which they were made."""
         return self.column_metadata.changes
 
-    @cached_property
+    @property
     def declared_texts(self) -> Mapping[str, str]:
         """The columns that are, or contain, a char or varchar, each with its declared type."""
-        return dict(self._read_texts())
+        return {self._renamed(name): text for name, text in self.column_metadata.texts}
 
     @cached_property
     def generation_expressions(self) -> Mapping[str, str]:
