@@ -39,7 +39,7 @@ from dbt.adapters.deltawiden.spark.errors import condition
 from dbt.adapters.deltawiden.spark.prestart import needs_spark, prestart
 from dbt.adapters.deltawiden.spark.python_models import SESSION, SessionJob, check_submission
 from dbt.adapters.deltawiden.spark.session import check_has_delta
-from dbt.adapters.deltawiden.sql.identifiers import names_sql, quote, quote_once
+from dbt.adapters.deltawiden.sql.identifiers import columns_sql, quote, quote_once
 from dbt.adapters.deltawiden.sql.literals import expression_in, literal, properties_sql
 from dbt.adapters.deltawiden.sql.queries import in_lines
 from dbt.adapters.deltawiden.table_folders import TableFolders
@@ -341,7 +341,7 @@ class DeltaWidenAdapter(ListingAdapter):
         return quote(str(identifier))
 
     quote_once = available(staticmethod(quote_once))
-    names_sql = available(staticmethod(names_sql))
+    columns_sql = available(staticmethod(columns_sql))
     in_lines = available(staticmethod(in_lines))
     properties_sql = available(staticmethod(properties_sql))
     literal_sql = available(staticmethod(literal))

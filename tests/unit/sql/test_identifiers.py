@@ -5,8 +5,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dbt.adapters.deltawiden.sql.identifiers import (
+    columns_sql,
     name_sql,
-    names_sql,
     parse_path,
     path_sql,
     path_text,
@@ -119,7 +119,7 @@ def test_any_other_name_is_quoted_as_a_whole(name: str):
 )
 def test_a_path_of_words_is_one_though_spark_needs_quotes(name: str, path, sql: str):
     assert (read_name(name), quote_once(name), name_sql(name)) == (path, sql, sql)
-    assert names_sql([name]) == sql
+    assert columns_sql([name]) == sql
 
 
 @many_examples
@@ -160,4 +160,4 @@ def test_every_part_of_a_relation_is_quoted_and_a_path_stays_one():
     ],
 )
 def test_a_list_of_columns_is_read_as_its_author_wrote_it(given: str | list[str], sql: str):
-    assert names_sql(given) == sql
+    assert columns_sql(given) == sql

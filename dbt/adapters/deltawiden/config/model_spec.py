@@ -24,7 +24,7 @@ from dbt.adapters.deltawiden.config.strategies import (
     strategy_of,
 )
 from dbt.adapters.deltawiden.config.validation import invalid_configuration, read_model_policy
-from dbt.adapters.deltawiden.sql.identifiers import Path, columns_listed, names_listed
+from dbt.adapters.deltawiden.sql.identifiers import Path, as_list, columns_listed
 
 
 @dataclass(frozen=True)
@@ -95,12 +95,12 @@ def read_model_spec(
         policy=read_model_policy(config, name),
         file_format=file_format_of(config),
         strategy=strategy_of(config) if config.get("materialized") == "incremental" else "",
-        unique_key=tuple(filter(None, names_listed(unique_key))),
+        unique_key=tuple(filter(None, as_list(unique_key))),
         has_one_key=isinstance(unique_key, str),
-        predicates=tuple(names_listed(configured_predicates(config))),
+        predicates=tuple(as_list(configured_predicates(config))),
         partition_by=tuple(columns_listed(config.get("partition_by") or ())),
-        merge_update_columns=tuple(names_listed(config.get("merge_update_columns"))),
-        merge_exclude_columns=tuple(names_listed(config.get("merge_exclude_columns"))),
+        merge_update_columns=tuple(as_list(config.get("merge_update_columns"))),
+        merge_exclude_columns=tuple(as_list(config.get("merge_exclude_columns"))),
         merge_clauses=read_merge_clauses(config),
         tblproperties=config.get("tblproperties") or {},
         clustering=read_clustering(config),

@@ -8,9 +8,9 @@ from dbt.adapters.deltawiden.config.merge_clauses import assignments_of, read_me
 from dbt.adapters.deltawiden.config.policy import problem
 from dbt.adapters.deltawiden.sql.identifiers import (
     Path,
+    as_list,
     columns_listed,
     folded,
-    names_listed,
     path_text,
     read_name,
 )
@@ -116,7 +116,7 @@ def _old_names(line: _Line, before: Path, config: Mapping[str, Any]) -> Iterator
     # In SQL, `items.qty` is the field of each element.
     names = before, (*(part for part in before[:-1] if part != "element"), before[-1])
     for key in _CONDITION_KEYS:
-        for text in names_listed(config.get(key)):
+        for text in as_list(config.get(key)):
             used = parsed_paths(assignments_of(text) or text) or ()
             columns = [path[1:] if path[0] in aliases else path for path in used]
             if any(column[: len(name)] == name for column in columns for name in names):

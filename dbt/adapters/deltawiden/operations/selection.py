@@ -11,8 +11,8 @@ from dbt_common.exceptions import CompilationError, DbtRuntimeError
 from dbt.adapters.deltawiden.delta.relations import relation_path
 from dbt.adapters.deltawiden.sql.identifiers import (
     Path,
+    as_list,
     folded,
-    names_listed,
     parse_path,
     read_name,
 )
@@ -51,8 +51,8 @@ class Selection:
         Raises:
             CompilationError: a table does not exist, or no table is named.
         """
-        found = [self._model_relation(name) for name in names_listed(models)]
-        found += [self._named_relation(name) for name in names_listed(relations)]
+        found = [self._model_relation(name) for name in as_list(models)]
+        found += [self._named_relation(name) for name in as_list(relations)]
         if schema is not None:
             found += self._in_schema(schema)
         if not found:
@@ -101,7 +101,7 @@ class Selection:
     def nodes_named(self, models: Names, materialized: str) -> list[Node]:
         """Return the nodes that an argument names, each once; without it all materialized so."""
         if models is not None:
-            named = [self.node(name) for name in names_listed(models)]
+            named = [self.node(name) for name in as_list(models)]
             return list({str(node["unique_id"]): node for node in named}.values())
         found = [node for node in self.nodes() if node["config"]["materialized"] == materialized]
         # Sort them, so that two reports can be compared. dbt's own order can change.

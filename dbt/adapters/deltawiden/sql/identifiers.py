@@ -99,11 +99,11 @@ def name_sql(*parts: str) -> str:
 
 
 def read_names(given: str | Sequence[str]) -> tuple[Path, ...]:
-    """Parse the columns and nested fields that a configuration lists, as for ``names_sql``."""
+    """Parse the columns and nested fields that a configuration lists, as for ``columns_sql``."""
     return tuple(read_name(name) for name in columns_listed(given))
 
 
-def names_sql(given: str | Sequence[str]) -> str:
+def columns_sql(given: str | Sequence[str]) -> str:
     """Render the columns that a configuration lists, such as those of ``partition_by``.
 
     They are names as for ``quote_once``, or transforms (``days(ts)``), in a list or with commas
@@ -118,7 +118,7 @@ def names_sql(given: str | Sequence[str]) -> str:
     return ", ".join(n if _TRANSFORM.fullmatch(n) else quote_once(n) for n in names)
 
 
-def names_listed(configured: str | Sequence[str] | None) -> list[str]:
+def as_list(configured: str | Sequence[str] | None) -> list[str]:
     """Return the names or conditions of a key as a list, also if it has only one."""
     return [configured] if isinstance(configured, str) else list(configured or ())
 

@@ -15,7 +15,7 @@ from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.conflicts import retry_same_commit
 from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.sql import statements
-from dbt.adapters.deltawiden.sql.identifiers import names_sql
+from dbt.adapters.deltawiden.sql.identifiers import columns_sql
 from dbt.adapters.deltawiden.writing.partition_values import MomentsMoved, require_moments_kept
 
 logger = AdapterLogger("DeltaWiden")
@@ -50,7 +50,7 @@ def optimize_after_run(
     if not is_optimized(config, variables) or file_format_of(config) != DELTA:
         return
     columns = zorder_columns(config)
-    statement = statements.optimize(relation_sql(table), names_sql(columns) if columns else "")
+    statement = statements.optimize(relation_sql(table), columns_sql(columns) if columns else "")
     try:
         if stops_at_loss(config):
             require_moments_kept(backend, table.incorporate(is_delta=True))

@@ -36,7 +36,7 @@ from dbt.adapters.deltawiden.widening.planner import plan_no_change
 from dbt.adapters.deltawiden.widening.schema_diff import compare, schema_at_write
 from dbt.adapters.deltawiden.widening.steps import Stage, Step
 from dbt.adapters.deltawiden.writes.attempts import is_cancelled, is_worth_replanning
-from dbt.adapters.deltawiden.writes.duplicate_keys import key_text
+from dbt.adapters.deltawiden.writes.duplicate_keys import repeated_key_text
 from dbt.adapters.deltawiden.writes.model_query import FullQuery
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
 from dbt.adapters.deltawiden.writing.columns import WrittenColumn, assigned_sql
@@ -168,7 +168,7 @@ class Backfill:
                 raise
             raise NotCompared(f"the model's full query fails: {error.msg}") from error
         if repeated:
-            shown = "; ".join(key_text(keys, row) for row in repeated)
+            shown = "; ".join(repeated_key_text(keys, row) for row in repeated)
             raise NotCompared(f"keys have several rows in the model's full query: {shown}")
         unchanged = self.bare.types_unchanged_sql()
         return backfill_sql(query, self.bare.table, by_key, written, unchanged)

@@ -57,10 +57,10 @@ def _duplicates(
         rows = backend.fetch_rows(query)
     except DbtRuntimeError:
         return []  # The error of the MERGE is more important.
-    return [key_text(keys, row) for row in rows]
+    return [repeated_key_text(keys, row) for row in rows]
 
 
-def key_text(keys: Sequence[str], row: Sequence[Any]) -> str:
+def repeated_key_text(keys: Sequence[str], row: Sequence[Any]) -> str:
     """Render a key and the number of its rows, which a row of a query has in this order."""
     values = ", ".join(f"{key} = {value}" for key, value in zip(keys, tuple(row)[:-1], strict=True))
     return f"{values} ({row[-1]} rows)"

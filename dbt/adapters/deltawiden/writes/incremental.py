@@ -23,7 +23,7 @@ from dbt.adapters.deltawiden.config.strategies import (
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_path
 from dbt.adapters.deltawiden.spark.settings import AUTO_MERGE
-from dbt.adapters.deltawiden.sql.identifiers import names_listed
+from dbt.adapters.deltawiden.sql.identifiers import as_list
 from dbt.adapters.deltawiden.sql.queries import analyse_with_types, mentions
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
@@ -165,7 +165,7 @@ class IncrementalWrites:
         """
         spec = replace(spec_of_run(context), has_one_key=isinstance(unique_key, str))
         clauses = checked_clauses(self._backend, self._evolution.value_check, spec, target)
-        keys = filter(None, names_listed(unique_key))
+        keys = filter(None, as_list(unique_key))
         conditions = merge_conditions(keys, predicates or (), clauses, _match_keys(context, spec))
         return merge_sql(target.render(), str(source), conditions, clauses, columns, updated)
 

@@ -13,7 +13,7 @@ from dbt.adapters.deltawiden.config.strategies import (
     MERGE,
     MICROBATCH,
 )
-from dbt.adapters.deltawiden.sql.identifiers import names_sql, quote_once
+from dbt.adapters.deltawiden.sql.identifiers import columns_sql, quote_once
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.writes.merge_actions import updated_columns
 from dbt.adapters.deltawiden.writing.columns import Write, WrittenColumn
@@ -186,7 +186,7 @@ class ModelWrite:
     def _overwrite(self) -> str:
         partitions = ""
         if not self.existing.is_iceberg and self.spec.partition_by:
-            partitions = f" partition ({names_sql(self.spec.partition_by)})"
+            partitions = f" partition ({columns_sql(self.spec.partition_by)})"
         rows = self._rows() if self.replaced is None else self._checked_rows(self.replaced)
         return f"insert overwrite table {self.target}{partitions} {self._column_list}\n{rows}"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dbt.adapters.deltawiden.operations.project.adapter_names import find_adapter_names
-from dbt.adapters.deltawiden.operations.project.finding import Place
+from dbt.adapters.deltawiden.operations.project.finding import FileLine
 
 
 class _Files:
@@ -17,8 +17,8 @@ class _Files:
     def each(self) -> list[Path]:
         return sorted(self._folder.iterdir())
 
-    def place(self, file: Path, line: int) -> Place:
-        return Place(file.name, line)
+    def place(self, file: Path, line: int) -> FileLine:
+        return FileLine(file.name, line)
 
 
 def found(folder: Path, name: str, text: str, target_type: str = "deltawiden") -> list[int]:

@@ -1,15 +1,19 @@
 """How the findings of a check of a project are shown."""
 
 from dbt.adapters.deltawiden.operations.project.finding import (
-    Effect,
+    FileLine,
     Finding,
-    Place,
     ProjectResults,
+    Severity,
 )
 
 
-def _finding(file: str, line: int, package: str = "", effect: Effect = Effect.CHANGES) -> Finding:
-    return Finding("a kind", effect, Place(file, line, package), f"the text of {file}", "do it")
+def _finding(
+    file: str, line: int, package: str = "", severity: Severity = Severity.CHANGES
+) -> Finding:
+    return Finding(
+        "a kind", severity, FileLine(file, line, package), f"the text of {file}", "do it"
+    )
 
 
 def test_the_lines_of_a_package_that_have_one_remedy_are_shown_once():
@@ -19,8 +23,8 @@ def test_the_lines_of_a_package_that_have_one_remedy_are_shown_once():
             _finding("models/b.sql", 2),
             *(_finding(f"dbt_packages/dates/{name}.sql", 3, "dates") for name in "abc"),
             _finding("dbt_packages/texts/a.sql", 4, "texts"),
-            _finding("dbt_packages/texts/b.csv", 5, "texts", Effect.STOPS),
-            _finding("dbt_packages/texts/c.csv", 6, "texts", Effect.STOPS),
+            _finding("dbt_packages/texts/b.csv", 5, "texts", Severity.STOPS),
+            _finding("dbt_packages/texts/c.csv", 6, "texts", Severity.STOPS),
         ]
     )
     shown = [block.partition(": ")[0] for block in results.text.split("\n\n")]

@@ -31,7 +31,7 @@ from dbt.adapters.deltawiden.operations.audit.query import (
 from dbt.adapters.deltawiden.operations.audit.value_comparison import EarlierTypes
 from dbt.adapters.deltawiden.operations.selection import Names, Node, Selection
 from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
-from dbt.adapters.deltawiden.sql.identifiers import folded, names_listed, path_text
+from dbt.adapters.deltawiden.sql.identifiers import as_list, folded, path_text
 from dbt.adapters.deltawiden.sql.queries import GAP
 from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName
 from dbt.adapters.deltawiden.sql.types import limited, type_text
@@ -84,7 +84,7 @@ def settings_in(statements: Iterable[str]) -> str:
     return ", ".join(dict.fromkeys(name.strip("`") for name in found))
 
 
-FullQuery = Callable[[Node, BaseRelation], str]
+QueryOfNode = Callable[[Node, BaseRelation], str]
 """Returns a model's query for a table as in a full refresh. Empty if it is in Python."""
 
 _NO_KEY = (
@@ -227,7 +227,7 @@ class RowsReader:
 
     backend: SqlBackend
     selection: Selection
-    full_query: FullQuery
+    full_query: QueryOfNode
     hooks: Callable[[str], Iterable[str]]
     unique_key: Sequence[str] = ()
     is_compiled: bool = False
@@ -259,7 +259,7 @@ class RowsReader:
             raise NotCompared("it has no table yet")
         if table.is_view:
             raise NotCompared(f"it is a {provider(table)}, which stores no values")
-        key = list(self.unique_key) or names_listed(node["config"].get("unique_key"))
+        key = list(self.unique_key) or as_list(node["config"].get("unique_key"))
         if not key:
             raise NotCompared(_NO_KEY)
         settings = settings_in(self._before(node))

@@ -9,7 +9,7 @@ from typing import Any
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql.types import StructField, StructType
 
-from dbt.adapters.deltawiden.operations.contracts.yaml_file import DataType, ModelFile, NotWritable
+from dbt.adapters.deltawiden.operations.contracts.yaml_file import ModelFile, NotWritable, TypePlace
 from dbt.adapters.deltawiden.operations.forecast.contracts import ContractDifference, has_contract
 from dbt.adapters.deltawiden.operations.forecast.downstream import Forecast
 from dbt.adapters.deltawiden.operations.result import OperationResult, OperationResults
@@ -73,7 +73,7 @@ class _Files:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._files: dict[Path, ModelFile] = {}
-        self._types: dict[Path, dict[DataType, str]] = {}
+        self._types: dict[Path, dict[TypePlace, str]] = {}
 
     def open(self, path: Path) -> ModelFile:
         if path not in self._files:
@@ -81,7 +81,7 @@ class _Files:
                 self._files[path] = ModelFile(opened.read())
         return self._files[path]
 
-    def change(self, path: Path, types: dict[DataType, str]) -> None:
+    def change(self, path: Path, types: dict[TypePlace, str]) -> None:
         self._types.setdefault(path, {}).update(types)
 
     def diffs(self) -> Iterator[str]:
@@ -111,7 +111,7 @@ def _sync(
         if not _is_widening(difference)
     ]
     path = Path(str(node.get("patch_path") or "").partition("://")[2])
-    types: dict[DataType, str] = {}
+    types: dict[TypePlace, str] = {}
     for difference in differences if not problems else ():
         assert difference.output is not None
         column, data_type = difference.column, difference.data_type

@@ -22,7 +22,7 @@ class NotWritable(ValueError):
 
 
 @dataclass(frozen=True)
-class DataType:
+class TypePlace:
     """The place of a ``data_type`` in a file. In braces, a comma ends a value."""
 
     start: int
@@ -41,7 +41,7 @@ class ModelFile:
             raise NotWritable(f"it is not valid YAML: {error}") from error
         self._uses = Counter(id(node) for node in _every_node(self._root))
 
-    def find(self, model: str, version: Any, column: str, data_type: str) -> DataType:
+    def find(self, model: str, version: Any, column: str, data_type: str) -> TypePlace:
         """Find the ``data_type`` of a column.
 
         Raises:
@@ -66,9 +66,9 @@ class ModelFile:
             raise NotWritable("it has an anchor or an alias, so that other lines may use it")
         if value.style in ("|", ">"):
             raise NotWritable("it is a block of text")
-        return DataType(start, end, bool(path[-1].flow_style))
+        return TypePlace(start, end, bool(path[-1].flow_style))
 
-    def replaced(self, types: Mapping[DataType, str]) -> str:
+    def replaced(self, types: Mapping[TypePlace, str]) -> str:
         """Return the text with other types in some places. A quoted type stays quoted.
 
         Raises:
@@ -84,7 +84,7 @@ class ModelFile:
         _check(text, starts)
         return text
 
-    def _scalar(self, place: DataType, data_type: str) -> str:
+    def _scalar(self, place: TypePlace, data_type: str) -> str:
         quote = self.text[place.start]
         plain = _PLAIN if place.is_in_braces else _PLAIN_IN_BLOCK
         if quote not in "'\"" and plain.fullmatch(data_type):

@@ -8,7 +8,7 @@ from pyspark.sql.types import DataType, StructField, StructType
 
 from dbt.adapters.deltawiden.operations.forecast.effects import first_line
 from dbt.adapters.deltawiden.operations.selection import Node
-from dbt.adapters.deltawiden.sql.identifiers import names_listed
+from dbt.adapters.deltawiden.sql.identifiers import as_list
 from dbt.adapters.deltawiden.sql.queries import select_from
 from dbt.adapters.deltawiden.sql.types import type_sql
 from dbt.adapters.deltawiden.writes.snapshots import TIMES
@@ -40,7 +40,7 @@ def require_named_columns(
     """
     config = node["config"]
     checked = config.get("check_cols")
-    names = [*names_listed(config.get("unique_key")), *names_listed(config.get("updated_at"))]
+    names = [*as_list(config.get("unique_key")), *as_list(config.get("updated_at"))]
     names += checked if isinstance(checked, list) else []
     if not names or config.get("strategy") not in ("timestamp", "check"):
         return

@@ -11,7 +11,7 @@ from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.operations.maintenance.table import MaintainedTable
 from dbt.adapters.deltawiden.operations.result import OperationResult, log_progress
 from dbt.adapters.deltawiden.sql import statements
-from dbt.adapters.deltawiden.sql.identifiers import names_sql, path_text
+from dbt.adapters.deltawiden.sql.identifiers import columns_sql, path_text
 from dbt.adapters.deltawiden.sql.sizes import size_text
 
 _METRICS = {
@@ -41,7 +41,7 @@ def optimize_table(
     snapshot = table.snapshot()
     _check_clustering(snapshot, zorder_by, where)
     table.require_moments_kept()
-    statement = statements.optimize(table.name, names_sql(zorder_by) if zorder_by else "", where)
+    statement = statements.optimize(table.name, columns_sql(zorder_by) if zorder_by else "", where)
     if dry_run:
         files = pluralize(snapshot.files or 0, "file")
         return OperationResult(

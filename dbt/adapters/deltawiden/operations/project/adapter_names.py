@@ -10,7 +10,7 @@ from jinja2 import nodes
 from jinja2.visitor import NodeTransformer
 
 from dbt.adapters.deltawiden.operations.project.files import ProjectFiles
-from dbt.adapters.deltawiden.operations.project.finding import Effect, Finding, Place
+from dbt.adapters.deltawiden.operations.project.finding import FileLine, Finding, Severity
 
 _NAMES = ("target", "adapter")
 _DBT_SPARK = "spark"
@@ -55,14 +55,14 @@ def _resolve_names(parsed: nodes.Template) -> None:
         name.name = "target" if name.name in same else name.name
 
 
-def _finding(place: Place, name: str, own: str, target_type: str) -> Finding:
+def _finding(place: FileLine, name: str, own: str, target_type: str) -> Finding:
     if name == "target.type":
         text = f"{name} is {target_type!r}, and was 'spark'"
         do = f"set target_type: spark in the profile, or let this line also know {own!r}"
     else:
         text = f"{name} is {own!r}, and was 'spark'"
         do = f"let this line also know {own!r}, or use adapter.dispatch, which finds spark__ macros"
-    return Finding("Jinja that reads the adapter's name", Effect.CHANGES, place, text, do)
+    return Finding("Jinja that reads the adapter's name", Severity.CHANGES, place, text, do)
 
 
 def _reads(node: nodes.Node, own: str) -> Iterator[tuple[int, str]]:

@@ -16,9 +16,9 @@ from dbt.adapters.deltawiden.operations.project.configuration import (
 from dbt.adapters.deltawiden.operations.project.files import ProjectFiles
 from dbt.adapters.deltawiden.operations.project.finding import (
     NOWHERE,
-    Effect,
     Finding,
     ProjectResults,
+    Severity,
 )
 from dbt.adapters.deltawiden.operations.project.settings import find_settings, find_statements
 from dbt.adapters.deltawiden.operations.project.tables import TableChecks
@@ -45,13 +45,15 @@ def check_project(
         *find_statements(files),
         *find_settings(files.config.credentials),
     ]
-    wrong = {key for key, each in problems.items() if any(f.effect is Effect.STOPS for f in each)}
+    wrong = {
+        key for key, each in problems.items() if any(f.severity is Severity.STOPS for f in each)
+    }
     checks = TableChecks(files, context, check_folder, planner, selection)
     try:
         planner.backend.spark_version()
     except DbtBaseException as error:
         do = "run check_project again afterwards: no table, view, seed or plan was checked"
-        found.append(Finding("Spark can't be used", Effect.STOPS, NOWHERE, str(error), do))
+        found.append(Finding("Spark can't be used", Severity.STOPS, NOWHERE, str(error), do))
     else:
         databases = list(find_databases(files, planner.backend.setting, selection.nodes()))
         found += databases or checks.find(lambda node: str(node["unique_id"]) in wrong)

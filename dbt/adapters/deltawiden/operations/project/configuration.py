@@ -18,7 +18,7 @@ from dbt.adapters.deltawiden.config.validation import (
 )
 from dbt.adapters.deltawiden.credentials import ConnectionMethod
 from dbt.adapters.deltawiden.operations.project.files import ProjectFiles
-from dbt.adapters.deltawiden.operations.project.finding import Effect, Finding, Place
+from dbt.adapters.deltawiden.operations.project.finding import FileLine, Finding, Severity
 from dbt.adapters.deltawiden.operations.selection import Node, full_name
 from dbt.adapters.deltawiden.sql.identifiers import SESSION_CATALOG
 
@@ -60,14 +60,14 @@ def find_problems(
         key, _, _ = problem.partition(":")
         place = files.of_node(node, key)
         text, do = f"{full_name(node)}: {problem}", "correct the value, or remove it"
-        yield Finding("a configuration that is not accepted", Effect.STOPS, place, text, do)
+        yield Finding("a configuration that is not accepted", Severity.STOPS, place, text, do)
     materialized = str(config.get("materialized"))
     writer = writer_of_project(*macros, adapter.type(), materialized)
     if writer and not accepts_unchecked(config):
         text, do = unchecked_text(writer)
         place, do = files.of_node(node, materialized), f"{do[0].lower()}{do[1:]}"
         kind, text = "a write that is not checked", f"{full_name(node)}: {text}"
-        yield Finding(kind, Effect.UNCHECKED, place, text, do)
+        yield Finding(kind, Severity.UNCHECKED, place, text, do)
 
 
 def find_databases(
@@ -90,7 +90,7 @@ def find_databases(
                 "check_project again: no table, view, seed or plan was checked"
             )
             place = files.of_node(node, "database")
-            yield Finding("a database that dbt-spark ignores", Effect.STOPS, place, text, do)
+            yield Finding("a database that dbt-spark ignores", Severity.STOPS, place, text, do)
 
 
 def find_macros(
@@ -105,7 +105,7 @@ def find_macros(
         if own is not None and name not in MERGE_MACROS:
             text = f"{own.package_name}.{own.name} is used instead of dbt_deltawiden.{macro.name}"
             do = "remove it, if it is only a workaround for dbt-spark; else compare it with ours"
-            yield _replaces(files.of_macro(own), Effect.UNCHECKED, text, do)
+            yield _replaces(files.of_macro(own), Severity.UNCHECKED, text, do)
     prefixes = ("", _PREFIX, "spark__", "default__")
     has_jvm = files.config.credentials.session_method == ConnectionMethod.SESSION
     # A materialization of the project can be dbt-spark's, which calls them.
@@ -119,8 +119,8 @@ def find_macros(
         if is_macro_of_project(own):
             text = f"{own.package_name}.{name} replaces a macro of dbt-spark that is not called"
             do = "remove it; for statements of your own, write a strategy: get_incremental_NAME_sql"
-            yield _replaces(files.of_macro(own), Effect.CHANGES, text, do)
+            yield _replaces(files.of_macro(own), Severity.CHANGES, text, do)
 
 
-def _replaces(place: Place, effect: Effect, text: str, do: str) -> Finding:
-    return Finding("a macro that replaces another", effect, place, text, do)
+def _replaces(place: FileLine, severity: Severity, text: str, do: str) -> Finding:
+    return Finding("a macro that replaces another", severity, place, text, do)

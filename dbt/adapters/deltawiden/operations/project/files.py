@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from dbt.adapters.deltawiden.config.project_macros import BUILT_IN
-from dbt.adapters.deltawiden.operations.project.finding import Place
+from dbt.adapters.deltawiden.operations.project.finding import FileLine
 from dbt.adapters.deltawiden.operations.selection import Node
 
 _SUFFIXES = (".sql", ".yml", ".yaml")
@@ -30,20 +30,22 @@ class ProjectFiles:
                     if file.suffix in _SUFFIXES and file.is_file():
                         yield file
 
-    def place(self, file: Path, line: int) -> Place:
+    def place(self, file: Path, line: int) -> FileLine:
         """Return where a line of a file is, for people."""
         root = Path(self.config.project_root)
         packages = ((name, Path(each.project_root)) for name, each in self._projects().items())
         package = next(
             (name for name, each in packages if each in file.parents and each != root), ""
         )
-        return Place(str(file.relative_to(root) if root in file.parents else file), line, package)
+        return FileLine(
+            str(file.relative_to(root) if root in file.parents else file), line, package
+        )
 
     def node_file(self, node: Node) -> Path:
         """Return the file of a node."""
         return self._root(node) / str(node["original_file_path"])
 
-    def of_node(self, node: Node, *words: str) -> Place:
+    def of_node(self, node: Node, *words: str) -> FileLine:
         """Return where a node is configured: the first line that has one of the words.
 
         It is in the node's file, in its YAML file or in dbt_project.yml; else the file itself.
@@ -57,7 +59,7 @@ class ProjectFiles:
                 return self.place(file, line)
         return self.place(files[0], 1)
 
-    def of_macro(self, macro: Any) -> Place:
+    def of_macro(self, macro: Any) -> FileLine:
         """Return where a macro is defined."""
         file = Path(self._projects()[macro.package_name].project_root, macro.original_file_path)
         return self.place(file, line_with(file, f"macro {macro.name}(") or 1)

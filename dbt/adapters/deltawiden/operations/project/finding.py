@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 from dbt.adapters.deltawiden.operations.forecast.markdown import escaped, markdown_table
 
 
-class Effect(Enum):
+class Severity(Enum):
     """What a difference does to the next run."""
 
     STOPS = "stops"
@@ -16,7 +16,7 @@ class Effect(Enum):
     UNCHECKED = "is not checked"
 
 
-class Place(NamedTuple):
+class FileLine(NamedTuple):
     """A line of a file.
 
     Attributes:
@@ -35,7 +35,7 @@ class Place(NamedTuple):
         return f"{self.file}:{self.line}" if self.file else "in Spark"
 
 
-NOWHERE = Place("", 0)
+NOWHERE = FileLine("", 0)
 """The place of what is only in Spark."""
 
 
@@ -44,15 +44,15 @@ class Finding:
     """A difference from dbt-spark in a project. Those of one ``kind`` have the same text for it."""
 
     kind: str
-    effect: Effect
-    place: Place
+    severity: Severity
+    place: FileLine
     text: str
     do: str
 
     @property
     def value(self) -> dict[str, Any]:
         """The finding as a value for JSON."""
-        own = {"kind": self.kind, "effect": self.effect.value, "text": self.text, "do": self.do}
+        own = {"kind": self.kind, "effect": self.severity.value, "text": self.text, "do": self.do}
         return {**own, **self.place._asdict()}
 
 
@@ -75,7 +75,7 @@ class ProjectResults:
     def text(self) -> str:
         """The results for people."""
         blocks = (
-            f"{where}: {each.kind} ({each.effect.value})\n"
+            f"{where}: {each.kind} ({each.severity.value})\n"
             + "\n".join(f"    {line}" for line in [*each.text.splitlines(), f"Do: {each.do}"])
             for where, each in self._shown()
         )
@@ -87,7 +87,7 @@ class ProjectResults:
         if not self.findings:
             return f"## {self.operation}\n\n{_NOTHING}"
         rows = [
-            [*map(escaped, (where, each.kind, each.effect.value, each.text, each.do))]
+            [*map(escaped, (where, each.kind, each.severity.value, each.text, each.do))]
             for where, each in self._shown()
         ]
         headings = ("where", "what", "the next run", "details", "do")
@@ -100,7 +100,7 @@ class ProjectResults:
         """
         alike: dict[tuple[object, ...], list[Finding]] = {}
         for number, each in enumerate(self.findings):
-            is_one = not each.place.package or each.effect is Effect.STOPS
+            is_one = not each.place.package or each.severity is Severity.STOPS
             key = (number,) if is_one else (each.place.package, each.kind, each.do)
             alike.setdefault(key, []).append(each)
         return [(_where(group), group[0]) for group in alike.values()]
@@ -108,7 +108,7 @@ class ProjectResults:
     @property
     def failed(self) -> list[Finding]:
         """The findings with which the next run stops, or does something else than dbt-spark's."""
-        return [each for each in self.findings if each.effect is not Effect.UNCHECKED]
+        return [each for each in self.findings if each.severity is not Severity.UNCHECKED]
 
     @property
     def failure_text(self) -> str:

@@ -9,7 +9,7 @@ from dbt.flags import get_flags
 
 from dbt.adapters.deltawiden.credentials import ANSI
 from dbt.adapters.deltawiden.operations.project.files import ProjectFiles, line_with
-from dbt.adapters.deltawiden.operations.project.finding import NOWHERE, Effect, Finding, Place
+from dbt.adapters.deltawiden.operations.project.finding import NOWHERE, FileLine, Finding, Severity
 from dbt.adapters.deltawiden.spark.settings import AUTO_MERGE
 from dbt.adapters.deltawiden.spark.unsafe_settings import (
     refused_settings,
@@ -41,7 +41,7 @@ def find_statements(files: ProjectFiles) -> Iterator[Finding]:
                 text = f"a statement sets {setting.name} to {value}: {setting.why}"
                 do = f"remove the statement, or use {setting.remedy}"
                 place = files.place(file, number)
-                yield Finding("a setting of Spark", Effect.STOPS, place, text, do)
+                yield Finding("a setting of Spark", Severity.STOPS, place, text, do)
 
 
 def find_settings(credentials: Any) -> Iterator[Finding]:
@@ -49,18 +49,18 @@ def find_settings(credentials: Any) -> Iterator[Finding]:
     given = credentials.given_settings
     for setting, value in refused_settings(given.get):
         text = f"{setting.name} is {value}: {setting.why}"
-        yield _finding(setting.name, Effect.STOPS, text, f"use {setting.remedy}")
+        yield _finding(setting.name, Severity.STOPS, text, f"use {setting.remedy}")
     for name, value in unsafe_settings(given).items():
         text, _ = unsafe_text({name: value})
-        yield _finding(name, Effect.CHANGES, text, "remove the setting")
+        yield _finding(name, Severity.CHANGES, text, "remove the setting")
     for name, (why, do) in _OVERRIDDEN.items():
         if str(given.get(name, "")).strip().lower() == "true":
-            yield _finding(name, Effect.CHANGES, f"{name} is true: {why}", do)
+            yield _finding(name, Severity.CHANGES, f"{name} is true: {why}", do)
 
 
-def _finding(name: str, effect: Effect, text: str, do: str) -> Finding:
+def _finding(name: str, severity: Severity, text: str, do: str) -> Finding:
     profiles = Path(get_flags().PROFILES_DIR, "profiles.yml")
     line = line_with(profiles, name)
     # It can also be in PYSPARK_SUBMIT_ARGS or spark-defaults.conf.
-    place = Place(str(profiles), line) if line else NOWHERE
-    return Finding("a setting of Spark", effect, place, text, do)
+    place = FileLine(str(profiles), line) if line else NOWHERE
+    return Finding("a setting of Spark", severity, place, text, do)

@@ -20,10 +20,10 @@ from dbt.adapters.deltawiden.operations.forecast.node_graph import materializati
 from dbt.adapters.deltawiden.operations.forecast.node_planner import NodePlanner
 from dbt.adapters.deltawiden.operations.forecast.plan import plan
 from dbt.adapters.deltawiden.operations.project.files import ProjectFiles
-from dbt.adapters.deltawiden.operations.project.finding import NOWHERE, Effect, Finding
+from dbt.adapters.deltawiden.operations.project.finding import NOWHERE, Finding, Severity
 from dbt.adapters.deltawiden.operations.selection import Node, Selection, full_name
 from dbt.adapters.deltawiden.spark.errors import NOT_BUILT, condition
-from dbt.adapters.deltawiden.sql.identifiers import Path, folded, names_listed, path_text
+from dbt.adapters.deltawiden.sql.identifiers import Path, as_list, folded, path_text
 from dbt.adapters.deltawiden.sql.types import type_text
 from dbt.adapters.deltawiden.views.finder import view_models
 from dbt.adapters.deltawiden.views.stale_views import update_commands
@@ -51,7 +51,7 @@ class TableChecks:
         paths: list[Path] = []
         for node in sorted(self.selection.nodes(), key=full_name):
             for finding in () if is_wrong(node) else self._of_node(node, paths):
-                if finding.effect is Effect.STOPS:
+                if finding.severity is Severity.STOPS:
                     stopping.add(str(node["unique_id"]))
                 yield finding
         yield from self._views(paths)
@@ -73,7 +73,7 @@ class TableChecks:
         except DbtBaseException as error:
             place = self.files.of_node(node, "location_root")
             do = "do what the text says"
-            yield Finding("the folder of a table", Effect.STOPS, place, _text(error), do)
+            yield Finding("the folder of a table", Severity.STOPS, place, _text(error), do)
             return
         table = self.selection.node_relation(node)
         yield from self._file_format(node, table)
@@ -84,7 +84,7 @@ class TableChecks:
             do = "drop the table feature with the program that has set it, or use a newer Delta"
             place = self.files.of_node(node)
             kind = "a table that this Delta can't write"
-            yield Finding(kind, Effect.STOPS, place, f"{table}: {unsupported}", do)
+            yield Finding(kind, Severity.STOPS, place, f"{table}: {unsupported}", do)
             return
         paths.append(relation_path(table))
         yield from self._keys(node, table)
@@ -101,7 +101,7 @@ class TableChecks:
             found = _LINE.search(_text(error))
             place = self.files.place(file, int(found[1]) if found else 1)
             do = "correct the file, or set column_types or on_lossy_write for the seed"
-            yield Finding("a seed that stops", Effect.STOPS, place, _text(error), do)
+            yield Finding("a seed that stops", Severity.STOPS, place, _text(error), do)
 
     def _file_format(self, node: Node, table: Any) -> Iterator[Finding]:
         is_delta = isinstance(table, SparkRelation) and table.is_delta
@@ -112,7 +112,7 @@ class TableChecks:
         text = f"{text} dbt-deltawiden a Delta table" + (f". {table} is not Delta" if table else "")
         do = "set +file_format: parquet in dbt_project.yml to keep it, or delta"
         place = self.files.of_node(node, "materialized")
-        yield Finding("the default file format", Effect.CHANGES, place, text, do)
+        yield Finding("the default file format", Severity.CHANGES, place, text, do)
 
     def _unsupported(self, table: SparkRelation) -> str:
         """Return Delta's error if it can't write a table. No file and no commit is written."""
@@ -124,7 +124,7 @@ class TableChecks:
         return ""
 
     def _keys(self, node: Node, table: SparkRelation) -> Iterator[Finding]:
-        keys = columns_named(filter(None, names_listed(node["config"].get("unique_key"))))
+        keys = columns_named(filter(None, as_list(node["config"].get("unique_key"))))
         is_merged = strategy_of(node["config"]) in (MERGE, DELETE_INSERT)
         if not keys or not is_merged or materialization(node) != "incremental":
             return
@@ -142,7 +142,7 @@ class TableChecks:
             )
             do = f"cast {field.name} to {type_text(other)} in the model, as the table has it"
             place = self.files.of_node(node, "unique_key")
-            yield Finding("a unique_key of another type", Effect.CHANGES, place, text, do)
+            yield Finding("a unique_key of another type", Severity.CHANGES, place, text, do)
 
     def _views(self, tables: list[Path]) -> Iterator[Finding]:
         finder = self.planner.finder
@@ -154,24 +154,24 @@ class TableChecks:
             casts = [cast.text for cast in view.casts] or ["it has the types from before"]
             text = f"{path_text(view.shown)}: {'; '.join(casts)}"
             do = " or: ".join(update_commands(view, models, finder.can_follow))
-            yield Finding("a view that casts back", Effect.CHANGES, place, text, do)
+            yield Finding("a view that casts back", Severity.CHANGES, place, text, do)
 
     def _lossy(self, node: Node, lossy: str) -> Iterator[Finding]:
         """Find values that dbt-spark would round, and with which the run stops here."""
         if lossy:
             kind, place = "values that may not be stored exactly", self.files.of_node(node)
             do = "do what the text says; with on_lossy_write: ignore, Spark rounds as in dbt-spark"
-            yield Finding(kind, Effect.CHANGES, place, f"{full_name(node)}: {lossy}", do)
+            yield Finding(kind, Severity.CHANGES, place, f"{full_name(node)}: {lossy}", do)
 
     def _refused(self, node: Node, error: str) -> Finding:
         place = self.files.of_node(node)
         if error == QUERY_NOT_KNOWN or condition(error) == NOT_BUILT:
-            kind, effect = "a model that could not be planned", Effect.UNCHECKED
+            kind, severity = "a model that could not be planned", Severity.UNCHECKED
             do = "run dbt compile, then check_project with compiled: true"
         else:
-            kind, effect = "a model that is refused", Effect.STOPS
+            kind, severity = "a model that is refused", Severity.STOPS
             do = "do what the text says; dbt run-operation plan shows the plan of each model"
-        return Finding(kind, effect, place, f"{full_name(node)}: {error}", do)
+        return Finding(kind, severity, place, f"{full_name(node)}: {error}", do)
 
 
 def _kind(of: DataType) -> str:

@@ -38,7 +38,7 @@
 {% macro deltawiden__partition_cols(label, required=false) %}
   {%- set columns = config.get('partition_by', validator=validation.any[list, basestring]) -%}
   {%- if columns %}
-    {{ label }} ({{ adapter.names_sql(columns) }})
+    {{ label }} ({{ adapter.columns_sql(columns) }})
   {%- endif %}
 {%- endmacro %}
 
@@ -49,8 +49,8 @@
   {%- set columns = config.get('clustered_by', validator=validation.any[list, basestring]) -%}
   {%- set buckets = config.get('buckets', validator=validation.any[int]) -%}
   {%- if liquid %}
-    cluster by ({{ adapter.names_sql(liquid) }})
+    cluster by ({{ adapter.columns_sql(liquid) }})
   {%- elif columns and buckets is not none %}
-    {{ label }} ({{ adapter.names_sql(columns) }}) into {{ buckets }} buckets
+    {{ label }} ({{ adapter.columns_sql(columns) }}) into {{ buckets }} buckets
   {%- endif %}
 {%- endmacro %}
