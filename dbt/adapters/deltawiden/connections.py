@@ -53,15 +53,15 @@ from dbt.adapters.deltawiden.warnings import warn_once
 logger = AdapterLogger("DeltaWiden")
 
 # PyHive quotes a text in such a way that Spark still substitutes the `${...}` in it.
-_OF_PYHIVE = (ConnectionMethod.THRIFT, ConnectionMethod.HTTP)
+_PYHIVE_METHODS = (ConnectionMethod.THRIFT, ConnectionMethod.HTTP)
 
 # dbt's name for the connection of a command, on which it runs the hooks of `on-run-start`.
-_OF_COMMAND = "master"
+_COMMAND_CONNECTION = "master"
 _CREATES_TEMPORARY = r"create\s+(?:or\s+replace\s+)?temp(?:orary)?\b"
 # What changes nothing but the session. A session of Spark Connect is only its connection's, and dbt
 # closes a connection after each node, so what the hooks of a command do is repeated in the others.
 # A variable is not: its value would be computed again.
-_OF_SESSION = re.compile(
+_SESSION_STATEMENT = re.compile(
     rf"{GAP}*(?:{_CREATES_TEMPORARY}|(?:reset|use|set(?!\s+var(?:iable)?\b))\b)",
     re.IGNORECASE | re.DOTALL,
 )
@@ -94,7 +94,7 @@ def _repeat(sql: str) -> None:
     if dropped := _DROP.match(sql):
         created = re.compile(rf"\b{dropped[1]}\s+{re.escape(dropped[2])}(?![\w.])", re.IGNORECASE)
         _repeated[:] = [statement for statement in _repeated if not created.search(statement)]
-    elif _OF_SESSION.match(sql):
+    elif _SESSION_STATEMENT.match(sql):
         _repeated.append(sql)
 
 
@@ -168,15 +168,15 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
         used = self.get_thread_connection()
         if used.credentials.method != ConnectionMethod.SESSION:
             check_reset(sql)
-        if used.name != _OF_COMMAND and _CHANGES_SESSION.match(sql):
+        if used.name != _COMMAND_CONNECTION and _CHANGES_SESSION.match(sql):
             _use_copy(used)
-        if used.credentials.method in _OF_PYHIVE:
+        if used.credentials.method in _PYHIVE_METHODS:
             with self.exception_handler(sql):
                 _retry_a_read_only(used, sql)
             if bindings is not None:
                 sql, bindings = sql % tuple(literal(value) for value in bindings), None
         connection, cursor = super().add_query(sql, auto_begin, bindings, *arguments, **options)
-        if connection.name == _OF_COMMAND:
+        if connection.name == _COMMAND_CONNECTION:
             _repeat(sql)
         return connection, cursor
 
@@ -299,7 +299,7 @@ def _check_settings(connection: Connection) -> None:
         cursor.execute("set")
         settings = {str(row[0]): str(row[1]) for row in cursor.fetchall()}
         refuse_settings(settings.get)
-        if credentials.method in _OF_PYHIVE:
+        if credentials.method in _PYHIVE_METHODS:
             _warn_of_missing(credentials, settings, cursor)
         _checked[server] = TIME_ZONE not in settings
     if _checked[server]:

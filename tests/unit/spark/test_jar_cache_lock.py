@@ -59,7 +59,7 @@ def is_resolving(process: "subprocess.Popen[str]") -> bool:
 
 def waits_for(seconds: float, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> bool:
     """Return whether this process waits as long as it may, because another one resolves."""
-    monkeypatch.setattr(jar_cache, "_MOST_SECONDS", seconds)
+    monkeypatch.setattr(jar_cache, "_MAX_SECONDS", seconds)
     before = time.monotonic()
     with alone_resolving(environment):
         return time.monotonic() - before >= seconds

@@ -21,7 +21,7 @@ SEED_MACROS = ("create_csv_table", "load_csv_rows")
 
 
 def is_macro_of_project(macro: Any) -> bool:
-    """Return whether a macro is not one of dbt, dbt-spark or this adapter. None is not."""
+    """Return whether a macro is not one of dbt, dbt-spark or this adapter. False for None."""
     return macro is not None and macro.package_name not in BUILT_IN
 
 

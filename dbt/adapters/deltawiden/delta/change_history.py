@@ -44,7 +44,7 @@ class DatedChange:
 
     @property
     def place(self) -> tuple[int, bool]:
-        """Its place among the changes of the table. Those of one place are not told apart."""
+        """Its place among the table's changes. Changes with equal places have no known order."""
         return (self.after, True) if self.version is None else (self.version, False)
 
     @property

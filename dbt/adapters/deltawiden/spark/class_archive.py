@@ -41,7 +41,7 @@ _NEEDED_BYTES = 2**30
 # In Java 17, the tables for an archive of 36,000 classes take 800 MB beside the classes themselves.
 _NEEDED_MEMORY = 4 * 2**30
 _SECONDS_UNTIL_NEXT_TRY = 24 * 60 * 60
-_MOST_SECONDS = 600
+_MAX_SECONDS = 600
 """How long a process may make an archive."""
 
 # With one of these options, the user decides about archives, or classes are changed as they load.
@@ -144,7 +144,7 @@ class ClassArchive:
         module = "dbt.adapters.deltawiden.spark.class_archive_training"
         with contextlib.suppress(OSError, RuntimeError):
             subprocess.Popen(
-                [sys.executable, "-m", module, json.dumps(asdict(self)), str(_MOST_SECONDS)],
+                [sys.executable, "-m", module, json.dumps(asdict(self)), str(_MAX_SECONDS)],
                 # Python finds modules in the working directory too: not the user's own.
                 cwd=Path(self.file).parent,
                 stdin=subprocess.DEVNULL,

@@ -128,8 +128,8 @@ def create_session(
 ) -> SparkSession:
     """Create a session on a server, with those parameters of a profile that can be set on it.
 
-    ``prepare`` has it before its first statement: to create it sends no request. A value that the
-    server refuses is a DbtDatabaseError.
+    ``prepare`` gets the session before its first statement: creating it sends no request. A value
+    that the server refuses is a DbtDatabaseError.
     """
     hush_pyspark()
     for key, value in parameters.items():

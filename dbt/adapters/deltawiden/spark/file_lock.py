@@ -18,7 +18,7 @@ _SECONDS_BETWEEN_ATTEMPTS = 0.05
 def open_lock(file: Path) -> int:
     """Open a file to lock it, and make it if it does not exist. Its user alone can read it.
 
-    To close its descriptor releases the lock, unless a process has inherited it.
+    Closing its descriptor releases the lock, unless a process has inherited it.
     """
     return os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 

@@ -96,7 +96,7 @@ def jar_path(uri: str) -> Path:
     return Path(url2pathname(parts.path))
 
 
-_MOST_SECONDS = 600
+_MAX_SECONDS = 600
 """How long to wait for another process, which may download all jars over a slow connection."""
 
 
@@ -128,8 +128,8 @@ def _wait(handle: int) -> None:
     if try_lock(handle):
         return
     logger.info("Waiting for another process that resolves Spark's packages")
-    if not wait_for_lock(handle, _MOST_SECONDS):
-        logger.debug(f"The other process has held the lock for {_MOST_SECONDS} seconds")
+    if not wait_for_lock(handle, _MAX_SECONDS):
+        logger.debug(f"The other process has held the lock for {_MAX_SECONDS} seconds")
 
 
 def _open(environment: Mapping[str, str]) -> int:

@@ -45,7 +45,7 @@ _SECRET_ATTRIBUTE = re.compile(r"(?:PWD|Password|Auth_AccessToken)\s*=\s*([^;]+)
 """The attributes of an ODBC connection string that contain a secret."""
 
 _SHORTEST = 3
-"""The minimum length of a hidden secret: to hide one or two characters would change many words."""
+"""The minimum length of a hidden secret: hiding one or two characters would change many words."""
 
 
 def is_secret(setting: str, value: str | None) -> bool:

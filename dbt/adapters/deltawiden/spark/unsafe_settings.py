@@ -205,7 +205,7 @@ def warn_of_filters(given: Mapping[str, str]) -> None:
 
 
 def unsafe_settings(given: Mapping[str, str]) -> dict[str, str]:
-    """Return the settings of filters that the user sets to another value than the safe one."""
+    """Return the settings of filters that the user sets to other values than the safe ones."""
     return {
         key: given[key]
         for key in (*SAFE_READS, ORC_FILTERS)

@@ -1,4 +1,4 @@
-"""Render the statements that both a step of a plan and an operation run."""
+"""Render statements that change a table."""
 
 from collections.abc import Iterable, Mapping
 

@@ -60,7 +60,10 @@ def plan_renames(renames: Renames, source: StructType, snapshot: TableSnapshot) 
 
 
 def renamed_schema(renames: Renames, table: StructType) -> StructType:
-    """Return a table's schema after the renames that have not been made. Itself if all have."""
+    """Return a table's schema after the renames that have not been made.
+
+    The same object if none is left.
+    """
     for new, old in renames.items():
         path = _pending(new, (*new[:-1], old), table)
         if path:

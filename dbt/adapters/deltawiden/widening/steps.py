@@ -37,14 +37,14 @@ class Stage(IntEnum):
     TYPES = auto()
     NEW_COLUMNS = auto()
     NEW_CLUSTERING = auto()
-    """By columns that are new."""
+    """Clusters by new columns."""
     DEFAULTS = auto()
-    """Before the write, whose own nulls are none of older rows."""
+    """Runs before the write, so that the nulls of the write itself are not filled."""
     WRITE = auto()
     """No step: the statement that writes the rows."""
     BACKFILL = auto()
     CLUSTERING_AGAIN = auto()
-    """Which the write has removed."""
+    """Restores the clustering that the write has removed."""
     DROPS = auto()
 
 
@@ -88,7 +88,7 @@ class Step:
         backend.execute(self.statement)
 
     def undo(self, done: Sequence["Step"]) -> tuple["Step", ...]:
-        """Return the steps that take this one back, after those done. None of them if it stays."""
+        """Return the steps that take this one back, after those done. Empty if it stays."""
         return ()
 
 

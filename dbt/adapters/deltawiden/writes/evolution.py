@@ -253,8 +253,8 @@ class TableEvolution:
                     step.run(self._backend)
                     done.append(step)
         except DbtRuntimeError as error:
-            taken_back = self._take_back(plan, done, error)
-            stays = [step for step in done if step not in taken_back]
+            undone = self._undo(plan, done, error)
+            stays = [step for step in done if step not in undone]
             raise SchemaChangeFailed(error.msg, stays) from error
 
     def change_table(self, plan: Plan, table: SparkRelation, changed_by: str) -> None:
@@ -280,27 +280,27 @@ class TableEvolution:
                     f"next run will do it: {step.statement}\n{error.msg}"
                 ) from error
 
-    def take_back(self, plan: Plan, error: DbtRuntimeError, changed_by: str) -> None:
+    def undo(self, plan: Plan, error: DbtRuntimeError, changed_by: str) -> None:
         """Take back the steps of a plan that has run, after an error before the write."""
         with self._backend.tagged_commits(changed_by):
-            self._take_back(plan, plan.before, error)
+            self._undo(plan, plan.before, error)
 
-    def _take_back(self, plan: Plan, done: Sequence[Step], error: DbtRuntimeError) -> list[Step]:
+    def _undo(self, plan: Plan, done: Sequence[Step], error: DbtRuntimeError) -> list[Step]:
         """Take back the steps that must not stay, the last one first. Return them."""
-        taken_back = []
+        undone = []
         # Once: the first step that is taken back can be a rename, which the plan's paths need.
         may_be_needed = cache(partial(self._may_be_needed, plan, error))
         for step in reversed(done):
-            undo = [each for each in step.undo(done) if each not in done]
-            if not undo or (step.is_goal and may_be_needed()):
+            steps = [each for each in step.undo(done) if each not in done]
+            if not steps or (step.is_goal and may_be_needed()):
                 continue
-            for each in undo:
+            for each in steps:
                 try:
                     each.run(self._backend)
                 except DbtRuntimeError as failed:
                     logger.warning(f"Could not take back a change of {plan.table}: {failed}")
-            taken_back.append(step)
-        return taken_back
+            undone.append(step)
+        return undone
 
     def _may_be_needed(self, plan: Plan, error: DbtRuntimeError) -> bool:
         """Return whether another run may need what this one has set: it may have changed a type."""

@@ -113,7 +113,7 @@ class IncrementalWrites:
             self._write(context, spec, target, write_once, attempts)
         except DbtRuntimeError as error:
             if attempts.early:
-                self._evolution.take_back(attempts.early, error, _unique_id(context))
+                self._evolution.undo(attempts.early, error, _unique_id(context))
             raise
 
     def write_snapshot(

@@ -193,7 +193,7 @@ def _flags_of_run(flags: Any, is_full: bool) -> Any:
 
 
 class _ReadingAdapter:
-    """dbt's adapter in the text of a model whose run this is not: it only reads."""
+    """dbt's adapter for text that is compiled outside its own run: it only reads."""
 
     def __init__(self, adapter: Any) -> None:
         self._adapter = adapter
@@ -211,7 +211,7 @@ class _ReadingAdapter:
 
 
 class _HookAdapter(_ReadingAdapter):
-    """dbt's adapter in a hook whose run this is not: it keeps the statements that it does not run.
+    """dbt's adapter for a hook outside its own run. It keeps the statements that it does not run.
 
     Most hooks need no result of them.
     """

@@ -22,16 +22,21 @@ from pyspark.sql.types import DataType
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite
 from dbt.adapters.deltawiden.config.validation import read_model_policy
 from dbt.adapters.deltawiden.sql.identifiers import quote, quote_once
-from dbt.adapters.deltawiden.sql.types import MAX_DECIMAL_PRECISION as _MOST_DIGITS
-from dbt.adapters.deltawiden.sql.types import UnknownType, nearest_float, parse_type, type_text
+from dbt.adapters.deltawiden.sql.types import (
+    MAX_DECIMAL_PRECISION,
+    UnknownType,
+    nearest_float,
+    parse_type,
+    type_text,
+)
 from dbt.adapters.deltawiden.warnings import warn_once
 from dbt.adapters.deltawiden.writing.replacement import has_no_offset_changes
 from dbt.adapters.deltawiden.writing.store_assignment import INTEGER_BITS
 
-_MOST_SHOWN = 10
+_MAX_SHOWN = 10
 # In minutes, https://docs.oracle.com/javase/8/docs/api/java/time/ZoneOffset.html.
-_MOST_OFFSET = 18 * 60
-_MOST_ADJUSTED = 400  # The largest double has fewer digits.
+_MAX_OFFSET = 18 * 60
+_MAX_ADJUSTED = 400  # The largest double has fewer digits.
 
 # The time zone in which Spark reads a timestamp without a time zone, and the type that `timestamp`
 # means, https://spark.apache.org/docs/latest/sql-ref-datatypes.html (spark.sql.timestampType).
@@ -65,7 +70,7 @@ class _Cell:
     type: DataType
 
     @property
-    def said(self) -> str:
+    def problem(self) -> str:
         return (
             f"line {self.line}, column {self.column}: {self.text[:200]!r} is not stored exactly as "
             f"{type_text(self.type)}"
@@ -118,10 +123,10 @@ def check_seed(
 
 
 def _lines(refused: Sequence[_Cell], table: agate.Table, delimiter: str) -> Iterator[str]:
-    for cell in refused[:_MOST_SHOWN]:
-        yield f"  {cell.said}"
-    if len(refused) > _MOST_SHOWN:
-        yield f"  and {len(refused) - _MOST_SHOWN} more"
+    for cell in refused[:_MAX_SHOWN]:
+        yield f"  {cell.problem}"
+    if len(refused) > _MAX_SHOWN:
+        yield f"  and {len(refused) - _MAX_SHOWN} more"
     records = _records(table, delimiter)
     for name, declared in {cell.column: cell.type for cell in refused}.items():
         index = table.column_names.index(name)
@@ -152,7 +157,7 @@ def _decimals(texts: Sequence[str]) -> Iterator[DataType]:
     numbers = [Decimal(text) for text in stripped]
     scale = max((max(0, -int(number.as_tuple().exponent)) for number in numbers), default=0)
     whole = max((max(0, number.adjusted() + 1) for number in numbers), default=0)
-    if 0 < whole + scale <= _MOST_DIGITS:
+    if 0 < whole + scale <= MAX_DECIMAL_PRECISION:
         yield spark.DecimalType(whole + scale, scale)
 
 
@@ -193,7 +198,7 @@ def _number_text(text: str, value: Decimal) -> str:
         return text
     number = Decimal(text) if found else value
     # Otherwise, no type has it.
-    return f"{number:f}" if abs(number.adjusted()) < _MOST_ADJUSTED else text
+    return f"{number:f}" if abs(number.adjusted()) < _MAX_ADJUSTED else text
 
 
 def _as_text(seed: Mapping[str, Any]) -> frozenset[str]:
@@ -363,7 +368,7 @@ def _is_offset(zone: str) -> bool:
     """Return whether Spark knows a time zone that is not the name of a region."""
     digits = re.sub(r"\D", "", zone)
     hours, minutes = (digits[:-2], digits[-2:]) if len(digits) > 2 else (digits, "")
-    return int(minutes or 0) < 60 and int(hours or 0) * 60 + int(minutes or 0) <= _MOST_OFFSET
+    return int(minutes or 0) < 60 and int(hours or 0) * 60 + int(minutes or 0) <= _MAX_OFFSET
 
 
 def _is_timestamp(text: str, takes_zone: bool, zone: tzinfo | None) -> bool:

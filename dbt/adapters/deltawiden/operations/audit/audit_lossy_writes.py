@@ -23,7 +23,7 @@ from dbt.adapters.deltawiden.widening.matched_rows import NotCompared
 from dbt.adapters.deltawiden.writes.model_views import ModelViews
 
 _NAME = "audit_lossy_writes"
-_OF_SNAPSHOT = (
+_ABOUT_SNAPSHOTS = (
     "is a snapshot, whose rows no operation changes. With strategy: check and type_widening: true, "
     "the next dbt snapshot widens the column and adds a version with the value of now. With "
     "strategy: timestamp, such a version comes with the next change of the row in its source."
@@ -61,7 +61,7 @@ class AuditResults(OperationResults):
             ]
         if self.values["restore"]:
             lines += ["", "To put right what a cast has changed:", self.values["restore"]]
-        lines += [f"\n{name} {_OF_SNAPSHOT}" for name in self.values["snapshots"]]
+        lines += [f"\n{name} {_ABOUT_SNAPSHOTS}" for name in self.values["snapshots"]]
         return "\n".join(lines)
 
 

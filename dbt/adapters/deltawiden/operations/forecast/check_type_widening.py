@@ -49,7 +49,7 @@ def check_type_widening(
     own_schema = selection.target_schema
     if not against or _is_target(selection, against):
         raise selection.error(
-            f"`against` must name the schema to compare with, another than {own_schema}"
+            f"`against` must name the schema to compare with, other than {own_schema}"
         )
     nodes = selection.nodes_to_plan(models)
     checked = {str(node["unique_id"]): _find(selection, node, against) for node in nodes}

@@ -35,7 +35,7 @@ _UNDOCUMENTED = [
     reader.name for reader in DELTA_CLIENTS if reader.can(State.ENABLED) is Access.UNKNOWN
 ]
 
-_OF_OTHERS = " of a table without other features"
+_WITHOUT_OTHER_FEATURES = " of a table without other features"
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Switch:
 
     def _readers(self) -> str:
         if self.new_feature:
-            of = "" if self.moves_protocol else _OF_OTHERS
+            of = "" if self.moves_protocol else _WITHOUT_OTHER_FEATURES
             lost = f"{len(_LOST)} known readers{of} lose access"
             return f"{lost}: the table feature {self.new_feature} is new"
         if not self.feature:
@@ -188,8 +188,8 @@ def readers_text(switches: Iterable[Switch | OperationResult]) -> str:
     moves = f", and moves the protocol{of} to reader version 3 and writer version 7"
     lines = [
         f"The table feature {feature} is new to {_tables(gaining)}{moves if moved else ''}. "
-        f"Readers{'' if all_moved else _OF_OTHERS} are lost by that alone, before any type "
-        "changes:",
+        f"Readers{'' if all_moved else _WITHOUT_OTHER_FEATURES} are lost by that alone, before any "
+        "type changes:",
         text_table(lost),
         f"There is no documentation for: {', '.join(_UNDOCUMENTED)}.",
     ]

@@ -145,7 +145,7 @@ def run_on_each_table(
 
     Args:
         statement: the statement that the operation runs on any Delta table, for the error of a
-            relation that is none. None for an operation on type widening.
+            relation that is not one. None for an operation on type widening.
     """
 
     def work_on(table: SparkRelation) -> OperationResult:

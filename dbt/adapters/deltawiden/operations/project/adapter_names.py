@@ -1,4 +1,4 @@
-"""Find the Jinja that depends on the name of the adapter, which is another than dbt-spark's."""
+"""Find the Jinja that depends on the name of the adapter, which is not that of dbt-spark."""
 
 import re
 from collections.abc import Iterator
