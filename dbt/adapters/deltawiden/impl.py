@@ -11,10 +11,11 @@ from dbt.adapters.base import available
 from dbt.adapters.base.impl import PythonJobHelper
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.contracts.connection import AdapterResponse
+from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.clients.agate_helper import empty_table
 from dbt_common.contracts.metadata import CatalogTable
-from dbt_common.exceptions import DbtDatabaseError
+from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from dbt.adapters.deltawiden import docs_catalog
 from dbt.adapters.deltawiden.capabilities import CAPABILITIES
@@ -22,11 +23,8 @@ from dbt.adapters.deltawiden.column import DeltaWidenColumn
 from dbt.adapters.deltawiden.config.model import DeltaWidenConfig, file_format_of, use_format_of
 from dbt.adapters.deltawiden.config.project_macros import spark_materialization, writer_of_project
 from dbt.adapters.deltawiden.config.strategies import STRATEGIES, has_own_macro
-from dbt.adapters.deltawiden.config.validation import (
-    check_configuration,
-    shown_for_a_batch,
-    warn_unchecked,
-)
+from dbt.adapters.deltawiden.config.unchecked import warn_unchecked
+from dbt.adapters.deltawiden.config.validation import check_configuration
 from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager
 from dbt.adapters.deltawiden.credentials import ConnectionMethod
 from dbt.adapters.deltawiden.delta.backends import choose_backend
@@ -113,7 +111,7 @@ class DeltaWidenAdapter(ListingAdapter):
             DbtConfigError: a value is not accepted, or the session has no Delta.
         """
         macros = self.get_macro_resolver(), self.config.project_name
-        with shown_for_a_batch(config.model):
+        with _shown_for_a_batch(config.model):
             columns = {name: column.to_dict() for name, column in config.model.columns.items()}
             is_own = partial(has_own_macro, *macros)
             check_configuration(config, config.model.unique_id, is_own, columns)
@@ -382,3 +380,15 @@ class DeltaWidenAdapter(ListingAdapter):
     def last_modified(self, relations: Iterable[BaseRelation]) -> LastModified:
         """Return when the data of tables last changed: ``last_modified``."""
         return last_modified(self._backend, relations)
+
+
+@contextmanager
+def _shown_for_a_batch(node: Any) -> Iterator[None]:
+    """Show an error of a batch: dbt shows none that comes before the batch's materialization."""
+    try:
+        yield
+    except DbtRuntimeError as error:
+        if getattr(node, "batch", None):
+            text = f"Error in model {node.name} ({node.original_file_path})\n{error.msg}"
+            AdapterLogger("DeltaWiden").error(text)
+        raise

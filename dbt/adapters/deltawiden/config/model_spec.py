@@ -9,7 +9,7 @@ from dbt.adapters.deltawiden.config.clustering import read_clustering
 from dbt.adapters.deltawiden.config.declared_columns import declared_defaults
 from dbt.adapters.deltawiden.config.merge_clauses import MergeClauses, read_merge_clauses
 from dbt.adapters.deltawiden.config.model import file_format_of
-from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy
+from dbt.adapters.deltawiden.config.policy import OnLossyWrite, Policy, invalid_configuration
 from dbt.adapters.deltawiden.config.project_macros import is_replaced
 from dbt.adapters.deltawiden.config.renamed_columns import (
     Columns,
@@ -23,7 +23,7 @@ from dbt.adapters.deltawiden.config.strategies import (
     is_own_strategy,
     strategy_of,
 )
-from dbt.adapters.deltawiden.config.validation import invalid_configuration, read_model_policy
+from dbt.adapters.deltawiden.config.validation import read_model_policy
 from dbt.adapters.deltawiden.sql.identifiers import Path, as_list, columns_listed
 
 

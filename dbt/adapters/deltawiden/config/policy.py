@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, TypeVar
 
+from dbt_common.exceptions import DbtConfigError
+
 from dbt.adapters.deltawiden.delta.protocol import Compatibility
 from dbt.adapters.deltawiden.sql.sizes import parse_size
 
@@ -180,3 +182,9 @@ def _list(accepted: Iterable[Enum]) -> str:
 def problem(key: str, given: object, accepted: str) -> str:
     """Render the line for a value that is not accepted: the key, the value and what is accepted."""
     return f"{key}: got {given!r}; accepted: {accepted}"
+
+
+def invalid_configuration(name: str, problems: Iterable[str]) -> DbtConfigError:
+    """Return the error for the values that are not accepted in a node's configuration."""
+    lines = [f"The configuration of {name} is not valid.", *problems]
+    return DbtConfigError("\n".join(lines))

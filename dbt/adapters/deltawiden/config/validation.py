@@ -1,12 +1,8 @@
-"""Check the configuration that dbt-spark's clauses and strategies read, before anything runs."""
+"""Check the values of configuration keys."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
-
-from dbt.adapters.events.logging import AdapterLogger
-from dbt_common.exceptions import DbtConfigError, DbtRuntimeError
 
 from dbt.adapters.deltawiden.config.after_run import AFTER_RUN, optimize_problems
 from dbt.adapters.deltawiden.config.clustering import clustering_problems, warn_without_effect
@@ -16,8 +12,8 @@ from dbt.adapters.deltawiden.config.merge_clauses import is_action, is_flag
 from dbt.adapters.deltawiden.config.model import DELTA, file_format_of
 from dbt.adapters.deltawiden.config.policy import (
     InvalidConfiguration,
-    OnLossyWrite,
     Policy,
+    invalid_configuration,
     problem,
     read_policy,
 )
@@ -25,9 +21,7 @@ from dbt.adapters.deltawiden.config.project_macros import STORE_NO_VALUES
 from dbt.adapters.deltawiden.config.renamed_columns import Columns, rename_problems
 from dbt.adapters.deltawiden.config.strategies import BACKFILL, backfill_problems, strategy_problems
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
-from dbt.adapters.deltawiden.sql.identifiers import read_name
 from dbt.adapters.deltawiden.sql.literals import property_text
-from dbt.adapters.deltawiden.warnings import warn_once
 
 STRICT = "strict"
 """The value of ``store_assignment_policy``."""
@@ -158,11 +152,6 @@ def problems(config: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def columns_named(names: Iterable[str]) -> frozenset[str]:
-    """Return the columns, in lower case, of names as ``unique_key`` has them. They can be paths."""
-    return frozenset(read_name(name)[0].lower() for name in names)
-
-
 def read_model_policy(config: Mapping[str, Any], name: str) -> Policy:
     """Read what decides on type changes in a model's configuration, or raise a DbtConfigError."""
     try:
@@ -185,18 +174,6 @@ def check_configuration(
     """
     require_accepted(config, name, is_own, columns)
     warn_without_effect(config, name)
-
-
-@contextmanager
-def shown_for_a_batch(node: Any) -> Iterator[None]:
-    """Show an error of a batch: dbt shows none that comes before the batch's materialization."""
-    try:
-        yield
-    except DbtRuntimeError as error:
-        if getattr(node, "batch", None):
-            text = f"Error in model {node.name} ({node.original_file_path})\n{error.msg}"
-            AdapterLogger("DeltaWiden").error(text)
-        raise
 
 
 def require_accepted(
@@ -260,38 +237,3 @@ def check_location_keys(config: Any, name: str) -> None:
         found = [problem("location_root", root, accepted)]
     if found:
         raise invalid_configuration(name, found)
-
-
-def warn_unchecked(config: Mapping[str, Any], name: str, writer: str) -> None:
-    """Warn once a run that the values of a node are not checked, unless the node accepts that.
-
-    Args:
-        writer: what writes the node's rows. Empty if the values are checked.
-    """
-    if writer and not accepts_unchecked(config):
-        text = ". ".join(unchecked_text(writer))
-        warn_once(text, f"{name} (the first node with it in this run)")
-
-
-def accepts_unchecked(config: Mapping[str, Any]) -> bool:
-    """Return whether a node accepts that its values are not checked."""
-    accepts_loss = config.get("on_lossy_write") in (OnLossyWrite.WARN, OnLossyWrite.IGNORE)
-    return accepts_loss or bool(config.get("store_assignment_policy"))
-
-
-def unchecked_text(writer: str) -> tuple[str, str]:
-    """Say that the values of a node are not checked, and what to do."""
-    return (
-        f"its rows are written by {writer}. dbt-deltawiden does not check these values, and "
-        "widens no table for them: Spark casts a value to the type of its column, so that 1.2367 "
-        "is 1.24 in a decimal(8,2)",
-        "Cast the columns to the types of the table in the model itself, and set on_lossy_write: "
-        "ignore in its configuration. Or set store_assignment_policy: strict there: Spark then "
-        "refuses such casts, except integers in a float or double column.",
-    )
-
-
-def invalid_configuration(name: str, problems: Iterable[str]) -> DbtConfigError:
-    """Return the error for the values that are not accepted in a node's configuration."""
-    lines = [f"The configuration of {name} is not valid.", *problems]
-    return DbtConfigError("\n".join(lines))

@@ -1,7 +1,7 @@
 """Render and parse names of columns, fields and relations in Spark SQL, with any characters."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 Path = tuple[str, ...]
 """A place in a schema: a column name, then field names, ``element``, ``key`` or ``value``."""
@@ -121,6 +121,11 @@ def columns_sql(given: str | Sequence[str]) -> str:
 def as_list(configured: str | Sequence[str] | None) -> list[str]:
     """Return the names or conditions of a key as a list, also if it has only one."""
     return [configured] if isinstance(configured, str) else list(configured or ())
+
+
+def columns_named(names: Iterable[str]) -> frozenset[str]:
+    """Return the columns, in lower case, of names as ``unique_key`` has them. They can be paths."""
+    return frozenset(read_name(name)[0].lower() for name in names)
 
 
 def columns_listed(given: str | Sequence[str]) -> Sequence[str]:

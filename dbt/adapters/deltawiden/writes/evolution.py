@@ -23,13 +23,12 @@ from dbt.adapters.deltawiden.config.strategies import (
     REPLACE_WHERE,
 )
 from dbt.adapters.deltawiden.config.table_properties import changed_properties
-from dbt.adapters.deltawiden.config.validation import columns_named
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.conflicts import is_conflict, retry_same_commit
 from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
 from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
-from dbt.adapters.deltawiden.sql.identifiers import Path
+from dbt.adapters.deltawiden.sql.identifiers import Path, columns_named
 from dbt.adapters.deltawiden.sql.queries import mentions, with_types
 from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName
 from dbt.adapters.deltawiden.views.stale_views import reads_table

@@ -17,14 +17,14 @@ from dbt.adapters.deltawiden.config.declared_columns import (
 )
 from dbt.adapters.deltawiden.config.model import DELTA
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec, spec_of_run
-from dbt.adapters.deltawiden.config.validation import columns_named, invalid_configuration
+from dbt.adapters.deltawiden.config.policy import invalid_configuration
 from dbt.adapters.deltawiden.delta.backends.explain import may_read_char
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.column_metadata import CURRENT_DEFAULT
 from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.spark.temporary_views import declared_view
 from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
-from dbt.adapters.deltawiden.sql.identifiers import path_sql, path_text, quote
+from dbt.adapters.deltawiden.sql.identifiers import columns_named, path_sql, path_text, quote
 from dbt.adapters.deltawiden.sql.queries import select_from
 from dbt.adapters.deltawiden.sql.types import contains
 from dbt.adapters.deltawiden.widening.clustering import find_columns

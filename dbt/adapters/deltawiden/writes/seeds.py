@@ -17,10 +17,10 @@ from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.deltawiden.config.model import DELTA, file_format_of
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite
 from dbt.adapters.deltawiden.config.project_macros import SEED_MACROS, is_replaced
-from dbt.adapters.deltawiden.config.validation import columns_named, read_model_policy
+from dbt.adapters.deltawiden.config.validation import read_model_policy
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.spark.temporary_views import seed_view
-from dbt.adapters.deltawiden.sql.identifiers import columns_listed, quote
+from dbt.adapters.deltawiden.sql.identifiers import columns_listed, columns_named, quote
 from dbt.adapters.deltawiden.sql.literals import castable_text, literal
 from dbt.adapters.deltawiden.sql.raised_errors import failure_sql
 from dbt.adapters.deltawiden.widening.rules import feature_properties

@@ -8,6 +8,7 @@ from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.config.file_options import stored_options, unsafe_options
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec
+from dbt.adapters.deltawiden.config.policy import invalid_configuration
 from dbt.adapters.deltawiden.config.strategies import (
     DELETE_INSERT,
     MERGE,
@@ -17,10 +18,10 @@ from dbt.adapters.deltawiden.config.strategies import (
     REPLACE_WHERE,
     only_of_delta,
 )
-from dbt.adapters.deltawiden.config.validation import columns_named, invalid_configuration
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
 from dbt.adapters.deltawiden.delta.relations import provider
+from dbt.adapters.deltawiden.sql.identifiers import columns_named
 from dbt.adapters.deltawiden.widening.refusals import REBUILD
 from dbt.adapters.deltawiden.writes.batches import require_partitions
 from dbt.adapters.deltawiden.writing.partition_values import MomentsMoved, require_moments_kept

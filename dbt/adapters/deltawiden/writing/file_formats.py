@@ -14,11 +14,10 @@ from pyspark.sql.types import DataType, StructType
 
 from dbt.adapters.deltawiden.config.file_options import CHECKED_FORMATS
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec
-from dbt.adapters.deltawiden.config.policy import OnSchemaChange
-from dbt.adapters.deltawiden.config.validation import columns_named, invalid_configuration
+from dbt.adapters.deltawiden.config.policy import OnSchemaChange, invalid_configuration
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.sql.any_leaf import OfLeaf, any_leaf_sql
-from dbt.adapters.deltawiden.sql.identifiers import Path, path_text, quote
+from dbt.adapters.deltawiden.sql.identifiers import Path, columns_named, path_text, quote
 from dbt.adapters.deltawiden.sql.literals import literal
 from dbt.adapters.deltawiden.sql.queries import select_from
 from dbt.adapters.deltawiden.sql.raised_errors import (

@@ -91,7 +91,7 @@ class FilesByJvm:
             for batch in _batches([stale_file.file for stale_file in stale]):
                 if done:
                     progress(done)
-                retry_same_commit(partial(errors_as_dbt_errors()(self._rewrite), batch))
+                retry_same_commit(partial(self._rewrite, batch))
                 done += len(batch)
 
     def may_have_float_statistics(self, leaves: Sequence[Path]) -> Sequence[DataFile]:
@@ -110,7 +110,7 @@ class FilesByJvm:
         """
         with as_active(self.session):
             for batch in _batches(files):
-                retry_same_commit(partial(errors_as_dbt_errors()(self._correct), batch, leaves))
+                retry_same_commit(partial(self._correct, batch, leaves))
 
     def correct_stale(self, stale: Sequence[StaleFile]) -> None:
         for leaves, files in _by_leaves(stale).items():
@@ -179,6 +179,7 @@ class FilesByJvm:
         schema = _read_schema(snapshot.metadata().schemaString())
         return [physical_path(leaf, schema) for leaf in leaves]
 
+    @errors_as_dbt_errors()
     def _correct(self, files: Sequence[DataFile], leaves: Sequence[Path]) -> None:
         transaction = self._transactions.start()
         found = self._found(transaction, files)
@@ -206,6 +207,7 @@ class FilesByJvm:
             self._transactions.commit_without_recorded_changes(transaction)
             return True
 
+    @errors_as_dbt_errors()
     def _rewrite(self, files: Sequence[DataFile]) -> None:
         transaction = self._transactions.start()
         found = self._found(transaction, files)

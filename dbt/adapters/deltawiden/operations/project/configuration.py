@@ -11,11 +11,8 @@ from dbt.adapters.deltawiden.config.project_macros import (
     writer_of_project,
 )
 from dbt.adapters.deltawiden.config.strategies import has_own_macro
-from dbt.adapters.deltawiden.config.validation import (
-    accepts_unchecked,
-    configuration_problems,
-    unchecked_text,
-)
+from dbt.adapters.deltawiden.config.unchecked import accepts_unchecked, unchecked_text
+from dbt.adapters.deltawiden.config.validation import configuration_problems
 from dbt.adapters.deltawiden.credentials import ConnectionMethod
 from dbt.adapters.deltawiden.operations.project.files import ProjectFiles
 from dbt.adapters.deltawiden.operations.project.finding import FileLine, Finding, Severity

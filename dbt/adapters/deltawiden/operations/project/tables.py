@@ -12,7 +12,6 @@ from pyspark.sql.types import CharType, DataType, NumericType, StringType, Struc
 
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite
 from dbt.adapters.deltawiden.config.strategies import DELETE_INSERT, MERGE, strategy_of
-from dbt.adapters.deltawiden.config.validation import columns_named
 from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
 from dbt.adapters.deltawiden.operations.forecast.downstream import QUERY_NOT_KNOWN
 from dbt.adapters.deltawiden.operations.forecast.model import LOSSY
@@ -23,7 +22,7 @@ from dbt.adapters.deltawiden.operations.project.files import ProjectFiles
 from dbt.adapters.deltawiden.operations.project.finding import NOWHERE, Finding, Severity
 from dbt.adapters.deltawiden.operations.selection import Node, Selection, full_name
 from dbt.adapters.deltawiden.spark.errors import NOT_BUILT, condition
-from dbt.adapters.deltawiden.sql.identifiers import Path, as_list, folded, path_text
+from dbt.adapters.deltawiden.sql.identifiers import Path, as_list, columns_named, folded, path_text
 from dbt.adapters.deltawiden.sql.types import type_text
 from dbt.adapters.deltawiden.views.finder import view_models
 from dbt.adapters.deltawiden.views.stale_views import update_commands
