@@ -76,7 +76,6 @@ def test_a_name_has_the_catalog_that_is_given(parts: dict[str, str], name: str):
     assert relation.render() == name
     assert ".".join(map(quote_once, relation_path(relation))) == name
     assert relation.incorporate(type="table").render() == name
-    assert relation.is_in_catalog == (name.count(".") > 1)
 
 
 def test_the_name_of_a_temporary_view_has_no_catalog():

@@ -44,11 +44,6 @@ class DeltaWidenRelation(SparkRelation):
         # dbt-spark's own method refuses a name with a catalog.
         return BaseRelation.render(self)
 
-    @property
-    def is_in_catalog(self) -> bool:
-        """Whether the name says the catalog, in ``database`` or in a path (``catalog.sales``)."""
-        return len(relation_path(self.without_identifier())) > 1
-
     def _render_iterator(self) -> Iterator[tuple[ComponentName | None, str | None]]:
         for key, part in super()._render_iterator():
             yield key, quote_once(part) if part else part
