@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dbt.adapters.deltawiden.config.declared_columns import Columns
 from dbt.adapters.deltawiden.config.merge_clauses import assignments_of, read_merge_clauses
 from dbt.adapters.deltawiden.config.policy import problem
 from dbt.adapters.deltawiden.sql.identifiers import (
@@ -29,8 +30,6 @@ _CONDITION_KEYS = (
 
 Renames = Mapping[Path, str]
 """The name that a column or nested field had before, by its new path. Outer fields come first."""
-
-Columns = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from dbt_common.events.functions import fire_event
 from dbt_common.events.types import Note
 from dbt_common.exceptions import DbtBaseException
 
+from dbt.adapters.deltawiden.spark.errors import message_of
 from dbt.adapters.deltawiden.writes.attempts import Attempts
 
 _Item = TypeVar("_Item")
@@ -140,4 +141,4 @@ def attempt(table: str, work: Callable[[], _Result]) -> _Result | OperationResul
     try:
         return work()
     except DbtBaseException as error:
-        return OperationResult(table, error=str(getattr(error, "msg", error)))
+        return OperationResult(table, error=message_of(error))

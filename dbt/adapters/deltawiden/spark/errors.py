@@ -247,6 +247,11 @@ def has_java_stack(text: str) -> bool:
 NOT_BUILT = "TABLE_OR_VIEW_NOT_FOUND"
 
 
+def message_of(error: BaseException) -> str:
+    """Return the message of an error, without what dbt adds to that of its own errors."""
+    return str(getattr(error, "msg", error))
+
+
 def condition(text: str) -> str | None:
     """Return the first error condition that a text names, such as ``CAST_OVERFLOW``, or None."""
     match = _CONDITION.search(text)

@@ -1,5 +1,6 @@
 """Render Spark types as text, and parse text as Spark types."""
 
+import json
 import re
 import struct
 from collections.abc import Callable, Iterator, Sequence
@@ -150,6 +151,11 @@ def contains(data_type: DataType, wanted: type[DataType] | tuple[type[DataType],
             return True
         remaining += [field.dataType for field in fields_in(each)]
     return False
+
+
+def schema_from_json(text: str) -> StructType:
+    """Return the schema of a text in Spark's JSON format, as Delta's log has it."""
+    return StructType.fromJson(json.loads(text))
 
 
 def parse_type(text: str) -> DataType:

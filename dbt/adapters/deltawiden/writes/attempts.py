@@ -15,6 +15,7 @@ from dbt.adapters.deltawiden.delta.conflicts import (
     retry_while,
 )
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.spark.errors import message_of
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.report import not_castable_text
 from dbt.adapters.deltawiden.widening.self_reference import casts_text
@@ -196,7 +197,7 @@ class Attempts:
 
     def error_text(self, error: DbtBaseException) -> str:
         """Return the message of the final error, with the type changes that stay."""
-        text = str(getattr(error, "msg", error))
+        text = message_of(error)
         return text if self._made_text in text else f"{text}\n{self._made_text}"
 
     @property

@@ -1,6 +1,5 @@
 """After the run of a widening: rewrite the older files, in which filters of Spark can miss rows."""
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +16,7 @@ from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.delta.widened_files import misread_columns, misread_files
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text
 from dbt.adapters.deltawiden.sql.sizes import size_text
+from dbt.adapters.deltawiden.sql.types import schema_from_json
 from dbt.adapters.deltawiden.widening.report import misread_text
 from dbt.adapters.deltawiden.writing.partition_values import require_moments_kept
 
@@ -78,7 +78,7 @@ def _rewrite(
     listed = files.list()
     if limit.table_files is not None and len(listed) > limit.table_files:
         return _left(name, columns, f"the table has {pluralize(len(listed), 'file')}")
-    in_log = StructType.fromJson(json.loads(files.log_schema()))
+    in_log = schema_from_json(files.log_schema())
     older = misread_files(files, listed, in_log, columns)
     size = sum(each.file.size for each in older)
     if limit.size is not None and size > limit.size:

@@ -1,6 +1,5 @@
 """Read and change tables with the JVM of a session in this process, mostly without a statement."""
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -35,6 +34,7 @@ from dbt.adapters.deltawiden.sql.identifiers import (
     path_sql,
     read_name,
 )
+from dbt.adapters.deltawiden.sql.types import schema_from_json
 
 
 class JvmBackend(ConnectBackend):
@@ -118,6 +118,7 @@ def _schema_in_jvm(relation: BaseRelation, handle: SessionConnection) -> StructT
 
 
 def _without_session_catalog(names: Path) -> Path:
+    # Also of a schema alone.
     is_named = len(names) > 1 and names[0].lower() == SESSION_CATALOG
     return names[1:] if is_named else names
 
@@ -160,4 +161,4 @@ def _is_view(node: Any, name: Path) -> bool:
 
 
 def _read(schema: Any) -> StructType:
-    return StructType.fromJson(json.loads(schema.json()))
+    return schema_from_json(schema.json())

@@ -30,6 +30,7 @@ from dbt.adapters.deltawiden.spark.scala import DeltaTransactions
 from dbt.adapters.deltawiden.spark.session_connection import as_active, errors_as_dbt_errors
 from dbt.adapters.deltawiden.sql.identifiers import Path
 from dbt.adapters.deltawiden.sql.literals import literal
+from dbt.adapters.deltawiden.sql.types import schema_from_json
 
 _READERS = 8
 """The number of footers that are read at a time. Most of the time to read one is waiting."""
@@ -38,6 +39,8 @@ _BATCH_FILES = 1_000
 _BATCH_BYTES = 16 << 30
 """The maximum number and size of the files in one commit. If the process dies, the work of one
 commit is lost."""
+
+_read_schema = lru_cache(maxsize=64)(schema_from_json)
 
 
 @dataclass
@@ -280,11 +283,6 @@ def _texts(leaves: Iterable[Path]) -> StructType:
             for name, paths in inside.items()
         ]
     )
-
-
-@lru_cache(maxsize=64)
-def _read_schema(text: str) -> StructType:
-    return StructType.fromJson(json.loads(text))
 
 
 def _batches(files: Sequence[DataFile]) -> Iterator[Sequence[DataFile]]:

@@ -34,7 +34,7 @@ from dbt.adapters.deltawiden.sql.describe_parser import (
 from dbt.adapters.deltawiden.sql.identifiers import Path, quote
 from dbt.adapters.deltawiden.sql.literals import property_text
 from dbt.adapters.deltawiden.sql.queries import in_lines
-from dbt.adapters.deltawiden.sql.types import contains, type_sql
+from dbt.adapters.deltawiden.sql.types import contains, schema_from_json, type_sql
 from dbt.adapters.deltawiden.sql.versions import Version
 
 USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
@@ -205,7 +205,7 @@ class SqlBackend:
 
     def _logged_schema(self, table: SparkRelation) -> StructType:
         location = self.snapshot(table).location
-        return StructType.fromJson(json.loads(newest_schema(location, self.fetch_rows)))
+        return schema_from_json(newest_schema(location, self.fetch_rows))
 
     def query_schema(self, query: str) -> StructType:
         """Read the schema of a query's result, without running the query.

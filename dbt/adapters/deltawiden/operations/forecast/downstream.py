@@ -57,7 +57,7 @@ from dbt.adapters.deltawiden.operations.forecast.stale_views import (
 from dbt.adapters.deltawiden.operations.forecast.would_be_types import WouldBeTypes
 from dbt.adapters.deltawiden.operations.result import OperationResult, with_progress
 from dbt.adapters.deltawiden.operations.selection import Node, full_name
-from dbt.adapters.deltawiden.spark.errors import NOT_BUILT, condition
+from dbt.adapters.deltawiden.spark.errors import NOT_BUILT, condition, message_of
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, without_session_catalog
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.writes.evolution import Schemas
@@ -238,7 +238,7 @@ class Forecast:
         try:
             found = self._with_take_over(decide(), node)
         except DbtBaseException as error:
-            text = str(getattr(error, "msg", error))
+            text = message_of(error)
             not_known = self._not_known(node, text)
             is_refused = isinstance(error, _REFUSALS) and not not_known
             if unique_id not in self.asked and not because and not is_refused:

@@ -1,6 +1,5 @@
 """Read and change one Delta table for a maintenance operation."""
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -24,6 +23,7 @@ from dbt.adapters.deltawiden.operations.result import (
     run_on_each,
 )
 from dbt.adapters.deltawiden.sql.sizes import size_text
+from dbt.adapters.deltawiden.sql.types import schema_from_json
 from dbt.adapters.deltawiden.widening.matched_rows import NotCompared, require_rows_that_change
 from dbt.adapters.deltawiden.writing.partition_values import require_moments_kept
 
@@ -130,7 +130,7 @@ class MaintainedTable:
 
 def read_log_schema(text: str) -> tuple[StructType, tuple[TypeChange, ...]]:
     """Read a schema from the log, with Delta's metadata, and the type changes in it."""
-    return StructType.fromJson(json.loads(text)), read_metadata(text).changes
+    return schema_from_json(text), read_metadata(text).changes
 
 
 def run_on_each_table(

@@ -21,7 +21,7 @@ from dbt.adapters.deltawiden.operations.forecast.plan import plan
 from dbt.adapters.deltawiden.operations.project.files import ProjectFiles
 from dbt.adapters.deltawiden.operations.project.finding import NOWHERE, Finding, Severity
 from dbt.adapters.deltawiden.operations.selection import Node, Selection, full_name
-from dbt.adapters.deltawiden.spark.errors import NOT_BUILT, condition
+from dbt.adapters.deltawiden.spark.errors import NOT_BUILT, condition, message_of
 from dbt.adapters.deltawiden.sql.identifiers import Path, as_list, columns_named, folded, path_text
 from dbt.adapters.deltawiden.sql.types import type_text
 from dbt.adapters.deltawiden.views.finder import view_models
@@ -72,7 +72,7 @@ class TableChecks:
         except DbtBaseException as error:
             place = self.files.of_node(node, "location_root")
             do = "do what the text says"
-            yield Finding("the folder of a table", Severity.STOPS, place, _text(error), do)
+            yield Finding("the folder of a table", Severity.STOPS, place, message_of(error), do)
             return
         table = self.selection.node_relation(node)
         yield from self._file_format(node, table)
@@ -97,10 +97,10 @@ class TableChecks:
             types = self.context["_deltawiden_seed_types"](node, rows)
             check_seed(node, rows, types, self.planner.backend.fetch_rows)
         except Exception as error:  # An empty file ends agate with StopIteration.
-            found = _LINE.search(_text(error))
+            found = _LINE.search(message_of(error))
             place = self.files.place(file, int(found[1]) if found else 1)
             do = "correct the file, or set column_types or on_lossy_write for the seed"
-            yield Finding("a seed that stops", Severity.STOPS, place, _text(error), do)
+            yield Finding("a seed that stops", Severity.STOPS, place, message_of(error), do)
 
     def _file_format(self, node: Node, table: Any) -> Iterator[Finding]:
         is_delta = isinstance(table, SparkRelation) and table.is_delta
@@ -119,7 +119,7 @@ class TableChecks:
             if self.planner.backend.snapshot(table).features:
                 self.planner.backend.execute(f"delete from {relation_sql(table)} where false")
         except DbtRuntimeError as error:
-            return _text(error) if _NOT_SUPPORTED.search(_text(error)) else ""
+            return message_of(error) if _NOT_SUPPORTED.search(message_of(error)) else ""
         return ""
 
     def _keys(self, node: Node, table: SparkRelation) -> Iterator[Finding]:
@@ -177,7 +177,3 @@ def _kind(of: DataType) -> str:
     if isinstance(of, _TEXTS):
         return "text"
     return "number" if isinstance(of, NumericType) else of.typeName()
-
-
-def _text(error: BaseException) -> str:
-    return str(getattr(error, "msg", error))

@@ -1,13 +1,11 @@
 """``report_type_widening``: show a table's type changes, and what dropping the feature needs."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.events.format import pluralize
-from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.change_history import DatedChange, read_dated_changes
@@ -34,7 +32,7 @@ from dbt.adapters.deltawiden.operations.result import (
     text_table,
 )
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text
-from dbt.adapters.deltawiden.sql.types import type_text
+from dbt.adapters.deltawiden.sql.types import schema_from_json, type_text
 
 
 @dataclass(frozen=True)
@@ -121,7 +119,7 @@ def _read_statistics(
         columns, files = widened_floats(snapshot.changes, backend.schema(table)), None
         if backend.corrects_statistics:
             data_files = backend.data_files(table, writes_rows=False)
-            schema = StructType.fromJson(json.loads(data_files.log_schema()))
+            schema = schema_from_json(data_files.log_schema())
             files = len(find_wrong(data_files, schema, columns))
     partition_columns = partitioned_by_float(snapshot, snapshot.changes)
     return _Statistics(
@@ -162,7 +160,7 @@ def _read_filters(backend: SqlBackend, table: SparkRelation, snapshot: TableSnap
     files = backend.data_files(table, writes_rows=False)
     if not files.rewrites_single_files:
         return _Filters(columns, None)
-    schema = StructType.fromJson(json.loads(files.log_schema()))
+    schema = schema_from_json(files.log_schema())
     return _Filters(columns, has_misread_files(files, schema, columns))
 
 
