@@ -31,7 +31,7 @@ def test_spark_accepts_the_comparison_of_each_pair_of_types(spark):
     for source, column in pairs:
         stored = "string" if isinstance(column, spark_types.CharType) else type_sql(column)
         values = f"cast(null as {type_sql(source)})", source, f"cast(null as {stored})", column
-        conditions += [same_sql(*values), cast_sql(*values)]
+        conditions += [same_sql(*values), cast_sql(*values, (), {})]
     row = spark.sql(f"select {', '.join(conditions)}").first()
     # Null is null, whatever the types are.
     assert [value for value in row if value is not True] == []
@@ -43,7 +43,7 @@ def compared(spark, produced: str, source, stored: str, column) -> tuple[bool, b
     types = "p", source, "s", column
     hashes = hashes_sql([("p", "s", (source, column))])
     are_equal = " = ".join(hashes) if hashes else same_sql(*types)
-    selected = f"{same_sql(*types)}, {cast_sql(*types)}, {are_equal}"
+    selected = f"{same_sql(*types)}, {cast_sql(*types, (), {})}, {are_equal}"
     row = spark.sql(f"select {selected} from ({given})").first()
     assert row[2] is row[0], "the hashes are equal only if the values are the same"
     return row[0], row[1]

@@ -110,7 +110,7 @@ def make_plan(
     before, output = schema_of(before), schema_of(source)
     table = copy(snapshot or table_snapshot())
     table.schema = before
-    return plan_changes(compare(output, before), output, model or policy(), table)
+    return plan_changes(compare(output, before), output, model or policy(), table, check=None)
 
 
 def by_hand(

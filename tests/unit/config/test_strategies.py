@@ -44,7 +44,7 @@ DELETE_INSERT = {"materialized": "incremental", "incremental_strategy": "delete+
     ],
 )
 def test_a_configuration_that_the_strategy_can_follow_has_no_problem(config: dict[str, object]):
-    assert strategy_problems(config) == []
+    assert strategy_problems(config, lambda _: False) == []
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_a_configuration_that_the_strategy_can_follow_has_no_problem(config: dic
 def test_a_configuration_that_the_strategy_can_not_follow_is_named(
     config: dict[str, object], problem: str
 ):
-    (line,) = strategy_problems(config)
+    (line,) = strategy_problems(config, lambda _: False)
     assert problem in line
 
 
@@ -108,7 +108,7 @@ def test_a_configuration_that_the_strategy_can_not_follow_is_named(
 )
 def test_a_value_that_is_not_accepted_is_named_with_the_key_and_what_is(key: str, value: object):
     with pytest.raises(DbtConfigError) as error:
-        check_configuration({**MERGE, key: value}, "model.p.m")
+        check_configuration({**MERGE, key: value}, "model.p.m", lambda _: False, None)
     assert f"{key}: got {value!r}; accepted: " in str(error.value)
     assert "model.p.m" in str(error.value)
 
@@ -140,7 +140,7 @@ OWN = {**MERGE, "incremental_strategy": "own", "matched_condition": "true"}
     "config", [REPLACE, DELETE_INSERT, OWN, {**MICROBATCH, "file_format": "avro"}]
 )
 def test_a_macro_of_the_project_says_itself_what_it_needs(config: dict[str, object]):
-    assert strategy_problems(config)
+    assert strategy_problems(config, lambda _: False)
     assert strategy_problems(config, lambda name: True) == []
     assert strategy_problems(config, lambda name: name == "get_merge_sql")
 

@@ -44,9 +44,7 @@ def strategy_of(config: Mapping[str, Any]) -> str:
     return str(config.get("incremental_strategy") or "append")
 
 
-def strategy_problems(
-    config: Mapping[str, Any], is_own: Callable[[str], bool] = lambda _: False
-) -> list[str]:
+def strategy_problems(config: Mapping[str, Any], is_own: Callable[[str], bool]) -> list[str]:
     """Find the configuration of an incremental model that its strategy can't follow.
 
     One line for each problem: the key, what is wrong and what to do.

@@ -163,8 +163,8 @@ def read_model_policy(config: Mapping[str, Any], name: str) -> Policy:
 def check_configuration(
     config: Mapping[str, Any],
     name: str,
-    is_own: Callable[[str], bool] = lambda _: False,
-    columns: Columns | None = None,
+    is_own: Callable[[str], bool],
+    columns: Columns | None,
 ) -> None:
     """Check a node's configuration, and warn of the keys that have no effect on Delta.
 

@@ -59,7 +59,7 @@ def plan_changes(
     source: StructType,
     policy: Policy,
     snapshot: TableSnapshot,
-    check: ValueCheck | None = None,
+    check: ValueCheck | None,
     keys: Container[str] = (),
 ) -> Plan:
     """Plan the changes for the differences between a model's output and its table: ``Plan``."""
@@ -100,7 +100,8 @@ def plan_no_change(
     table: StructType,
     name: str,
     computed_columns: frozenset[str] = frozenset(),
-    check: ValueCheck | None = None,
+    *,
+    check: ValueCheck | None,
     keys: Container[str] = (),
 ) -> Plan:
     """Make a plan that changes nothing, and lists the leaves that the write can't store exactly.

@@ -126,7 +126,7 @@ class TableEvolution:
             # Reading which columns Delta computes can take statements: only if one may be missing.
             computed = snapshot.computed_columns if difference.missing_columns else frozenset()
             plan = plan_no_change(
-                difference, schemas.output, stored, snapshot.name, computed, check, keys
+                difference, schemas.output, stored, snapshot.name, computed, check=check, keys=keys
             )
         plan = _with_clustering(plan.with_properties(properties), clustering, snapshot, spec)
         if spec.backfills:

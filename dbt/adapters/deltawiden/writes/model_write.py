@@ -242,7 +242,8 @@ class ModelWrite:
         return self._query(selected, by_position)
 
     def _query(self, selected: str, by_position: bool = False) -> str:
-        return f"select {selected} from {self.source}{self._types_unchanged(by_position)}"
+        unchanged = types_unchanged_clause(self.plan, self.existing, by_position)
+        return f"select {selected} from {self.source}{unchanged}"
 
     @property
     def _column_list(self) -> str:
@@ -260,9 +261,6 @@ class ModelWrite:
     @property
     def _written(self) -> str:
         return f"({', '.join(column.quoted for column in self.plan.write.columns)})"
-
-    def _types_unchanged(self, by_position: bool = False) -> str:
-        return types_unchanged_clause(self.plan, self.existing, by_position)
 
 
 def source_sql(plan: Plan, view: SparkRelation, selected: str, table: SparkRelation) -> str:

@@ -333,7 +333,8 @@ def match_columns(
     table: StructType,
     fills: bool = True,
     computed_columns: Container[str] = (),
-    check: ValueCheck | None = None,
+    *,
+    check: ValueCheck | None,
     keys: Container[str] = (),
 ) -> Write:
     """Match a model's output with the columns of its table by name, ignoring case.
@@ -342,6 +343,7 @@ def match_columns(
         fills: whether a column that the source lacks is filled with null. Otherwise it is selected
             from the source nevertheless, so that the engine refuses the write.
         computed_columns: the columns, in lower case, that Delta computes if the source lacks them.
+        check: the check of each value that a column may not store exactly. None for no check.
         keys: the columns, in lower case, by which the write finds rows.
     """
     # A char that the source declares may have shorter texts: a union declares what its first query

@@ -13,7 +13,7 @@ NOTHING = {"statements": [], "type_changes": [], "new": [], "dropped": [], "not_
 
 
 def rendered(*results: OperationResult) -> str:
-    return plans_markdown(OperationResults("plan", results))
+    return plans_markdown(OperationResults("plan", results), (), "")
 
 
 def planned(model: str, **values: object) -> OperationResult:

@@ -46,17 +46,16 @@ def cast_sql(
     source: DataType,
     stored: str,
     column: DataType,
-    path: Path = (),
-    earlier: EarlierTypes | None = None,
+    path: Path,
+    earlier: EarlierTypes,
 ) -> str:
     """Render the condition, never null, that a stored value is the produced one after a cast.
 
     A cast to a type that the leaf had earlier, and then to the type of today, counts, too.
     """
-    known = earlier or {}
 
     def is_cast(p: str, s: str, place: Path, types: tuple[DataType, DataType]) -> str:
-        through = known.get(folded(place), ())
+        through = earlier.get(folded(place), ())
         results = [_cast(p, types[1]), *(_cast(_cast(p, before), types[1]) for before in through)]
         found = " or ".join(f"({_equal(result, s, types[1])})" for result in results)
         # A write fails at a value that is too large. A null is from before the column was filled.

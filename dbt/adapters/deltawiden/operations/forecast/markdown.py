@@ -10,9 +10,7 @@ from dbt.adapters.deltawiden.operations.result import OperationResult, Operation
 from dbt.adapters.deltawiden.sql.identifiers import path_text
 
 
-def plans_markdown(
-    results: OperationResults, downstream: Sequence[Effect] = (), readers: str = ""
-) -> str:
+def plans_markdown(results: OperationResults, downstream: Sequence[Effect], readers: str) -> str:
     """Render the results of ``check_type_widening`` or ``plan``.
 
     A heading, a table of the models, and a section for each model that is refused or changes. Names
