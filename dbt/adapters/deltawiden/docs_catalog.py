@@ -72,7 +72,7 @@ def catalog_rows(backend: SqlBackend, relation: SparkRelation) -> Iterator[dict[
 
 
 def catalog_table(rows: Sequence[Mapping[str, Any]]) -> CatalogTable:
-    """Return the catalog's entry of a relation from its rows, of which there is one."""
+    """Return the catalog's entry of a relation from its rows, at least one."""
     first = rows[0]
     return CatalogTable(
         metadata=TableMetadata(

@@ -335,7 +335,7 @@ class DeltaWidenAdapter(ListingAdapter):
     @classmethod
     def quote(cls, identifier: str) -> str:
         """Quote a name for a statement, whatever is in it."""
-        # As dbt-spark: dbt's own callers ask for the name of a database, which can be none.
+        # As dbt-spark: dbt's own callers ask for the name of a database, which can be None.
         return quote(str(identifier))
 
     quote_once = available(staticmethod(quote_once))

@@ -15,7 +15,7 @@ from dbt.adapters.deltawiden.sql.queries import mentions, without_texts
 from dbt.adapters.deltawiden.sql.statements import set_properties
 
 _KIND = re.compile(r"^Type: (\w+)(?:\nProvider: (\w+))?$", re.MULTILINE)
-# Catalogs other than the session's. The comment comes before the provider, and is of any lines.
+# Catalogs other than the session's. The comment comes before the provider, and can have any lines.
 _KIND_IN_CATALOG = re.compile(
     r"^Catalog: .*\nNamespace: .*\nTable: .*\nType: (\w+)"
     r"(?:\nComment: (?s:.*))?(?:\nCollation: .*)?(?:\nLocation: .*)?\nProvider: (\w+)$",

@@ -1,4 +1,4 @@
-"""Before a node runs: its name and its folder are no other node's, and the table in it is its own.
+"""Check before a node runs that its name, its folder and the table in it are its own.
 
 Spark's own catalog ignores the case of names, and dbt's check of two nodes does not.
 

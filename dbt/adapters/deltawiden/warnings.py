@@ -14,7 +14,7 @@ def warn_once(text: str, where: str = "") -> None:
     """Warn, unless this run has already given the same warning.
 
     Args:
-        where: what the first warning names besides.
+        where: what the first warning also names.
 
     Raises:
         EventCompilationError: ``--warn-error`` makes errors of warnings. It is raised each time, so

@@ -74,8 +74,8 @@ def bucket_problems(config: Mapping[str, Any]) -> list[str]:
 def warn_without_effect(config: Mapping[str, Any], name: str) -> None:
     """Warn once a run of the keys for clustering that have no effect on Delta.
 
-    It is no error, because dbt-spark ignores ``clustered_by`` without ``buckets``, and because no
-    statement on an existing table has buckets in it.
+    It is not an error, because dbt-spark ignores ``clustered_by`` without ``buckets``, and because
+    no statement on an existing table has buckets in it.
     """
     if config.get("materialized") not in _TABLES or not _is_delta(config):
         return

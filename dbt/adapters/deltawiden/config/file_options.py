@@ -61,7 +61,7 @@ def option_problems(config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def stored_options(information: str) -> dict[str, str]:
-    """Return the options that a table has since it was created, from its description."""
+    """Return the options that a table was created with, from its description."""
     stored = "".join(_STORED.findall(information)[-1:])
     options: dict[str, str] = dict(_STORED_OPTION.findall(stored))
     return {name: options[name] for name in options if name not in _OF_THE_METASTORE}

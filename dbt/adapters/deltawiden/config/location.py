@@ -93,9 +93,9 @@ class Place:
 
 
 def overlaps(folders: Mapping[str, str]) -> dict[str, str]:
-    """Find the nodes whose folder is also another node's, or is inside of it, or around it.
+    """Find the nodes whose folder is also another node's, or is in it, or contains it.
 
-    Each node has another one of them.
+    Each one is returned with another one of them.
     """
     nodes = defaultdict(list)
     for node, folder in folders.items():

@@ -17,7 +17,7 @@ STORE_NO_VALUES = ("view", "ephemeral", "function", "test", "unit")
 """The materializations of dbt that store no rows of a node."""
 
 SEED_MACROS = ("create_csv_table", "load_csv_rows")
-"""The macros of which each asks for the check of a seed's values."""
+"""The macros that each ask for the check of a seed's values."""
 
 
 def is_macro_of_project(macro: Any) -> bool:
@@ -72,7 +72,7 @@ def spark_materialization(
 ) -> Any:
     """Return the materialization of a project that this adapter's has to call, or None."""
     found = _own_materialization(macros, project, context["adapter"].type(), materialized)
-    # That of the project can have called this adapter's.
+    # The project's materialization can have called this adapter's.
     if found is None or found.unique_id in context["context_macro_stack"].call_stack:
         return None
     return context[found.package_name][found.name]
@@ -96,5 +96,5 @@ def _own_materialization(
 def has_own(macros: MacroResolverProtocol, project: str, name: str) -> bool:
     """Return whether the project or a package has a macro that a call of a built-in one runs."""
     found = [macros.find_macro_by_name(f"{each}{name}", project, None) for each in _PREFIXES]
-    # Without a macro of the name itself, nothing calls those that dispatch finds.
+    # If no macro has the name itself, nothing calls those that dispatch finds.
     return found[0] is not None and any(map(is_macro_of_project, found))

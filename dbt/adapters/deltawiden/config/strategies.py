@@ -36,7 +36,7 @@ _FORMATS = (
 )
 """The file formats of dbt-spark's incremental models."""
 NOT_MERGED = frozenset(_FORMATS).difference(_MERGED_FORMATS)
-"""Those whose tables can't have a MERGE. A format of a project's own can have one."""
+"""The formats whose tables can't have a MERGE. A project's own format can."""
 
 
 def strategy_of(config: Mapping[str, Any]) -> str:

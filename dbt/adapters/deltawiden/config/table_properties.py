@@ -9,7 +9,7 @@ _PROTOCOL_VERSIONS = ("delta.minreaderversion", "delta.minwriterversion")
 
 
 def changed_properties(configured: Mapping[str, Any], listed: Mapping[str, str]) -> dict[str, str]:
-    """Return the configured ``tblproperties`` that an existing table does not have like that.
+    """Return the configured ``tblproperties`` that an existing table lacks, or has otherwise.
 
     Properties that the model no longer configures keep their value.
 

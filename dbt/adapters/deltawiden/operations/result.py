@@ -106,7 +106,7 @@ class OperationResults:
 
 
 def text_table(rows: Sequence[Mapping[str, str]]) -> str:
-    """Render rows, at least one, as a table for people. They have the cells by column heading."""
+    """Render rows, at least one, as a table for people. A row has its cells by heading."""
     printed = io.StringIO()
     # Declare every column as text. Otherwise agate would infer types.
     types = dict.fromkeys(rows[0], agate.Text(cast_nulls=False))

@@ -99,7 +99,7 @@ class Selection:
         return [node for node in nodes if node["resource_type"] in RESOURCE_TYPES]
 
     def nodes_named(self, models: Names, materialized: str) -> list[Node]:
-        """Return the nodes that an argument names, each once; without it all materialized so."""
+        """Return the nodes that an argument names; without it, all with the materialization."""
         if models is not None:
             named = [self.node(name) for name in as_list(models)]
             return list({str(node["unique_id"]): node for node in named}.values())
@@ -108,7 +108,7 @@ class Selection:
         return sorted(found, key=full_name)
 
     def nodes_to_plan(self, models: Names) -> list[Node]:
-        """Return the nodes that an argument names; without it all incremental models.
+        """Return the nodes that an argument names; without it, all incremental models.
 
         Raises:
             CompilationError: a run decides nothing for the table of a node.

@@ -9,7 +9,7 @@ from pathlib import Path
 def write_atomically(file: Path, text: str) -> None:
     """Write a file's text in one step, so that no reader finds half of it. Its mode stays.
 
-    The text has its line ends. The file need not exist. A link to a file is followed.
+    Its line ends are written as they are. The file need not exist. A link to a file is followed.
     """
     real = file.resolve()
     temporary = real.with_name(f".{real.name}.{secrets.token_hex(4)}")

@@ -43,7 +43,7 @@ class JarCache:
         return []
 
     def write(self, jars: Iterable[str]) -> None:
-        """Store the URIs of the jars that Ivy resolved. Or the next start resolves them."""
+        """Store the URIs of the jars that Ivy resolved, or leave them to the next start."""
         try:
             text = json.dumps(_sizes(jars), indent=1)
             write_atomically(self._file, text)

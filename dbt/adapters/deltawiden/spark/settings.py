@@ -28,7 +28,7 @@ SAFE_READS = {
     # Spark's Parquet reader converts the value of a filter to the type of an older file, in which
     # it can wrap around. See delta/stale_types.py.
     DECIMAL_FILTERS: "false",
-    LISTS_IN_FILTERS: "0",  # Spark checks the range of no value of a list but the first.
+    LISTS_IN_FILTERS: "0",  # Of the values of a list, Spark checks the range of the first alone.
 }
 SAFE_SETTINGS = {
     # In Delta 4.1 and newer, a write that evolves the schema can by default change an integer
@@ -127,8 +127,8 @@ def iceberg_settings(session: Mapping[str, str]) -> dict[str, str]:
 
 
 TIME_ZONE = "spark.sql.session.timeZone"
-"""Spark sends a session's settings to the executors if they are set, and not what is the default.
-An executor would take the time zone of its own Java. Delta reads partition values there."""
+"""Spark sends a session's settings to the executors only if they are set: no defaults. An executor
+would take the time zone of its own Java. Delta reads partition values there."""
 
 _JAVA_OPTIONS = ("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions")
 _JOINED = ("spark.jars.packages", "spark.sql.extensions", *_JAVA_OPTIONS)

@@ -45,7 +45,7 @@ _COMMENT_AFTER_SEMICOLON = re.compile(r";\s*(--|/\*)")
 
 
 def in_lines(query: str) -> str:
-    """Return a model's query, which can end with comments and semicolons, for brackets."""
+    """Return a model's query, which can end with comments and semicolons, to be put in brackets."""
     query = query.rstrip().rstrip(";")
     if _COMMENT_AFTER_SEMICOLON.search(query):
         query = _without_semicolons_at_end(query)

@@ -69,8 +69,8 @@ def uses(expression: str, path: Path, schema: StructType | None = None) -> bool:
 def _in_expressions(path: Path, schema: StructType | None) -> Path:
     """Return a field's path as expressions write it.
 
-    ``items.x`` are the fields ``items.element.x``. ``scores.alice`` is a value of a map, of which
-    no expression has another name.
+    ``items.x`` are the fields ``items.element.x``. ``scores.alice`` is a value of a map: no
+    expression has another name for it.
     """
     names: list[str] = []
     inside: DataType | None = schema

@@ -50,7 +50,7 @@ class LossyCast:
 
     @property
     def fails(self) -> bool:
-        """Whether Spark refuses the cast: it makes no struct of one with more or fewer fields."""
+        """Whether Spark refuses the cast: it makes no struct from one with more or fewer fields."""
         return any(isinstance(each, NullType) for each in (self.query_type, self.view_type))
 
 

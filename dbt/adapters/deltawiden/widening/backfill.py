@@ -33,11 +33,11 @@ logger = AdapterLogger("DeltaWiden")
 
 BACKFILL_PROPERTY = "dbt_deltawiden.backfill"
 """The table property that has, as JSON, the names of the columns that still get values. So a run
-does what the one before it, which added the columns, has not done."""
+does what the run that added the columns has not done."""
 
 
 _COMMITS = 50
-"""How many commits are looked at. Without the property in them, rows may have been written."""
+"""How many commits are looked at. If none of them set the property, rows may have been written."""
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ def find_columns(
 ) -> tuple[tuple[Path, ...], list[tuple[Path, str]]]:
     """Find the columns that a configuration names, in any case, in the schema's spelling.
 
-    The others have the reason why they are not there.
+    Each other name has the reason why it is not there.
     """
     paths: list[Path] = []
     problems: list[tuple[Path, str]] = []

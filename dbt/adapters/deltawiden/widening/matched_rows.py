@@ -41,7 +41,7 @@ def key_columns(names: Sequence[str], produced: StructType, stored: StructType) 
     """Find the columns of a key in the model's output and in the table.
 
     Raises:
-        NotCompared: a name is no column of both, or no type holds both values exactly.
+        NotCompared: a name is not a column of both, or no type holds both values exactly.
     """
     return [_key_column(name, produced, stored) for name in names]
 

@@ -34,7 +34,7 @@ class Plan:
 
     Attributes:
         table: the table's name, quoted for a statement.
-        steps: the changes of the table, in any order. They run in that of their stages.
+        steps: the changes of the table, in any order. They run in the order of their stages.
         write: the values to write to each column.
         refusals: the reasons to refuse the plan. If there is one, no step of the plan runs.
         lossy: under ``on_schema_change: ignore``, the leaves that do not store every value exactly.
@@ -155,7 +155,7 @@ class Plan:
 
     @property
     def renames_alone(self) -> "Plan":
-        """The plan with its renames, and the property that they need. Another has the others."""
+        """The plan with its renames alone, and the property that they need."""
         steps = (step for step in self.steps if step.stage is Stage.RENAMES)
         mapping = {k: v for k, v in self.properties.items() if k == COLUMN_MAPPING}
         return replace(self, steps=tuple(steps)).with_properties(mapping)

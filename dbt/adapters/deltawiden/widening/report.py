@@ -46,7 +46,7 @@ def reasons_text(plan: Plan) -> str:
 
 
 def by_hand_command(plan: Plan) -> str:
-    """Return the command, for a POSIX shell, that makes what a refused plan leaves to a person.
+    """Return the command, for a POSIX shell, that does what a refused plan leaves to a person.
 
     Empty if it refuses no such type change.
     """

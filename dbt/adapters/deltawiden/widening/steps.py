@@ -170,7 +170,7 @@ class CheckStatistics(Step):
         return f"describe history {self.table}"
 
     def run(self, backend: SqlBackend) -> None:
-        """Read the history, which has the settings of others also if they are gone again."""
+        """Read the history, which also has the settings that others have removed again."""
         if others_set_properties(self.table, backend.fetch_rows):
             raise DbtDatabaseError(
                 f"[DELTA_METADATA_CHANGED] Another writer has set properties of {self.table}, "
@@ -210,7 +210,7 @@ class AlterTypes(Step):
 
 @dataclass(frozen=True)
 class RenameColumn(Step):
-    """Renames a column or nested field, whose path is from before. No file is rewritten."""
+    """Renames a column or nested field: ``path`` is the old path. No file is rewritten."""
 
     stage = Stage.RENAMES
     verb: ClassVar[str] = "renamed"

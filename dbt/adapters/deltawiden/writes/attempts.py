@@ -109,8 +109,7 @@ class Attempts:
     """The attempts of one write, each with a plan of its own. They have the changes of all.
 
     Attributes:
-        done: the steps before the write that attempts have done which ended with an error, and that
-            stay.
+        done: the steps before the write that stay, from attempts that ended with an error.
         early: the plan of what was done before there was a view of the model's rows, until the
             table has all of its changes.
     """

@@ -371,7 +371,7 @@ def _may_remove_rows(spec: ModelSpec) -> bool:
 
 
 def _match_keys(context: Context, spec: ModelSpec) -> Callable[[str, str], str]:
-    """Return what compares a key: as in dbt-adapters 1.24, a macro for a key that is no list."""
+    """Return what compares a key: as in dbt-adapters 1.24, a macro for a key that is not a list."""
     macro = context.get("get_merge_unique_key_match") if spec.has_one_key else None
     return equal_keys if macro is None else lambda *names: str(macro(*names)).strip()
 

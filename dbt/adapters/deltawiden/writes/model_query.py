@@ -119,7 +119,7 @@ def _compile(
     """Compile a query, with the ephemeral models that it reads, while its text may only read.
 
     Args:
-        is_incremental: what it is for a model that is materialized so.
+        is_incremental: what ``is_incremental()`` returns for an incremental model.
         is_full: whether the text is that of a full refresh.
         values: what the context of the node has instead of dbt's.
     """

@@ -92,7 +92,7 @@ class Seeds:
     def postpone(
         self, context: Mapping[str, Any], table: agate.Table, types: Mapping[str, str]
     ) -> bool:
-        """Return whether a seed's table is not to be created now, but by ``write``, with its rows.
+        """Return whether ``write`` is to create a seed's table, with its rows, and nothing before.
 
         A query has no column of type char or varchar. A macro of the project that loads the rows
         needs a table.
@@ -107,7 +107,7 @@ class Seeds:
         return table in self._postponed
 
     def own_macros(self, context: Mapping[str, Any]) -> list[str]:
-        """Return the macros that create and load a seed's table, of which the project has one."""
+        """Return which of the macros that create and load a seed's table are replaced."""
         return [name for name in SEED_MACROS if is_replaced(context, name)]
 
     def is_postponed(self, table: agate.Table) -> bool:

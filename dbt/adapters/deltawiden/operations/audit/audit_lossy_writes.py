@@ -75,7 +75,7 @@ class Audit:
     def run(self, models: Names) -> AuditResults:
         """Compare what models produce now with what their tables store. It changes nothing.
 
-        A model that can't be compared is no failure: its result has the reason.
+        A model that can't be compared is not a failure: its result has the reason.
         """
         nodes = self.reader.nodes(models)
         results = run_on_each(_NAME, nodes, full_name, partial(self._audit, len(nodes)))

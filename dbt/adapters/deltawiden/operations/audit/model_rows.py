@@ -57,7 +57,7 @@ class KeptQueries:
         """Run a query, if its result is not kept yet. Return the name of its result."""
         if query not in self._names:
             name = f"dbt_deltawiden_{uuid4().hex}"
-            # Also a query that is cancelled has made a view.
+            # A query that is cancelled has made a view, too.
             self._names[query] = name
             self._backend.execute(f"cache table {name} as {query}")
         return self._names[query]
@@ -104,7 +104,7 @@ class ModelRows:
 
     Attributes:
         query: the model's full query.
-        key: the names of the columns that put the rows of both together.
+        key: the names of the columns by which the rows of both are matched.
         produced: the schema of the query.
         only: the columns that are compared, in lower case. Empty for all.
     """
@@ -247,7 +247,7 @@ class RowsReader:
         return nodes
 
     def read(self, node: Node) -> ModelRows:
-        """Return the rows of a model and of its table, of which none are read yet.
+        """Return the rows of a model and of its table. None are read yet.
 
         Raises:
             NotCompared: there is no table, no key or no query.

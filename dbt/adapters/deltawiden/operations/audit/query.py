@@ -129,7 +129,7 @@ def compared_columns(produced: StructType, stored: StructType) -> Compared:
 
 @dataclass(frozen=True)
 class Sides:
-    """The rows of a model's query and those of its table, which a key puts together.
+    """The rows of a model's query and those of its table, matched by a key.
 
     Attributes:
         table: what comes after FROM.
@@ -287,7 +287,7 @@ def update_sql(
     """Render the MERGE that gives columns of a table the model's values, where they differ.
 
     The conditions are those of a match: Delta then reads and writes only the files of such rows. A
-    name in the condition of a person is the table's, because the source's have other names.
+    name in a person's condition is the table's, because the source's have other names.
 
     Args:
         rows: the result of ``Sides.produced_sql``, as what comes after FROM.

@@ -13,7 +13,7 @@ from dbt.adapters.deltawiden.sql.types import type_text
 
 @dataclass(frozen=True)
 class ContractDifference:
-    """A column that has not the same type in a contract and in the model's query.
+    """A column whose type in a contract is not that in the model's query.
 
     Attributes:
         data_type: the text of ``declared`` in the contract.
@@ -49,7 +49,7 @@ def contract_command(model: str) -> str:
 def contract_differences(
     backend: SqlBackend, node: Node, output: StructType
 ) -> list[ContractDifference]:
-    """Find the columns that a contract and the model's query do not have with one type.
+    """Find the columns whose types in a contract and in the model's query differ.
 
     dbt compares the names with their case. Empty if Spark does not know one of the declared types:
     dbt's own check says so.

@@ -36,7 +36,7 @@ class Effect:
     Attributes:
         because: the names of the models, snapshots or tables from which the change comes.
         details: the columns with their types, or why the outcome is not known.
-        do: the commands of which each is sufficient. Empty if there is nothing to do.
+        do: commands, each of which is sufficient. Empty if there is nothing to do.
     """
 
     kind: Kind

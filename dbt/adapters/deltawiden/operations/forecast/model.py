@@ -89,7 +89,7 @@ def made_again_planned(
 ) -> Planned:
     """Return what is planned for a table or view that each run makes again.
 
-    Unless ``before``, its schema now, is the same, what reads it is planned with the ``output``.
+    What reads it is planned with the ``output``, unless ``before``, its schema now, is the same.
     """
     shown = {"what will run": "nothing: each run makes it again", LOSSY: ""}
     output = output or StructType()

@@ -52,8 +52,8 @@ class StaleForecast:
         made: those of them that the run makes again, with their schema then if it is another one.
 
     Attributes:
-        read_by: by each view that dbt does not make again, in lower case, the effects on it and on
-            the views that it reads.
+        read_by: the effects on each view that dbt does not make again, and on the views that it
+            reads, by its name in lower case.
     """
 
     def __init__(

@@ -129,7 +129,7 @@ def vacuum_table(table: MaintainedTable, request: Vacuum) -> OperationResult:
 
 @contextmanager
 def _accepting(backend: SqlBackend, less_than_the_tables: bool) -> Iterator[None]:
-    """Let Delta accept a retention under that of the table in the block, if it is one.
+    """Let Delta accept a retention that is less than the table's, in the block.
 
     A retention that is the table's own needs no setting: Delta uses it in any case.
     """

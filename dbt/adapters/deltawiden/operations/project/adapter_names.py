@@ -89,9 +89,9 @@ def _knows(node: nodes.Expr, own: str) -> bool:
 
 
 def _is_same(node: nodes.Expr, own: str) -> bool:
-    """Return whether a condition is as true with this name as with that of dbt-spark.
+    """Return whether a condition has one value with this name and with that of dbt-spark.
 
-    So it is if the name is compared with other adapters' names alone.
+    It does if the name is compared with other adapters' names alone.
     """
     try:
         values = {_Named(name).visit(_copied(node)).as_const() for name in (own, _DBT_SPARK)}

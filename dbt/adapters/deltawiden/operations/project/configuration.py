@@ -41,7 +41,7 @@ NOT_CALLED_IN_SESSION = (
     "list_relations_show_tables_without_caching",
     "list_relations_without_caching",
 )
-"""Those that it calls only without the JVM of a session."""
+"""The macros that it calls only without the JVM of a session."""
 
 _PREFIX = "deltawiden__"
 

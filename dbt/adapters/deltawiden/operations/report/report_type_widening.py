@@ -62,7 +62,7 @@ def _row(table: str, dated: DatedChange) -> dict[str, str]:
 
 
 def report_type_widening(backend: SqlBackend, tables: Iterable[SparkRelation]) -> ReportResults:
-    """Report what type widening has done to tables, and which relations are no Delta tables."""
+    """Report what type widening has done to tables, and which relations are not Delta tables."""
     changes: dict[str, tuple[DatedChange, ...]] = {}
     results = run_on_each(
         "report_type_widening", tables, relation_sql, partial(_report_table, backend, changes)

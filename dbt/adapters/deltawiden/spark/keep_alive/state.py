@@ -88,17 +88,18 @@ def identities(folders: Iterable[str]) -> dict[str, list[int]]:
 class SparkFolder:
     """The folder of one kept Spark. Its user alone can read it.
 
-    Locks are in it. Who starts, attaches to or ends the Spark holds ``lock``. A dbt command that
-    uses it holds ``used``, shared with others. From its first session on, a command also holds a
-    file of its own, ``sessions-...``, which it deletes at its end. The system releases a lock when
-    its process ends, however it ends: a file that nobody holds is that of a killed command.
+    Locks are in it. A process that starts, attaches to or ends the Spark holds ``lock``. A dbt
+    command that uses it holds ``used``, shared with others. From its first session on, a command
+    also holds a file of its own, ``sessions-...``, which it deletes at its end. The system releases
+    a lock when its process ends, however it ends: a file that nobody holds is that of a killed
+    command.
     """
 
     path: Path
 
     @property
     def is_deleted(self) -> bool:
-        """Whether it does not exist. A file system can also not answer for a while."""
+        """Whether it does not exist. A file system can also fail to answer for a while."""
         try:
             self.path.stat()
         except OSError as error:
@@ -327,7 +328,7 @@ def _is_left(file: Path) -> bool:
     except FileNotFoundError:
         return False
     try:
-        # Who ends a use deletes the file before releasing its lock.
+        # A process that ends its use deletes the file before it releases the lock.
         return try_lock(handle) and file.exists()
     finally:
         os.close(handle)
