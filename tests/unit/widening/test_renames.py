@@ -150,7 +150,7 @@ def test_a_refused_plan_names_the_columns_as_the_table_has_them():
     assert '"a": "double"' in refusals_text(refused)
 
 
-def test_a_rename_is_taken_back_if_a_later_step_fails():
+def test_a_rename_is_undone_if_a_later_step_fails():
     step = RenameColumn("t", ("s", "a"), "b")
     assert step.undo([step]) == (RenameColumn("t", ("s", "b"), "a"),)
 

@@ -75,7 +75,7 @@ def test_a_property_that_was_set_before_is_never_unset():
     assert [step.undo([step]) for step in plan.steps] == [(), ()]
 
 
-def test_only_settings_are_taken_back():
+def test_only_settings_are_undone():
     restored = (UnsetStatistics(TABLE, ("saved",)),)
     assert SetStatistics(TABLE, (), restored).undo([]) == restored
     assert [step.undo([step]) for step in STEPS] == [()] * len(STEPS)

@@ -1,4 +1,4 @@
-"""The steps that run before and after a write, and those that are taken back if one fails."""
+"""The steps that run before and after a write, and those that are undone if one fails."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -97,7 +97,7 @@ def test_the_property_is_unset_again_if_the_table_still_has_the_types_of_the_pla
     assert engine.ran[-1] == UNSET
 
 
-def test_a_rename_is_taken_back_with_the_property_and_a_failed_attempt_keeps_neither():
+def test_a_rename_is_undone_with_the_property_and_a_failed_attempt_keeps_neither():
     renames, back = RenameColumn(TABLE, ("m",), "n"), RenameColumn(TABLE, ("n",), "m")
     engine = Engine(refused=WIDENS)
     failed = engine.failed_before_write(ENABLES, renames, WIDENS)
@@ -123,7 +123,7 @@ def test_after_a_conflict_a_rename_stays_and_the_next_attempt_goes_on_from_it():
         DbtDatabaseError("[TABLE_OR_VIEW_NOT_FOUND] The table has been dropped."),
     ],
 )
-def test_nothing_is_taken_back_of_a_table_that_another_writer_has_changed(described):
+def test_nothing_is_undone_of_a_table_that_another_writer_has_changed(described):
     engine = Engine(WIDENS, described=described)
     assert engine.failed_before_write(ENABLES, WIDENS).done == [ENABLES]
     assert UNSET not in engine.ran
@@ -148,7 +148,7 @@ def test_the_settings_for_statistics_are_restored_once_they_were_changed(refused
     assert failed.done == ([REWRITES, WIDENS] if done is None else done)
 
 
-def test_what_could_not_be_taken_back_does_not_hide_the_first_error():
+def test_what_could_not_be_undone_does_not_hide_the_first_error():
     engine = Engine(RESTORES)
     engine.failed_before_write(STOPS, RESTORES)
 

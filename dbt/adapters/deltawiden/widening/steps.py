@@ -88,7 +88,7 @@ class Step:
         backend.execute(self.statement)
 
     def undo(self, done: Sequence["Step"]) -> tuple["Step", ...]:
-        """Return the steps that take this one back, after those done. Empty if it stays."""
+        """Return the steps that undo this one, after those done. Empty if it stays."""
         return ()
 
 

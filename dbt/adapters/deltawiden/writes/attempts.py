@@ -95,7 +95,7 @@ class WidensItsOwnInput(DbtRuntimeError):
 
 
 def _done(plan: Plan, error: BaseException) -> Sequence[Step]:
-    """Return the steps before the write that an attempt has done, and not taken back."""
+    """Return the steps before the write that an attempt has done, and not undone."""
     return error.done if isinstance(error, SchemaChangeFailed) else plan.before
 
 

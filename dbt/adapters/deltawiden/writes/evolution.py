@@ -280,14 +280,14 @@ class TableEvolution:
                 ) from error
 
     def undo(self, plan: Plan, error: DbtRuntimeError, changed_by: str) -> None:
-        """Take back the steps of a plan that has run, after an error before the write."""
+        """Undo the steps of a plan that has run, after an error before the write."""
         with self._backend.tagged_commits(changed_by):
             self._undo(plan, plan.before, error)
 
     def _undo(self, plan: Plan, done: Sequence[Step], error: DbtRuntimeError) -> list[Step]:
-        """Take back the steps that must not stay, the last one first. Return them."""
+        """Undo the steps that must not stay, the last one first. Return them."""
         undone = []
-        # Once: the first step that is taken back can be a rename, which the plan's paths need.
+        # Once: the first step that is undone can be a rename, which the plan's paths need.
         may_be_needed = cache(partial(self._may_be_needed, plan, error))
         for step in reversed(done):
             steps = [each for each in step.undo(done) if each not in done]
