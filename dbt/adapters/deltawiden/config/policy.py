@@ -186,5 +186,4 @@ def problem(key: str, given: object, accepted: str) -> str:
 
 def invalid_configuration(name: str, problems: Iterable[str]) -> DbtConfigError:
     """Return the error for the values that are not accepted in a node's configuration."""
-    lines = [f"The configuration of {name} is not valid.", *problems]
-    return DbtConfigError("\n".join(lines))
+    return DbtConfigError("\n".join([f"The configuration of {name} is not valid.", *problems]))

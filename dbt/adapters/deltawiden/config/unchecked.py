@@ -14,8 +14,8 @@ def warn_unchecked(config: Mapping[str, Any], name: str, writer: str) -> None:
         writer: what writes the node's rows. Empty if the values are checked.
     """
     if writer and not accepts_unchecked(config):
-        text = ". ".join(unchecked_text(writer))
-        warn_once(text, f"{name} (the first node with it in this run)")
+        where = f"{name} (the first node with it in this run)"
+        warn_once(". ".join(unchecked_text(writer)), where)
 
 
 def accepts_unchecked(config: Mapping[str, Any]) -> bool:

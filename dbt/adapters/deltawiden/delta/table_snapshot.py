@@ -110,7 +110,6 @@ class TableSnapshot:
         }
         changed.identity = frozenset(rename((name,))[0] for name in self.identity)
         changed.defaults = frozenset(rename((name,))[0] for name in self.defaults)
-        # Only the log has the declared texts, and few plans need them.
         changed._renamed = lambda name: rename((self._renamed(name),))[0]
         return changed
 

@@ -108,9 +108,7 @@ def log_files(location: str) -> str:
 
 
 def file_sql(source: str, path: str) -> str:
-    """Render a file as a table of a data source, such as ``parquet``.
-
-    Its path is not read as a glob pattern.
+    """Render a file as a table of a data source, such as ``parquet``. Its path is literal.
 
     Source:
         https://spark.apache.org/docs/latest/sql-data-sources-load-save-functions.html#run-sql-on-files-directly

@@ -31,8 +31,7 @@ def literal(value: Any) -> str:
 def expression_in(rendered: str) -> str:
     """Return the text that ``literal`` has rendered, for a statement that it is a part of.
 
-    So ``${`` stays as it is rendered. A value that is not a literal of a text is returned
-    unchanged.
+    So ``${`` stays as it is rendered. Other values are returned unchanged.
     """
     if len(rendered) < 2 or not rendered[0] == rendered[-1] == "'":
         return rendered

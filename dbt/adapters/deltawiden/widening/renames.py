@@ -60,10 +60,7 @@ def plan_renames(renames: Renames, source: StructType, snapshot: TableSnapshot) 
 
 
 def renamed_schema(renames: Renames, table: StructType) -> StructType:
-    """Return a table's schema after the renames that have not been made.
-
-    The same object if none is left.
-    """
+    """Return a table's schema after the renames that are left. The same object if none is."""
     for new, old in renames.items():
         path = _pending(new, (*new[:-1], old), table)
         if path:

@@ -59,9 +59,6 @@ class ModelViews:
     ) -> str:
         """Refuse a query that reads views which change values. Under ``warn``, return the warning.
 
-        Args:
-            graph: dbt's, which has the models to name.
-
         Raises:
             SchemaChangeRefused: the values would be changed.
         """

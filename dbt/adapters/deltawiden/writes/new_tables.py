@@ -86,10 +86,7 @@ class NewTables:
         return self._with_chars_checked(query, table, spec)
 
     def _clustering(self, query: str, config: Any) -> dict[str, list[str]]:
-        """Return ``liquid_clustered_by`` in the case of the query, and refuse other names.
-
-        CREATE TABLE has to have the names in that case, which ALTER TABLE has not.
-        """
+        """Return ``liquid_clustered_by`` in the case of the query, as CREATE TABLE requires it."""
         name = config.model.unique_id
         buckets = bucket_problems(config)
         if buckets:

@@ -69,13 +69,6 @@ class _Cell:
     text: str
     type: DataType
 
-    @property
-    def problem(self) -> str:
-        return (
-            f"line {self.line}, column {self.column}: {self.text[:200]!r} is not stored exactly as "
-            f"{type_text(self.type)}"
-        )
-
 
 def check_seed(
     seed: Mapping[str, Any],
@@ -124,7 +117,8 @@ def check_seed(
 
 def _lines(refused: Sequence[_Cell], table: agate.Table, delimiter: str) -> Iterator[str]:
     for cell in refused[:_MAX_SHOWN]:
-        yield f"  {cell.problem}"
+        given = f"line {cell.line}, column {cell.column}: {cell.text[:200]!r}"
+        yield f"  {given} is not stored exactly as {type_text(cell.type)}"
     if len(refused) > _MAX_SHOWN:
         yield f"  and {len(refused) - _MAX_SHOWN} more"
     records = _records(table, delimiter)

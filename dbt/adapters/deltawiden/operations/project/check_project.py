@@ -45,9 +45,7 @@ def check_project(
         *find_statements(files),
         *find_settings(files.config.credentials),
     ]
-    wrong = {
-        key for key, each in problems.items() if any(f.severity is Severity.STOPS for f in each)
-    }
+    wrong = {k for k, each in problems.items() if any(f.severity is Severity.STOPS for f in each)}
     checks = TableChecks(files, context, check_folder, planner, selection)
     try:
         planner.backend.spark_version()

@@ -37,9 +37,8 @@ class ProjectFiles:
         package = next(
             (name for name, each in packages if each in file.parents and each != root), ""
         )
-        return FileLine(
-            str(file.relative_to(root) if root in file.parents else file), line, package
-        )
+        shown = file.relative_to(root) if root in file.parents else file
+        return FileLine(str(shown), line, package)
 
     def node_file(self, node: Node) -> Path:
         """Return the file of a node."""

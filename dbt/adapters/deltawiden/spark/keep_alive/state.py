@@ -88,11 +88,10 @@ def identities(folders: Iterable[str]) -> dict[str, list[int]]:
 class SparkFolder:
     """The folder of one kept Spark. Its user alone can read it.
 
-    Locks are in it. A process that starts, attaches to or ends the Spark holds ``lock``. A dbt
-    command that uses it holds ``used``, shared with others. From its first session on, a command
-    also holds a file of its own, ``sessions-...``, which it deletes at its end. The system releases
-    a lock when its process ends, however it ends: a file that nobody holds is that of a killed
-    command.
+    Locks are in it. Whoever starts, attaches to or ends the Spark holds ``lock``. A dbt command
+    that uses it holds ``used``, shared with others. From its first session on, a command also holds
+    a file of its own, ``sessions-...``, which it deletes at its end. The system releases a lock
+    when its process ends, however it ends: a file that nobody holds is that of a killed command.
     """
 
     path: Path
