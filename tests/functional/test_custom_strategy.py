@@ -98,6 +98,39 @@ class TestSourceOfAStrategyOfTheProject:
         assert table("flagged").rows("n", "v") == [(0, 0), (1, 1), (1, 2)]
 
 
+LISTED = """
+{% macro get_incremental_listed_sql(arg_dict) %}
+  {%- set rows = arg_dict['temp_relation'] -%}
+  {%- set columns = adapter.get_columns_in_relation(rows) | map(attribute='quoted') | join(', ') %}
+  insert into {{ arg_dict['target_relation'] }} ({{ columns }}) select {{ columns }} from {{ rows }}
+{% endmacro %}
+"""
+
+
+class TestStrategyThatListsTheColumnsOfItsRows:
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"listed.sql": LISTED}
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        listed = CONFIG.format("listed", "delta")
+        return {"listed.sql": listed + "select id, name from {{ target.schema }}.names"}
+
+    def test_finds_them(self, project, table):
+        project.run_sql("create table {schema}.names (id int, name varchar(9)) using parquet")
+        project.run_sql("insert into {schema}.names values (1, 'first')")
+        for _ in range(2):
+            run = dbt("run")
+            assert run.status("listed") == "success", run.message("listed")
+        assert table("listed").rows("id", "name") == [(1, "first")] * 2
+
+
+@pytest.mark.usefixtures("by_sql_alone")
+class TestStrategyThatListsTheColumnsOfItsRowsBySql(TestStrategyThatListsTheColumnsOfItsRows):
+    pass
+
+
 class TestMacroOfTheProjectForAKnownStrategy:
     @pytest.fixture(scope="class")
     def macros(self):

@@ -55,3 +55,36 @@ class TestStoredRows:
     def test_unit_tests_of_one_name_run_at_the_same_time(self, project):
         for _ in range(2):
             assert "PASS=8 " in (output := dbt("test", "--select", "of_one_name").output), output
+
+
+OF_A_TEXT = """
+unit_tests:
+  - name: of_a_text
+    model: joined
+    given:
+      - input: ref('ids')
+        rows: [{id: 1, text: a}, {id: 2, text: b}]
+    expect:
+      rows: [{id: 1, text: a, name: first}]
+"""
+
+
+class TestUnitTestOfATextAndAVarchar:
+    @pytest.fixture(scope="class")
+    def models(self):
+        joined = (
+            "select id, text, name from {{ ref('ids') }} join {{ target.schema }}.names using (id)"
+        )
+        ids = "select 1 as id, 'x' as text"
+        return {"ids.sql": ids, "joined.sql": joined, "tests.yml": OF_A_TEXT}
+
+    def test_passes(self, project):
+        project.run_sql("create table {schema}.names (id int, name varchar(9)) using parquet")
+        project.run_sql("insert into {schema}.names values (1, 'first')")
+        build = dbt("build")
+        assert build.status("of_a_text") == "pass", build.message("of_a_text")
+
+
+@pytest.mark.usefixtures("by_sql_alone")
+class TestUnitTestOfATextAndAVarcharBySql(TestUnitTestOfATextAndAVarchar):
+    pass

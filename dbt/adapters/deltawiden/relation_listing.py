@@ -201,8 +201,8 @@ class ListingAdapter(SparkAdapter):
         # Not DESCRIBE TABLE: dbt-spark reads it up to the first name that starts with '#'.
         with _suppressed(TABLE_OR_VIEW_NOT_FOUND_MESSAGES):
             schema = self._backend.schema(relation)
-            is_known = not relation.schema or getattr(relation, "is_delta", False)
-            shown = {} if is_known else self._backend.shown_declarations(relation, schema)
+            is_delta = getattr(relation, "is_delta", False)
+            shown = {} if is_delta else self._backend.shown_declarations(relation, schema)
             return columns_of(schema, relation, self.HUDI_METADATA_COLUMNS, shown)
         return []
 

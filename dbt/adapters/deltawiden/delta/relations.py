@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 
 from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.contracts.relation import ComponentName
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
 
@@ -29,7 +30,9 @@ def relation_path(relation: BaseRelation) -> Path:
 
 
 def _parts(relation: BaseRelation) -> list[str]:
-    return [part for part in (relation.database, relation.schema, relation.identifier) if part]
+    # That of a temporary view has no schema, even if dbt's relation has the one of its table.
+    shown = filter(relation.include_policy.get_part, ComponentName)
+    return [part for part in map(relation.path.get_part, shown) if part]
 
 
 def require_delta(relation: SparkRelation) -> None:

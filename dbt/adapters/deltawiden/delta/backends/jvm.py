@@ -27,13 +27,7 @@ from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
 from dbt.adapters.deltawiden.spark.embedded_metastore import allow_long_views, is_long
 from dbt.adapters.deltawiden.spark.scala import analysed_plan
 from dbt.adapters.deltawiden.spark.session_connection import SessionConnection, errors_as_dbt_errors
-from dbt.adapters.deltawiden.sql.identifiers import (
-    SESSION_CATALOG,
-    Path,
-    parse_path,
-    path_sql,
-    read_name,
-)
+from dbt.adapters.deltawiden.sql.identifiers import SESSION_CATALOG, Path, parse_path, path_sql
 from dbt.adapters.deltawiden.sql.types import schema_from_json
 
 
@@ -108,11 +102,9 @@ class JvmBackend(ConnectBackend):
 
 def _schema_in_jvm(relation: BaseRelation, handle: SessionConnection) -> StructType | None:
     """Read the schema without analysing a query. Return None if the JVM does not have it."""
-    # Only the name of a temporary view has no schema, even if dbt's relation has one.
-    if not relation.schema or not relation.include_policy.schema:
-        name = read_name(relation.identifier or "")
-        return temporary_view_schema(handle.session, name[0]) if len(name) == 1 else None
     names = _without_session_catalog(relation_path(relation))
+    if len(names) == 1:
+        return temporary_view_schema(handle.session, names[0])
     # With more parts, it is in another catalog.
     return delta_schema(handle.session, *names) if len(names) == 2 else None
 
