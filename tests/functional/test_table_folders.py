@@ -333,6 +333,30 @@ class TestTwoNodesOfOneFolder(Folders):
             assert (folder / "_delta_log").is_dir()
 
 
+PACKAGE = "{name: clauses, version: '1.0', config-version: 2}"
+
+
+class TestAMacroOfAPackage(Folders):
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {f"{name}.sql": TWIN % (name, "", name) for name in ("a", "b")}
+
+    @pytest.fixture(scope="class")
+    def packages(self, project_root):
+        folder = Path(project_root, "clauses", "macros")
+        folder.mkdir(parents=True)
+        (folder.parent / "dbt_project.yml").write_text(PACKAGE)
+        (folder / "own.sql").write_text(OWN_CLAUSE + OWN_CLAUSE.replace("spark__", ""))
+        return {"packages": [{"local": "clauses"}]}
+
+    def test_does_not_decide_where_the_tables_of_the_project_are(self, project, root):
+        dbt("deps")
+        run = dbt("run")
+        for name in ("a", "b"):
+            assert "can't both have their tables" in run.message(name)
+        assert list(root.iterdir()) == []
+
+
 class TestTwoNodesOfOneName:
     @pytest.fixture(scope="class")
     def models(self):

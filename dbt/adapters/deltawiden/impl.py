@@ -21,8 +21,8 @@ from dbt.adapters.deltawiden import docs_catalog
 from dbt.adapters.deltawiden.capabilities import CAPABILITIES
 from dbt.adapters.deltawiden.column import DeltaWidenColumn
 from dbt.adapters.deltawiden.config.model import DeltaWidenConfig, file_format_of, use_format_of
-from dbt.adapters.deltawiden.config.project_macros import spark_materialization, writer_of_project
-from dbt.adapters.deltawiden.config.strategies import STRATEGIES, has_own_macro
+from dbt.adapters.deltawiden.config.project_macros import NodeMacros
+from dbt.adapters.deltawiden.config.strategies import STRATEGIES
 from dbt.adapters.deltawiden.config.unchecked import warn_unchecked
 from dbt.adapters.deltawiden.config.validation import check_configuration
 from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager
@@ -95,9 +95,12 @@ class DeltaWidenAdapter(ListingAdapter):
         return self._folders
 
     @available
-    def spark_materialization(self, *node: Any) -> Any:
+    def spark_materialization(self, context: Mapping[str, Any], materialized: str) -> Any:
         """Return the project's materialization that runs in place of ours, or None."""
-        return spark_materialization(self.get_macro_resolver(), self.config.project_name, *node)
+        return self._macros(context["model"]["package_name"]).to_call(context, materialized)
+
+    def _macros(self, package: str) -> NodeMacros:
+        return NodeMacros(self.get_macro_resolver(), self.config, package)
 
     def pre_model_hook(self, config: Any) -> Any:
         """Check a node's configuration and default its file format, before anything runs.
@@ -110,12 +113,12 @@ class DeltaWidenAdapter(ListingAdapter):
         Raises:
             DbtConfigError: a value is not accepted, or the session has no Delta.
         """
-        macros = self.get_macro_resolver(), self.config.project_name
+        macros = self._macros(config.model.package_name)
         with _shown_for_a_batch(config.model):
             columns = {name: column.to_dict() for name, column in config.model.columns.items()}
-            is_own = partial(has_own_macro, *macros)
-            check_configuration(config, config.model.unique_id, is_own, columns)
-        writer = writer_of_project(*macros, self.type(), config.get("materialized"))
+            unique_id = config.model.unique_id
+            check_configuration(config, unique_id, macros.writes_with_own, columns)
+        writer = macros.writer(config.get("materialized"))
         warn_unchecked(config, config.model.unique_id, writer)
         # A test can store a column such as count(1), whose name Delta does not accept.
         if config.get("file_format") or config.model.resource_type != "test":

@@ -21,7 +21,7 @@ from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.deltawiden.config.location import Place, has_table, overlaps, table_folder
 from dbt.adapters.deltawiden.config.model import DELTA, file_format_of
-from dbt.adapters.deltawiden.config.project_macros import has_own
+from dbt.adapters.deltawiden.config.project_macros import NodeMacros
 from dbt.adapters.deltawiden.config.validation import check_location_keys
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import in_session_catalog, one_name, relation_path
@@ -83,19 +83,19 @@ class TableFolders:
         self._others: tuple[Any, dict[str, str], dict[str, str]] = (None, {}, {})
         self._schema_folders: dict[str, str | None] = {}
 
-    def of(self, config: Any, relation: BaseRelation) -> str | None:
+    def _of(self, node: Any) -> str | None:
         """Return the folder of a node's table: ``table_folder``. None if a macro decides."""
-        return None if self._is_own() else self.configured(config, relation)
+        return None if self._is_own(node) else self.configured(node.config, self._relation(node))
 
     def configured(self, config: Any, relation: BaseRelation) -> str | None:
         """Return the folder that the built-in macro renders, which one of the project can call."""
         schema = relation_path(relation.without_identifier())
         return table_folder(config, schema, str(relation.identifier))
 
-    def _is_own(self) -> bool:
-        """Return whether a macro of the project or a package renders where tables are."""
-        macros: Any = self._adapter.get_macro_resolver()
-        return has_own(macros, self._adapter.config.project_name, "location_clause")
+    def _is_own(self, node: Any) -> bool:
+        """Return whether a macro of the project or a package renders where a node's table is."""
+        macros, config = self._adapter.get_macro_resolver(), self._adapter.config
+        return NodeMacros(macros, config, node.package_name).has_own("location_clause")
 
     def owner(self, relation: BaseRelation) -> dict[str, str]:
         """Return the properties that say that a table is this one."""
@@ -148,14 +148,14 @@ class TableFolders:
 
     def _found(self, node: Any) -> FoundTable | None:
         """Check a node's folder, and find the Delta table in it that the metastore lacks."""
-        chooses_folder = has_table(node.config) and not self._is_own()
+        chooses_folder = has_table(node.config) and not self._is_own(node)
         if chooses_folder:
             check_location_keys(node.config, node.unique_id)
         relation = self._relation(node)
         self._check_is_alone(node)
         if not chooses_folder:
             return None
-        folder = self.of(node.config, relation)
+        folder = self._of(node)
         if folder is not None:
             connections: Any = self._adapter.connections
             connections.check_location(folder)
@@ -234,7 +234,7 @@ class TableFolders:
         )
 
     def _one_folder(self, node: Any, other: Any) -> str:
-        folders = [self.of(each.config, self._relation(each)) for each in (node, other)]
+        folders = [self._of(each) for each in (node, other)]
         return (
             f"{node.unique_id} and {other.unique_id} can't both have their tables where their "
             f"configurations say: {folders[0]} and {folders[1]}. "
@@ -245,7 +245,7 @@ class TableFolders:
 
     def _folders(self, nodes: Iterable[Any]) -> dict[str, str]:
         found = (
-            (node.unique_id, self.of(node.config, self._relation(node)))
+            (node.unique_id, self._of(node))
             for node in nodes
             # Another value is refused when its own node runs.
             if has_table(node.config) and isinstance(node.config.get("location_root"), str)

@@ -1,17 +1,14 @@
 """The configuration that an incremental strategy needs, and the one that it excludes."""
 
-from functools import partial
+from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
 from dbt_common.exceptions import DbtConfigError
 
 from dbt.adapters.deltawiden.config.merge_clauses import MergeClauses, read_merge_clauses
-from dbt.adapters.deltawiden.config.strategies import (
-    has_own_macro,
-    is_own_strategy,
-    strategy_problems,
-)
+from dbt.adapters.deltawiden.config.project_macros import NodeMacros
+from dbt.adapters.deltawiden.config.strategies import is_own_strategy, strategy_problems
 from dbt.adapters.deltawiden.config.validation import check_configuration
 
 MERGE = {"materialized": "incremental", "incremental_strategy": "merge", "unique_key": "id"}
@@ -145,19 +142,25 @@ def test_a_macro_of_the_project_says_itself_what_it_needs(config: dict[str, obje
     assert strategy_problems(config, lambda name: name == "get_merge_sql")
 
 
+def own(manifest: object) -> Callable[[str], bool]:
+    """Return what finds the macros of a node of the project."""
+    config = SimpleNamespace(project_name="shop", get_macro_search_order=lambda _: None)
+    return NodeMacros(manifest, config, "shop").writes_with_own
+
+
 @pytest.mark.parametrize(
     ("package", "is_own"),
-    [("shop", True), ("a_package", True), ("dbt", False), ("dbt_spark", False)],
+    [("shop", True), ("a_package", False), ("dbt", False), ("dbt_spark", False)],
 )
-def test_only_a_macro_from_outside_dbt_is_the_projects_own(package: str, is_own: bool):
+def test_only_a_macro_of_the_project_is_its_own(package: str, is_own: bool):
     class Macros:
-        def find_macro_by_name(self, name: str, project: str, within: object) -> object:
+        def find_macro_by_name(self, name: str, project: str, within: str) -> object:
             assert project == "shop"
-            is_asked = name == "get_incremental_delete_insert_sql"
+            is_asked = (name, within) == ("get_incremental_delete_insert_sql", package)
             return SimpleNamespace(package_name=package) if is_asked else None
 
-    assert is_own_strategy(partial(has_own_macro, Macros(), "shop"), "delete+insert") is is_own
-    assert not is_own_strategy(partial(has_own_macro, None, "shop"), "delete+insert")
+    assert is_own_strategy(own(Macros()), "delete+insert") is is_own
+    assert not is_own_strategy(own(None), "delete+insert")
 
 
 @pytest.mark.parametrize(("package", "is_own"), [("shop", True), ("dbt_deltawiden", False)])
@@ -171,19 +174,17 @@ def test_a_materialization_from_outside_dbt_can_have_any_strategy(package: str, 
             assert names[1] in ("deltawiden", "spark")
             return SimpleNamespace(package_name=package)
 
-    assert is_own_strategy(partial(has_own_macro, Macros(), "shop"), "any") is is_own
+    assert is_own_strategy(own(Macros()), "any") is is_own
 
 
-def macros_of(own: str) -> type:
+def macros_of(name: str) -> type:
     """The macros of dbt, with one of the project's own."""
 
     class Macros:
-        def find_macro_by_name(self, asked: str, project: str, within: object) -> object:
-            if asked == own:
-                return SimpleNamespace(package_name="shop")
-            is_of_dbt = asked in ("get_incremental_microbatch_sql", "get_merge_sql")
-            is_of_dbt = is_of_dbt or asked == "get_merge_update_columns"
-            return SimpleNamespace(package_name="dbt") if is_of_dbt else None
+        def find_macro_by_name(self, asked: str, project: str, within: str) -> object:
+            names = ["get_incremental_microbatch_sql", "get_merge_sql", "get_merge_update_columns"]
+            found = {"shop": [name], "dbt": names}.get(within, [])
+            return SimpleNamespace(package_name=within) if asked in found else None
 
     return Macros
 
@@ -198,12 +199,12 @@ def macros_of(own: str) -> type:
     ],
 )
 def test_a_macro_that_dispatch_finds_is_the_projects_own(name: str, strategy: str, is_own: bool):
-    assert is_own_strategy(partial(has_own_macro, macros_of(name)(), "shop"), strategy) is is_own
+    assert is_own_strategy(own(macros_of(name)()), strategy) is is_own
 
 
 @pytest.mark.parametrize("name", ["get_merge_sql", "spark__get_merge_update_columns", "other"])
 def test_a_merge_is_the_projects_own_by_its_own_macros(name: str):
     Macros = macros_of(name)
 
-    assert is_own_strategy(partial(has_own_macro, Macros(), "shop"), "merge") is (name != "other")
-    assert not is_own_strategy(partial(has_own_macro, None, "shop"), "merge")
+    assert is_own_strategy(own(Macros()), "merge") is (name != "other")
+    assert not is_own_strategy(own(None), "merge")

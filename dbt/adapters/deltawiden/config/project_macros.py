@@ -1,6 +1,8 @@
 """Find the macros and materializations with which a project or a package replaces built-in ones."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from dbt.adapters.contracts.macros import MacroResolverProtocol
@@ -12,7 +14,7 @@ MERGE_MACROS = ("get_merge_sql", "get_merge_update_columns")
 """The macros that decide which values a MERGE writes. If a project replaces one, all values of the
 source are checked."""
 
-_PREFIXES = ("", "deltawiden__", "spark__", "default__")
+_PREFIXES = ("deltawiden__", "spark__", "default__")
 STORE_NO_VALUES = ("view", "ephemeral", "function", "test", "unit")
 """The materializations of dbt that store no rows of a node."""
 
@@ -43,58 +45,79 @@ def replacing_macro(context: Mapping[str, Any], name: str) -> Any:
     return dispatched if is_macro_of_project(dispatched) else None
 
 
-def writer_of_project(
-    macros: MacroResolverProtocol | None, project: str, adapter_type: str, materialized: str
-) -> str:
-    """Name what writes a node's rows, if it is not a built-in macro with checked values.
+@dataclass(frozen=True)
+class NodeMacros:
+    """Finds what a node runs of a project or a package in place of what is built in, as dbt does.
 
-    Args:
-        macros: dbt's manifest. While dbt parses, it has no materializations.
-
-    Returns:
-        For example "the materialization of the package shop". Empty if the values are checked.
+    Attributes:
+        manifest: dbt's. While dbt parses, it has no materializations.
+        config: dbt's configuration of the project.
+        package: the package of the node.
     """
-    if macros is None or materialized in STORE_NO_VALUES:
+
+    manifest: MacroResolverProtocol | None
+    config: Any
+    package: str
+
+    def has_own(self, name: str) -> bool:
+        """Return whether a call of a built-in macro runs one of a project or a package.
+
+        A macro of a package runs only for the package's nodes, or if the project's ``dispatch`` has
+        the package.
+
+        Source:
+            ``MacroNamespace`` and ``BaseDatabaseWrapper.dispatch`` of dbt-core.
+        """
+        project = str(self.config.project_name)
+        if self._has(name, (self.package, project)):
+            return True
+        # Without a macro of the name itself, nothing calls those that dispatch finds.
+        if not self._has(name, BUILT_IN):
+            return False
+        order = self.config.get_macro_search_order("dbt") or (project, "dbt")
+        packages = tuple(takewhile(lambda each: each not in BUILT_IN, order))
+        return any(self._has(f"{each}{name}", packages) for each in _PREFIXES)
+
+    def _has(self, name: str, packages: Sequence[str]) -> bool:
+        find, project = getattr(self.manifest, "find_macro_by_name", None), self.config.project_name
+        return find is not None and any(find(name, project, each) for each in packages)
+
+    def writes_with_own(self, name: str) -> bool:
+        """Return whether a macro, or the incremental materialization that calls it, is its own."""
+        return bool(self.writer("incremental")) or self.has_own(name)
+
+    def writer(self, materialized: str) -> str:
+        """Name what writes the rows of a node, if it is not a built-in macro with checked values.
+
+        Returns:
+            For example "the materialization of the package shop". Empty if the values are checked.
+        """
+        if materialized in STORE_NO_VALUES:
+            return ""
+        found = self._materialization(materialized)
+        if found is not None:
+            return f"the materialization {materialized} of the package {found.package_name}"
+        if materialized == "seed" and all(map(self.has_own, SEED_MACROS)):
+            return f"{' and '.join(SEED_MACROS)} of the project or a package"
         return ""
-    found = _own_materialization(macros, project, adapter_type, materialized)
-    if found is not None:
-        return f"the materialization {materialized} of the package {found.package_name}"
-    if materialized == "seed" and all(has_own(macros, project, name) for name in SEED_MACROS):
-        return f"{' and '.join(SEED_MACROS)} of the project or a package"
-    return ""
 
+    def to_call(self, context: Mapping[str, Any], materialized: str) -> Any:
+        """Return the materialization of a project that this adapter's has to call, or None."""
+        found = self._materialization(materialized)
+        # That of the project can have called this adapter's.
+        if found is None or found.unique_id in context["context_macro_stack"].call_stack:
+            return None
+        return context[found.package_name][found.name]
 
-def spark_materialization(
-    macros: MacroResolverProtocol | None,
-    project: str,
-    context: Mapping[str, Any],
-    materialized: str,
-) -> Any:
-    """Return the materialization of a project that this adapter's has to call, or None."""
-    found = _own_materialization(macros, project, context["adapter"].type(), materialized)
-    # The project's materialization can have called this adapter's.
-    if found is None or found.unique_id in context["context_macro_stack"].call_stack:
-        return None
-    return context[found.package_name][found.name]
+    def _materialization(self, materialized: str) -> Any:
+        """Return the materialization of a project or a package that runs a node, or None.
 
-
-def _own_materialization(
-    macros: MacroResolverProtocol | None, project: str, adapter_type: str, materialized: str
-) -> Any:
-    """Return the materialization of a project or a package that runs a node, or None.
-
-    dbt prefers this adapter's to one for Spark, which is for a less specific adapter. Then this
-    adapter's calls it: dbt-spark would run it.
-    """
-    find = getattr(macros, "find_materialization_macro_by_name", None)
-    if find is None:
-        return None
-    found = (find(project, materialized, each) for each in (adapter_type, "spark"))
-    return next(filter(is_macro_of_project, found), None)
-
-
-def has_own(macros: MacroResolverProtocol, project: str, name: str) -> bool:
-    """Return whether the project or a package has a macro that a call of a built-in one runs."""
-    found = [macros.find_macro_by_name(f"{each}{name}", project, None) for each in _PREFIXES]
-    # If no macro has the name itself, nothing calls those that dispatch finds.
-    return found[0] is not None and any(map(is_macro_of_project, found))
+        dbt prefers this adapter's to one for Spark, which is for a less specific adapter. Then this
+        adapter's calls it: dbt-spark would run it.
+        """
+        find = getattr(self.manifest, "find_materialization_macro_by_name", None)
+        if find is None:
+            return None
+        project = self.config.project_name
+        found = (find(project, materialized, each) for each in ("deltawiden", "spark"))
+        return next(filter(is_macro_of_project, found), None)

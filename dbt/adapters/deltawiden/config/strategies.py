@@ -3,8 +3,6 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from dbt.adapters.contracts.macros import MacroResolverProtocol
-
 from dbt.adapters.deltawiden.config.declared_columns import is_contract_enforced
 from dbt.adapters.deltawiden.config.merge_clauses import (
     CLAUSE_KEYS,
@@ -13,7 +11,7 @@ from dbt.adapters.deltawiden.config.merge_clauses import (
 )
 from dbt.adapters.deltawiden.config.model import DELTA, file_format_of
 from dbt.adapters.deltawiden.config.policy import problem
-from dbt.adapters.deltawiden.config.project_macros import MERGE_MACROS, has_own, writer_of_project
+from dbt.adapters.deltawiden.config.project_macros import MERGE_MACROS
 
 MERGE = "merge"
 INSERT_OVERWRITE = "insert_overwrite"
@@ -50,8 +48,8 @@ def strategy_problems(config: Mapping[str, Any], is_own: Callable[[str], bool]) 
     One line for each problem: the key, what is wrong and what to do.
 
     Args:
-        is_own: returns whether a macro is the project's: ``has_own_macro``. What such a macro needs
-            is not known.
+        is_own: returns whether a macro is the project's: ``writes_with_own``. What such a macro
+            needs is not known.
     """
     if config.get("materialized") != "incremental":
         return []
@@ -75,12 +73,6 @@ def strategy_macro(strategy: str) -> str:
         https://docs.getdbt.com/docs/build/incremental-strategy#custom-strategies
     """
     return f"get_incremental_{strategy.replace('+', '_')}_sql"
-
-
-def has_own_macro(macros: MacroResolverProtocol | None, project: str, name: str) -> bool:
-    """Return whether the project has a macro of its own, or an incremental materialization."""
-    is_all_own = bool(writer_of_project(macros, project, "deltawiden", "incremental"))
-    return is_all_own or (macros is not None and has_own(macros, project, name))
 
 
 def is_own_strategy(is_own: Callable[[str], bool], strategy: str) -> bool:

@@ -9,8 +9,8 @@ from typing import Any
 
 from dbt.adapters.spark.relation import SparkRelation
 
-from dbt.adapters.deltawiden.config.project_macros import writer_of_project
-from dbt.adapters.deltawiden.config.strategies import has_own_macro, is_own_strategy
+from dbt.adapters.deltawiden.config.project_macros import NodeMacros
+from dbt.adapters.deltawiden.config.strategies import is_own_strategy
 from dbt.adapters.deltawiden.config.validation import require_accepted
 from dbt.adapters.deltawiden.operations.arguments import (
     SELECTING,
@@ -182,16 +182,16 @@ class Operations:
         )
 
     def _writer(self, node: Node) -> str:
-        adapter, materialized = self.context["adapter"], str(node["config"].get("materialized"))
-        project = adapter.config.project_name
-        return writer_of_project(self.manifest, project, adapter.type(), materialized)
+        return self._macros(node).writer(str(node["config"].get("materialized")))
 
-    def _has_own(self, name: str) -> bool:
-        return has_own_macro(self.manifest, self.context["adapter"].config.project_name, name)
+    def _macros(self, node: Node) -> NodeMacros:
+        config = self.context["adapter"].config
+        return NodeMacros(self.manifest, config, node["package_name"])
 
     def _check_node(self, node: Node) -> None:
         """Refuse what the run of a node refuses before it reads a table: keys and folder."""
-        require_accepted(node["config"], full_name(node), self._has_own, node.get("columns"))
+        is_own = self._macros(node).writes_with_own
+        require_accepted(node["config"], full_name(node), is_own, node.get("columns"))
         self.check_folder(str(node["unique_id"]))
 
     def _check_views(self, node: Node, query: str) -> None:
@@ -225,7 +225,7 @@ class Operations:
             self.services.view_finder,
             partial(node_query, self.context, compiled),
             selection.node_relation,
-            is_own=partial(is_own_strategy, self._has_own),
+            is_own=lambda node, name: is_own_strategy(self._macros(node).writes_with_own, name),
         )
 
     def audit_lossy_writes(

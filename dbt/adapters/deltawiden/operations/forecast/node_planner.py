@@ -50,7 +50,7 @@ class NodePlanner:
         writer: names what writes a node's rows, if a project or a package does.
         check: refuses a node whose run would be refused before it reads a table.
         check_views: refuses a node if a view that its query reads changes values.
-        is_own: returns whether a macro of the project makes the statement of a strategy.
+        is_own: returns whether a macro of the project makes the statement of a node's strategy.
         schemas: the schema of each query that was analysed last, by the unique id of its node.
     """
 
@@ -64,7 +64,7 @@ class NodePlanner:
     writer: Callable[[Node], str] = lambda _: ""
     check: Callable[[Node], None] = lambda _: None
     check_views: Callable[[Node, str], None] = lambda *_: None
-    is_own: Callable[[str], bool] = lambda _: False
+    is_own: Callable[[Node, str], bool] = lambda *_: False
     schemas: dict[str, StructType] = field(default_factory=dict)
 
     def table(self, node: Node) -> BaseRelation | None:
@@ -76,7 +76,7 @@ class NodePlanner:
     def spec(self, node: Node) -> ModelSpec:
         """Return what a node's configuration says about its writes."""
         spec = read_model_spec(node["config"], full_name(node), node.get("columns"))
-        return replace(spec, is_written_by_project=self.is_own(spec.strategy))
+        return replace(spec, is_written_by_project=self.is_own(node, spec.strategy))
 
     def stored_schema(self, relation: BaseRelation) -> StructType | None:
         """Return the schema of a relation. None for a view whose query is not valid any more."""

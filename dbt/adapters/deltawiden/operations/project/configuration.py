@@ -1,16 +1,15 @@
 """Find what differs in the configuration of nodes, and in macros: no table is read."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 from dbt.adapters.deltawiden.config.project_macros import (
     MERGE_MACROS,
+    NodeMacros,
     is_macro_of_project,
     replacing_macro,
-    writer_of_project,
 )
-from dbt.adapters.deltawiden.config.strategies import has_own_macro
 from dbt.adapters.deltawiden.config.unchecked import accepts_unchecked, unchecked_text
 from dbt.adapters.deltawiden.config.validation import configuration_problems
 from dbt.adapters.deltawiden.credentials import ConnectionMethod
@@ -50,16 +49,15 @@ def find_problems(
     files: ProjectFiles, context: Mapping[str, Any], manifest: Any, node: Node
 ) -> Iterator[Finding]:
     """Find the configuration of a node that stops it, and the writes that are not checked."""
-    config, adapter = node["config"], context["adapter"]
-    macros = manifest, adapter.config.project_name
-    is_own = partial(has_own_macro, *macros)
-    for problem in configuration_problems(config, is_own, node.get("columns")):
+    config = node["config"]
+    macros = NodeMacros(manifest, context["adapter"].config, node["package_name"])
+    for problem in configuration_problems(config, macros.writes_with_own, node.get("columns")):
         key, _, _ = problem.partition(":")
         place = files.of_node(node, key)
         text, do = f"{full_name(node)}: {problem}", "correct the value, or remove it"
         yield Finding("a configuration that is not accepted", Severity.STOPS, place, text, do)
     materialized = str(config.get("materialized"))
-    writer = writer_of_project(*macros, adapter.type(), materialized)
+    writer = macros.writer(materialized)
     if writer and not accepts_unchecked(config):
         text, do = unchecked_text(writer)
         place, do = files.of_node(node, materialized), f"{do[0].lower()}{do[1:]}"
@@ -107,8 +105,8 @@ def find_macros(
     has_jvm = files.config.credentials.session_method == ConnectionMethod.SESSION
     # A materialization of the project can be dbt-spark's, which calls them.
     kinds = ("table", "incremental", "snapshot")
-    macros = manifest, files.config.project_name, context["adapter"].type()
-    is_called = any(writer_of_project(*macros, kind) for kind in kinds)
+    macros = NodeMacros(manifest, files.config, files.config.project_name)
+    is_called = any(map(macros.writer, kinds))
     not_called = () if is_called else NOT_CALLED
     names = (*not_called, *(NOT_CALLED_IN_SESSION if has_jvm else ()))
     for name in (prefix + name for name in names for prefix in prefixes):
