@@ -116,6 +116,11 @@ OWN_OF_SPARK = """
   {{ return({'relations': []}) }}
 {% endmaterialization %}
 """
+PYTHON = """
+def model(dbt, spark):
+    dbt.config(materialized='table')
+    return spark.sql('select 7 as id')
+"""
 VERSIONS = """
 {% snapshot versions %}
 {{ config(unique_key='id', strategy='check', check_cols=['id']) }} select 1 as id
@@ -126,7 +131,8 @@ VERSIONS = """
 class TestIncrementalMaterializationOfTheProject:
     @pytest.fixture(scope="class")
     def models(self):
-        return {"orders.sql": model("incremental"), "whole.sql": model("table")}
+        whole = {"whole.sql": model("table"), "frame.py": PYTHON}
+        return {"orders.sql": model("incremental"), **whole}
 
     @pytest.fixture(scope="class")
     def snapshots(self):
@@ -150,6 +156,13 @@ class TestIncrementalMaterializationOfTheProject:
         found = operate("check_project")
         assert "the materialization table of the package test" in " ".join(found.split())
         assert "get_insert_into_sql" not in found  # A materialization of the project can call it.
+
+    def test_for_spark_is_not_used_for_a_python_model(self, table):
+        """dbt runs Python only for the materialization that it calls itself."""
+        run = dbt("run", "--select", "frame", step=1)
+        assert run.status("frame") == "success", run.message("frame")
+        assert table("frame").rows() == [(7,)]
+        assert UNCHECKED not in run.output
 
     def test_for_spark_is_used_for_snapshots_and_clones(self, table, tmp_path):
         run = dbt("snapshot", step=1)

@@ -97,10 +97,12 @@ class DeltaWidenAdapter(ListingAdapter):
     @available
     def spark_materialization(self, context: Mapping[str, Any], materialized: str) -> Any:
         """Return the project's materialization that runs in place of ours, or None."""
-        return self._macros(context["model"]["package_name"]).to_call(context, materialized)
+        model = context["model"]
+        macros = self._macros(model["package_name"], model.get("language"))
+        return macros.to_call(context, materialized)
 
-    def _macros(self, package: str) -> NodeMacros:
-        return NodeMacros(self.get_macro_resolver(), self.config, package)
+    def _macros(self, package: str, language: str | None) -> NodeMacros:
+        return NodeMacros(self.get_macro_resolver(), self.config, package, language)
 
     def pre_model_hook(self, config: Any) -> Any:
         """Check a node's configuration and default its file format, before anything runs.
@@ -113,7 +115,7 @@ class DeltaWidenAdapter(ListingAdapter):
         Raises:
             DbtConfigError: a value is not accepted, or the session has no Delta.
         """
-        macros = self._macros(config.model.package_name)
+        macros = self._macros(config.model.package_name, getattr(config.model, "language", None))
         with _shown_for_a_batch(config.model):
             columns = {name: column.to_dict() for name, column in config.model.columns.items()}
             unique_id = config.model.unique_id

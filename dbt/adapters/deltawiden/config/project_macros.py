@@ -53,11 +53,13 @@ class NodeMacros:
         manifest: dbt's. While dbt parses, it has no materializations.
         config: dbt's configuration of the project.
         package: the package of the node.
+        language: the language of the node, if it has one.
     """
 
     manifest: MacroResolverProtocol | None
     config: Any
     package: str
+    language: str | None = None
 
     def has_own(self, name: str) -> bool:
         """Return whether a call of a built-in macro runs one of a project or a package.
@@ -113,11 +115,13 @@ class NodeMacros:
         """Return the materialization of a project or a package that runs a node, or None.
 
         dbt prefers this adapter's to one for Spark, which is for a less specific adapter. Then this
-        adapter's calls it: dbt-spark would run it.
+        adapter's calls it: dbt-spark would run it. But dbt runs Python only for the materialization
+        that it calls itself.
         """
         find = getattr(self.manifest, "find_materialization_macro_by_name", None)
         if find is None:
             return None
         project = self.config.project_name
-        found = (find(project, materialized, each) for each in ("deltawiden", "spark"))
+        types = ("deltawiden",) if self.language == "python" else ("deltawiden", "spark")
+        found = (find(project, materialized, each) for each in types)
         return next(filter(is_macro_of_project, found), None)

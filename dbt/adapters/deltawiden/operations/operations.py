@@ -186,7 +186,7 @@ class Operations:
 
     def _macros(self, node: Node) -> NodeMacros:
         config = self.context["adapter"].config
-        return NodeMacros(self.manifest, config, node["package_name"])
+        return NodeMacros(self.manifest, config, node["package_name"], node.get("language"))
 
     def _check_node(self, node: Node) -> None:
         """Refuse what the run of a node refuses before it reads a table: keys and folder."""

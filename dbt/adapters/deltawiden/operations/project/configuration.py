@@ -50,7 +50,8 @@ def find_problems(
 ) -> Iterator[Finding]:
     """Find the configuration of a node that stops it, and the writes that are not checked."""
     config = node["config"]
-    macros = NodeMacros(manifest, context["adapter"].config, node["package_name"])
+    package, language = node["package_name"], node.get("language")
+    macros = NodeMacros(manifest, context["adapter"].config, package, language)
     for problem in configuration_problems(config, macros.writes_with_own, node.get("columns")):
         key, _, _ = problem.partition(":")
         place = files.of_node(node, key)
