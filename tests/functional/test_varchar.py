@@ -89,6 +89,15 @@ class TestVarcharOfOtherFormats:
             assert f"types of {name}: {types}\n" in run.output
             project.run_sql(f"drop {'view' if name == 'over' else 'table'} {{schema}}.{name}")
 
+    def test_has_a_whole_type_in_macros_if_describe_cuts_it(self, project):
+        fields = ", ".join(f"f{n}: varchar(3)" for n in range(30))
+        columns = f"c varchar(5), s struct<{fields}>"
+        project.run_sql(f"create table {{schema}}.parquet ({columns}) using parquet")
+        run = dbt("run-operation", "shown")
+        texts = ",".join(f"f{n}:string" for n in range(30))
+        assert f"types of parquet: varchar(5)|struct<{texts}>\n" in run.output
+        project.run_sql("drop table {schema}.parquet")
+
     def test_does_not_lose_spaces_at_the_end(self, project, table):
         for name in ("parquet", "orc"):
             project.run_sql(

@@ -42,13 +42,18 @@ class AmbiguousType(ValueError):
     """The text of a type is truncated, or it has more than one meaning."""
 
 
+def is_cut(text: str) -> bool:
+    """Return whether the text of a type lacks fields, as with spark.sql.debug.maxToStringFields."""
+    return bool(_CUT.search(text))
+
+
 def read_described(text: str) -> DataType:
     """Read a type such as ``struct<a:int,b:array<decimal(10,2)>>``. Every part of it is nullable.
 
     Raises:
         AmbiguousType: the text is truncated, or a name in it makes it ambiguous.
     """
-    if _CUT.search(text):
+    if is_cut(text):
         raise AmbiguousType(text)
     found, rest = _read(text.strip())
     if rest:

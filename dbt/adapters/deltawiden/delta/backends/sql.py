@@ -27,6 +27,7 @@ from dbt.adapters.deltawiden.delta.table_snapshot import REDACTED, TableSnapshot
 from dbt.adapters.deltawiden.delta.transaction_log import newest_schema
 from dbt.adapters.deltawiden.sql.describe_parser import (
     CHAR_VARCHAR_KEY,
+    is_cut,
     partition_names,
     read_described,
     read_schema,
@@ -184,12 +185,13 @@ class SqlBackend:
     def shown_declarations(self, relation: BaseRelation, schema: StructType) -> dict[str, str]:
         """Return the types with char or varchar in them that DESCRIBE shows, by their columns.
 
-        For a Delta table, it shows none.
+        For a Delta table, it shows none, and of a long struct not all.
         """
         if not self._can_have_declarations(schema):
             return {}
         rows = self.fetch_rows(f"describe table {relation_sql(relation)}")
-        return {str(row[0]): str(row[1]) for row in rows if "char(" in str(row[1])}
+        shown = {str(row[0]): str(row[1]) for row in rows}
+        return {name: text for name, text in shown.items() if "char(" in text and not is_cut(text)}
 
     def _can_have_declarations(self, schema: StructType) -> bool:
         return contains(schema, StringType)
