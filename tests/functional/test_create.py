@@ -52,6 +52,11 @@ def model(dbt, spark):
     if dbt.config.get('reads') == 'rdd':
         old = spark.table(str(dbt.this))
         return spark.createDataFrame(old.rdd.map(tuple), old.schema)
+    if dbt.config.get('reads') == 'path':
+        return spark.read.parquet(*spark.table(str(dbt.this)).inputFiles())
+    if dbt.config.get('reads') == 'others':
+        others = [spark.table(f'{dbt.this.schema}.{name}') for name in ('parquet', 'over', 'other')]
+        return others[0].union(others[1]).union(others[2]).distinct()
     if dbt.is_incremental or dbt.config.get('reads') == 'True':
         return spark.table(str(dbt.this))
     return spark.sql('select 7 as at')
@@ -125,10 +130,14 @@ class TestTablesThatAreDropped:
         for name in ("parquet", "frame"):
             assert "because the model reads it" in run.message(name)
             assert table(name).rows("at") == [(7,)]
-        # Spark does not show what an RDD reads.
-        run = dbt("run", "--full-refresh", "-s", "frame", reads_itself="rdd", **viewed)
-        assert "because the model reads it" in run.message("frame")
-        assert table("frame").rows("at") == [(7,)]
+        # Spark does not show what an RDD reads, and not whose files are read.
+        for reads in ("rdd", "path"):
+            run = dbt("run", "--full-refresh", "-s", "frame", reads_itself=reads, **viewed)
+            assert "because the model reads it" in run.message("frame")
+            assert table("frame").rows("at") == [(7,)]
+        project.run_sql("create table {schema}.other using delta as select 7 as at")
+        run = dbt("run", "--full-refresh", "-s", "frame", reads_itself="others", **viewed)
+        assert run.status("frame") == "success", run.message("frame")
         project.run_sql("drop table {schema}.frame")
         project.run_sql("create view {schema}.frame as select 8 as at")
         run = dbt("run", "-s", "frame", **viewed)

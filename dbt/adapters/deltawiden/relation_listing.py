@@ -30,7 +30,8 @@ from dbt.adapters.deltawiden.views.stale_views import reads_table
 Description = tuple[str, str, str]
 """A schema, a name, and the information that SHOW TABLE EXTENDED has."""
 
-_RDD = re.compile(r"\b(?:LogicalRDD|ExistingRDD)\b")
+# Spark does not show what an RDD reads, and of the files that are read, not whose they are.
+_WITHOUT_NAME = re.compile(r"\b(?:(?:LogicalRDD|ExistingRDD)\b|Relation \[)")
 # Spark 3.5's error, https://issues.apache.org/jira/browse/SPARK-33393
 _NOT_FOR_CATALOG = "SHOW TABLE EXTENDED is not supported for v2 tables"
 # Iceberg's catalogs have an error of their own.
@@ -213,8 +214,7 @@ class ListingAdapter(SparkAdapter):
             return True
         plan = self._backend.analyse(query).text
         is_python = model.get("language") == "python"  # A seed that is cloned has none.
-        # Spark does not show what an RDD reads.
-        is_unknown = is_python and "dbt.this" in model["raw_code"] and _RDD.search(plan)
+        is_unknown = is_python and "dbt.this" in model["raw_code"] and _WITHOUT_NAME.search(plan)
         path, catalog = relation_path(relation), self._backend.current_catalog
         return bool(is_unknown) or reads_table(plan, path, catalog)
 
