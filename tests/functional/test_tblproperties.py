@@ -119,3 +119,57 @@ class TestChangedValues:
             assert table(name).properties["delta.enableChangeDataFeed"] == "false"
             assert table(name).properties["delta.enableRowTracking"] == "true"
         assert 5_000_000_000 in [n for (n,) in table("versions").rows("n")]
+
+
+WRITTEN = """
+{{ config(materialized='incremental', incremental_strategy=STRATEGY, unique_key='id',
+  skip_matched_step=this.name == 'inserted', incremental_predicates=PREDICATES,
+  on_schema_change='append_new_columns', tblproperties=var('properties', {})) }}
+select {{ var('n', 1) }} as id {{ ', 2 as n' if var('grown', false) }}
+"""
+APPEND_ONLY = {"DELTA.appendonly": True}
+
+
+class TestAppendOnly:
+    """Delta refuses a write that changes or removes rows only after the statements before it."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        strategies = {
+            "merged": "merge",
+            "inserted": "merge",
+            "overwritten": "insert_overwrite",
+            "replaced": "replace_where",
+            "appended": "append",
+        }
+        return {
+            f"{name}.sql": WRITTEN.replace("STRATEGY", repr(strategy)).replace(
+                "PREDICATES", repr("id = 1" if strategy == "replace_where" else None)
+            )
+            for name, strategy in strategies.items()
+        }
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {"versions.sql": SNAPSHOT}
+
+    def test_a_write_that_changes_rows_is_refused_before_it_changes_the_table(
+        self, project, table, spark
+    ):
+        dbt("build")
+        changing = ["merged", "overwritten", "replaced", "versions"]
+        versions = {name: table(name).version for name in changing}
+        run = dbt("build", properties=APPEND_ONLY, grown=True, n=2)
+        for name in changing:
+            assert "delta.appendOnly" in run.message(name), run.output
+            assert "unset tblproperties" in run.message(name)
+        assert {name: table(name).version for name in changing} == versions
+        for name in ("inserted", "appended"):
+            assert run.status(name) == "success", run.output
+            assert table(name).properties["delta.appendOnly"] == "true"
+            assert table(name).rows() == [(1, None), (2, 2)]
+        # The property of a table that the configuration does not name.
+        spark.sql(f"alter table {table('merged').name} set tblproperties (delta.appendOnly = true)")
+        run = dbt("run", "--select", "merged", grown=True)
+        assert "delta.appendOnly" in run.message("merged")
+        assert list(table("merged").types) == ["id"]

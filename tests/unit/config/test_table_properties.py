@@ -25,6 +25,7 @@ LISTED = {
         ({"delta.minReaderVersion": 2, "delta.feature.typeWidening": "supported"}, {}),
         ({"delta.minReaderVersion": "4"}, {"delta.minReaderVersion": "4"}),
         ({"rows": 7}, {"rows": "7"}),
+        ({"DELTA.appendonly": True}, {"delta.appendOnly": "true"}),
     ],
 )
 def test_gained_properties_are_missing_from_the_table_or_have_another_value(configured, gained):

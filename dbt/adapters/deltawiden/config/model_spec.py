@@ -19,6 +19,7 @@ from dbt.adapters.deltawiden.config.renamed_columns import (
 )
 from dbt.adapters.deltawiden.config.strategies import (
     BACKFILL,
+    MERGE,
     configured_predicates,
     is_own_strategy,
     strategy_of,
@@ -66,6 +67,16 @@ class ModelSpec:
     event_time: str = ""
     batch_size: str = ""
     is_written_by_project: bool = False
+
+    @property
+    def changes_rows(self) -> bool:
+        """Whether a write can change or remove rows of the table, and not only add some."""
+        if self.is_written_by_project:
+            return False
+        if self.strategy == MERGE:
+            updates = bool(self.unique_key) and not self.merge_clauses.skip_matched_step
+            return updates or bool(self.merge_clauses.not_matched_by_source_action)
+        return self.strategy != "append"
 
     @property
     def checks_values(self) -> bool:

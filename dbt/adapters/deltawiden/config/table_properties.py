@@ -3,9 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
+from dbt.adapters.deltawiden.delta.protocol import (
+    APPEND_ONLY,
+    COLUMN_MAPPING,
+    TYPE_WIDENING_PROPERTY,
+)
 from dbt.adapters.deltawiden.sql.literals import property_text
 
 _PROTOCOL_VERSIONS = ("delta.minreaderversion", "delta.minwriterversion")
+# A plan looks for these in the properties that it sets, in Delta's spelling.
+_READ_BY_PLANS = {key.lower(): key for key in (APPEND_ONLY, COLUMN_MAPPING, TYPE_WIDENING_PROPERTY)}
 
 
 def changed_properties(configured: Mapping[str, Any], listed: Mapping[str, str]) -> dict[str, str]:
@@ -19,7 +26,7 @@ def changed_properties(configured: Mapping[str, Any], listed: Mapping[str, str])
     """
     has = {_key(key): value for key, value in listed.items()}
     return {
-        key: property_text(value)
+        _READ_BY_PLANS.get(key.lower(), key): property_text(value)
         for key, value in configured.items()
         if not _is_met(_key(key), property_text(value), has.get(_key(key)))
     }

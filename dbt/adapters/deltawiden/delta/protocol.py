@@ -17,6 +17,7 @@ https://docs.delta.io/latest/versioning.html."""
 TYPE_WIDENING_PROPERTY = "delta.enableTypeWidening"
 ROW_TRACKING = "delta.enableRowTracking"
 COLUMN_MAPPING = "delta.columnMapping.mode"
+APPEND_ONLY = "delta.appendOnly"
 WRITER_COMPATIBILITY = {
     version: (f"delta.enableIcebergWriterCompat{version}", f"icebergWriterCompat{version}")
     for version in ("V1", "V3")

@@ -173,6 +173,12 @@ class Reason(Enum):
         "correct liquid_clustered_by; a new column of the model is added only if on_schema_change "
         "is append_new_columns or sync_all_columns",
     )
+    APPEND_ONLY = (
+        "with this table property, writers can only add rows, and {detail} changes or removes rows",
+        "remove the property from the model's tblproperties, and, if the table has it, run: alter "
+        "table {table} unset tblproperties ('delta.appendOnly'); or only add rows: set "
+        "incremental_strategy: append, or merge with skip_matched_step: true",
+    )
     CLUSTERED_AND_PARTITIONED = (
         "liquid_clustered_by has this name, and the table is partitioned by {detail}: Delta "
         "clusters only tables without partitions",

@@ -44,6 +44,7 @@ from dbt.adapters.deltawiden.widening.self_reference import (
     widened_queries,
 )
 from dbt.adapters.deltawiden.widening.steps import ClusterBy, Stage, Step
+from dbt.adapters.deltawiden.widening.table_properties import refused_properties
 from dbt.adapters.deltawiden.writes.attempts import SchemaChangeFailed
 from dbt.adapters.deltawiden.writes.backfill import Backfill
 from dbt.adapters.deltawiden.writes.merge_actions import checked_clauses, updated_columns
@@ -132,7 +133,8 @@ class TableEvolution:
         if spec.backfills:
             backfill = Backfill(plan, snapshot, spec, self._backend, check)
             plan = backfill.planned(full_query)
-        plan = require_not_refused(renames.added_to(plan))
+        plan = renames.added_to(plan)
+        plan = require_not_refused(plan.refusing(refused_properties(plan, spec, snapshot)))
         if spec.checks_values and (copies_rows(spec, stored) or plan.copies_rows):
             require_kept(self._backend, table, schemas.table)
         if not (spec.checks_values or spec.ignores_values):

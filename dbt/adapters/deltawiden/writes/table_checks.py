@@ -64,10 +64,9 @@ def copies_rows(spec: ModelSpec, table: StructType) -> bool:
     """
     if spec.is_written_by_project:
         return True
-    partitioned_by, clauses = partition_columns(table), spec.merge_clauses
+    partitioned_by = partition_columns(table)
     if spec.strategy == MERGE:
-        updates = bool(spec.unique_key) and not clauses.skip_matched_step
-        return updates or bool(clauses.not_matched_by_source_action)
+        return spec.changes_rows
     if spec.strategy == MICROBATCH:
         return not columns_named([spec.event_time]) <= partitioned_by
     if spec.strategy == REPLACE_WHERE:
