@@ -173,3 +173,33 @@ class TestAppendOnly:
         run = dbt("run", "--select", "merged", grown=True)
         assert "delta.appendOnly" in run.message("merged")
         assert list(table("merged").types) == ["id"]
+
+
+class TestPropertiesOfNewTablesAlone:
+    """ALTER TABLE refuses some properties that CREATE TABLE accepts."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"model.sql": MODEL}
+
+    def test_are_left_out_with_a_warning(self, project, table, spark):
+        dbt("run", properties={})
+        wanted = {
+            "delta.constraints.positive": "abs(id)>0",
+            "delta.columnMapping.mode": "id",
+            "delta.feature.clustering": "supported",
+            "delta.enableIcebergCompatV2": True,
+            "steward": "x",
+        }
+        version = table("model").version
+        run = dbt("run", properties=wanted)
+        assert run.status("model") == "success", run.output
+        assert table("model").operations(version) == ["SET TBLPROPERTIES", "WRITE"]
+        assert table("model").properties["steward"] == "x"
+        for key in wanted.keys() - {"steward"}:
+            assert run.output.count(f"tblproperties: {key}") == 1, run.output
+        (remedy,) = [line for line in run.output.splitlines() if "add constraint" in line]
+        spark.sql(remedy.partition("Run: ")[2].strip())
+        again = dbt("run", properties=wanted)
+        assert again.status("model") == "success", again.output
+        assert "delta.constraints.positive" not in again.output

@@ -1,4 +1,6 @@
-"""The properties of a table with which a plan is refused."""
+"""The properties of a model that its existing table gets, and those that refuse a plan."""
+
+from collections.abc import Mapping
 
 import pytest
 
@@ -8,7 +10,7 @@ from dbt.adapters.deltawiden.sql.identifiers import Path
 from dbt.adapters.deltawiden.widening.backfill import FillColumns
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.steps import SetProperties, Step
-from dbt.adapters.deltawiden.widening.table_properties import refused_properties
+from dbt.adapters.deltawiden.widening.table_properties import plan_properties, refused_properties
 from tests.unit.schemas import table_snapshot
 
 TABLE = "`s`.`t`"
@@ -53,3 +55,64 @@ def test_a_write_that_changes_rows_of_an_append_only_table_is_refused(
     found = refused(steps, model, **{"delta.appendOnly": "TRUE"})
     assert found == ([(("delta", "appendOnly"), said)] if said else [])
     assert refused(steps, model, **{"delta.appendOnly": "false"}) == []
+
+
+MAPPED, BY_ID = ({"delta.columnMapping.mode": mode} for mode in ("name", "id"))
+HAS_CONSTRAINT = {"delta.constraints.C": "id > 0"}
+
+
+def planned(
+    configured: Mapping[str, object], has: Mapping[str, str], **others: object
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    snapshot = table_snapshot(has, all_properties=has, **others)
+    return plan_properties(configured, snapshot)
+
+
+@pytest.mark.parametrize(
+    ("configured", "has"),
+    [
+        ({"delta.columnMapping.mode": "name"}, {}),
+        ({"delta.columnMapping.mode": "wrong"}, MAPPED),
+        ({"delta.enableIcebergCompatV2": "true"}, MAPPED),
+        ({"delta.enableIcebergCompatV2": "true", **MAPPED}, {}),
+        ({"delta.enableIcebergCompatV2": "false"}, {}),
+        ({"delta.feature.timestampNtz": "supported"}, {}),
+    ],
+)
+def test_a_property_that_an_existing_table_can_get_is_set(configured, has):
+    assert planned(configured, has) == (configured, ())
+
+
+@pytest.mark.parametrize(
+    ("configured", "has", "remedy"),
+    [
+        (
+            {"delta.constraints.c": "id > 1"},
+            {},
+            "alter table `s`.`t` add constraint `c` check (id > 1)",
+        ),
+        (
+            {"DELTA.constraints.c": "id > 1"},
+            HAS_CONSTRAINT,
+            "alter table `s`.`t` drop constraint `c`; alter table `s`.`t` add constraint `c`",
+        ),
+        ({"delta.columnMapping.mode": "id"}, {}, "from none to id"),
+        ({"delta.columnMapping.mode": "id"}, MAPPED, "from name to id"),
+        ({"delta.columnmapping.mode": "NAME"}, BY_ID, "from id to name"),
+        ({"delta.feature.clustering": "supported"}, {}, "set liquid_clustered_by"),
+        ({"delta.enableIcebergCompatV2": True}, {}, "set delta.columnMapping.mode: name"),
+        ({"delta.enableIcebergCompatV1": True}, {"delta.columnMapping.mode": "none"}, "--full-"),
+        ({"delta.universalFormat.enabledFormats": "iceberg"}, {}, "--full-refresh"),
+    ],
+)
+def test_a_property_that_it_can_not_get_is_left_out_with_a_remedy(configured, has, remedy):
+    properties, (warning,) = planned({**configured, "team": "a"}, has)
+    assert properties == {"team": "a"}
+    assert warning.startswith("`s`.`t`: tblproperties: delta.") or "DELTA." in warning
+    assert remedy in warning
+
+
+def test_without_column_mapping_nothing_of_iceberg_is_set():
+    by_id = {"delta.columnMapping.mode": "id", "delta.enableIcebergCompatV2": "true"}
+    properties, warnings = planned(by_id, {})
+    assert (properties, len(warnings)) == ({}, 2)

@@ -18,6 +18,8 @@ TYPE_WIDENING_PROPERTY = "delta.enableTypeWidening"
 ROW_TRACKING = "delta.enableRowTracking"
 COLUMN_MAPPING = "delta.columnMapping.mode"
 APPEND_ONLY = "delta.appendOnly"
+CONSTRAINT = "delta.constraints."
+"""The prefix of the table property that is a CHECK constraint."""
 WRITER_COMPATIBILITY = {
     version: (f"delta.enableIcebergWriterCompat{version}", f"icebergWriterCompat{version}")
     for version in ("V1", "V3")

@@ -14,6 +14,7 @@ from dbt.adapters.deltawiden.delta.engine import Engine
 from dbt.adapters.deltawiden.delta.protocol import (
     CATALOG_MANAGED_FEATURES,
     COLUMN_MAPPING,
+    CONSTRAINT,
     FEATURE_PREFIX,
     WIDENING_FEATURES,
     WRITER_COMPATIBILITY,
@@ -28,7 +29,6 @@ from dbt.adapters.deltawiden.sql.types import type_sql
 REDACTED = "*********(redacted)"
 """What Spark shows in place of a value with a word that looks like a secret."""
 
-_CONSTRAINT = "delta.constraints."
 _CLUSTERING = "clusteringColumns"
 _UNIFORM = "delta.universalFormat.enabledFormats"
 _ICEBERG_PROPERTIES = (
@@ -302,9 +302,9 @@ class TableSnapshot:
     def constraints(self) -> dict[str, str]:
         """The CHECK constraints, each with its expression."""
         return {
-            key.removeprefix(_CONSTRAINT): text
+            key.removeprefix(CONSTRAINT): text
             for key, text in self.properties.items()
-            if key.startswith(_CONSTRAINT)
+            if key.startswith(CONSTRAINT)
         }
 
     @property

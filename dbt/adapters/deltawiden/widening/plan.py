@@ -41,6 +41,7 @@ class Plan:
         ignored_columns: under ``on_schema_change: ignore``, the columns of the model that are not
             written.
         unchecked: the columns that ``on_lossy_write: error`` would check, under ``warn``.
+        warnings: what to warn of before the first step, besides what the plan itself shows.
         clauses: the checked clauses of a MERGE, if no step comes before it.
     """
 
@@ -51,6 +52,7 @@ class Plan:
     lossy: tuple[TypeDifference, ...] = ()
     ignored_columns: tuple[FieldDifference, ...] = ()
     unchecked: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     clauses: MergeClauses | None = None
 
     def __post_init__(self) -> None:

@@ -160,7 +160,7 @@ def perhaps_renamed_text(plan: Plan) -> str:
 
 def warning_texts(plan: Plan, action: OnLossyWrite) -> list[str]:
     """Return what a run warns of before its first change."""
-    texts = [perhaps_renamed_text(plan)]
+    texts = [*plan.warnings, perhaps_renamed_text(plan)]
     texts += [ignored_columns_text(plan)] if plan.ignored_columns else []
     if plan.lossy and action is OnLossyWrite.WARN:
         texts.append(lossy_text(plan, action))

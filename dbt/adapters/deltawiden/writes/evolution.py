@@ -22,7 +22,6 @@ from dbt.adapters.deltawiden.config.strategies import (
     MICROBATCH,
     REPLACE_WHERE,
 )
-from dbt.adapters.deltawiden.config.table_properties import changed_properties
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.conflicts import is_conflict, retry_same_commit
 from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
@@ -44,7 +43,10 @@ from dbt.adapters.deltawiden.widening.self_reference import (
     widened_queries,
 )
 from dbt.adapters.deltawiden.widening.steps import ClusterBy, Stage, Step
-from dbt.adapters.deltawiden.widening.table_properties import refused_properties
+from dbt.adapters.deltawiden.widening.table_properties import (
+    plan_properties,
+    refused_properties,
+)
 from dbt.adapters.deltawiden.writes.attempts import SchemaChangeFailed
 from dbt.adapters.deltawiden.writes.backfill import Backfill
 from dbt.adapters.deltawiden.writes.merge_actions import checked_clauses, updated_columns
@@ -108,8 +110,7 @@ class TableEvolution:
                 "written. Check what the query selects with dbt show."
             )
         snapshot = self._backend.snapshot(table, schemas.table)
-        configured = spec.tblproperties if table.is_delta else None
-        properties = changed_properties(configured, snapshot.all_properties) if configured else {}
+        properties, warnings = plan_properties(spec.tblproperties, snapshot)
         if properties:
             snapshot = snapshot.with_properties(properties)
         renames = plan_renames(spec.renames, schemas.output, snapshot)
@@ -134,7 +135,8 @@ class TableEvolution:
             backfill = Backfill(plan, snapshot, spec, self._backend, check)
             plan = backfill.planned(full_query)
         plan = renames.added_to(plan)
-        plan = require_not_refused(plan.refusing(refused_properties(plan, spec, snapshot)))
+        plan = plan.refusing(refused_properties(plan, spec, snapshot))
+        plan = replace(require_not_refused(plan), warnings=warnings)
         if spec.checks_values and (copies_rows(spec, stored) or plan.copies_rows):
             require_kept(self._backend, table, schemas.table)
         if not (spec.checks_values or spec.ignores_values):
