@@ -180,10 +180,12 @@ class TestPropertiesOfNewTablesAlone:
 
     @pytest.fixture(scope="class")
     def models(self):
-        return {"model.sql": MODEL}
+        return {"model.sql": MODEL, "mapped.sql": MODEL}
 
     def test_are_left_out_with_a_warning(self, project, table, spark):
-        dbt("run", properties={})
+        dbt("run", properties={"delta.columnMapping.mode": "name"})
+        spark.sql(f"drop table {table('model').name}")
+        dbt("run", "--select", "model", properties={})
         wanted = {
             "delta.constraints.positive": "abs(id)>0",
             "delta.columnMapping.mode": "id",
@@ -191,15 +193,20 @@ class TestPropertiesOfNewTablesAlone:
             "delta.enableIcebergCompatV2": True,
             "steward": "x",
         }
-        version = table("model").version
-        run = dbt("run", properties=wanted)
+        before = {name: table(name).version for name in ("model", "mapped")}
+        run = dbt("run", "--select", "model", properties=wanted)
         assert run.status("model") == "success", run.output
-        assert table("model").operations(version) == ["SET TBLPROPERTIES", "WRITE"]
+        assert table("model").operations(before["model"]) == ["SET TBLPROPERTIES", "WRITE"]
         assert table("model").properties["steward"] == "x"
         for key in wanted.keys() - {"steward"}:
             assert run.output.count(f"tblproperties: {key}") == 1, run.output
         (remedy,) = [line for line in run.output.splitlines() if "add constraint" in line]
         spark.sql(remedy.partition("Run: ")[2].strip())
-        again = dbt("run", properties=wanted)
+        again = dbt("run", "--select", "model", properties=wanted)
         assert again.status("model") == "success", again.output
         assert "delta.constraints.positive" not in again.output
+        # Delta would rewrite all files of the table.
+        run = dbt("run", "--select", "mapped", properties={"delta.columnMapping.mode": "none"})
+        assert run.status("mapped") == "success", run.output
+        assert "tblproperties: delta.columnMapping.mode" in run.output
+        assert table("mapped").operations(before["mapped"]) == ["WRITE"]

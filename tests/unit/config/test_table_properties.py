@@ -25,6 +25,7 @@ LISTED = {
         ({"delta.minReaderVersion": 2, "delta.feature.typeWidening": "supported"}, {}),
         ({"delta.minReaderVersion": "4"}, {"delta.minReaderVersion": "4"}),
         ({"rows": 7}, {"rows": "7"}),
+        ({"delta.columnMapping.mode": "none"}, {}),
         ({"DELTA.appendonly": True}, {"delta.appendOnly": "true"}),
     ],
 )

@@ -99,6 +99,8 @@ def test_a_property_that_an_existing_table_can_get_is_set(configured, has):
         ({"delta.columnMapping.mode": "id"}, {}, "from none to id"),
         ({"delta.columnMapping.mode": "id"}, MAPPED, "from name to id"),
         ({"delta.columnmapping.mode": "NAME"}, BY_ID, "from id to name"),
+        ({"delta.columnMapping.mode": "none"}, MAPPED, "rewrite all of its files"),
+        ({"delta.columnMapping.mode": "none"}, BY_ID, "rewrite all of its files"),
         ({"delta.feature.clustering": "supported"}, {}, "set liquid_clustered_by"),
         ({"delta.enableIcebergCompatV2": True}, {}, "set delta.columnMapping.mode: name"),
         ({"delta.enableIcebergCompatV1": True}, {"delta.columnMapping.mode": "none"}, "--full-"),

@@ -14,6 +14,7 @@ from dbt.adapters.deltawiden.delta.protocol import (
 )
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.sql.identifiers import quote, read_name
+from dbt.adapters.deltawiden.sql.statements import set_properties
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.refusals import REBUILD, Reason, Refusal
 
@@ -26,8 +27,8 @@ def plan_properties(
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     """Return the properties that an existing table needs, and a warning for each one left out.
 
-    Those that Delta can't set on an existing table are left out. dbt-spark sets properties of new
-    tables alone, so its projects can have them.
+    Those that Delta can't set on an existing table, and the one that would rewrite it, are left
+    out. dbt-spark sets properties of new tables alone, so its projects can have them.
 
     Source:
         measured on Delta 4.4: DELTA_ADD_CONSTRAINTS, DELTA_UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE,
@@ -72,8 +73,15 @@ def _why_left_out(
 def _why_mode_stays(wanted: str, snapshot: TableSnapshot) -> str:
     """Say why another mode of column mapping is not set. Empty if it is, or if Delta says why."""
     now = snapshot.column_mapping
-    if wanted not in ("name", "id") or (now, wanted) == ("none", "name"):
+    if wanted not in ("none", "name", "id") or (now, wanted) == ("none", "name"):
         return ""
+    if wanted == "none":
+        by_hand = set_properties(snapshot.name, {COLUMN_MAPPING: wanted})
+        return (
+            f"The table has column mapping ({now}), and Delta would rewrite all of its files. Set "
+            f"the property to {now} in tblproperties. Or, to have the files rewritten, run: "
+            f"{by_hand}"
+        )
     return (
         f"Delta can't change the mode of an existing table from {now} to {wanted}. Set it to "
         f"{now} in tblproperties, or rebuild the table: {REBUILD}"
