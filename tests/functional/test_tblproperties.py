@@ -210,3 +210,34 @@ class TestPropertiesOfNewTablesAlone:
         assert run.status("mapped") == "success", run.output
         assert "tblproperties: delta.columnMapping.mode" in run.output
         assert table("mapped").operations(before["mapped"]) == ["WRITE"]
+
+
+class TestHiddenProperties:
+    """SHOW TBLPROPERTIES does not show each property that a table has."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "model.sql": MODEL,
+            "described.sql": MODEL.replace("config(", "config(persist_docs={'relation': true}, "),
+            "models.yml": "models: [{name: described, description: the description}]",
+        }
+
+    def test_are_set_once(self, project, table, spark):
+        def comment(name: str) -> str:
+            return spark.sql(f"describe detail {table(name).name}").collect()[0].description
+
+        dbt("run", properties={})
+        properties = {
+            "comment": "it's new",
+            "delta.feature.appendOnly": "supported",
+            "delta.ignoreProtocolDefaults": True,
+        }
+        for written in (["SET TBLPROPERTIES", "WRITE"], ["WRITE"]):
+            versions = {name: table(name).version for name in ("model", "described")}
+            run = dbt("run", properties=properties)
+            assert run.status("model") == run.status("described") == "success", run.output
+            assert table("model").operations(versions["model"]) == written
+            assert table("described").operations(versions["described"]) == ["WRITE"]
+        assert comment("model") == "it's new"
+        assert comment("described") == "the description"

@@ -2,7 +2,10 @@
 
 import pytest
 
-from dbt.adapters.deltawiden.config.table_properties import changed_properties
+from dbt.adapters.deltawiden.config.table_properties import (
+    changed_properties,
+    configured_properties,
+)
 from dbt.adapters.deltawiden.config.validation import configuration_problems
 
 LISTED = {
@@ -31,6 +34,34 @@ LISTED = {
 )
 def test_gained_properties_are_missing_from_the_table_or_have_another_value(configured, gained):
     assert changed_properties(configured, LISTED) == gained
+
+
+@pytest.mark.parametrize(
+    ("key", "writers"),
+    [
+        ("delta.feature.appendOnly", "23456"),
+        ("delta.feature.checkConstraints", "3456"),
+        ("delta.feature.identityColumns", "6"),
+        ("delta.feature.deletionVectors", ""),
+        ("appendOnly", ""),
+        ("delta.ignoreProtocolDefaults", "1234567"),
+    ],
+)
+def test_what_delta_does_not_list_is_not_set_again(key: str, writers: str):
+    found = [
+        v for v in "1234567" if not changed_properties({key: "x"}, {"delta.minWriterVersion": v})
+    ]
+    assert "".join(found) == writers
+
+
+@pytest.mark.parametrize(
+    ("persist_docs", "left"),
+    [(None, True), ({}, True), ({"columns": True}, True), ({"relation": True}, False), ("x", True)],
+)
+def test_a_stored_description_replaces_the_comment(persist_docs: object, left: bool):
+    config = {"persist_docs": persist_docs, "tblproperties": {"comment": "a", "team": "b"}}
+    assert configured_properties(config) == {**({"comment": "a"} if left else {}), "team": "b"}
+    assert configured_properties({"persist_docs": persist_docs}) == {}
 
 
 OFF = {"delta.enabletypewidening": False}

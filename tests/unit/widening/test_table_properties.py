@@ -118,3 +118,13 @@ def test_without_column_mapping_nothing_of_iceberg_is_set():
     by_id = {"delta.columnMapping.mode": "id", "delta.enableIcebergCompatV2": "true"}
     properties, warnings = planned(by_id, {})
     assert (properties, len(warnings)) == ({}, 2)
+
+
+@pytest.mark.parametrize(
+    ("comment", "stored", "changed"), [("a", None, True), ("a", "a", False), ("", None, False)]
+)
+def test_a_comment_is_compared_with_that_of_the_table(
+    comment: str, stored: str | None, changed: bool
+):
+    configured = {"comment": comment}
+    assert planned(configured, {}, description=stored) == (configured if changed else {}, ())

@@ -24,6 +24,7 @@ from dbt.adapters.deltawiden.config.strategies import (
     is_own_strategy,
     strategy_of,
 )
+from dbt.adapters.deltawiden.config.table_properties import configured_properties
 from dbt.adapters.deltawiden.config.validation import read_model_policy
 from dbt.adapters.deltawiden.sql.identifiers import Path, as_list, columns_listed
 
@@ -113,7 +114,7 @@ def read_model_spec(
         merge_update_columns=tuple(as_list(config.get("merge_update_columns"))),
         merge_exclude_columns=tuple(as_list(config.get("merge_exclude_columns"))),
         merge_clauses=read_merge_clauses(config),
-        tblproperties=config.get("tblproperties") or {},
+        tblproperties=configured_properties(config),
         clustering=read_clustering(config),
         renames=read_renames(config, columns or {}),
         backfills=bool(config.get(BACKFILL)),

@@ -5,7 +5,7 @@ from typing import Any
 
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec
 from dbt.adapters.deltawiden.config.strategies import BACKFILL
-from dbt.adapters.deltawiden.config.table_properties import changed_properties
+from dbt.adapters.deltawiden.config.table_properties import COMMENT, changed_properties
 from dbt.adapters.deltawiden.delta.protocol import (
     APPEND_ONLY,
     COLUMN_MAPPING,
@@ -36,7 +36,10 @@ def plan_properties(
     """
     if not configured or not snapshot.is_delta:
         return {}, ()
-    changed = changed_properties(configured, snapshot.all_properties)
+    listed = snapshot.all_properties
+    if COMMENT in configured:
+        listed = {**listed, COMMENT: snapshot.description or ""}
+    changed = changed_properties(configured, listed)
     why = {key: _why_left_out(key, text, changed, snapshot) for key, text in changed.items()}
     return {key: text for key, text in changed.items() if not why[key]}, tuple(
         f"{snapshot.name}: tblproperties: {key} is left out. {text}"
