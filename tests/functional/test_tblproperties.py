@@ -241,3 +241,46 @@ class TestHiddenProperties:
             assert table("described").operations(versions["described"]) == ["WRITE"]
         assert comment("model") == "it's new"
         assert comment("described") == "the description"
+
+
+DROPPING = """
+{{ config(materialized='incremental', on_schema_change='sync_all_columns',
+  tblproperties=dict(var('properties', {}), **{'delta.columnMapping.mode': 'name'})) }}
+select 1 as a {% if var('step', 1) == 1 %}, 2 as b, named_struct('x', 1, 'y', 2) as s
+{% elif var('step') == 2 %}, 2 as b, named_struct('y', 2) as s
+{% else %}, named_struct('y', 2) as s {% endif %}
+"""
+
+
+class TestStatisticsOfADroppedColumn:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"model.sql": DROPPING, "other.sql": DROPPING}
+
+    def test_the_drop_is_refused_while_the_property_names_it(self, project, table, spark):
+        def named(text: str) -> dict[str, str]:
+            return {"delta.dataSkippingStatsColumns": text}
+
+        dbt("run", properties=named("a,b,`s`.x"))
+        version = table("model").version
+        for step, column in ((2, "s.x"), (3, "b")):
+            run = dbt("run", "--select", "model", properties=named("a,B,`s`.x"), step=step)
+            assert f"  {column}: int" in run.message("model"), run.output
+            assert "delta.dataSkippingStatsColumns" in run.message("model")
+        assert table("model").version == version
+        run = dbt("run", "--select", "model", properties=named("a"), step=3)
+        assert run.status("model") == "success", run.output
+        assert dbt("run", "--select", "model", properties=named("a"), step=3).status("model") == (
+            "success"
+        )
+        # Delta finds a name of its own property only as the column is spelled.
+        other = table("other")
+        assert dbt("run", "--select", "other", step=2).status("other") == "success"
+        assert other.properties["delta.dataSkippingStatsColumns"] == "a,b"
+        spark.sql(
+            f"alter table {other.name} set tblproperties ('delta.dataSkippingStatsColumns'='a,B')"
+        )
+        version = other.version
+        run = dbt("run", "--select", "other", step=3)
+        assert "spells it B" in run.message("other"), run.output
+        assert other.version == version

@@ -3,13 +3,16 @@
 from collections.abc import Mapping
 
 import pytest
+from pyspark.sql.types import IntegerType, StructField
 
 from dbt.adapters.deltawiden.config.merge_clauses import MergeClauses
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec
 from dbt.adapters.deltawiden.sql.identifiers import Path
 from dbt.adapters.deltawiden.widening.backfill import FillColumns
 from dbt.adapters.deltawiden.widening.plan import Plan
-from dbt.adapters.deltawiden.widening.steps import SetProperties, Step
+from dbt.adapters.deltawiden.widening.refusals import Reason
+from dbt.adapters.deltawiden.widening.schema_diff import FieldDifference
+from dbt.adapters.deltawiden.widening.steps import DropColumns, SetProperties, Step
 from dbt.adapters.deltawiden.widening.table_properties import plan_properties, refused_properties
 from tests.unit.schemas import table_snapshot
 
@@ -128,3 +131,35 @@ def test_a_comment_is_compared_with_that_of_the_table(
 ):
     configured = {"comment": comment}
     assert planned(configured, {}, description=stored) == (configured if changed else {}, ())
+
+
+@pytest.mark.parametrize(
+    ("configured", "stored", "dropped", "refusing"),
+    [
+        ("a,b", "a,b", ("b",), "in the model's tblproperties names it"),
+        ("A, B", "a", ("b",), "in the model's tblproperties names it"),
+        ("a,s.x", "a,s.x", ("s",), "in the model's tblproperties names it"),
+        ("a,`c,d`", "a", ("c,d",), "in the model's tblproperties names it"),
+        ("a,`e.f`", "a", ("e.f",), "in the model's tblproperties names it"),
+        ("a,s", "a,s", ("s", "x"), ""),
+        ("a,`e.f`", "a", ("e",), ""),
+        ("", "a,b,s.x", ("b",), ""),
+        ("", "a,`s`.x", ("s", "x"), ""),
+        ("", "a,B", ("b",), "of the table spells it B"),
+        ("", "a,S.x", ("s",), "of the table spells it S.x"),
+        ("a", "a,B", ("b",), ""),
+    ],
+)
+def test_the_drop_of_a_column_with_statistics_is_refused(
+    configured: str, stored: str, dropped: Path, refusing: str
+):
+    key = "delta.dataSkippingStatsColumns"
+    steps = (DropColumns(TABLE, (FieldDifference(dropped, StructField("b", IntegerType())),)),)
+    model = spec(tblproperties={key: configured} if configured else {})
+    # A changed property is set first.
+    found = refused(steps, model, **{key: configured or stored})
+    assert [detail for _, detail in found] == ([found[0][1]] if refusing else [])
+    assert all(path == dropped and refusing in detail for path, detail in found)
+    snapshot = table_snapshot({key: configured or stored})
+    reasons = [each.reason for each in refused_properties(Plan(TABLE, steps), model, snapshot)]
+    assert reasons == ([Reason.GONE_AND_IN_STATISTICS] if refusing else [])

@@ -188,7 +188,7 @@ def _with_statistics(leaves: list[Path], properties: Mapping[str, str]) -> list[
     )
     named = settings.get(STATISTICS_COLUMNS)
     if named is not None:
-        prefixes = [folded(parse_path(name)) for name in _names(named)]
+        prefixes = [folded(parse_path(name)) for name in statistics_names(named)]
         return [
             leaf
             for leaf in leaves
@@ -198,8 +198,8 @@ def _with_statistics(leaves: list[Path], properties: Mapping[str, str]) -> list[
     return leaves if first < 0 else leaves[:first]
 
 
-def _names(text: str) -> Iterator[str]:
-    """Split a list of names at the commas outside backticks."""
+def statistics_names(text: str) -> Iterator[str]:
+    """Split the names in ``delta.dataSkippingStatsColumns`` at the commas outside backticks."""
     name, is_quoted = "", False
     for character in text:
         is_quoted ^= character == "`"
@@ -233,7 +233,7 @@ def renamed_settings(
     """
 
     def renamed(names: str) -> str:
-        return ",".join(path_sql(rename(parse_path(name))) for name in _names(names))
+        return ",".join(path_sql(rename(parse_path(name))) for name in statistics_names(names))
 
     changed = {}
     if STATISTICS_COLUMNS in properties:

@@ -168,6 +168,12 @@ class Reason(Enum):
         "the model lacks this column, and the table is clustered by it",
         "select the column in the model, or run: alter table {table} cluster by none",
     )
+    GONE_AND_IN_STATISTICS = (
+        "the model lacks this column, and delta.dataSkippingStatsColumns {detail}",
+        "select the column in the model, or leave it out of delta.dataSkippingStatsColumns: in the "
+        "model's tblproperties, or with: alter table {table} set tblproperties "
+        "('delta.dataSkippingStatsColumns' = '...')",
+    )
     NOT_A_CLUSTERING_COLUMN = (
         "liquid_clustered_by has this name, which the table does not have: {detail}",
         "correct liquid_clustered_by; a new column of the model is added only if on_schema_change "

@@ -6,6 +6,7 @@ from typing import Any
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec
 from dbt.adapters.deltawiden.config.strategies import BACKFILL
 from dbt.adapters.deltawiden.config.table_properties import COMMENT, changed_properties
+from dbt.adapters.deltawiden.delta.float_statistics import STATISTICS_COLUMNS, statistics_names
 from dbt.adapters.deltawiden.delta.protocol import (
     APPEND_ONLY,
     COLUMN_MAPPING,
@@ -13,7 +14,8 @@ from dbt.adapters.deltawiden.delta.protocol import (
     FEATURE_PREFIX,
 )
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
-from dbt.adapters.deltawiden.sql.identifiers import quote, read_name
+from dbt.adapters.deltawiden.sql.identifiers import Path, folded, path_text, quote, read_name
+from dbt.adapters.deltawiden.sql.literals import property_text
 from dbt.adapters.deltawiden.sql.statements import set_properties
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.refusals import REBUILD, Reason, Refusal
@@ -97,7 +99,7 @@ def refused_properties(plan: Plan, spec: ModelSpec, snapshot: TableSnapshot) -> 
     The properties are asked for only if the plan has read them.
 
     Source:
-        DELTA_CANNOT_MODIFY_APPEND_ONLY
+        DELTA_CANNOT_MODIFY_APPEND_ONLY, DELTA_COLUMN_NOT_FOUND_IN_SCHEMA
     """
     if (spec.tblproperties or plan.steps) and snapshot.has(APPEND_ONLY):
         if spec.changes_rows:
@@ -105,3 +107,28 @@ def refused_properties(plan: Plan, spec: ModelSpec, snapshot: TableSnapshot) -> 
             yield Refusal(Reason.APPEND_ONLY, read_name(APPEND_ONLY), detail=what)
         elif plan.copies_rows:
             yield Refusal(Reason.APPEND_ONLY, read_name(APPEND_ONLY), detail=BACKFILL)
+    for dropped in plan.dropped:
+        detail = _in_statistics(dropped.path, spec.tblproperties, snapshot)
+        if detail:
+            yield Refusal(
+                Reason.GONE_AND_IN_STATISTICS, dropped.path, dropped.field.dataType, detail=detail
+            )
+
+
+def _in_statistics(path: Path, configured: Mapping[str, Any], snapshot: TableSnapshot) -> str:
+    """Say how the columns with statistics name a column to drop, if that prevents this or a run.
+
+    Delta's DROP COLUMN removes the name from the property, if it has the column's spelling. The
+    next run would set the configured property again, with the name of a column that is gone.
+    """
+
+    def names_it(text: str) -> list[Path]:
+        names = map(read_name, statistics_names(text))
+        return [name for name in names if folded(name[: len(path)]) == folded(path)]
+
+    wanted = {key.lower(): property_text(text) for key, text in configured.items()}
+    if names_it(wanted.get(STATISTICS_COLUMNS.lower(), "")):
+        return "in the model's tblproperties names it"
+    stored = names_it(snapshot.properties.get(STATISTICS_COLUMNS, ""))
+    other = [path_text(name) for name in stored if name[: len(path)] != path]
+    return f"of the table spells it {other[0]}, and Delta does not find it so" if other else ""
