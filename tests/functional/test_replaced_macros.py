@@ -243,6 +243,43 @@ class TestStagingTableOfTheProject:
         assert found == [(1, "1.00", False), (2, "1.50", True)]
 
 
+RUNS_ANOTHER = """
+{% macro MACRO %}
+  {%- do run_query('insert into ' ~ model.schema ~ '.audit values (1)') -%}
+  {%- if 'bigint' not in adapter.get_columns_in_relation(target) | map(attribute='dtype') -%}
+    {% do run_query('create or replace table ' ~ target ~ ' using delta as '
+        ~ 'select * except (v), cast(v as bigint) as v from ' ~ target) %}
+  {%- endif %}
+  {{ dbt.deltawiden__MACRO }}
+{% endmacro %}
+"""
+OF_MERGE = "get_merge_sql(target, source, unique_key, dest_columns, incremental_predicates)"
+OF_SNAPSHOT = "snapshot_merge_sql(target, source, insert_cols)"
+
+
+class TestAMacroOfTheProjectThatRunsAStatement:
+    """Meanwhile another writer changes a type of the table, so that its MERGE writes nothing."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"updated.sql": MODELS["updated.sql"].replace("'ignore'", "'append_new_columns'")}
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {"versions.sql": SNAPSHOT}
+
+    @pytest.mark.parametrize(("name", "macro"), [("updated", OF_MERGE), ("versions", OF_SNAPSHOT)])
+    def test_is_not_run_again(self, project, table, spark: SparkSession, name, macro):
+        own = Path(project.project_root, "macros", "own.sql")
+        own.write_text("")
+        dbt("build", "-s", name, v=1)
+        spark.sql(f"create or replace table {project.test_schema}.audit (n int) using delta")
+        own.write_text(RUNS_ANOTHER.replace("MACRO", macro))
+        run = dbt("build", "-s", name, v=2)
+        assert table("audit").rows() == [(1,)], run.output
+        assert "[TABLE_TYPES_CHANGED]" in run.message(name)
+
+
 OWN_CREATE = """
 {% macro PREFIXcreate_csv_table(model, agate_table) %}
   {% do run_query('create table ' ~ this ~ ' (id int, v int) using delta comment "own"') %}

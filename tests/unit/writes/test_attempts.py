@@ -194,14 +194,16 @@ def test_it_gives_up_and_names_the_changes_that_stay(error, stays):
     assert (said in raised.value.msg) == stays
 
 
-def test_a_write_that_must_not_run_twice_is_not_retried(waits):
+@pytest.mark.parametrize("what", ["strategy", "MERGE"])
+def test_a_write_that_must_not_run_twice_is_not_retried(waits, what):
     write = Writer((UNCHANGED, METADATA))
 
     def once(attempts: Attempts) -> None:
-        attempts.forbid_retry()
+        attempts.forbid_retry(what)
         write(attempts)
 
-    with pytest.raises(DbtDatabaseError, match=r"the project's own, which is not\s+run again"):
+    said = f"The {what} is one of the project's own, which is not run again"
+    with pytest.raises(DbtDatabaseError, match=said):
         retry_with_new_plan(once)
     assert len(write.plans) == 1
     assert waits == []

@@ -14,6 +14,12 @@ MERGE_MACROS = ("get_merge_sql", "get_merge_update_columns")
 """The macros that decide which values a MERGE writes. If a project replaces one, all values of the
 source are checked."""
 
+STAGING_MACROS = ("snapshot_staging_table", "snapshot_get_time")
+"""The macros that add to the values of a snapshot's query after these have been checked."""
+
+SNAPSHOT_MACROS = (*STAGING_MACROS, "snapshot_merge_sql", "post_snapshot")
+"""The macros that each write of an existing snapshot calls."""
+
 _PREFIXES = ("deltawiden__", "spark__", "default__")
 STORE_NO_VALUES = ("view", "ephemeral", "function", "test", "unit")
 """The materializations of dbt that store no rows of a node."""

@@ -121,7 +121,7 @@ class Attempts:
         self.done: tuple[Step, ...] = ()
         self.early: Plan | None = None
         self._stopped_by: BaseException | None = None
-        self._is_retry_forbidden = False
+        self._not_repeated = ""
         self._has_planned = False
         self._failures_before_plan = 0
 
@@ -131,15 +131,21 @@ class Attempts:
         assert self._plan is not None
         return self._plan
 
-    def forbid_retry(self) -> None:
-        """Let no other attempt follow this one, because its next statement must not run twice."""
-        self._is_retry_forbidden = True
+    def forbid_retry(self, what: str = "strategy") -> None:
+        """Let no other attempt follow this one: a macro of the project must not run twice.
+
+        Its statements are not known: the first may have written.
+
+        Args:
+            what: what is the project's own, for the message.
+        """
+        self._not_repeated = what
 
     def may_follow(self, error: BaseException) -> bool:
         """Return whether another attempt may follow one that has ended with an error."""
         # A query that is wrong, and not only older than its tables, fails again before the plan.
         is_wrong = self._failures_before_plan > 1 and not is_conflict(error)
-        return is_worth_replanning(error) and not (self._is_retry_forbidden or is_wrong)
+        return is_worth_replanning(error) and not (self._not_repeated or is_wrong)
 
     def record_plan(self, plan: Plan) -> None:
         """Record the plan, which is not refused, of an attempt.
@@ -182,11 +188,11 @@ class Attempts:
             return DbtDatabaseError(f"{why}\n{not_castable_text(plan)}")
         if not is_conflict(error):
             return error
-        if self._is_retry_forbidden:
+        if self._not_repeated:
             return DbtDatabaseError(
-                "Another writer came first. The strategy is one of the project's own, which is not "
-                "run again by itself: it may have written something before. Look at the table, "
-                f"then run the model again. The conflict:\n{error.msg}"
+                f"Another writer came first. The {self._not_repeated} is one of the project's own, "
+                "which is not run again by itself: it may have written something before. Look at "
+                f"the table, then run the model again. The conflict:\n{error.msg}"
             )
         stay = f" {self._made_text}" if self.made else ""
         return DbtDatabaseError(

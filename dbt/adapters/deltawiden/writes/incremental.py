@@ -14,6 +14,7 @@ from dbt_common.invocation import get_invocation_id
 
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec, spec_of_run
 from dbt.adapters.deltawiden.config.policy import Policy
+from dbt.adapters.deltawiden.config.project_macros import SNAPSHOT_MACROS, is_replaced
 from dbt.adapters.deltawiden.config.strategies import (
     INSERT_OVERWRITE,
     MERGE,
@@ -145,6 +146,8 @@ class IncrementalWrites:
             attempts.record_plan(plan)
             self._change_table(context, spec, plan, target)
             # Another run can also have renamed columns since dbt compared them.
+            if any(is_replaced(context, name) for name in SNAPSHOT_MACROS):
+                attempts.forbid_retry("MERGE")
             run_write(plan, bool(spec.renames))
 
         self._write(context, spec, target, write_once, Attempts())
@@ -242,12 +245,10 @@ class IncrementalWrites:
         if not write.is_custom:
             write = replace(write, replaced=self._replaced(context, write))
         self._change_table(context, spec, plan, existing)
-        if write.is_custom:
-            # The statements of a strategy of the project's own are not known: the first may have
-            # written.
-            attempts.forbid_retry()
+        if spec.is_written_by_project:
+            attempts.forbid_retry("MERGE" if write.is_merge_replaced else "strategy")
             return write
-        if spec.strategy == MERGE and not write.is_merge_replaced:
+        if spec.strategy == MERGE:
             clauses = plan.clauses or checked_clauses(
                 self._backend, self._evolution.value_check, spec, target
             )

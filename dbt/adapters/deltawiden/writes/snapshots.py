@@ -16,7 +16,7 @@ from pyspark.sql.types import (
 
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec, read_model_spec
 from dbt.adapters.deltawiden.config.policy import OnSchemaChange
-from dbt.adapters.deltawiden.config.project_macros import is_replaced
+from dbt.adapters.deltawiden.config.project_macros import STAGING_MACROS, is_replaced
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.sql.identifiers import quote, read_name
 from dbt.adapters.deltawiden.sql.queries import select_from
@@ -29,9 +29,6 @@ from dbt.adapters.deltawiden.writes.model_write import source_sql
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
 from dbt.adapters.deltawiden.writing.columns import WrittenColumn, match_columns
 from dbt.adapters.deltawiden.writing.replacement import has_no_offset_changes
-
-_STAGING_MACROS = ("snapshot_staging_table", "snapshot_get_time")
-"""The macros that add to the values of a snapshot's query after these have been checked."""
 
 _FORMATS_WITH_NTZ = ("delta", "iceberg")
 TIMES = ("dbt_updated_at", "dbt_valid_from", "dbt_valid_to")
@@ -118,9 +115,7 @@ class SnapshotEvolution:
     ) -> str:
         config = context["config"]
         spec = read_model_spec(config, config.model.name)
-        if not spec.checks_values or not any(
-            is_replaced(context, name) for name in _STAGING_MACROS
-        ):
+        if not spec.checks_values or not any(is_replaced(context, name) for name in STAGING_MACROS):
             return "*"
         schema = self._backend.table_schema(table)
         check = self._evolution.value_check(spec.name, table, schema)
