@@ -1,6 +1,7 @@
 """Incremental models whose tables have another format than Delta."""
 
 import pytest
+from pyspark.sql import SparkSession
 
 from tests.functional.operate import document
 from tests.functional.support import dbt
@@ -150,3 +151,36 @@ class TestATableOfAnotherFormatThanTheModel:
     def test_is_read_by_the_next_nodes_as_it_is_now(self, run, table):
         assert run.status("after") == "success", run.message("after")
         assert table("after").rows("n") == [(2,)]
+
+
+LACKS = """
+{{{{ config(materialized='incremental', file_format='{}', {}) }}}} select 2 as id, 2 as p
+"""
+LACKING = {
+    "parquet": "on_schema_change='ignore'",
+    **dict.fromkeys(("orc", "csv", "json"), "on_schema_change='append_new_columns'"),
+}
+OVERWRITING = "incremental_strategy='insert_overwrite', partition_by='p', " + LACKING["orc"]
+
+
+class TestAColumnWithADefaultThatTheModelLacks:
+    @pytest.fixture(scope="class")
+    def models(self):
+        models = {f"{name}.sql": LACKS.format(name, config) for name, config in LACKING.items()}
+        return {**models, "overwritten.sql": LACKS.format("parquet", OVERWRITING)}
+
+    def test_gets_the_default(self, project, table, spark: SparkSession):
+        for name in (*LACKING, "overwritten"):
+            using = name if name in LACKING else "parquet partitioned by (p)"
+            columns = "id int, d int default 5, `t '` string default 'x # y', p int"
+            spark.sql(f"create table {table(name).name} ({columns}) using {using}")
+        run = dbt("run")
+        for name in (*LACKING, "overwritten"):
+            assert run.status(name) == "success", run.message(name)
+            spark.catalog.refreshTable(table(name).name)  # dbt may write in another session.
+            assert table(name).rows("id", "d", "`t '`", "p") == [(2, 5, "x # y", 2)]
+
+
+@pytest.mark.usefixtures("by_sql_alone")
+class TestADefaultBySql(TestAColumnWithADefaultThatTheModelLacks):
+    """On a Thrift server."""

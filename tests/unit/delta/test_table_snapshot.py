@@ -171,10 +171,18 @@ def test_the_protocol_shows_whether_a_table_can_have_computed_columns(
 def test_a_table_of_another_format_is_not_queried():
     fetch_rows, queries = answering()
     table = TableSnapshot("`s`.`t`", lambda: DELTA_4_4, fetch_rows, "parquet")
-    assert (table.properties, table.features, table.computed_columns) == ({}, set(), set())
+    assert (table.properties, table.features) == ({}, set())
     assert (table.partition_columns, table.clustering_columns, table.changes) == ((), (), ())
     assert table.files is None
     assert queries == []
+
+
+def test_a_table_of_another_format_shows_its_defaults():
+    shown = [("Id", "int", None), ("# Column Default Values", "", ""), ("Id", "int", "5")]
+    fetch_rows, queries = answering(shown)
+    table = TableSnapshot("`s`.`t`", lambda: DELTA_4_4, fetch_rows, "parquet")
+    assert table.computed_columns == {"id"}
+    assert queries == ["describe table `s`.`t`"]
 
 
 def test_a_snapshot_with_more_properties_keeps_what_it_has_read():

@@ -10,6 +10,7 @@ from dbt.adapters.deltawiden.sql.describe_parser import (
     CHAR_VARCHAR_KEY,
     AmbiguousType,
     declared_type,
+    names_with_default,
     partition_names,
     read_described,
     read_schema,
@@ -150,3 +151,27 @@ def test_a_column_without_a_readable_declaration_has_its_own_type():
 )
 def test_the_partition_columns_stand_under_their_heading(rows, names):
     assert partition_names(rows) == names
+
+
+@pytest.mark.parametrize(
+    ("rows", "names"),
+    [
+        ([("a", "int")], []),
+        ([("# Column Default Values", "int"), ("a", "int")], []),
+        (
+            [
+                ("a b", "int"),
+                ("p", "int"),
+                ("# Partition Information", ""),
+                ("# col_name", "data_type"),
+                ("p", "int"),
+                ("", ""),
+                ("# Column Default Values", ""),
+                ("a b", "int"),
+            ],
+            ["a b"],
+        ),
+    ],
+)
+def test_the_columns_with_a_default_stand_under_their_heading(rows, names):
+    assert names_with_default(rows) == names

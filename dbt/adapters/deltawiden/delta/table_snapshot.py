@@ -23,6 +23,7 @@ from dbt.adapters.deltawiden.delta.protocol import (
 )
 from dbt.adapters.deltawiden.delta.transaction_log import FetchRows, newest_schema
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.sql.describe_parser import names_with_default
 from dbt.adapters.deltawiden.sql.identifiers import Path, quote, read_name
 from dbt.adapters.deltawiden.sql.types import type_sql
 
@@ -261,7 +262,10 @@ class TableSnapshot:
     @cached_property
     def defaults(self) -> frozenset[str]:
         """The names of the columns with a default value."""
-        return frozenset(self._computed.defaults)
+        if self.is_delta:
+            return frozenset(self._computed.defaults)
+        rows = self._fetch_rows(f"describe table {self.name}")
+        return frozenset(names_with_default((str(row[0]), str(row[1] or "")) for row in rows))
 
     @property
     def _computed(self) -> ColumnMetadata:
@@ -309,7 +313,7 @@ class TableSnapshot:
 
     @property
     def computed_columns(self) -> frozenset[str]:
-        """The columns, in lower case, that Delta computes if a write leaves them out."""
+        """The columns, in lower case, that get a value if a write leaves them out."""
         return self.generated_or_identity_columns | frozenset(
             column.lower() for column in self.defaults
         )

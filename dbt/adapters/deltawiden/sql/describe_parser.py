@@ -115,13 +115,21 @@ def partition_names(described: Iterable[tuple[str, str]]) -> list[str]:
         described: the first two columns of each row. The table's columns come first, and each has
             a type. A heading without a type, a second heading and the partition columns follow.
     """
-    rows = iter(described)
-    if not any(name == "# Partition Information" and not text for name, text in rows):
-        return []
-    next(rows, None)
-    until_next_heading = takewhile(lambda row: row[1], rows)
+    _, *names = _names_below("# Partition Information", described) or [""]
     # Spark quotes a name only if that is necessary.
-    return [".".join(read_name(name)) for name, _ in until_next_heading]
+    return [".".join(read_name(name)) for name in names]
+
+
+def names_with_default(described: Iterable[tuple[str, str]]) -> list[str]:
+    """Read the names of the columns with a default value, from rows as for ``partition_names``."""
+    return _names_below("# Column Default Values", described)
+
+
+def _names_below(heading: str, described: Iterable[tuple[str, str]]) -> list[str]:
+    rows = iter(described)
+    # A column with this name has a type.
+    any(name == heading and not text for name, text in rows)
+    return [name for name, _ in takewhile(lambda row: row[1], rows)]
 
 
 def table_details(described: Iterable[Sequence[object]]) -> dict[str, str]:
