@@ -31,6 +31,8 @@ MODELS = {
     "future.sql": f"{{{{ config({DELTA}) }}}} select 1 as id",
     "wide.sql": f"{{{{ config({DELTA}) }}}} select cast(1 as int) as amount",
     "seen.sql": "{{ config(materialized='view') }} select amount from {{ ref('wide') }}",
+    "hooked.sql": f"{{{{ config({DELTA},\npre_hook=['delete from {{{{ this }}}} where id > 0', "
+    '"{{ deletes(this) }}", "delete from {{ this.schema }}.other"]) }} select 1 as id',
     "refused.sql": f"{{{{ config({DELTA}, on_schema_change='append_new_columns') }}}} "
     "select cast(1.5 as double) as amount",
     "rounds.sql": f"{{{{ config({DELTA}) }}}} select cast(1.2367 as decimal(10,4)) as amount",
@@ -45,6 +47,7 @@ INSERT = """
 {% macro default__process_schema_changes(how, source, target) %}{% endmacro %}
 {% macro spark__get_columns_in_relation_raw(relation) %}{% endmacro %}
 """
+DELETES = "{% macro deletes(table) %}{% do run_query('truncate table ' ~ table) %}{% endmacro %}"
 AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"
 
 
@@ -74,7 +77,7 @@ class TestCheckProject(_DbtSparkProject):
 
     @pytest.fixture(scope="class")
     def macros(self):
-        return {"by_period.sql": BY_PERIOD, "inserts.sql": INSERT}
+        return {"by_period.sql": BY_PERIOD, "inserts.sql": INSERT, "deletes.sql": DELETES}
 
     @pytest.fixture(scope="class")
     def seeds(self):
@@ -115,6 +118,8 @@ class TestCheckProject(_DbtSparkProject):
             ("a seed that stops", "seeds/codes.csv", 3),
             ("the folder of a table", "models/first.sql", 2),
             ("a table that this Delta can't write", "models/future.sql", 1),
+            ("a pre-hook that deletes rows", "models/hooked.sql", 2),
+            ("a pre-hook that deletes rows", "models/hooked.sql", 2),
             ("a unique_key of another type", "models/keyed.sql", 1),
             ("the default file format", "models/no_format.sql", 2),
             ("the folder of a table", "models/second.sql", 2),

@@ -44,6 +44,7 @@ from dbt.adapters.deltawiden.writes.model_views import ModelViews, old_names_tex
 from dbt.adapters.deltawiden.writes.model_write import ModelWrite
 from dbt.adapters.deltawiden.writes.node_settings import OVERWRITE_MODE
 from dbt.adapters.deltawiden.writes.older_files import Rewritten, rewrite_older_files
+from dbt.adapters.deltawiden.writes.refused import say_that_hooks_ran
 from dbt.adapters.deltawiden.writes.response import store_response
 from dbt.adapters.deltawiden.writes.snapshots import SnapshotEvolution
 from dbt.adapters.deltawiden.writing.file_formats import checked_format_query
@@ -145,9 +146,9 @@ class IncrementalWrites:
             plan = self._snapshots.plan(query, target, spec, config, columns, hard_deletes)
             attempts.record_plan(plan)
             self._change_table(context, spec, plan, target)
-            # Another run can also have renamed columns since dbt compared them.
             if any(is_replaced(context, name) for name in SNAPSHOT_MACROS):
                 attempts.forbid_retry("MERGE")
+            # Another run can also have renamed columns since dbt compared them.
             run_write(plan, bool(spec.renames))
 
         self._write(context, spec, target, write_once, Attempts())
@@ -188,6 +189,7 @@ class IncrementalWrites:
             # The type changes stay. The next run makes none, so that it would rewrite no file.
             if not is_cancelled(error):
                 self._rewrite_older_files(context, spec, attempts, table)
+            say_that_hooks_ran(error, context.get("pre_hooks") or ())
             raise
         rewritten = self._rewrite_older_files(context, spec, attempts, table)
         if attempts.changes or attempts.renamed or attempts.plan.backfilled:

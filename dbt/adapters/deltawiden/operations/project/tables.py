@@ -22,13 +22,26 @@ from dbt.adapters.deltawiden.operations.project.files import ProjectFiles
 from dbt.adapters.deltawiden.operations.project.finding import NOWHERE, Finding, Severity
 from dbt.adapters.deltawiden.operations.selection import Node, Selection, full_name
 from dbt.adapters.deltawiden.spark.errors import NOT_BUILT, condition, message_of
-from dbt.adapters.deltawiden.sql.identifiers import Path, as_list, columns_named, folded, path_text
+from dbt.adapters.deltawiden.sql.identifiers import (
+    Path,
+    as_list,
+    columns_named,
+    folded,
+    path_text,
+    read_name,
+)
+from dbt.adapters.deltawiden.sql.queries import GAP, name_pattern
 from dbt.adapters.deltawiden.sql.types import type_text
 from dbt.adapters.deltawiden.views.finder import view_models
 from dbt.adapters.deltawiden.views.stale_views import update_commands
+from dbt.adapters.deltawiden.widening.matched_rows import NotCompared
+from dbt.adapters.deltawiden.writes.model_query import hook_statements
 from dbt.adapters.deltawiden.writing.seeds import check_seed
 
 _NOT_SUPPORTED = re.compile("DELTA_UNSUPPORTED_FEATURES?_FOR_|DELTA_INVALID_PROTOCOL_VERSION")
+_DELETES = re.compile(
+    rf"{GAP}*(?:delete{GAP}+from|truncate{GAP}+table){GAP}+", re.IGNORECASE | re.DOTALL
+)
 _LINE = re.compile(r"\bline (\d+)")
 _TEXTS = (StringType, CharType, VarcharType)
 
@@ -67,6 +80,7 @@ class TableChecks:
             yield from self._seed(node)
         if materialization(node) in ("view", "ephemeral"):
             return
+        yield from self._pre_hooks(node)
         try:
             self.check_folder(str(node["unique_id"]))
         except DbtBaseException as error:
@@ -101,6 +115,30 @@ class TableChecks:
             place = self.files.place(file, int(found[1]) if found else 1)
             do = "correct the file, or set column_types or on_lossy_write for the seed"
             yield Finding("a seed that stops", Severity.STOPS, place, message_of(error), do)
+
+    def _pre_hooks(self, node: Node) -> Iterator[Finding]:
+        """Find the pre-hooks that delete rows of the node's own table."""
+        if not node["config"].get("pre-hook"):
+            return
+        try:
+            statements = hook_statements(self.context, str(node["unique_id"]))
+        except NotCompared:
+            return
+        table = name_pattern(read_name(node["relation_name"]))
+        for statement in statements:
+            start = _DELETES.match(statement)
+            if start is not None and table.match(statement, start.end()):
+                text = (
+                    f"{full_name(node)}: {' '.join(statement.split())}\nThis is committed before "
+                    "the model is planned and written. If the model is then refused, or stops at a "
+                    "value, the deleted rows are gone, and no new rows replace them"
+                )
+                do = (
+                    "remove the hook, and let incremental_strategy replace the rows in one commit: "
+                    "delete+insert, replace_where or insert_overwrite"
+                )
+                place = self.files.of_node(node, "pre_hook", "pre-hook")
+                yield Finding("a pre-hook that deletes rows", Severity.UNCHECKED, place, text, do)
 
     def _file_format(self, node: Node, table: Any) -> Iterator[Finding]:
         is_delta = isinstance(table, SparkRelation) and table.is_delta
