@@ -36,15 +36,21 @@ select {{ var('id', 1) }} as id, cast({{ var('n', 1) }} as {{ var('type', 'small
 MODEL = CONFIG + SELECT + "{% if var('slow', false) %}" + SLOW + "{% endif %}"
 # Another run's commit, between this one's plan and its write.
 MEANWHILE = """
-{% macro _deltawiden_run_write(write) %}
-  {%- set relation = write.existing -%}
+{% macro write_meanwhile(relation) %}
   {%- set names = adapter.get_columns_in_relation(relation) | map(attribute='name') | list -%}
   {%- if var('meanwhile', none) and 'other' not in names -%}
     {%- for statement in var('meanwhile') -%}
       {% do run_query(statement.replace('TABLE', relation | string)) %}
     {%- endfor -%}
   {%- endif %}
+{% endmacro %}
+{% macro _deltawiden_run_write(write) %}
+  {% do write_meanwhile(write.existing) %}
   {{ dbt._deltawiden_run_write(write) }}
+{% endmacro %}
+{% macro _deltawiden_run_snapshot_write(plan, strategy, target_relation, columns) %}
+  {% do write_meanwhile(target_relation) %}
+  {{ dbt._deltawiden_run_snapshot_write(plan, strategy, target_relation, columns) }}
 {% endmacro %}
 """
 OWN_STRATEGY = """
