@@ -19,6 +19,8 @@ from tests.functional.plain_spark import DEFAULTS
 from tests.functional.support import needs_delta_4
 from tests.small import SMALL, settings_of
 
+pytestmark = pytest.mark.slow
+
 WIDENS = "'delta.enableTypeWidening' = 'true'"
 AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"
 MAPS_COLUMNS = "'delta.columnMapping.mode' = 'name'"

@@ -98,7 +98,10 @@ def make(spark: SparkSession, engine: Engine, table: str, pairs: list[Pair]) -> 
 
 
 @needs_delta_4
-@pytest.mark.parametrize(("position", "vectorized"), [("top level", True), ("struct field", False)])
+@pytest.mark.parametrize(
+    ("position", "vectorized"),
+    [("top level", True), pytest.param("struct field", False, marks=pytest.mark.slow)],
+)
 def test_filters_with_values_beyond_the_files_find_their_rows(
     spark: SparkSession, engine: Engine, schema: str, position: str, vectorized: bool
 ):

@@ -8,6 +8,8 @@ import pytest
 from tests.functional.operate import document, operate
 from tests.functional.support import Table, dbt, needs_delta_4
 
+pytestmark = pytest.mark.slow
+
 WITHOUT = (
     "{{ config(materialized='table', tblproperties={'delta.dataSkippingNumIndexedCols': 0}) }} "
     "select /*+ repartition(2) */ id, cast(id as string) as v from range(10)"

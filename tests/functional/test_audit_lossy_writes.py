@@ -237,6 +237,7 @@ class TestAudit:
         assert table["reason"] == "it is a seed, whose rows no model produces"
         assert f"changed: {table['reason']}" in operate("restore_values", **arguments)
 
+    @pytest.mark.slow
     @needs_delta_4
     def test_the_next_run_of_a_snapshot_adds_the_value_that_was_lost(self, audited):
         shown = operate("audit_lossy_writes", models=["versions", "macros"])

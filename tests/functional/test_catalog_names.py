@@ -180,6 +180,7 @@ class TestProfile:
         found = dbt("source", "freshness")
         assert [result.status for result in found.results.values()] == ["pass"]
 
+    @pytest.mark.slow
     def test_an_empty_run_keeps_the_rows(self, second, table):
         assert dbt("run", "--empty", type="12,4").status("grows") == "success"
         assert len(table("grows").rows()) == 1
@@ -206,6 +207,7 @@ class TestProfile:
         yield schema
         spark.sql(f"drop schema {schema} cascade")
 
+    @pytest.mark.slow
     def test_a_clone_is_in_the_catalog_and_is_widened_alone(
         self, other_schema, project, table, spark, tmp_path
     ):

@@ -138,6 +138,7 @@ class TestUnionsOfCharSources:
             expected = f"has the value ab (string) for the column {path} of"
             assert expected in run.message(name)
 
+    @pytest.mark.slow
     def test_are_checked_although_they_declare_a_char(self, project, table, spark):
         project.run_sql("create table {schema}.padded (c char(5)) using delta")
         project.run_sql("insert into {schema}.padded values ('xy')")

@@ -128,6 +128,7 @@ class TestConflicts:
         assert "DELTA_METADATA_CHANGED" in run.message("t")
         assert t.rows() == [(1, 1)]
 
+    @pytest.mark.slow
     @needs_delta_4
     def test_another_run_widens_and_adds_a_column_after_the_plan(self, t):
         widened = "alter table TABLE alter column n type bigint"
@@ -137,12 +138,14 @@ class TestConflicts:
         assert t.types == {"id": "int", "n": "bigint", "other": "string"}
         assert t.rows() == [(1, 1, None), (2, 2, None)]
 
+    @pytest.mark.slow
     def test_another_run_moves_a_column_after_the_plan(self, t):
         run = dbt("run", id=2, n=3, meanwhile=["alter table TABLE alter column n first"])
         assert run.status("t") == "success", run.output
         assert list(t.types) == ["n", "id"]
         assert t.rows() == [(1, 1), (3, 2)]
 
+    @pytest.mark.slow
     def test_another_run_moves_a_column_that_is_written_by_position(self, t):
         moved = "alter table TABLE alter column n first"
         options = {"strategy": "replace_where", "predicates": "id > 1"}
@@ -150,6 +153,7 @@ class TestConflicts:
         assert run.status("t") == "success", run.output
         assert t.rows() == [(1, 1), (3, 2)]
 
+    @pytest.mark.slow
     @needs_delta_4
     def test_another_run_widens_the_models_source_after_the_plan(self, project, spark, table):
         source = f"{project.test_schema}.source"

@@ -132,6 +132,7 @@ class TestConstraints:
         assert table("constrained").version == version
         assert table("constrained").properties["delta.constraints.no 13"] == "n <> 13"
 
+    @pytest.mark.slow
     @needs_delta_4
     def test_a_constraint_of_a_column_does_not_stop_it_from_widening(self, project, table):
         assert dbt("run", "--full-refresh").status("constrained") == "success"

@@ -14,6 +14,7 @@ class TestReplacedTables:
             "refreshed.sql": "{{ config(materialized='incremental') }}" + query,
         }
 
+    @pytest.mark.slow
     def test_a_replaced_table_gains_the_table_feature_of_a_new_type(self, project, table):
         dbt("run", value="date'2024-01-01'")
         assert table("whole").types["at"] == "date"
@@ -81,6 +82,7 @@ class TestTablesThatAreDropped:
             "frame.yml": FRAME_CONFIG,
         }
 
+    @pytest.mark.slow
     def test_stay_if_the_query_is_not_valid(self, project, table):
         names = ("whole", "refreshed", "viewed")
         dbt("run", "-s", *names, value="1", viewed="1", materialized="view")
@@ -117,6 +119,7 @@ class TestTablesThatAreDropped:
             assert run.status(name) == "success", run.message(name)
             assert table(name).rows("at") == [(9,)]
 
+    @pytest.mark.slow
     def test_stay_if_a_view_or_a_data_frame_reads_them(self, project, table):
         viewed = {"viewed": "1", "value": "1", "materialized": "view"}
         both = ("run", "--full-refresh", "-s", "parquet", "frame")

@@ -120,6 +120,7 @@ class TestDeclaredColumns:
         assert "id < 100" in dbt("run", "--full-refresh", id=100).message("orders")
         assert orders.version == before
 
+    @pytest.mark.slow
     def test_a_full_refresh_and_a_table_keep_them(self, orders):
         before = orders.version
         for materialized in ("incremental", "table"):

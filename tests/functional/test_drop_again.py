@@ -13,6 +13,8 @@ from tests.functional.parquet import stored_types
 from tests.functional.support import Table, needs_delta_4
 from tests.functional.test_drop_type_widening import FIELDS, create, features
 
+pytestmark = pytest.mark.slow
+
 # Delta's command rewrites the files of such a table, because only UPDATE and it keep the row IDs.
 LEFT_TO_DELTA = {"delta.enableRowTracking": "true"}
 ERROR = "No active or default Spark session found"

@@ -122,6 +122,7 @@ def test_remaining_stale_files_are_an_error(opened, table, spark):
         drop_from_table(opened(table("lazy"), Lazy), False, dry_run=False)
 
 
+@pytest.mark.slow
 def test_changes_of_another_table_stop_a_drop_before_its_first_statement(opened, table, spark):
     change = {"fromType": "short", "toType": "integer", "tableVersion": 1}
     column = col("id").cast("short").alias("v", metadata={"delta.typeChanges": [change]})
@@ -132,6 +133,7 @@ def test_changes_of_another_table_stop_a_drop_before_its_first_statement(opened,
     assert table("copied").version == 0
 
 
+@pytest.mark.slow
 @needs_delta_4
 @pytest.mark.parametrize(
     ("operation", "column", "changed"),
@@ -158,6 +160,7 @@ def test_a_table_that_only_takes_new_rows_is_refused_first(
     assert fixed.version == before
 
 
+@pytest.mark.slow
 def test_a_server_that_does_not_tell_the_version_of_delta_drops_the_feature(
     opened, table, spark, engine
 ):
@@ -171,6 +174,7 @@ def test_a_server_that_does_not_tell_the_version_of_delta_drops_the_feature(
     assert outcome.values["state"] == state(engine)
 
 
+@pytest.mark.slow
 def test_missing_rows_are_an_error(opened, table, spark):
     create(spark, table("fewer").name, ARRAY)
     losing = opened(table("fewer"), Losing)

@@ -54,6 +54,7 @@ def drop_and_read(spark, engine, table):
     assert (again["state"], again["stale_files"]) == ("absent", 0)
 
 
+@pytest.mark.slow
 @needs_delta_4
 def test_delta_rs_and_duckdb_read_them(project, table, spark, engine):
     drop_and_read(spark, engine, table("by_session"))

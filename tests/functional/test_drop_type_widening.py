@@ -269,6 +269,7 @@ class TestBothWays:
             "2",
         )
 
+    @pytest.mark.slow
     def test_the_history_of_a_table_with_checkpoints_in_json_is_read(self, project, table, spark):
         json_table = table("in_json")
         with settings_of(spark, {"spark.databricks.delta.checkpointV2.topLevelFileFormat": "json"}):

@@ -116,6 +116,7 @@ class TestSamples:
     def models(self):
         return {"moments.sql": MOMENTS, "backfilled.sql": BACKFILLED}
 
+    @pytest.mark.slow
     def test_a_snapshot_gets_their_rows_and_closes_no_other(self, project, table):
         dbt("build")
         sample = "{'start': '2026-01-02', 'end': '2026-01-09'}"

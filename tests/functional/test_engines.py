@@ -5,6 +5,8 @@ import pytest
 from dbt.adapters.deltawiden.delta.engine import DELTA_4_0, Capability
 from tests.functional.support import dbt, needs_delta_4
 
+pytestmark = pytest.mark.slow
+
 BYTES = "1 as id, cast(1 as tinyint) as a, named_struct('x', cast(1 as tinyint), 'y', 'old') as s"
 # The fields have another order and other types. Writing by position would swap them.
 INTS = "2 as id, cast(70000 as int) as a, named_struct('y', 'new', 'x', cast(300 as smallint)) as s"

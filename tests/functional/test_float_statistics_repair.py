@@ -5,7 +5,7 @@ import pytest
 from tests.functional.floats import ENABLED, append, assert_found, create, document, operation
 from tests.functional.support import Table, needs_delta_4
 
-pytestmark = needs_delta_4
+pytestmark = [pytest.mark.slow, needs_delta_4]
 
 PROPERTIES = (
     "'delta.columnMapping.mode' = 'name'",

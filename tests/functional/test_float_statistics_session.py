@@ -35,12 +35,14 @@ class TestBySession:
         assert_found(table("every"), "x", "s.x", every_operator=True)
         assert document(operation("repair_statistics", table("every"), output="json"))["files"] == 0
 
+    @pytest.mark.slow
     def test_correct_statistics_are_not_written_again(self, project, table):
         append(create(table("right")), "0.5", "2.25")
         before = table("right").version
         widen(table("right"))
         assert table("right").operations(since=before) == ["CHANGE COLUMNS"]
 
+    @pytest.mark.slow
     def test_other_numbers_keep_their_text(self, project, table, spark):
         name = table("texts").quoted
         spark.sql(
@@ -52,6 +54,7 @@ class TestBySession:
         assert statistics(table("texts")) == before.replace('"x":0.7', '"x":0.699999988079071')
         assert before.count('"x":0.7') == 2
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("owner", "step"),
         [
@@ -82,6 +85,7 @@ class TestBySession:
         assert busy.spark.table(busy.name).count() == 2 + len(added)
         assert_found(busy, "x", "s.x")
 
+    @pytest.mark.slow
     def test_a_file_that_others_remove_in_the_meantime_stays_removed(
         self, project, table, monkeypatch
     ):
@@ -101,6 +105,7 @@ class TestBySession:
         assert busy.rows("x") == [(0.699999988079071,)]
         assert_found(busy, "x", "s.x")
 
+    @pytest.mark.slow
     def test_a_writer_that_started_before_the_change_cannot_commit_after_it(
         self, project, table, spark
     ):
@@ -116,6 +121,7 @@ class TestBySession:
             transaction.commit(added, getattr(manual, "MODULE$"))
         assert_found(late, "x", "s.x")
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "step", [pytest.param("_correct", marks=pytest.mark.slow), "_change_to_double"]
     )
@@ -136,6 +142,7 @@ class TestBySession:
         assert dead.types["x"] == "double"
         assert_found(dead, "x", "s.x")
 
+    @pytest.mark.slow
     def test_a_constraint_is_refused_as_delta_refuses_it(self, project, table, spark):
         create(table("constrained"))
         spark.sql(f"alter table {table('constrained').quoted} add constraint c check (x > 0)")

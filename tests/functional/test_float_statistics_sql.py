@@ -60,6 +60,7 @@ class TestBySqlAlone:
         assert dbt("run", type="double", rows="(2, '0.3')").status("followed") == "success"
         assert_found(table("followed"), "x", "s.`x.y`", "m['k']")
 
+    @pytest.mark.slow
     def test_an_empty_table_needs_no_command(self, project, table, by_sql_alone, spark):
         dbt("run", "--full-refresh", rows="(1, '0.7')")
         spark.sql(f"delete from {table('followed').quoted}")
@@ -67,6 +68,7 @@ class TestBySqlAlone:
         assert run.status("followed") == "success", run.message("followed")
         assert SAVED_SETTINGS_PROPERTY not in table("followed").properties
 
+    @pytest.mark.slow
     def test_a_column_that_is_also_renamed_has_its_statistics_by_its_new_name(
         self, project, table, by_sql_alone, spark
     ):
@@ -81,6 +83,7 @@ class TestBySqlAlone:
         assert renamed.properties[STATISTICS_COLUMNS] in ("y", "`y`")
         assert SAVED_SETTINGS_PROPERTY not in renamed.properties
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("name", "given"),
         [
@@ -113,11 +116,13 @@ class TestBySqlAlone:
             busy.properties.keys() - before.keys()
         )
 
+    @pytest.mark.slow
     def test_other_columns_keep_their_statistics(self, project, table, by_sql_alone):
         append(create(table("kept")), "0.7")
         widen(table("kept"))
         assert '"minValues":{"id":1,"p":"p"}' in statistics(table("kept"))
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "ran", [pytest.param(ran, marks=pytest.mark.slow) for ran in (1, 2)] + [3]
     )
@@ -154,6 +159,7 @@ class TestBySqlAlone:
         assert dead.properties[INDEXED_COLUMNS] == "5"
         assert_found(dead, "x", "s.x")
 
+    @pytest.mark.slow
     def test_a_failed_command_restores_the_properties(
         self, project, table, by_sql_alone, spark, monkeypatch
     ):
@@ -179,6 +185,7 @@ class TestBySqlAlone:
         )
         assert before["delta.enableTypeWidening"] == "true"
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("is_after", [False, pytest.param(True, marks=pytest.mark.slow)])
     def test_a_repair_of_another_command_between_the_steps_leaves_right_statistics(
         self, project, table, by_sql_alone, spark, monkeypatch, is_after
@@ -206,6 +213,7 @@ class TestBySqlAlone:
         assert_found(shared, "x", "s.x")
         assert SAVED_SETTINGS_PROPERTY not in shared.properties
 
+    @pytest.mark.slow
     def test_a_dry_run_shows_that_the_table_is_rewritten(self, project, table, by_sql_alone):
         append(create(table("dry")), "0.7")
         before = table("dry").version

@@ -47,6 +47,7 @@ select {{% if var('step', 1) == 1 %}} 7 as id, cast(70 as {{{{ var('amount', 'in
 
         return create
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "mode", [mode if mode == "ignore" else pytest.param(mode, marks=SLOW) for mode in MODES]
     )

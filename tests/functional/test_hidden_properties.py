@@ -4,6 +4,8 @@ import pytest
 
 from tests.functional.support import dbt, needs_delta_4
 
+pytestmark = pytest.mark.slow
+
 CLUSTERED = """
 {{ config(materialized='incremental', unique_key='id', incremental_strategy='merge',
           on_schema_change='append_new_columns', type_widening=true,

@@ -95,6 +95,7 @@ def test_sql_alone_reads_the_same_changes_as_the_session(spark, changed):
     assert set(read_metadata(shown_by_session(spark, table).json()).changes) == made
 
 
+@pytest.mark.slow
 def test_a_log_whose_commits_were_cleaned_up_is_read_from_its_checkpoint(spark, changed, tmp_path):
     table, made = changed
     spark.sql(f"alter table {table} set tblproperties ('delta.checkpointInterval' = '1')")
@@ -104,6 +105,7 @@ def test_a_log_whose_commits_were_cleaned_up_is_read_from_its_checkpoint(spark, 
     assert set(metadata(spark, table).changes) == made
 
 
+@pytest.mark.slow
 def test_a_checkpoint_in_json_is_read(spark, schema, tmp_path):
     name = f"{schema}.in_json"
     spark.sql(

@@ -8,7 +8,7 @@ import pytest
 from dbt.tests.util import run_dbt
 
 from tests.functional.cells import ONE_DAY, STRATEGIES
-from tests.functional.support import dbt, needs_delta_4
+from tests.functional.support import dbt, in_part_slow, needs_delta_4
 from tests.small import settings_of
 
 
@@ -60,7 +60,7 @@ select {{ var('step') }} as `my-key`, cast(1 as {{ type }}) as `my-col`,
 """,
         }
 
-    @pytest.mark.parametrize("strategy", ["append", "merge", "insert_overwrite"])
+    @pytest.mark.parametrize("strategy", in_part_slow(STRATEGIES[:3], STRATEGIES[2:]))
     def test_every_name_is_quoted(self, project, table, strategy):
         dbt("run", "--full-refresh", "--select", "odd", step=1, strategy=strategy)
         run = dbt("run", "--select", "odd", step=2, strategy=strategy)
@@ -73,7 +73,7 @@ select {{ var('step') }} as `my-key`, cast(1 as {{ type }}) as `my-col`,
             "new col": "int",
         }
 
-    @pytest.mark.parametrize("strategy", ["append", "merge", "insert_overwrite"])
+    @pytest.mark.parametrize("strategy", in_part_slow(STRATEGIES[:3], STRATEGIES[2:]))
     def test_names_that_differ_in_case_only_are_the_same_column(self, project, table, strategy):
         dbt("run", "--full-refresh", "--select", "cased", step=1, strategy=strategy)
         run = dbt("run", "--select", "cased", step=2, strategy=strategy)

@@ -88,6 +88,7 @@ class TestKeysOfAnotherType:
         dbt("run")
         return dbt("run")
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", in_part_slow(CASES, SLOW))
     def test_find_the_row_of_the_same_key(self, name, second, table):
         assert second.status(name) == "success", second.message(name)

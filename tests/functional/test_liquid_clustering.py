@@ -104,6 +104,7 @@ class TestNewTablesOfPythonModels:
             f"py_{kind}.py": PYTHON.format(materialized=kind) for kind in ("table", "incremental")
         }
 
+    @pytest.mark.slow
     def test_have_the_columns_and_keep_them(self, project, table):
         for _ in range(2):
             run = dbt("run")

@@ -25,6 +25,7 @@ def test_only_this_machine_reaches_the_ports(pids: list[int]):
     assert all(each.is_loopback for each in found)
 
 
+@pytest.mark.slow
 def test_another_jvm_finds_no_endpoint_of_spark(pids: list[int]):
     ports = [each.port for pid in pids for each in listeners.listeners(pid)]
     assert listeners.endpoints(ports) == {str(port): [] for port in ports}

@@ -150,6 +150,7 @@ class TestHours:
             "hours_of_dates.sql": model("batch_size='hour'", "events_date"),
         }
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", [pytest.param("hours", marks=pytest.mark.slow), "in_days"])
     def test_an_hour_that_the_clock_shows_twice_is_two_batches(self, project, table, name):
         run = dbt(

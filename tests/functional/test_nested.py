@@ -140,6 +140,7 @@ class TestReorderedFieldsThatWiden(DecisionTable):
     first = {"s": struct(a="cast(1 as int)", b="cast(2 as int)")}
     second = {"s": struct(b="cast(22 as bigint)", a="cast(11 as int)")}
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("mode", ["ignore", *AUTOMATIC])
     @alike_in_every_strategy
     def test_values_are_written_by_name(self, mode, strategy, runs, table):
@@ -295,6 +296,7 @@ class TestOddNames(DecisionTable):
     config = {"type_widening": True, "tblproperties": {"delta.columnMapping.mode": "name"}}
     cells = [("append_new_columns", strategy) for strategy in STRATEGIES]
 
+    @pytest.mark.slow
     @every_strategy
     def test_each_name_is_widened_and_written(self, strategy, runs, table):
         name = cell("append_new_columns", strategy)

@@ -75,6 +75,7 @@ class TestPartitionColumns:
         run = dbt("build", "--exclude", "resource_type:seed", step=1)
         assert {run.status(name) for name in [*CONFIG, "as_table", "snapped"]} == {"success"}
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("value", ["''", NULL_TEXT])
     def test_a_text_that_would_be_null_stops_the_run(self, stored, table, value):
         before = {name: table(name).rows("id", "p") for name in [*CONFIG, "as_table", "snapped"]}

@@ -141,6 +141,7 @@ class TestDescriptionsThatChange:
         assert table_comment(table("changing")).startswith("The 'second'")
         assert comments(table("changing").spark.table(table("changing").name).schema)["s.x"] == ""
 
+    @pytest.mark.slow
     def test_reach_the_table_with_sql_alone(self, project, table, by_sql_alone):
         self.check(project, table, "Third")
         self.check(project, table, "Fourth")

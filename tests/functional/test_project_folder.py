@@ -52,6 +52,7 @@ def untracked(folder: Path) -> list[str]:
     return [line[3:] for line in shown.split("\0") if line]
 
 
+@pytest.mark.slow
 def test_its_tables_are_in_it_and_found_again(project: Path, tmp_path: Path):
     dbt(project, "build")
     warehouse = project / "spark-warehouse" / "x.db"

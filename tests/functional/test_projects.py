@@ -39,6 +39,7 @@ class TestMacrosOfTheProject:
     def macros(self):
         return {"own.sql": MACROS}
 
+    @pytest.mark.slow
     def test_are_used_and_their_values_are_checked(self, project, table, spark: SparkSession):
         dbt("run", step=1, mode="ignore", w="0")
         run = dbt("run", step=2, mode="ignore", w="1.5D")
@@ -170,6 +171,7 @@ class TestACloneThatFails:
     def models(self):
         return {"kept.sql": "{{ config(materialized='table') }} select 1 as id"}
 
+    @pytest.mark.slow
     def test_leaves_the_table_that_it_would_replace(
         self, project, table, tmp_path: Path, spark: SparkSession
     ):

@@ -133,6 +133,7 @@ class TestPythonModels:
     def runs(self, project):
         return [dbt("run"), dbt("run", "--select", "merged", "appended", "vectors")]
 
+    @pytest.mark.slow
     def test_a_column_of_a_user_defined_type_is_appended_to(self, runs, table):
         assert [run.status("vectors") for run in runs] == ["success"] * 2, runs[1].output
         assert [list(v) for (v,) in table("vectors").rows("features")] == [[0.5, 1.5]] * 2

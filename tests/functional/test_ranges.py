@@ -39,6 +39,7 @@ class TestADateThatNoTimestampHas:
     def _dates(self, project):
         dbt("run", type="date")
 
+    @pytest.mark.slow
     def test_keeps_its_column_a_date(self, project, table, spark):
         before = {name: table(name).version for name in REFUSED}
         run = dbt("run", type="timestamp_ntz")
@@ -56,12 +57,14 @@ class TestADateThatNoTimestampHas:
             assert (2, f"{day} 00:00:00") in table(name).rows("id", "string(at)")
             assert (2, f"[{{{day} 00:00:00}}]") in table(name).rows("id", "string(nested)")
 
+    @pytest.mark.slow
     def test_is_not_widened_by_hand(self, project, table):
         before = table("too_late").version
         asked = {"models": ["too_late"], "columns": {"at": "timestamp_ntz"}}
         assert "too early or too late" in operate("widen_columns", **asked)
         assert table("too_late").version == before
 
+    @pytest.mark.slow
     @pytest.mark.usefixtures("by_sql_alone")
     def test_is_found_by_sql_alone(self, project, table):
         run = dbt("run", "--select", "too_early", type="timestamp_ntz")
@@ -96,6 +99,7 @@ class TestADateThatWasDeleted:
     def test_is_removed_before_the_change(self, project, table, spark):
         self.check("deleted", table, spark)
 
+    @pytest.mark.slow
     @pytest.mark.usefixtures("by_sql_alone")
     def test_is_removed_by_sql_alone(self, project, table, spark):
         self.check("deleted_by_sql", table, spark)
@@ -112,6 +116,7 @@ class TestADateInATimestampColumn:
         parameters = {**spark_parameters, **zone}
         return {"type": "deltawiden", "threads": 2, "server_side_parameters": parameters}
 
+    @pytest.mark.slow
     def test_is_its_first_moment_or_stops_the_run(self, project, table):
         expected = "timestamp'2011-12-31 00:00:00 Pacific/Apia'"
         assert dbt("run").status("nested") == "success"

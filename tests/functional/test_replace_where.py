@@ -217,6 +217,7 @@ class TestConditionsWithAnotherMeaning:
         dbt("run")
         return dbt("run")
 
+    @pytest.mark.slow
     def test_a_prefix_is_no_pattern(self, second, table):
         assert second.status("prefix") == "success", second.message("prefix")
         assert table("prefix").rows("sku", "n") == [("AB1", 1), ("A_2", 2)]
@@ -288,6 +289,7 @@ class TestDeleteInsert:
         # The second run found nothing to widen.
         assert table(model).operations(since=version) == ["MERGE"]
 
+    @pytest.mark.slow
     @needs_delta_4
     def test_a_predicate_keeps_rows_from_being_deleted(self, project, table):
         dbt("run", "--full-refresh", "--select", "one_key")
@@ -303,6 +305,7 @@ class TestDeleteInsert:
         assert sorted(row[0] for row in rows) == list(range(50))
         assert all(row[1] > 0 for row in rows)
 
+    @pytest.mark.slow
     def test_a_value_is_checked_as_with_any_strategy(self, project, table):
         dbt("run", "--full-refresh", "--select", "narrow")
         before = table("narrow").version

@@ -129,6 +129,7 @@ class TestStrategyThatCallsTheMergeOfDbt:
     def macros(self):
         return {"again.sql": CALLS_DBT}
 
+    @pytest.mark.slow
     def test_runs_and_its_values_are_checked(self, project, table):
         dbt("run", v="1")
         run = dbt("run", v="7.9D")
@@ -232,6 +233,7 @@ class TestStagingTableOfTheProject:
     def macros(self):
         return {"staging.sql": STAGING}
 
+    @pytest.mark.slow
     def test_is_used_and_its_values_are_checked(self, project, table):
         dbt("snapshot", v=1, added="0BD")
         run = dbt("snapshot", v=2, added="0.0067BD")

@@ -73,6 +73,7 @@ class TestReport:
             assert change["changed_by"] == tag["changed_by"] == "model.test.widened"
             assert change["invocation_id"] == tag["invocation_id"]
 
+    @pytest.mark.slow
     def test_a_change_of_another_program_has_its_time(self, project, spark):
         name = f"{project.test_schema}.by_hand"
         columns = "`a.b` tinyint, s struct<x: array<smallint>>, m tinyint"

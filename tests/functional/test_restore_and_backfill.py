@@ -255,12 +255,12 @@ class TestRestore(Tables):
         rows = {row.id: row for row in spark.table(wide.name).collect()}
         assert {name: rows[5][name] for name in restored(5)} == restored(5)
         assert (rows[3].note, rows[4].amount) == ("by hand", old[4].amount)
-        if "connect" not in type(spark).__module__:
-            # A server does not say which type the column had before the first of the commands.
-            assert rows[3].ratio == 3.1
+        # A server does not say which type the column had before the first of the commands.
+        left = {"ratio"} if "connect" in type(spark).__module__ else set()
+        assert (rows[3].ratio == 3.1) is not bool(left)
         audit = document("audit_lossy_writes", models=["wide"])
         lost = {c["path"][0] for c in audit["tables"][0]["columns"] if c["changed_by_cast"]}
-        assert lost == {"qty", "code"}
+        assert lost == {"qty", "code"} | left
         assert audit["restore"].endswith("""restore_values --args '{"models": ["wide"]}'""")
 
         copy = done["restore"].replace("restore table ", "create table copy as select * from ")
@@ -275,6 +275,7 @@ class TestRestore(Tables):
         assert tables["unfilled"].rows() == [(1, None), (2, None)]
         assert tables["unfilled"].types["qty"] == "int"
 
+    @pytest.mark.slow
     def test_sql_alone_is_enough(self, by_sql_alone, tables):
         alone = tables["alone"]
         assert "restore_values --args" in operate("audit_lossy_writes", models=["alone"])
@@ -299,6 +300,7 @@ class TestRestore(Tables):
             assert "delta.appendOnly, so no row of it can be changed" in shown
         assert appended.version == version
 
+    @pytest.mark.slow
     def test_an_error_after_a_type_change_says_that_it_stays(
         self, project, tables, spark, monkeypatch
     ):

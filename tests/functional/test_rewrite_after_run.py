@@ -88,11 +88,13 @@ class TestAfterRun:
             assert re.search(line, second.output)
         assert table("by_default").user_metadata(REWRITE)["changed_by"] == "model.test.by_default"
 
+    @pytest.mark.slow
     def test_the_next_run_only_writes(self, second, table):
         before = table("by_default").version
         assert dbt("run", "-s", "by_default", digits=12, id=3).status("by_default") == "success"
         assert table("by_default").operations(since=before) == ["WRITE"]
 
+    @pytest.mark.slow
     def test_where_they_are_not_rewritten_the_run_says_what_another_spark_needs(
         self, second, table
     ):
@@ -115,12 +117,14 @@ class TestAfterRun:
             told = reported(table(name))
             assert (told["filters_miss_rows"], told["filters"]) == (False, "")
 
+    @pytest.mark.slow
     def test_a_plan_says_so_before_the_run_if_the_run_will_not_rewrite_them(self, planned):
         will, will_not = planned["tables"]
         assert "filters" not in will
         assert "In filters on amount, a Spark without " in will_not["filters"]
         assert "dbt run-operation rewrite_widened_files" in will_not["filters"]
 
+    @pytest.mark.slow
     def test_a_wrong_value_is_named_before_anything_runs(self, second):
         run = dbt("run", "-s", "wrong")
         assert run.status("wrong") == "error"
@@ -129,6 +133,7 @@ class TestAfterRun:
             "256mb" in run.message("wrong")
         )
 
+    @pytest.mark.slow
     def test_a_rewrite_that_fails_does_not_fail_the_run(self, second, table, monkeypatch):
         assert dbt("run", "-s", "by_default", "--full-refresh").status("by_default") == "success"
 
@@ -143,6 +148,7 @@ class TestAfterRun:
         assert warning.startswith("rewritten: no disk")
         assert "dbt run-operation rewrite_widened_files" in warning
 
+    @pytest.mark.slow
     def test_they_are_rewritten_also_if_the_write_fails_after_the_widening(self, second, table):
         assert dbt("run", "-s", "by_default", "--full-refresh").status("by_default") == "success"
         run = dbt("run", "-s", "by_default", digits=12, id="raise_error('no row')")
@@ -161,6 +167,7 @@ class TestBySqlAlone:
             "asked.sql": MODEL.format(config="rewrite_widened_files=true"),
         }
 
+    @pytest.mark.slow
     def test_every_row_is_updated_only_if_the_model_asks_for_it(self, project, table):
         # On a server, each thread has a session of its own. Here, all threads have the same one.
         dbt("run", "--threads", "1")

@@ -125,6 +125,7 @@ class TestRewrite:
         assert output.count("nothing to do") == 2
         assert "reading the types" not in output
 
+    @pytest.mark.slow
     def test_a_rewrite_that_stops_between_two_commits_is_finished_by_the_next_call(
         self, project, spark, table, monkeypatch
     ):
@@ -146,6 +147,7 @@ class TestRewrite:
         assert found(t) == {"amount": 8, "n": 8, "s": 8}
         assert t.rows() == rows
 
+    @pytest.mark.slow
     def test_it_goes_on_beside_a_writer_that_changes_the_same_files(
         self, project, spark, table, monkeypatch
     ):

@@ -331,6 +331,7 @@ class TestASeedIsOneCommit:
         assert table("nothing").rows() == []
         assert table("ragged").rows() == [(1, "x", 1), (2, None, None), (None, None, None)]
 
+    @pytest.mark.slow
     def test_by_sql_alone(self, project, table, spark, by_sql_alone):
         self.check(project, table, spark, 3)
 

@@ -121,6 +121,7 @@ class TestAPythonModelThatReadsItsOwnTable:
         files = {f"{n}.py": PYTHON.format(query=query) for n, (_, query) in PYTHON_MODELS.items()}
         return {**files, "schema.yml": f"models: [{', '.join(models)}]"}
 
+    @pytest.mark.slow
     def test_can_widen_it(self, project, table):
         dbt("run")
         for _ in range(2):

@@ -28,6 +28,7 @@ class TestCopies:
     def models(self):
         return {"overwrites.sql": OVERWRITES}
 
+    @pytest.mark.slow
     @pytest.mark.skipif(version("pyspark") < "4", reason="Spark 3.5 has no variables")
     def test_have_the_variables_of_a_hook(self, project, table):
         for step in (1, 2, 3):
@@ -101,6 +102,7 @@ class TestNodes:
             "models.yml": REFUSED,
         }
 
+    @pytest.mark.slow
     def test_do_not_see_what_another_one_changes(self, project, table, spark: SparkSession):
         builtins.both_have_a_view = Barrier(2)
         run = dbt("run", "--select", "one", "two", "hooked", "after")

@@ -82,6 +82,7 @@ def test_a_notebook_gets_its_settings_back_after_dbt(project: Path):
     assert "a Spark, which was started by another program" in str(results[2]["error"])
 
 
+@pytest.mark.slow
 def test_a_session_without_delta_is_named(project: Path):
     (result,), _ = run(project, "without_delta", "new_york")
     assert "a SparkSession, which another program has started without Delta" in str(result["error"])

@@ -79,6 +79,7 @@ class TestGrowth:
             )
         return [second, *again]
 
+    @pytest.mark.slow
     def test_five_runs_on_an_unchanged_source_make_one_version(self, table):
         assert table("checked").types["amount"] == "decimal(12,4)"
         versions = [(row[0], str(row[1])) for row in table("checked").rows("id", "amount")]
@@ -271,6 +272,7 @@ class TestTimesWithoutZone:
             for name in ("ignore", "invalidate", "new_record")
         }
 
+    @pytest.mark.slow
     def test_are_stored_as_they_are(self, project, table, spark: SparkSession):
         dbt("snapshot", at="2024-03-10 01:30:00", ids=4)
         run = dbt("snapshot", at="2024-03-10 02:30:00", ids=3)
@@ -338,6 +340,7 @@ class TestTimesWithoutZoneOfAnotherStrategy:
             for name in ("ignore", "new_record")
         }
 
+    @pytest.mark.slow
     def test_get_the_times_of_their_runs(self, project, table):
         dbt("snapshot")
         run = dbt("snapshot", n=2)
@@ -359,6 +362,7 @@ class TestNamesOfOwnColumnsInUpperCase:
         config += f"snapshot_meta_column_names={{{own}}}"
         return {"upper.sql": snapshot("upper", config, SPELLED)}
 
+    @pytest.mark.slow
     def test_are_found_in_the_next_runs(self, project, table):
         for ids in (3, 2, 2):
             run = dbt("snapshot", ids=ids)
@@ -381,6 +385,7 @@ class TestAVersionWithTheTimeOfAnOlderOne:
             )
         }
 
+    @pytest.mark.slow
     def test_is_stored(self, project, table):
         for ids, times in ((3, 10), (2, 10), (3, 11), (3, 11)):
             run = dbt("snapshot", ids=ids, times=times)
@@ -410,6 +415,7 @@ class TestANullInTheKey:
             "alone.sql": snapshot("alone", checked, query.format("other", "id")),
         }
 
+    @pytest.mark.slow
     def test_makes_one_version_of_a_row_that_does_not_change(self, project, table):
         for day, versions in ((1, 1), (1, 1), (1, 1), (2, 2), (2, 2)):
             run = dbt("snapshot", day=day)
@@ -434,6 +440,7 @@ class TestTimesThatAreTexts:
             for name in ("invalidate", "new_record")
         }
 
+    @pytest.mark.slow
     def test_stay_as_they_are(self, project, table):
         for day, ids in ((1, 2), (2, 1), (2, 1)):
             run = dbt("snapshot", day=day, ids=ids)
@@ -488,6 +495,7 @@ class TestAColumnWhoseNameBeginsWithAHash:
         query = f"select * from {query} as t(id, `#text`, n)"
         return {"hashed.sql": snapshot("hashed", config, query)}
 
+    @pytest.mark.slow
     @pytest.mark.usefixtures("by_sql_alone")
     def test_is_no_change_and_is_in_the_record_of_a_deletion(self, project, table):
         for _ in range(2):
@@ -512,6 +520,7 @@ class TestASchemaOfDigits:
         return {"digits.sql": snapshot("digits", CHECK, "select 1 as id").replace(
             "target_schema=target.schema, ", "")}  # fmt: skip
 
+    @pytest.mark.slow
     def test_has_a_snapshot(self, project, spark: SparkSession):
         schema = project.test_schema.split("_")[0].removeprefix("test")
         for _ in range(2):

@@ -74,6 +74,7 @@ class TestSourceFreshness:
     def results(self, checked):
         return checked[0]
 
+    @pytest.mark.slow
     def test_commits_that_change_no_data_do_not_count(self, results, written_at, table):
         assert "OPTIMIZE" in table("orders").operations(since=2)
         assert "VACUUM END" in table("orders").operations(since=2)

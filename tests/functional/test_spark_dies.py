@@ -69,6 +69,7 @@ def check(project: Path, jvm: int, printed: str, log: Path) -> None:
         assert noise not in printed, printed
 
 
+@pytest.mark.slow
 def test_spark_inside_dbt_is_killed(sleeping: Path):
     jvm, printed = run_and_kill(sleeping)
     check(sleeping, jvm, printed, sleeping / "logs" / "spark.log")

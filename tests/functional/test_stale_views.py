@@ -192,6 +192,7 @@ class TestViewOverStaleView(StaleViews):
     def through(self, schema: str) -> str:
         return f"create view {schema}.through as select amount from {schema}.stale"
 
+    @pytest.mark.slow
     def test_both_views_are_named(self, widened, project):
         for name in ("stale", "through"):
             assert f"`{project.test_schema}`.`{name}` with schema type evolution" in widened.output
@@ -264,6 +265,7 @@ class TestPythonModels:
         dbt("run", "--exclude", "facts")
         dbt("run", "--select", "facts", **WIDE)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("model", ["of_spark", "of_pandas", "by_name"])
     def test_are_refused_before_they_write(self, widened, table, model):
         version = table(model).version

@@ -69,6 +69,7 @@ def dbt(project: Path, *arguments: str, **environment: str) -> subprocess.Comple
     )
 
 
+@pytest.mark.slow
 def test_the_smallest_profile_runs_and_the_terminal_shows_dbt_lines_only(project: Path):
     first = dbt(project, "run", "--vars", "type: int")
     second = dbt(project, "run", "--vars", "type: bigint")
