@@ -46,7 +46,8 @@ def test_dispatch_finds_one_of_a_package_before_those_of_dbt():
     for package in ("shop", "utils"):
         assert not macros_of(package, own).has_own("clause")
         assert not macros_of(package, own, order=["dbt", "utils"]).has_own("clause")
-        assert macros_of(package, own, order=["utils", "dbt"]).has_own("clause")
+        for order in (["utils", "dbt"], ["dbt_spark", "dbt_deltawiden", "utils", "dbt"]):
+            assert macros_of(package, own, order=order).has_own("clause")
 
 
 def test_dispatch_runs_only_for_a_macro_of_dbt():

@@ -83,7 +83,9 @@ class NodeMacros:
         if not self._has(name, BUILT_IN):
             return False
         order = self.config.get_macro_search_order("dbt") or (project, "dbt")
-        packages = tuple(takewhile(lambda each: each not in BUILT_IN, order))
+        # Under "dbt", dbt also finds the adapters' macros. It skips an adapter that is named itself.
+        before = takewhile(lambda each: each != "dbt", order)
+        packages = [each for each in before if each not in BUILT_IN]
         return any(self._has(f"{each}{name}", packages) for each in _PREFIXES)
 
     def _has(self, name: str, packages: Sequence[str]) -> bool:
