@@ -52,8 +52,11 @@ class TestUnsetFollowsTheTable:
         project.run_sql(
             "alter table {schema}.off set tblproperties ('delta.enableTypeWidening' = 'true')"
         )
+        version = table("off").version
         run = dbt("run", "--full-refresh", "--select", "off", step=1, type="int")
         assert run.status("off") == "success"
+        # In one commit: a run that ends here leaves a table that has the property.
+        assert len(table("off").operations(version)) == 1
         assert table("off").properties["delta.enableTypeWidening"] == "true"
         assert dbt("run", "--select", "off", step=2, type="bigint").status("off") == "success"
 

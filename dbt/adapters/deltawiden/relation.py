@@ -8,11 +8,9 @@ from dbt.adapters.base.relation import BaseRelation, EventTimeFilter
 from dbt.adapters.contracts.relation import ComponentName, Policy, RelationType
 from dbt.adapters.spark.relation import SparkRelation
 
-from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.delta.relations import relation_path
 from dbt.adapters.deltawiden.sql.identifiers import quote, quote_once
 from dbt.adapters.deltawiden.sql.queries import mentions, without_texts
-from dbt.adapters.deltawiden.sql.statements import set_properties
 
 _KIND = re.compile(r"^Type: (\w+)(?:\nProvider: (\w+))?$", re.MULTILINE)
 # Catalogs other than the session's. The comment comes before the provider, and can have any lines.
@@ -69,10 +67,6 @@ class DeltaWidenRelation(SparkRelation):
             is_hudi=provider == "hudi",
             is_iceberg=provider == "iceberg",
         )
-
-    def enable_type_widening_sql(self) -> str:
-        """Return the statement that enables type widening on the table."""
-        return set_properties(self.render(), {TYPE_WIDENING_PROPERTY: "true"})
 
     def is_named_in(self, query: str) -> bool:
         """Return whether a query has the name outside of its texts and comments."""

@@ -58,15 +58,7 @@
 
   {#- Check the query before the table is dropped, because it may be refused. -#}
   {%- set query = adapter.new_table_query(context, _deltawiden_model_query(), target_relation) -%}
-  {#- A replaced table loses its properties. If the model follows the table's type widening, set it again. -#}
-  {%- set follows_table = existing_relation is not none and existing_relation.is_delta and file_format == 'delta'
-      and config.get('type_widening') is none and adapter.has_type_widening(existing_relation) -%}
-
   {%- do _deltawiden_create_or_replace(query, existing_relation, target_relation, file_format) -%}
-
-  {%- if follows_table -%}
-    {% do run_query(target_relation.enable_type_widening_sql()) %}
-  {%- endif -%}
 
   {% do persist_constraints(target_relation, model) %}
 
