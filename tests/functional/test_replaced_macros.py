@@ -282,6 +282,51 @@ class TestAMacroOfTheProjectThatRunsAStatement:
         assert "[TABLE_TYPES_CHANGED]" in run.message(name)
 
 
+WRITES_NOTHING_BEFORE = """
+{% macro another_writer() %}
+  {%- if 'bigint' not in adapter.get_columns_in_relation(this) | map(attribute='dtype') -%}
+    {% do run_query('create or replace table ' ~ this ~ ' using delta as '
+        ~ 'select * except (v), cast(v as bigint) as v from ' ~ this) %}
+  {%- endif %}
+{% endmacro %}
+{% macro get_merge_update_columns(merge_update_columns, merge_exclude_columns, dest_columns) %}
+  {%- do another_writer() -%}
+  {{ return(['w']) }}
+{% endmacro %}
+{% macro create_table_as(temporary, relation, compiled_code, language='sql') %}
+  {%- if model.resource_type == 'snapshot' and temporary %}{% do another_writer() %}{% endif -%}
+  {{ dbt.create_table_as(temporary, relation, compiled_code, language) }}
+{% endmacro %}
+{% macro snapshot_get_time() %}{{ dbt.snapshot_get_time() }}{% endmacro %}
+{% macro post_snapshot(staging_relation) %}
+  {%- do run_query('insert into ' ~ model.schema ~ '.audit select 1 + count(*) from '
+      ~ staging_relation) -%}
+{% endmacro %}
+"""
+
+
+class TestMacrosOfTheProjectThatWriteNothingBefore:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"updated.sql": MODELS["updated.sql"].replace("'ignore'", "'append_new_columns'")}
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {"versions.sql": SNAPSHOT}
+
+    @pytest.mark.parametrize("name", ["updated", "versions"])
+    def test_are_run_again(self, project, table, spark: SparkSession, name):
+        own = Path(project.project_root, "macros", "own.sql")
+        own.write_text("")
+        dbt("build", "-s", name, v=1)
+        spark.sql(f"create or replace table {project.test_schema}.audit (n int) using delta")
+        own.write_text(WRITES_NOTHING_BEFORE)
+        run = dbt("build", "-s", name, v=2)
+        assert run.status(name) == "success", run.output
+        assert table(name).types["v"] == "bigint"
+        assert table("audit").rows() == ([(1,)] if name == "versions" else [])
+
+
 OWN_CREATE = """
 {% macro PREFIXcreate_csv_table(model, agate_table) %}
   {% do run_query('create table ' ~ this ~ ' (id int, v int) using delta comment "own"') %}

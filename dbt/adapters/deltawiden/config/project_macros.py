@@ -17,9 +17,6 @@ source are checked."""
 STAGING_MACROS = ("snapshot_staging_table", "snapshot_get_time")
 """The macros that add to the values of a snapshot's query after these have been checked."""
 
-SNAPSHOT_MACROS = (*STAGING_MACROS, "snapshot_merge_sql", "post_snapshot")
-"""The macros that each write of an existing snapshot calls."""
-
 _PREFIXES = ("deltawiden__", "spark__", "default__")
 STORE_NO_VALUES = ("view", "ephemeral", "function", "test", "unit")
 """The materializations of dbt that store no rows of a node."""
@@ -83,7 +80,7 @@ class NodeMacros:
         if not self._has(name, BUILT_IN):
             return False
         order = self.config.get_macro_search_order("dbt") or (project, "dbt")
-        # Under "dbt", dbt also finds the adapters' macros. It skips an adapter that is named itself.
+        # Under "dbt", dbt finds the adapters' macros too. It skips an adapter's own name.
         before = takewhile(lambda each: each != "dbt", order)
         packages = [each for each in before if each not in BUILT_IN]
         return any(self._has(f"{each}{name}", packages) for each in _PREFIXES)

@@ -14,7 +14,7 @@ from dbt_common.invocation import get_invocation_id
 
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec, spec_of_run
 from dbt.adapters.deltawiden.config.policy import Policy
-from dbt.adapters.deltawiden.config.project_macros import SNAPSHOT_MACROS, is_replaced
+from dbt.adapters.deltawiden.config.project_macros import is_replaced
 from dbt.adapters.deltawiden.config.strategies import (
     INSERT_OVERWRITE,
     MERGE,
@@ -55,6 +55,9 @@ _NOT_A_FILTER = re.compile(
     "does not support overwrite by expression|translate expression to source filter", re.IGNORECASE
 )
 """Spark's messages for a condition that it can't translate to a filter of the table's format."""
+
+_SNAPSHOT_MACROS = {"snapshot_staging_table": "staging table", "snapshot_merge_sql": "MERGE"}
+"""The macros that make the statements of a snapshot's write, and can run others before."""
 
 Context = Mapping[str, Any]
 """dbt's context of a macro: the node's configuration, dbt's graph, and all macros."""
@@ -146,8 +149,9 @@ class IncrementalWrites:
             plan = self._snapshots.plan(query, target, spec, config, columns, hard_deletes)
             attempts.record_plan(plan)
             self._change_table(context, spec, plan, target)
-            if any(is_replaced(context, name) for name in SNAPSHOT_MACROS):
-                attempts.forbid_retry("MERGE")
+            for name, what in _SNAPSHOT_MACROS.items():
+                if is_replaced(context, name):
+                    attempts.forbid_retry(what)
             # Another run can also have renamed columns since dbt compared them.
             run_write(plan, bool(spec.renames))
 
@@ -247,8 +251,9 @@ class IncrementalWrites:
         if not write.is_custom:
             write = replace(write, replaced=self._replaced(context, write))
         self._change_table(context, spec, plan, existing)
+        if write.is_custom or (write.is_merge_replaced and is_replaced(context, "get_merge_sql")):
+            attempts.forbid_retry("strategy" if write.is_custom else "MERGE")
         if spec.is_written_by_project:
-            attempts.forbid_retry("MERGE" if write.is_merge_replaced else "strategy")
             return write
         if spec.strategy == MERGE:
             clauses = plan.clauses or checked_clauses(

@@ -46,6 +46,7 @@
         target_relation, dict(columns, dbt_is_deleted=columns.dbt_is_deleted | lower), strategy) -%}
     {%- do adapter.write_snapshot(
         context, build_sql, target_relation, columns, _deltawiden_run_snapshot_write, strategy) -%}
+    {%- do post_snapshot(api.Relation.create(identifier=adapter.temporary_view(model), type='view')) -%}
   {% endif %}
 
   {% set should_revoke = should_revoke(target_relation_exists, full_refresh_mode=False) %}
@@ -80,7 +81,6 @@
   {%- call statement('main') -%}
     {{ snapshot_merge_sql(target_relation, rows, plan.write.columns | selectattr('in_source') | map(attribute='quoted') | list) }}
   {%- endcall -%}
-  {%- do post_snapshot(staging) -%}
 {% endmacro %}
 
 
