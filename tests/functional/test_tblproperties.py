@@ -57,7 +57,7 @@ SNAPSHOT = """
 {% snapshot versions %}
 {{ config(target_schema=target.schema, unique_key='id', strategy='check', check_cols='all',
           type_widening=true, tblproperties=var('properties', {})) }}
-select 1 as id, cast({{ var('n', 1) }} as {{ var('type', 'int') }}) as n
+select {{ var('id', 1) }} as id, cast({{ var('n', 1) }} as {{ var('type', 'int') }}) as n
 {% endsnapshot %}
 """
 FEATURES = {
@@ -123,9 +123,14 @@ class TestChangedValues:
 
 WRITTEN = """
 {{ config(materialized='incremental', incremental_strategy=STRATEGY, unique_key='id',
-  skip_matched_step=this.name == 'inserted', incremental_predicates=PREDICATES,
+  skip_matched_step=this.name == 'inserted',
   on_schema_change='append_new_columns', tblproperties=var('properties', {})) }}
 select {{ var('n', 1) }} as id {{ ', 2 as n' if var('grown', false) }}
+"""
+DATED = """
+{{ config(materialized='incremental', type_widening=true, on_schema_change='append_new_columns',
+  tblproperties={'delta.enableDeletionVectors': 'true'}) }}
+select cast('2020-01-01' as {{ var('type', 'date') }}) as d
 """
 APPEND_ONLY = {"DELTA.appendonly": True}
 
@@ -139,13 +144,11 @@ class TestAppendOnly:
             "merged": "merge",
             "inserted": "merge",
             "overwritten": "insert_overwrite",
-            "replaced": "replace_where",
+            "deleting": "delete+insert",
             "appended": "append",
         }
         return {
-            f"{name}.sql": WRITTEN.replace("STRATEGY", repr(strategy)).replace(
-                "PREDICATES", repr("id = 1" if strategy == "replace_where" else None)
-            )
+            f"{name}.sql": WRITTEN.replace("STRATEGY", repr(strategy))
             for name, strategy in strategies.items()
         }
 
@@ -153,26 +156,56 @@ class TestAppendOnly:
     def snapshots(self):
         return {"versions.sql": SNAPSHOT}
 
-    def test_a_write_that_changes_rows_is_refused_before_it_changes_the_table(
+    def test_one_that_delta_always_refuses_is_refused_before_it_changes_the_table(
         self, project, table, spark
     ):
         dbt("build")
-        changing = ["merged", "overwritten", "replaced", "versions"]
-        versions = {name: table(name).version for name in changing}
+        accepted = ["merged", "inserted", "deleting", "appended"]
+        version = table("overwritten").version
         run = dbt("build", properties=APPEND_ONLY, grown=True, n=2)
-        for name in changing:
-            assert "delta.appendOnly" in run.message(name), run.output
-            assert "unset tblproperties" in run.message(name)
-        assert {name: table(name).version for name in changing} == versions
-        for name in ("inserted", "appended"):
+        assert "delta.appendOnly" in run.message("overwritten"), run.output
+        assert "unset tblproperties" in run.message("overwritten")
+        assert table("overwritten").version == version
+        # New keys alone: these statements only add rows.
+        for name in accepted:
             assert run.status(name) == "success", run.output
             assert table(name).properties["delta.appendOnly"] == "true"
             assert table(name).rows() == [(1, None), (2, 2)]
-        # The property of a table that the configuration does not name.
-        spark.sql(f"alter table {table('merged').name} set tblproperties (delta.appendOnly = true)")
-        run = dbt("run", "--select", "merged", grown=True)
-        assert "delta.appendOnly" in run.message("merged")
-        assert list(table("merged").types) == ["id"]
+        # The snapshot's row has changed, so Delta refuses the MERGE.
+        assert "[DELTA_CANNOT_MODIFY_APPEND_ONLY]" in run.message("versions")
+        assert "would set it again" in run.message("versions")
+        run = dbt("snapshot", properties={**APPEND_ONLY, "steward": "x"}, id=3)
+        assert run.status("versions") == "success", run.output
+        assert table("versions").rows("id") == [(1,), (3,)]
+        # The property of a table that the configuration does not name; and no row is written.
+        name = table("overwritten").name
+        spark.sql(f"alter table {name} set tblproperties (delta.appendOnly = true)")
+        run = dbt("run", "--select", "overwritten", grown=True)
+        assert "delta.appendOnly" in run.message("overwritten")
+        assert list(table("overwritten").types) == ["id"]
+        run = dbt("run", "--empty", "--select", "overwritten", properties=APPEND_ONLY, grown=True)
+        assert run.status("overwritten") == "success", run.output
+        assert list(table("overwritten").types) == ["id", "n"]
+
+
+@needs_delta_4
+class TestDeletionVectorsAndAppendOnly:
+    """A purge of deleted rows changes no row, so an append-only table can have it."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"dated.sql": DATED}
+
+    def test_a_date_becomes_a_timestamp(self, project, table, spark):
+        dbt("run")
+        name = table("dated").name
+        spark.sql(f"insert into {name} select date'9999-12-31' - cast(id as int) from range(9)")
+        spark.sql(f"delete from {name} where d = date'9999-12-31'")
+        spark.sql(f"alter table {name} set tblproperties (delta.appendOnly = true)")
+        run = dbt("run", type="timestamp_ntz")
+        assert run.status("dated") == "success", run.output
+        assert table("dated").types["d"] == "timestamp_ntz"
+        assert "REORG" in table("dated").operations(0)
 
 
 class TestPropertiesOfNewTablesAlone:

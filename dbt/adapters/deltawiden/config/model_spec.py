@@ -19,7 +19,6 @@ from dbt.adapters.deltawiden.config.renamed_columns import (
 )
 from dbt.adapters.deltawiden.config.strategies import (
     BACKFILL,
-    MERGE,
     configured_predicates,
     is_own_strategy,
     strategy_of,
@@ -47,6 +46,7 @@ class ModelSpec:
         batch_size: what the batches of a microbatch model are, for example hours.
         is_written_by_project: whether a macro of the project makes the statement, or the MERGE.
             What it needs is not known.
+        is_empty: whether the run writes no row (``--empty``).
     """
 
     name: str
@@ -68,16 +68,7 @@ class ModelSpec:
     event_time: str = ""
     batch_size: str = ""
     is_written_by_project: bool = False
-
-    @property
-    def changes_rows(self) -> bool:
-        """Whether a write can change or remove rows of the table, and not only add some."""
-        if self.is_written_by_project:
-            return False
-        if self.strategy == MERGE:
-            updates = bool(self.unique_key) and not self.merge_clauses.skip_matched_step
-            return updates or bool(self.merge_clauses.not_matched_by_source_action)
-        return self.strategy != "append"
+    is_empty: bool = False
 
     @property
     def checks_values(self) -> bool:
@@ -129,4 +120,5 @@ def spec_of_run(context: Mapping[str, Any]) -> ModelSpec:
     config = context["config"]
     spec = read_model_spec(config, config.model.name, context["model"]["columns"])
     is_own = is_own_strategy(partial(is_replaced, context), spec.strategy)
-    return replace(spec, is_written_by_project=is_own)
+    is_empty = bool(getattr(context["flags"], "EMPTY", False))
+    return replace(spec, is_written_by_project=is_own, is_empty=is_empty)

@@ -82,6 +82,9 @@ _ADVICE: Mapping[str, str] = {
         "in the model, or list all columns that need statistics in the table property "
         "delta.dataSkippingStatsColumns (tblproperties)."
     ),
+    "DELTA_CANNOT_MODIFY_APPEND_ONLY": (
+        "Also remove delta.appendOnly from the model's tblproperties: a run would set it again."
+    ),
     "REQUIRES_SINGLE_PART_NAMESPACE": UNKNOWN_CATALOG,
     "DELTA_CANNOT_CREATE_LOG_PATH": _NOT_PERMITTED,
     "DELTA_LOG_FILE_NOT_FOUND": _DAMAGED_LOG,

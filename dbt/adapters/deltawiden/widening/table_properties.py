@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec
-from dbt.adapters.deltawiden.config.strategies import BACKFILL
+from dbt.adapters.deltawiden.config.strategies import BACKFILL, INSERT_OVERWRITE, MICROBATCH
 from dbt.adapters.deltawiden.config.table_properties import COMMENT, changed_properties
 from dbt.adapters.deltawiden.delta.float_statistics import STATISTICS_COLUMNS, statistics_names
 from dbt.adapters.deltawiden.delta.protocol import (
@@ -17,8 +17,10 @@ from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, path_text, quote, read_name
 from dbt.adapters.deltawiden.sql.literals import property_text
 from dbt.adapters.deltawiden.sql.statements import set_properties
+from dbt.adapters.deltawiden.widening.backfill import BackfillColumns, FillColumns
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.refusals import REBUILD, Reason, Refusal
+from dbt.adapters.deltawiden.widening.steps import RewriteRows
 
 _CLUSTERING = f"{FEATURE_PREFIX}clustering"
 _ICEBERG = ("delta.enableicebergcompatv", "delta.universalformat.enabledformats")
@@ -101,18 +103,33 @@ def refused_properties(plan: Plan, spec: ModelSpec, snapshot: TableSnapshot) -> 
     Source:
         DELTA_CANNOT_MODIFY_APPEND_ONLY, DELTA_COLUMN_NOT_FOUND_IN_SCHEMA
     """
-    if (spec.tblproperties or plan.steps) and snapshot.has(APPEND_ONLY):
-        if spec.changes_rows:
-            what = f"incremental_strategy: {spec.strategy}" if spec.strategy else "a snapshot"
-            yield Refusal(Reason.APPEND_ONLY, read_name(APPEND_ONLY), detail=what)
-        elif plan.copies_rows:
-            yield Refusal(Reason.APPEND_ONLY, read_name(APPEND_ONLY), detail=BACKFILL)
+    what = _never_append_only(plan, spec)
+    if what and (spec.tblproperties or plan.steps) and snapshot.has(APPEND_ONLY):
+        yield Refusal(Reason.APPEND_ONLY, read_name(APPEND_ONLY), detail=what)
     for dropped in plan.dropped:
         detail = _in_statistics(dropped.path, spec.tblproperties, snapshot)
         if detail:
             yield Refusal(
                 Reason.GONE_AND_IN_STATISTICS, dropped.path, dropped.field.dataType, detail=detail
             )
+
+
+def _never_append_only(plan: Plan, spec: ModelSpec) -> str:
+    """Name what Delta always refuses in an append-only table: an overwrite, an UPDATE, a backfill.
+
+    It accepts a MERGE that finds only new keys. ``replace_where`` can be a MERGE, and so can a
+    microbatch if the table computes columns.
+    """
+    overwrites = spec.strategy == INSERT_OVERWRITE or (
+        spec.strategy == MICROBATCH and not (spec.is_written_by_project or plan.write.computed)
+    )
+    if overwrites and not spec.is_empty:
+        return f"incremental_strategy: {spec.strategy}"
+    if any(isinstance(step, BackfillColumns | FillColumns) for step in plan.steps):
+        return BACKFILL
+    if any(isinstance(step, RewriteRows) for step in plan.steps):
+        return "the update of all rows before a change from float to double"
+    return ""
 
 
 def _in_statistics(path: Path, configured: Mapping[str, Any], snapshot: TableSnapshot) -> str:

@@ -245,7 +245,7 @@ class IncrementalWrites:
             existing=existing,
             target=target,
             is_custom=spec.is_written_by_project and spec.strategy != MERGE,
-            is_empty=getattr(context["flags"], "EMPTY", False) and _may_remove_rows(spec),
+            is_empty=spec.is_empty and _may_remove_rows(spec),
             is_merge_replaced=spec.is_written_by_project and spec.strategy == MERGE,
         )
         if not write.is_custom:

@@ -66,7 +66,8 @@ def copies_rows(spec: ModelSpec, table: StructType) -> bool:
         return True
     partitioned_by = partition_columns(table)
     if spec.strategy == MERGE:
-        return spec.changes_rows
+        updates = bool(spec.unique_key) and not spec.merge_clauses.skip_matched_step
+        return updates or bool(spec.merge_clauses.not_matched_by_source_action)
     if spec.strategy == MICROBATCH:
         return not columns_named([spec.event_time]) <= partitioned_by
     if spec.strategy == REPLACE_WHERE:
