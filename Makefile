@@ -170,8 +170,8 @@ bench: $(INSTALLED)  ## This adapter compared with other programs; writes docs/b
 	$(BIN)/python -m benchmarks $(ONLY)
 
 # To grow is a decision: it raises these numbers.
-PYTHON_LINES := 31059
-SQL_LINES := 1198
+PYTHON_LINES := 31070
+SQL_LINES := 1196
 MODULE_LINES := 400
 
 .PHONY: weight
