@@ -79,3 +79,9 @@ def test_files_are_read_from_the_oldest_on(stored: list[StructType], is_misread:
     files = Files(stored)
     assert has_misread_files(files, schema(a="long", b="long"), [("a",)]) is is_misread
     assert files.read == read
+
+
+def test_an_older_type_that_no_filter_misreads_does_not_end_the_search():
+    files = Files([schema(a="decimal(8,2)")] * 40 + [schema(a="decimal(10,4)")] * 40)
+    assert has_misread_files(files, schema(a="decimal(20,4)"), [("a",)])
+    assert files.read == 41

@@ -63,9 +63,10 @@ def has_misread_files(files: DataFiles, schema: StructType, columns: Sequence[Pa
     for first in range(0, len(listed), _FILES_AT_ONCE):
         found: set[Path] = set()
         for _, stored in files.schemas(listed[first : first + _FILES_AT_ONCE]):
-            if any(leaf.is_misread and leaf.path in left for leaf in stale_leaves(stored, schema)):
+            stale = stale_leaves(stored, schema)
+            if any(leaf.is_misread and leaf.path in left for leaf in stale):
                 return True
-            found |= stored_leaves(stored, schema)
+            found |= stored_leaves(stored, schema) - {leaf.path for leaf in stale}
         left -= found
         if not left:
             break
