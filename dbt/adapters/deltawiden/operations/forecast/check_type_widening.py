@@ -26,7 +26,7 @@ from dbt.adapters.deltawiden.operations.forecast.results import PlanResults
 from dbt.adapters.deltawiden.operations.forecast.would_be_types import WouldBeTypes
 from dbt.adapters.deltawiden.operations.result import OperationResult
 from dbt.adapters.deltawiden.operations.selection import Names, Node, Selection, full_name
-from dbt.adapters.deltawiden.sql.identifiers import Path
+from dbt.adapters.deltawiden.sql.identifiers import Path, folded, read_name
 from dbt.adapters.deltawiden.sql.queries import mentions
 
 
@@ -115,8 +115,9 @@ class _Deployment:
 
 
 def _is_target(selection: Selection, against: str) -> bool:
-    own = (selection.target_catalog, selection.target_schema)
-    return against == own[1] or selection.catalog_and_schema(against) == own
+    own = read_name(selection.target_schema)
+    with_catalog = (selection.target_catalog or "", *own)
+    return folded(read_name(against)) in (folded(own), folded(with_catalog))
 
 
 @dataclass(frozen=True)
