@@ -1,5 +1,6 @@
 """The arguments of operations."""
 
+from datetime import timedelta
 from inspect import signature
 
 import pytest
@@ -49,6 +50,15 @@ def test_hours_are_a_whole_number():
     assert whole_hours("vacuum", "retention_hours", 0) == 0
     for given in (-1, 0.5, "24", True, [1]):
         with pytest.raises(CompilationError, match=r"vacuum: retention_hours: got .*; accepted"):
+            whole_hours("vacuum", "retention_hours", given)
+
+
+def test_hours_are_not_more_than_python_can_count():
+    most = timedelta.max // timedelta(hours=1)
+    assert whole_hours("vacuum", "retention_hours", most) == most
+    for given in (most + 1, 10**30):
+        said = rf"retention_hours: got {given}; accepted: .*, 0 or more, up to {most}$"
+        with pytest.raises(CompilationError, match=said):
             whole_hours("vacuum", "retention_hours", given)
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
 from inspect import Signature
 from typing import Any
 
@@ -93,8 +94,10 @@ def whole_hours(operation: str, argument: str, given: Any) -> int | None:
     """Return the number of hours that an argument has; None if it was not given."""
     # Delta would round it to whole hours.
     is_number = isinstance(given, int) and not isinstance(given, bool) and given >= 0
-    if given is not None and not is_number:
-        raise _wrong(operation, argument, given, "a whole number of hours, 0 or more")
+    most = timedelta.max // timedelta(hours=1)
+    if given is not None and not (is_number and given <= most):
+        accepted = "a whole number of hours, 0 or more" + (f", up to {most}" if is_number else "")
+        raise _wrong(operation, argument, given, accepted)
     return None if given is None else int(given)
 
 

@@ -43,6 +43,10 @@ def test_the_property_is_found_in_any_spelling():
     assert retention({PROPERTY.lower(): "interval 2 days"}) == timedelta(days=2)
 
 
-def test_a_property_that_is_no_interval_is_an_error_that_names_it():
-    with pytest.raises(DbtRuntimeError, match=f"{PROPERTY} is 'soon'"):
-        retention({PROPERTY: "soon"})
+LONG = ["interval 25000000000 hours", f"interval {'9' * 400} days", "999999999 days 30 hours"]
+
+
+@pytest.mark.parametrize("text", ["soon", *LONG])
+def test_a_property_that_is_no_interval_is_an_error_that_names_it(text: str):
+    with pytest.raises(DbtRuntimeError, match=f"{PROPERTY} is '{text}'"):
+        retention({PROPERTY: text})

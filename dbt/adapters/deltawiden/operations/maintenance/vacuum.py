@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -58,9 +58,11 @@ def parse_interval(text: str) -> timedelta | None:
     parts = _PART.findall(rest)
     if not parts or _PART.sub("", rest).strip():
         return None
-    return sum(
-        (timedelta(**{f"{unit}s": float(number)}) for number, unit in parts), start=timedelta()
-    )
+    with suppress(OverflowError):  # It is more than 2.7 million years.
+        return sum(
+            (timedelta(**{f"{unit}s": float(number)}) for number, unit in parts), start=timedelta()
+        )
+    return None
 
 
 def oldest_readable_version(location: str, kept: timedelta, fetch_rows: FetchRows) -> int | None:
