@@ -153,9 +153,14 @@ def test_what_could_not_be_undone_does_not_hide_the_first_error():
     engine.failed_before_write(STOPS, RESTORES)
 
 
-def test_the_error_of_a_step_after_the_write_says_that_the_rows_are_written():
+@pytest.mark.parametrize("appends", [True, False])
+def test_the_error_of_a_step_after_the_write_says_that_the_rows_are_written(appends: bool):
     clusters = ClusterBy(TABLE, (("n",),), Stage.CLUSTERING_AGAIN)
+    plan = Plan(TABLE, (clusters,))
     with pytest.raises(SchemaChangeFailed) as failed:
-        Engine(clusters).evolution.run_after_write(Plan(TABLE, (clusters,)), "model.x.t")
+        Engine(clusters).evolution.run_after_write(plan, "model.x.t", appends)
+    # Another run would append the rows again.
+    by_hand = f"would repeat them. Run this by hand instead: {clusters.statement}"
+    assert (by_hand in failed.value.msg) is appends
     assert f"The rows were written to {TABLE}" in failed.value.msg
     assert f"{clusters.statement}\n{FIRST.msg}" in failed.value.msg

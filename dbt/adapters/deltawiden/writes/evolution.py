@@ -267,8 +267,11 @@ class TableEvolution:
             # Spark and Iceberg cache what they have read of such a table, its columns included.
             self._backend.execute(f"refresh table {table}")
 
-    def run_after_write(self, plan: Plan, changed_by: str) -> None:
+    def run_after_write(self, plan: Plan, changed_by: str, appends: bool = False) -> None:
         """Run the statements of a plan that come after the write has succeeded.
+
+        Args:
+            appends: whether another run of the model would write the same rows again.
 
         Raises:
             SchemaChangeFailed: the engine refused a statement. The rows are written all the same.
@@ -278,9 +281,14 @@ class TableEvolution:
                 with self._backend.tagged_commits(changed_by):
                     retry_same_commit(partial(step.run, self._backend))
             except DbtRuntimeError as error:
+                by_hand = (
+                    "\nThe rows are already written: a second run of an `append` model would "
+                    f"repeat them. Run this by hand instead: {step.statement}"
+                )
                 raise SchemaChangeFailed(
                     f"The rows were written to {plan.table}, but this failed after it, and the "
                     f"next run will do it: {step.statement}\n{error.msg}"
+                    + (by_hand if appends else "")
                 ) from error
 
     def undo(self, plan: Plan, error: DbtRuntimeError, changed_by: str) -> None:

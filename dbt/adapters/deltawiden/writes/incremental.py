@@ -188,7 +188,8 @@ class IncrementalWrites:
         """Write, again if another writer came first, and do what comes after the write."""
         try:
             retry_with_new_plan(write_once, self._turns[table.render()], attempts)
-            self._evolution.run_after_write(attempts.plan, _unique_id(context))
+            appends = spec.strategy == "append"
+            self._evolution.run_after_write(attempts.plan, _unique_id(context), appends)
         except Exception as error:
             # The type changes stay. The next run makes none, so that it would rewrite no file.
             if not is_cancelled(error):
