@@ -125,6 +125,7 @@ def test_the_rest_of_a_plan_with_several_statements_is_not_a_changed_schema():
     with pytest.raises(SchemaChangeFailed) as raised:
         retry_with_new_plan(write)
     assert raised.value is error
+    assert error.msg.endswith("x\nType changes already made stay: a: smallint -> bigint.")
     # Another writer has changed the second one.
     write = Writer((Plan(TABLE, steps), error), (Plan(TABLE, steps[2:]), None))
     retry_with_new_plan(write)
@@ -192,6 +193,15 @@ def test_it_gives_up_and_names_the_changes_that_stay(error, stays):
         retry_with_new_plan(Writer((WIDENS, error)))
     said = "Type changes already made stay: n: smallint -> bigint. Run"
     assert (said in raised.value.msg) == stays
+
+
+def test_a_failed_step_names_the_changes_of_the_steps_before_it_once():
+    error = SchemaChangeFailed("[LOSSY_VALUE] x", WIDENS.before)
+    attempts = Attempts()
+    with pytest.raises(SchemaChangeFailed) as raised:
+        retry_with_new_plan(Writer((WIDENS, error), (MOVED, error)), attempts=attempts)
+    assert raised.value.msg.count("Type changes already made stay: n: smallint -> bigint.") == 1
+    assert attempts.error_text(raised.value).count("already made stay") == 1
 
 
 @pytest.mark.parametrize("what", ["strategy", "MERGE"])

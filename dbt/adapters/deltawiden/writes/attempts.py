@@ -187,6 +187,7 @@ class Attempts:
             why = _ENGINES_ADVICE.split(str(error.msg))[0]
             return DbtDatabaseError(f"{why}\n{not_castable_text(plan)}")
         if not is_conflict(error):
+            self.name_changes(error)
             return error
         if self._not_repeated:
             return DbtDatabaseError(
@@ -199,6 +200,11 @@ class Attempts:
             f"Other writers came first in each of {MAX_ATTEMPTS} attempts; no row was written."
             f"{stay} Run the model again when they are done. The last conflict:\n{error.msg}"
         )
+
+    def name_changes(self, error: BaseException) -> None:
+        """Add the type changes that stay to the error of a step that failed after them."""
+        if isinstance(error, SchemaChangeFailed) and self.made:
+            error.msg = self.error_text(error)
 
     def error_text(self, error: DbtBaseException) -> str:
         """Return the message of the final error, with the type changes that stay."""
@@ -271,6 +277,7 @@ def retry_with_new_plan(
     try:
         retry_while(attempts.may_follow)(attempt)
     except _TableUnchanged as unchanged:
+        attempts.name_changes(unchanged.error)
         raise unchanged.error from None
     except DbtDatabaseError as error:
         final = attempts.final_error(error)

@@ -31,6 +31,7 @@ from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.renames import renamed_schema
 from dbt.adapters.deltawiden.writes.attempts import (
     Attempts,
+    SchemaChangeFailed,
     Turns,
     is_cancelled,
     retry_with_new_plan,
@@ -306,9 +307,17 @@ class IncrementalWrites:
         for text in self._warnings(plan, spec.policy):
             context["exceptions"]["warn"](text)
             self._warned.add((get_invocation_id(), text))
-        unique_id = _unique_id(context)
-        self._evolution.change_table(plan, table, unique_id)
-        old_names = old_names_text(plan, unique_id, context["graph"])
+        try:
+            self._evolution.change_table(plan, table, _unique_id(context))
+        except SchemaChangeFailed as error:
+            # These steps stay. Another attempt does not plan them again.
+            self._log_changes(context, replace(plan, steps=tuple(error.done)))
+            raise
+        self._log_changes(context, plan)
+
+    def _log_changes(self, context: Context, plan: Plan) -> None:
+        """Log what the steps of a plan have done, and the views that have to follow."""
+        old_names = old_names_text(plan, _unique_id(context), context["graph"])
         for text in filter(None, (report.changes_text(plan), old_names)):
             context["log"](text, info=True)
         # A new column changes no view. It can make a name in a query ambiguous, which is rare, and

@@ -1,8 +1,10 @@
 """Run what the next run would do before it writes, so that any program finds wide enough tables."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from functools import partial
+
+from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.config.policy import read_rewrite_limit
 from dbt.adapters.deltawiden.delta.relations import relation_sql
@@ -12,7 +14,12 @@ from dbt.adapters.deltawiden.operations.forecast.node_planner import NodePlanner
 from dbt.adapters.deltawiden.operations.result import OperationResult, attempt
 from dbt.adapters.deltawiden.spark.errors import NOT_BUILT, condition
 from dbt.adapters.deltawiden.widening.report import misread_text
-from dbt.adapters.deltawiden.writes.attempts import Attempts, retry_with_new_plan
+from dbt.adapters.deltawiden.widening.steps import Step
+from dbt.adapters.deltawiden.writes.attempts import (
+    Attempts,
+    is_cancelled,
+    retry_with_new_plan,
+)
 from dbt.adapters.deltawiden.writes.older_files import left_after_run
 
 
@@ -35,7 +42,9 @@ def apply_changes(forecast: Forecast, chosen: Collection[str]) -> None:
             change = forecast.changes[unique_id]
             work = partial(_apply, forecast.planner, unique_id, change, result)
             done = attempt(result.table, work)
-            forecast.results[unique_id] = replace(result, error=done.error) if done.error else done
+            values = {**result.values, **done.values}
+            failed = replace(result, error=done.error, values=values)
+            forecast.results[unique_id] = failed if done.error else done
 
 
 def _why_not(
@@ -70,15 +79,26 @@ def _apply(
         attempts.record_plan(plan)
         planner.evolution.change_table(plan, table, unique_id)
 
-    attempts = retry_with_new_plan(apply_once)
+    attempts = Attempts()
+    try:
+        retry_with_new_plan(apply_once, attempts=attempts)
+    except DbtRuntimeError as error:
+        if is_cancelled(error) or not attempts.done:
+            raise
+        stays = {"applied": _statements(attempts.done)}
+        return OperationResult(result.table, values=stays, error=attempts.error_text(error))
     plan = attempts.plan
     left = [step.statement for step in plan.after]
     never = read_rewrite_limit(False)
     misread = left_after_run(backend, table, attempts.changes, backend.table_schema(table), never)
     left += [misread_text(relation_sql(table), misread)] if misread else []
     values = {**result.values, "table": relation_sql(table)}
-    applied = [step.statement for step in plan.before]
+    applied = _statements((*attempts.done, *plan.before))
     return _shown(replace(result, values=values), applied, "nothing is left to do", left)
+
+
+def _statements(steps: Iterable[Step]) -> list[str]:
+    return list(dict.fromkeys(step.statement for step in steps))
 
 
 def _shown(

@@ -1,0 +1,52 @@
+"""What is said about the changes of a table before a write."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from pyspark.sql.types import IntegerType, LongType
+
+from dbt.adapters.deltawiden.config.model_spec import ModelSpec
+from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.widening.steps import AlterTypes, ClusterBy, RenameColumn, Step
+from dbt.adapters.deltawiden.writes.attempts import SchemaChangeFailed
+from dbt.adapters.deltawiden.writes.incremental import IncrementalWrites
+
+TABLE = "`s`.`t`"
+WIDENS = AlterTypes(TABLE, (TypeChange(("n",), IntegerType(), LongType()),))
+RENAMES = RenameColumn(TABLE, ("old",), "new")
+CLUSTERS = ClusterBy(TABLE, (("n",),))
+
+
+@pytest.mark.parametrize(
+    ("done", "logged", "stale"),
+    [
+        ([WIDENS], ["`s`.`t`: widened n: int -> bigint"], [TABLE]),
+        ([RENAMES], ["`s`.`t`: renamed old -> new"], [TABLE]),
+        ([CLUSTERS], [], []),
+        ([], [], []),
+    ],
+)
+def test_the_steps_before_one_that_fails_are_logged(
+    done: list[Step], logged: list[str], stale: list[str]
+):
+    texts: list[str] = []
+    tables: list[str] = []
+
+    def change_table(*_: object) -> None:
+        raise SchemaChangeFailed("[LOSSY_VALUE] x", done)
+
+    evolution: Any = SimpleNamespace(change_table=change_table)
+    views: Any = SimpleNamespace(log_stale=lambda names, *_: tables.extend(names))
+    nothing: Any = None
+    writes = IncrementalWrites(nothing, evolution, nothing, views)
+    context = {
+        "model": {"unique_id": "model.x.t"},
+        "graph": {"nodes": {}},
+        "log": lambda text, info: texts.append(text),
+    }
+    plan = Plan(TABLE, (WIDENS, RENAMES, CLUSTERS))
+    with pytest.raises(SchemaChangeFailed):
+        writes._change_table(context, ModelSpec("t"), plan, nothing)
+    assert (texts, tables) == (logged, stale)
