@@ -335,6 +335,24 @@ class TestNewColumns(Models):
         assert BACKFILL_PROPERTY not in declared.properties
 
     @pytest.mark.slow
+    def test_a_type_change_before_a_default_that_fails_is_in_the_log_and_the_error(
+        self, declared, spark
+    ):
+        narrow = f"create or replace table {declared.name} using delta as select cast(0 as int) id"
+        spark.sql(narrow)
+        spark.sql(f"create or replace view {declared.name}_v as select id from {declared.name}")
+        failed = dbt("run", "--select", "declared", step=2, default="7.5")
+        message = failed.message("declared")
+        assert "LOSSY_VALUE" in message
+        assert message.count("Type changes already made stay: id: int -> bigint.") == 1
+        assert f"{declared.quoted}: widened id: int -> bigint" in failed.output
+        assert "declared_v" in failed.output
+        spark.sql(narrow)
+        arguments = "plan", "--vars", '{"step": 2, "default": "7.5"}'
+        (applied,) = document(*arguments, models=["declared"], apply=True)["tables"]
+        assert "id: int -> bigint" in applied["error"]
+        assert any("bigint" in statement for statement in applied["applied"])
+
     def test_a_default_is_not_for_rows_that_were_written_before_it(self, declared, spark):
         failed = dbt("run", "--select", "declared", step=2, default="7.5")
         assert failed.status("declared") == "error"
