@@ -120,6 +120,16 @@ def partition_names(described: Iterable[tuple[str, str]]) -> list[str]:
     return [".".join(read_name(name)) for name in names]
 
 
+def has_partitions(described: Iterable[tuple[str, str]]) -> bool:
+    """Return whether a table is partitioned, by columns or by transforms, as ``partition_names``.
+
+    Source:
+        Spark's ``DescribeTableExec``: transforms are below another heading than columns
+    """
+    rows = list(described)
+    return bool(partition_names(rows) or _names_below("# Partitioning", rows))
+
+
 def names_with_default(described: Iterable[tuple[str, str]]) -> list[str]:
     """Read the names of the columns with a default value, from rows as for ``partition_names``."""
     return _names_below("# Column Default Values", described)

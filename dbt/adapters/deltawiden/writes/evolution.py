@@ -57,6 +57,7 @@ from dbt.adapters.deltawiden.writes.table_checks import (
     columns_of_condition,
     copies_rows,
     require_kept,
+    require_table_partitions,
 )
 from dbt.adapters.deltawiden.writing.columns import match_columns
 from dbt.adapters.deltawiden.writing.partition_values import (
@@ -171,6 +172,9 @@ class TableEvolution:
         if spec.strategy == REPLACE_WHERE:
             keys = columns_of_condition(spec.predicates, stored)
         plan = self.plan(schemas, table, spec, keys, full_query)
+        overwrites = spec.strategy == INSERT_OVERWRITE and not spec.is_written_by_project
+        if overwrites and spec.partition_by and (table.is_iceberg or plan.before):
+            require_table_partitions(self._backend, spec, table)
         if spec.strategy in (MERGE, DELETE_INSERT):
             plan = require_not_refused(plan.refusing(refused_keys(plan.write)))
             _check_unique_key(plan, spec.unique_key)

@@ -20,10 +20,12 @@ from dbt.adapters.deltawiden.config.strategies import (
 )
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
-from dbt.adapters.deltawiden.delta.relations import provider
+from dbt.adapters.deltawiden.delta.relations import provider, relation_sql
+from dbt.adapters.deltawiden.sql.describe_parser import has_partitions
 from dbt.adapters.deltawiden.sql.identifiers import columns_named
 from dbt.adapters.deltawiden.widening.refusals import REBUILD
 from dbt.adapters.deltawiden.writes.batches import require_partitions
+from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
 from dbt.adapters.deltawiden.writing.partition_values import MomentsMoved, require_moments_kept
 
 _COPYING = (DELETE_INSERT, "")
@@ -88,3 +90,25 @@ def require_kept(backend: SqlBackend, table: SparkRelation, schema: StructType) 
     except MomentsMoved as error:
         error.msg += " With on_lossy_write: ignore, this is not checked."
         raise
+
+
+def require_table_partitions(backend: SqlBackend, spec: ModelSpec, table: SparkRelation) -> None:
+    """Refuse to overwrite partitions of a table that has none: Iceberg would replace all rows.
+
+    Other formats refuse the statement, but only after the steps before it.
+
+    Raises:
+        SchemaChangeRefused: the table is not partitioned.
+
+    Source:
+        https://iceberg.apache.org/javadoc/latest/org/apache/iceberg/ReplacePartitions.html
+    """
+    rows = backend.fetch_rows(f"describe table {relation_sql(table)}")
+    if not has_partitions((str(row[0]), str(row[1] or "")) for row in rows):
+        raise SchemaChangeRefused(
+            f"{relation_sql(table)} is not partitioned, but the model {spec.name} has "
+            f"partition_by: {', '.join(spec.partition_by)}. insert_overwrite can't replace single "
+            "partitions of it. Nothing was changed or written. Rebuild the table with "
+            f"{REBUILD}. It then has only the rows that the model's query returns. Or remove "
+            "partition_by: each run then replaces all rows."
+        )
