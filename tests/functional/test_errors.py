@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from tests.functional.support import dbt
 
 TABLE = "{{ config(materialized='table') }} "
+DAMAGED = TABLE + "select max(u) as u from {{ target.schema }}.is_damaged"
 HOOKED = """
 {{ config(materialized='table', post_hook=[
   "create or replace table {{ target.schema }}.hooks (n int) using delta",
@@ -29,11 +30,11 @@ class TestErrors:
             "running.sql": TABLE + "select cast(raise_error('stop here') as string) as x",
             # Spark's message comes from an error of a library, which has no condition.
             "in_library.sql": TABLE + "select xpath_string('<a>' || id, 'a') as x from range(1)",
-            "damaged.sql": TABLE + "select max(u) as u from {{ target.schema }}.is_damaged",
+            "damaged.sql": DAMAGED,
             "hooked.sql": HOOKED,
             "by_delta.sql": """
 {{ config(materialized='incremental', tblproperties={'delta.appendOnly': 'true'},
-          incremental_strategy='insert_overwrite') }}
+          incremental_strategy='merge', unique_key='id') }}
 select 1 as id
 """,
         }
@@ -73,8 +74,19 @@ select 1 as id
         assert file.name in message
         assert "restore table NAME to version as of N" in message
 
-    @pytest.mark.slow
-    def test_a_damaged_checkpoint_says_what_to_do_and_that_helps(self, project, spark):
+    def test_show_reads_no_more_rows_than_its_limit(self, project):
+        run = dbt("show", "--inline", "select id from range(100)", "--limit", "2")
+        assert "|  1 |" in run.output
+        assert "|  2 |" not in run.output
+
+
+@pytest.mark.slow
+class TestADamagedCheckpoint:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"damaged.sql": DAMAGED}
+
+    def test_the_error_says_what_to_do_and_that_helps(self, project, spark):
         table = f"{project.test_schema}.is_damaged"
         every_second = "tblproperties ('delta.checkpointInterval' = '2')"
         spark.sql(f"drop table if exists {table}")
@@ -99,11 +111,6 @@ select 1 as id
         spark.sql(f"drop table {table}")
         spark.sql(f"create table {table} using delta as select uuid() as u")
         assert run_anew(spark) == "OK"
-
-    def test_show_reads_no_more_rows_than_its_limit(self, project):
-        run = dbt("show", "--inline", "select id from range(100)", "--limit", "2")
-        assert "|  1 |" in run.output
-        assert "|  2 |" not in run.output
 
 
 def run_anew(spark: SparkSession) -> str:

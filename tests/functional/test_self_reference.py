@@ -10,21 +10,24 @@ GROWING = {
     "added": "select t.amount + 1 as amount from {{ this }} as t",
     "qualified": "select qualified.amount + 1 as amount from {{ this }}",
     "catalogued": "select sum(amount) as amount from spark_catalog.{{ this }}",
-    "bare": "select sum(bare.amount) as amount from bare",
     "nested": "select named_struct('amount', s.amount + 1) as s from {{ this }}",
 }
 FIRST = "select cast(1 as decimal(10,2)) as amount"
+NESTED = "select named_struct('amount', cast(1 as decimal(10,2))) as s"
+
+
+def growing(name: str, query: str) -> str:
+    return (
+        f"{{{{ config({CONFIG}) }}}}\n{{% if is_incremental() %}} {query} "
+        f"{{% else %}} {FIRST if name != 'nested' else NESTED} {{% endif %}}"
+    )
 
 
 @needs_delta_4
 class TestAModelThatReadsItsOwnTable:
     @pytest.fixture(scope="class")
     def models(self):
-        models = {
-            f"{name}.sql": f"{{{{ config({CONFIG}) }}}}\n{{% if is_incremental() %}} {query} "
-            f"{{% else %}} {FIRST if name != 'nested' else NESTED} {{% endif %}}"
-            for name, query in GROWING.items()
-        }
+        models = {f"{name}.sql": growing(name, query) for name, query in GROWING.items()}
         models["converges.sql"] = f"""
 {{{{ config({CONFIG}, incremental_strategy='merge', unique_key='id') }}}}
 {{% if is_incremental() %}}
@@ -42,11 +45,9 @@ select cast(3000000000 as {{{{ 'bigint' if is_incremental() else 'double' }}}}) 
         return models
 
     @pytest.fixture(scope="class")
-    def second(self, project, spark):
+    def second(self, project):
         dbt("run")
-        spark.sql(f"use {project.test_schema}")
-        yield dbt("run")
-        spark.sql("use default")
+        return dbt("run")
 
     @pytest.mark.parametrize("name", GROWING)
     def test_is_refused_before_it_widens_its_own_input(self, name, second, table):
@@ -63,7 +64,19 @@ select cast(3000000000 as {{{{ 'bigint' if is_incremental() else 'double' }}}}) 
         assert "reads its own table" not in second.message("newest")
 
 
-NESTED = "select named_struct('amount', cast(1 as decimal(10,2))) as s"
+@needs_delta_4
+class TestAModelThatReadsItsOwnTableByItsBareName:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"bare.sql": growing("bare", "select sum(bare.amount) as amount from bare")}
+
+    def test_is_refused(self, project, spark, table):
+        dbt("run")
+        spark.sql(f"use {project.test_schema}")
+        message = dbt("run").message("bare")
+        spark.sql("use default")
+        assert "cast(... as decimal(10,2)) as amount" in message
+        assert table("bare").version == 0
 
 
 @needs_delta_4

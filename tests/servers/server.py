@@ -1,6 +1,7 @@
 """Spark's own servers, from the classes in the PySpark package, on loopback."""
 
 import contextlib
+import os
 import socket
 import subprocess
 import sys
@@ -110,10 +111,13 @@ def cluster(folder: Path, workers: int) -> Iterator[str]:
 def watched(command: list[str], folder: Path, ports: list[int]) -> Iterator[None]:
     """Run a command that listens on ports, until the block or this process ends."""
     log = folder / "server.log"
+    # A server runs Python functions with the Python that has the packages of the tests.
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
     with log.open("a") as output:
         process = subprocess.Popen(
             [sys.executable, str(WATCHED), *command],
             cwd=folder,
+            env=environment,
             stdin=subprocess.PIPE,
             stdout=output,
             stderr=subprocess.STDOUT,
