@@ -260,11 +260,17 @@ OVERWRITES = """
 select 1 as part, {{ var('n') }} as n
 """
 
+OF_DAYS = """
+{{ config(materialized='incremental', file_format='iceberg', partition_by='days(at)',
+          incremental_strategy='insert_overwrite') }}
+select make_timestamp(2024, 1, {{ var('day', 1) }}, 12, 0, 0) as at
+"""
+
 
 class TestTheCatalogOfTheSession:
     @pytest.fixture(scope="class")
     def models(self):
-        return {"overwrites.sql": OVERWRITES}
+        return {"overwrites.sql": OVERWRITES, "of_days.sql": OF_DAYS}
 
     @pytest.fixture(scope="class", autouse=True)
     def _current(self, project, spark: SparkSession):
@@ -285,6 +291,19 @@ class TestTheCatalogOfTheSession:
             assert lake("overwrites").rows("n") == [(n,)]
         other = spark.table(f"spark_catalog.{project.test_schema}.overwrites")
         assert other.select("n").collect() == [(7,)]
+
+    def test_keeps_the_rows_of_a_table_that_is_not_partitioned(self, project, spark, lake):
+        name = f"lake.{project.test_schema}.overwrites"
+        spark.sql(f"create or replace table {name} using iceberg as select 7 as n, 7 as part")
+        message = dbt("run", "-s", "overwrites", n=1).message("overwrites")
+        assert "is not partitioned" in message
+        assert lake("overwrites").rows("n") == [(7,)]
+
+    def test_replaces_the_partitions_of_transforms(self, project, lake):
+        for day in (1, 2, 2):
+            run = dbt("run", "-s", "of_days", day=day)
+            assert run.status("of_days") == "success", run.message("of_days")
+        assert lake("of_days").rows("day(at)") == [(1,), (2,)]
 
     def test_has_the_tables_whose_logs_are_opened(self, project, spark):
         name = f"{project.test_schema}.named"
