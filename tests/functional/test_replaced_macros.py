@@ -259,9 +259,7 @@ OF_MERGE = "get_merge_sql(target, source, unique_key, dest_columns, incremental_
 OF_SNAPSHOT = "snapshot_merge_sql(target, source, insert_cols)"
 
 
-class TestAMacroOfTheProjectThatRunsAStatement:
-    """Meanwhile another writer changes a type of the table, so that its MERGE writes nothing."""
-
+class MergeAndSnapshot:
     @pytest.fixture(scope="class")
     def models(self):
         return {"updated.sql": MODELS["updated.sql"].replace("'ignore'", "'append_new_columns'")}
@@ -269,6 +267,10 @@ class TestAMacroOfTheProjectThatRunsAStatement:
     @pytest.fixture(scope="class")
     def snapshots(self):
         return {"versions.sql": SNAPSHOT}
+
+
+class TestAMacroOfTheProjectThatRunsAStatement(MergeAndSnapshot):
+    """Meanwhile another writer changes a type of the table, so that its MERGE writes nothing."""
 
     @pytest.mark.parametrize(("name", "macro"), [("updated", OF_MERGE), ("versions", OF_SNAPSHOT)])
     def test_is_not_run_again(self, project, table, spark: SparkSession, name, macro):
@@ -305,15 +307,7 @@ WRITES_NOTHING_BEFORE = """
 """
 
 
-class TestMacrosOfTheProjectThatWriteNothingBefore:
-    @pytest.fixture(scope="class")
-    def models(self):
-        return {"updated.sql": MODELS["updated.sql"].replace("'ignore'", "'append_new_columns'")}
-
-    @pytest.fixture(scope="class")
-    def snapshots(self):
-        return {"versions.sql": SNAPSHOT}
-
+class TestMacrosOfTheProjectThatWriteNothingBefore(MergeAndSnapshot):
     @pytest.mark.parametrize("name", ["updated", "versions"])
     def test_are_run_again(self, project, table, spark: SparkSession, name):
         own = Path(project.project_root, "macros", "own.sql")
