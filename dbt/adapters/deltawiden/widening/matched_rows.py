@@ -34,6 +34,7 @@ class KeyColumn:
     """A column by which rows are found: its value in a row ``t``, as the type that holds both."""
 
     name: str
+    type: DataType
     value: str
 
 
@@ -62,7 +63,7 @@ def _key_column(name: str, produced: StructType, stored: StructType) -> KeyColum
             f"unique_key: {name} is {type_text(source)} in the model and {type_text(column)} in "
             "the table; no type holds the values of both, so that rows could be found by it"
         )
-    return KeyColumn(name, _key_value(f"t.{path_sql(path)}", key_type))
+    return KeyColumn(name, key_type, _key_value(f"t.{path_sql(path)}", key_type))
 
 
 def _type_at(schema: DataType, path: Path) -> DataType | None:

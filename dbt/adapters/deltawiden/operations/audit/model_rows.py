@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 from uuid import uuid4
@@ -19,6 +19,7 @@ from dbt.adapters.deltawiden.delta.history import read_history
 from dbt.adapters.deltawiden.delta.relations import provider, relation_sql
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.operations.audit.candidates import Candidates, bounds, ranges_sql
 from dbt.adapters.deltawiden.operations.audit.query import (
     EVERYTHING,
     Column,
@@ -174,10 +175,10 @@ class ModelRows:
         found: dict[str, Any] = json.loads(text)
         return found
 
-    def produced_again(self, repair: Repair) -> str:
-        """Return what comes after FROM for the rows that differ, as the model has them now."""
+    def produced_again(self, repair: Repair) -> tuple[str, list[str]]:
+        """Return what a MERGE needs: the rows that differ, as FROM, and ``Sides.conditions``."""
         sides = self._sides(repair)
-        return f"({sides.produced_sql(self._keys(sides))})"
+        return f"({sides.produced_sql(self._keys(sides))})", sides.conditions
 
     def _keys(self, sides: Sides) -> str:
         return self._kept.keep(sides.keys_sql())
@@ -189,7 +190,13 @@ class ModelRows:
             str.lower, self.schema.names
         )
         columns, table = self.compared.columns, self._table_now
-        return Sides(self.query, table, keys, columns, repair.where, has_files)
+        sides = Sides(self.query, table, keys, columns, repair.where, has_files)
+        return replace(sides, candidates=self._candidates(sides)) if repair.only_casts else sides
+
+    def _candidates(self, sides: Sides) -> Candidates:
+        name = self._kept.keep(sides.candidates_sql(self.earlier()))
+        (found,) = self.backend.fetch_rows(ranges_sql(name, sides.keys))
+        return Candidates(name, bounds(sides.keys, found))
 
     @cached_property
     def _table_now(self) -> str:

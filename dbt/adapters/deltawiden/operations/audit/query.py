@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from pyspark.sql.types import BooleanType, DataType, StructType
 
 from dbt.adapters.deltawiden.config.merge_clauses import SOURCE_ALIAS
+from dbt.adapters.deltawiden.operations.audit.candidates import Candidates, candidates_sql
 from dbt.adapters.deltawiden.operations.audit.value_comparison import (
     EarlierTypes,
     cast_sql,
     hashes_sql,
     is_comparable,
     same_sql,
+    unchanged_sql,
 )
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_sql, path_text, quote
 from dbt.adapters.deltawiden.sql.queries import in_lines
@@ -134,6 +136,7 @@ class Sides:
     Attributes:
         table: what comes after FROM.
         has_files: whether Spark can say in which file a row of the table is.
+        candidates: if they are given, no other row is read.
     """
 
     query: str
@@ -142,6 +145,12 @@ class Sides:
     columns: Sequence[Column]
     where: str = ""
     has_files: bool = False
+    candidates: Candidates | None = None
+
+    @property
+    def conditions(self) -> list[str]:
+        """The conditions on a row ``t`` of the table."""
+        return [*in_brackets([self.where] if self.where else []), *self._bounds]
 
     @property
     def names(self) -> list[str]:
@@ -151,7 +160,7 @@ class Sides:
     def keys_sql(self) -> str:
         """Render the query that finds the keys whose rows differ. It reads each side once.
 
-        Only a hash of each row goes through the shuffle.
+        Only a hash of each row goes through the shuffle. Each candidate differs.
 
         Returns:
             A query for the columns ``kind``, the key, and the numbers of rows that are
@@ -173,10 +182,10 @@ select *, case when stored = 0 then 'only_produced' when produced = 0 then 'only
 select {names}, sum(is_produced) as produced, sum(is_stored) as stored, max(p) as p, max(s) as s
 from (
 select {self._keyed} 1 as is_produced, 0 as is_stored, {produced} as p, {no_hash} as s
-from {self._produced}
+from {self._all_produced}{_where([*self._bounds, *self._matches])}
 union all
 select {self._keyed} 0 as is_produced, 1 as is_stored, {no_hash} as p, {stored} as s
-from {self._stored}
+from {self.table} t{_where([*self.conditions, *self._matches])}
 ) group by {names}
 ))) group by kind, {names}"""
 
@@ -188,7 +197,8 @@ from {self._stored}
             ``file`` of the table's row.
         """
         file = "t._metadata.file_path" if self.has_files else "cast(null as string)"
-        stored = f"{_struct(self.columns, False)} as s, {file} as file from {self._stored}"
+        rows = f"{self.table} t{_where(self.conditions)}"
+        stored = f"{_struct(self.columns, False)} as s, {file} as file from {rows}"
         names = ", ".join(f"p.{name}" for name in self.names)
         return (
             f"select {names}, p.p, s.s, s.file from ({self.produced_sql(keys)}) p\n"
@@ -196,8 +206,22 @@ from {self._stored}
         )
 
     def produced_sql(self, keys: str) -> str:
-        """Render the half of ``rows_sql`` that reads the model's query, which it runs anew."""
-        return self._of_keys(f"{_struct(self.columns, True)} as p from {self._produced}", keys)
+        """Render the half of ``rows_sql`` that reads the model's query.
+
+        It runs the query anew, if the candidates have not been kept.
+        """
+        rows = f"{self.candidates.name} t" if self.candidates else self._all_produced
+        return self._of_keys(f"{_struct(self.columns, True)} as p from {rows}", keys)
+
+    def candidates_sql(self, earlier: EarlierTypes) -> str:
+        """Render the query for ``candidates``."""
+        changed = [
+            f"not ({unchanged_sql(p, given, kept, column.path, earlier)})"
+            for column in self.columns
+            for p, _, (given, kept) in [_leaf(column, "t", "t")]
+            if not column.is_struct
+        ]
+        return candidates_sql(self._all_produced, self.keys, changed)
 
     def _of_keys(self, selected: str, keys: str) -> str:
         # If there are few keys, Spark broadcasts them, and shuffles only rows that differ.
@@ -214,18 +238,22 @@ from {self._stored}
         return "".join(f"{key}, " for key in selected_keys(self.keys))
 
     @property
-    def _produced(self) -> str:
+    def _all_produced(self) -> str:
         # A query of a model may end with a comment.
         return f"({in_lines(self.query)}) t"
 
     @property
-    def _stored(self) -> str:
-        conditions = in_brackets([self.where] if self.where else [])
-        return f"{self.table} t" + "".join(f" where {condition}" for condition in conditions)
+    def _bounds(self) -> Sequence[str]:
+        return self.candidates.bounds if self.candidates else ()
+
+    @property
+    def _matches(self) -> list[str]:
+        return [self.candidates.matches_sql(self.keys)] if self.candidates else []
 
     def _hashes(self) -> tuple[str, str]:
         # Null is not equal to null, so all rows with one key differ.
-        return hashes_sql(_leaf(column, "t", "t") for column in self.columns) or ("null", "null")
+        leaves = [_leaf(column, "t", "t") for column in self.columns]
+        return ("null", "null") if self.candidates else hashes_sql(leaves) or ("null", "null")
 
 
 def audit_sql(sides: Sides, keys: str, earlier: EarlierTypes, repair: Repair = EVERYTHING) -> str:
@@ -282,6 +310,7 @@ def update_sql(
     earlier: EarlierTypes,
     repair: Repair,
     written: Sequence[WrittenColumn],
+    conditions: Sequence[str],
     unchanged: str,
 ) -> str:
     """Render the MERGE that gives columns of a table the model's values, where they differ.
@@ -291,14 +320,14 @@ def update_sql(
 
     Args:
         rows: the result of ``Sides.produced_sql``, as what comes after FROM.
+        conditions: ``Sides.conditions``.
         unchanged: a condition that stops the statement if the table has changed since the plan.
     """
     produced = f"{SOURCE_ALIAS}.{_VALUES}"
     columns = compared.columns
-    conditions = [row_conditions(c, produced, "t", earlier) for c in columns]
-    matches = same_keys(keys)
-    matches += in_brackets([repair.where] if repair.where else [])
-    matches += [f"({repair.differs_sql(columns, conditions)})", repair.explained_sql(conditions)]
+    found = [row_conditions(c, produced, "t", earlier) for c in columns]
+    matches = [*same_keys(keys), *conditions]
+    matches += [f"({repair.differs_sql(columns, found)})", repair.explained_sql(found)]
     assigned = ", ".join(
         f"{column.quoted} = {column.value_sql(f'{produced}.{quote(column.source.name)}')}"
         for column in written
@@ -316,6 +345,10 @@ def update_sql(
 _VALUES = "DBT_INTERNAL_VALUES"
 _NOT_UNIQUE = "kind = 'not_unique'"
 _HAS_KEY = "kind in ('differs', 'not_unique')"
+
+
+def _where(conditions: Sequence[str]) -> str:
+    return f" where {' and '.join(conditions)}" if conditions else ""
 
 
 def _struct(columns: Sequence[Column], is_produced: bool) -> str:

@@ -184,14 +184,16 @@ class Repairer:
 
     def _statement(self, choice: Choice, plan: Plan, attempts: Attempts) -> str:
         rows, schema = choice.rows, self.backend.table_schema(choice.rows.table)
+        produced, conditions = rows.produced_again(choice.repair)
         return update_sql(
-            rows.produced_again(choice.repair),
+            produced,
             rows.name,
             key_columns(rows.key, rows.produced, with_char_types(schema)),
             rows.compared_with(schema),
             rows.earlier(attempts.changes),
             replace(choice.repair, columns=choice.columns),
             plan.write.columns,
+            conditions,
             plan.types_unchanged_sql() if rows.table.is_delta else "true",
         )
 

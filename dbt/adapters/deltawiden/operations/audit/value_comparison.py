@@ -55,13 +55,38 @@ def cast_sql(
     """
 
     def is_cast(p: str, s: str, place: Path, types: tuple[DataType, DataType]) -> str:
-        through = earlier.get(folded(place), ())
-        results = [_cast(p, types[1]), *(_cast(_cast(p, before), types[1]) for before in through)]
+        results = _casts(p, types[1], earlier.get(folded(place), ()))
         found = " or ".join(f"({_equal(result, s, types[1])})" for result in results)
         # A write fails at a value that is too large. A null is from before the column was filled.
         return f"({p} is null or {s} is not null) and ({found})"
 
     return _Comparison(is_cast).compare(produced, source, stored, column, path)
+
+
+def unchanged_sql(
+    produced: str, source: DataType, column: DataType, path: Path, earlier: EarlierTypes
+) -> str:
+    """Render the condition, never null, that no cast of ``cast_sql`` changes a value.
+
+    If it holds, ``cast_sql`` holds for no stored value that is not exactly the produced one.
+    """
+    stored = {
+        folded(pair.path): pair.right.dataType
+        for pair in side_by_side(source, column, path)
+        if pair.left and pair.right
+    }
+
+    def is_unchanged(p: str, _: str, place: Path, types: tuple[DataType, DataType]) -> str:
+        kept = stored.get(folded(place), spark.NullType())
+        if isinstance(kept, spark.NullType):
+            return "true"
+        results = _casts(p, kept, earlier.get(folded(place), ()))
+        return " and ".join(
+            f"({result} is null or {_same(p, result, (types[0], kept))})" for result in results
+        )
+
+    # The names of the model's fields are those of its type, in both arguments.
+    return _Comparison(is_unchanged).compare(produced, source, produced, source, path)
 
 
 def is_comparable(source: DataType, column: DataType) -> bool:
@@ -199,6 +224,11 @@ def _plain(value: str, data_type: DataType) -> str:
         return f"to_json({value})"
     # The cast removes a collation, under which different texts can be equal.
     return f"cast({value} as string)" if kind == "string" else value
+
+
+def _casts(value: str, column: DataType, earlier: Sequence[DataType]) -> list[str]:
+    """Render what a column can store of a value: by its type, or by one that it had before."""
+    return [_cast(value, column), *(_cast(_cast(value, before), column) for before in earlier)]
 
 
 def _cast(value: str, data_type: DataType) -> str:
