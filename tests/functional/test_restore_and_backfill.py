@@ -82,6 +82,15 @@ select 1 as id, cast(1.2367 as decimal(10,4)) as amount
 {{ config(materialized='incremental', unique_key='id', type_widening=true) }}
 select 1 as id, 5000000000L as qty union all select 2, 7L
 """,
+    "twice.sql": """
+{{ config(materialized='incremental', unique_key='id', type_widening=true) }}
+select 1 as id, cast(1.2367 as decimal(10,4)) as amount union all select 1, 1.24
+""",
+    "no_key.sql": """
+{{ config(materialized='incremental', unique_key='id', type_widening=true) }}
+select cast(id as int) as id, cast(amount as decimal(10,4)) as amount
+from values (null, 1.2367), (-5, 1.2367), (7, 2.5) as rows(id, amount)
+""",
     "keyless.sql": "{{ config(materialized='incremental') }} select 1 as id, 2 as note",
 }
 HOOKS = (
@@ -172,8 +181,12 @@ def made(spark, schema: str) -> dict[str, Table]:
         )
     spark.sql(f"create table {schema}.unfilled (id int, qty int) using delta")
     spark.sql(f"insert into {schema}.unfilled (id) values (1), (2)")
+    spark.sql(f"create table {schema}.twice (id int, amount decimal(8,2)) using delta")
+    spark.sql(f"insert into {schema}.twice values (1, 1.24)")
+    spark.sql(f"create table {schema}.no_key (id bigint, amount decimal(8,2)) using delta")
+    spark.sql(f"insert into {schema}.no_key values (null, 1.24), (-5, 1.24), (7, 2.5)")
     names = (*HOOKS, "appended", "wide", "alone", "grown", "doubled", "keyless", "slow")
-    names = (*names, "unfilled")
+    names = (*names, "unfilled", "twice", "no_key")
     return {name: Table(spark, f"{schema}.{name}") for name in names}
 
 
@@ -276,6 +289,18 @@ class TestRestore(Tables):
         assert (done["state"], done["rows"]["compared"]) == ("nothing_to_do", 0)
         assert tables["unfilled"].rows() == [(1, None), (2, None)]
         assert tables["unfilled"].types["qty"] == "int"
+
+    def test_another_row_of_the_model_with_the_key_refuses_a_row(self, tables):
+        version = tables["twice"].version
+        shown = operate("restore_values", models="twice")
+        assert "id 1 (2 rows of the model, 1 of the table)" in shown
+        assert tables["twice"].version == version
+
+    def test_a_key_can_be_null_or_negative(self, tables):
+        (done,) = document("restore_values", models="no_key")["tables"]
+        assert (done["updated"], done["rows"]["compared"]) == (2, 2)
+        digits = Decimal("1.2367")
+        assert sorted(tables["no_key"].rows("amount")) == [(digits,), (digits,), (Decimal("2.5"),)]
 
     @pytest.mark.slow
     def test_sql_alone_is_enough(self, by_sql_alone, tables):

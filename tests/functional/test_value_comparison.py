@@ -8,6 +8,7 @@ from dbt.adapters.deltawiden.operations.audit.value_comparison import (
     hashes_sql,
     is_comparable,
     same_sql,
+    unchanged_sql,
 )
 from dbt.adapters.deltawiden.sql.types import parse_type, type_sql
 from tests.unit.schemas import data_type
@@ -32,6 +33,7 @@ def test_spark_accepts_the_comparison_of_each_pair_of_types(spark):
         stored = "string" if isinstance(column, spark_types.CharType) else type_sql(column)
         values = f"cast(null as {type_sql(source)})", source, f"cast(null as {stored})", column
         conditions += [same_sql(*values), cast_sql(*values, (), {})]
+        conditions += [unchanged_sql(values[0], source, column, (), {})]
     row = spark.sql(f"select {', '.join(conditions)}").first()
     # Null is null, whatever the types are.
     assert [value for value in row if value is not True] == []
@@ -43,9 +45,12 @@ def compared(spark, produced: str, source, stored: str, column) -> tuple[bool, b
     types = "p", source, "s", column
     hashes = hashes_sql([("p", "s", (source, column))])
     are_equal = " = ".join(hashes) if hashes else same_sql(*types)
-    selected = f"{same_sql(*types)}, {cast_sql(*types, (), {})}, {are_equal}"
+    unchanged = unchanged_sql("p", source, column, (), {})
+    selected = f"{same_sql(*types)}, {cast_sql(*types, (), {})}, {are_equal}, {unchanged}"
     row = spark.sql(f"select {selected} from ({given})").first()
     assert row[2] is row[0], "the hashes are equal only if the values are the same"
+    if row[1] and not row[0]:
+        assert row[3] is False, "a cast changes the value"
     return row[0], row[1]
 
 

@@ -1,6 +1,7 @@
 """Give columns of existing rows the values of their model: the steps of two operations."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -48,6 +49,7 @@ from dbt.adapters.deltawiden.writes.older_files import rewrite_older_files
 from dbt.adapters.deltawiden.writing.partition_values import require_moments_kept
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 
+_BROADCAST = "spark.sql.autoBroadcastJoinThreshold"
 _REMEDY = (
     "Widen the column, with a run under on_schema_change: append_new_columns or with the operation "
     "widen_columns, cast it in the model, or leave this row out with the argument where."
@@ -200,8 +202,9 @@ class Repairer:
     def _merge(self, rows: ModelRows, statement: str) -> int | None:
         """Run the statement. Return the number of changed rows, if the table's format says it."""
         unpadded = not_padded(self.backend, rows.schema)
+        broadcast = _source_broadcast(self.backend)
         try:
-            with self.backend.tagged_commits(self.operation), unpadded:
+            with self.backend.tagged_commits(self.operation), unpadded, broadcast:
                 found = self.backend.fetch_rows(statement)
         except DbtDatabaseError as error:
             # No configuration of the model lets this statement lose a value.
@@ -219,6 +222,18 @@ class Repairer:
             if commit.operation == "MERGE" and commit.tag.get("invocation_id") == invocation
         )
         return next(own, None)
+
+
+def _source_broadcast(backend: SqlBackend) -> AbstractContextManager[None]:
+    """Return the context for a MERGE whose source is small, compared with the table.
+
+    By default, Spark sorts and shuffles the table, twice, for a source of more than 10 MB.
+
+    Source:
+        https://spark.apache.org/docs/latest/sql-performance-tuning.html
+    """
+    is_default = backend.setting(_BROADCAST) in ("10485760b", "10MB")
+    return backend.with_setting(_BROADCAST, "64MB") if is_default else nullcontext()
 
 
 def _back_text(done: OperationResult) -> str:
@@ -270,7 +285,7 @@ def _result(
     return OperationResult(
         rows.name,
         shown={
-            "compared": f"{counts['compared']:,} of {counts['stored']:,} rows",
+            "compared": f"{counts['compared']:,} {_COMPARED[choice.repair.only_casts]}",
             "with other values": changes,
             "not changed": "; ".join(_left(counts)) or "-",
             "result": result,
@@ -289,6 +304,7 @@ def _result(
 
 
 _NO_CHANGE: Mapping[str, Any] = {"updated": 0, "version": None, "restore": "", "type_changes": []}
+_COMPARED = {True: "rows that a cast can have changed", False: "rows"}
 _CHANGES = ("to_change", "files", "not_explained")
 
 
