@@ -21,13 +21,31 @@ FIRST_TESTS := tests/conformance tests/unit tests/walk $(wildcard tests/function
 	tests/functional/test_[vw]*.py)
 SECOND_TESTS := tests/readers $(filter-out $(FIRST_TESTS),$(wildcard tests/functional/test_*.py))
 SECOND_LOG := .pytest_second.log
+# Half of the time: other states of tables, settings, writers and processes. CI runs them too.
+RARER_TESTS := $(wildcard $(addsuffix .py,$(addprefix tests/functional/test_, \
+	analyze bad_configurations catalog_names char concurrency contracts custom_strategy databricks_examples \
+	declared_columns drop_again drop_by_sql drop_killed drop_partition_values empty_runs file_formats \
+	filters_after_widening float_statistics* generated_columns hidden_properties history hostile_* keys \
+	liquid_clustering listeners merge_clauses microbatch optimize* other_formats own_materializations \
+	partition_columns plan_apply plan_is_the_run project_folder projects ranges read_only replaced_macros \
+	rewrite_after_run secrets self_reference session_catalog session_copies several_targets source_freshness \
+	spark_dies stale_views start table_folders target_type unwritable_tables upkeep_by_sql user_metadata vacuum \
+	varchar variant void_columns)))
+
+define in_two
+@$(TEST) $(2) > $(SECOND_LOG) 2>&1 & second=$$!; \
+	trap 'kill $$second' INT TERM; \
+	$(TEST) $(1); failed=$$?; \
+	wait $$second || failed=$$?; cat $(SECOND_LOG); exit $$failed
+endef
 
 .PHONY: test
-test: $(INSTALLED)  ## The tests of the project without the slow ones, on real Spark and Delta
-	@$(TEST) $(SECOND_TESTS) > $(SECOND_LOG) 2>&1 & second=$$!; \
-	trap 'kill $$second' INT TERM; \
-	$(TEST) $(FIRST_TESTS); failed=$$?; \
-	wait $$second || failed=$$?; cat $(SECOND_LOG); exit $$failed
+test: $(INSTALLED)  ## The tests of the project without the rarer and the slow ones, on real Spark and Delta
+	$(call in_two,$(filter-out $(RARER_TESTS),$(FIRST_TESTS)),$(filter-out $(RARER_TESTS),$(SECOND_TESTS)))
+
+.PHONY: test-rarer
+test-rarer: $(INSTALLED)  ## The tests of rarer states, settings and processes. CI runs them after make test
+	$(call in_two,$(filter $(RARER_TESTS),$(FIRST_TESTS)),$(filter $(RARER_TESTS),$(SECOND_TESTS)))
 
 .PHONY: test-servers
 test-servers: $(INSTALLED)  ## Every feature on servers and clusters that the tests start; needs Debian's postgresql
