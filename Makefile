@@ -169,6 +169,10 @@ pictures: $(INSTALLED)  ## Screenshots of the pages of plan and report_type_wide
 docs-page: demo  ## A screenshot of a table's page in dbt docs: docs/catalog.png; needs Chromium
 	$(BIN)/python -m examples.flights.docs_page
 
+.PHONY: recording
+recording: $(INSTALLED)  ## A recording of the demo in a terminal: docs/demo.svg
+	$(BIN)/python -m examples.flights.recording
+
 .PHONY: docs
 docs: $(MATRIX)/docs/.installed  ## The documentation as a site, in site/; a dead link or a page outside of the navigation is an error
 	NO_MKDOCS_2_WARNING=1 $(MATRIX)/docs/bin/mkdocs build --quiet --config-file website/mkdocs.yml
