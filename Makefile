@@ -182,9 +182,12 @@ BROWSER = $(firstword $(shell command -v chromium chromium-browser google-chrome
 docs-widths: docs  ## Check that no page of the site is wider than a phone or a desktop; needs Chromium
 	$(PYTHON) website/widths.py $(BROWSER)
 
-$(MATRIX)/docs/.installed: requirements/docs.txt
+# The wheel with the script for diagrams is for a newer Python, and is only read.
+$(MATRIX)/docs/.installed: requirements/docs.txt requirements/mermaid.txt
 	$(PYTHON) -m venv --clear $(MATRIX)/docs
 	$(MATRIX)/docs/bin/pip install --quiet --requirement requirements/docs.txt
+	$(MATRIX)/docs/bin/pip download --quiet --no-deps --only-binary=:all: --python-version 3.12 --dest $(MATRIX)/docs \
+		--requirement requirements/mermaid.txt
 	touch $@
 
 .PHONY: bench

@@ -1,7 +1,9 @@
 """Make the site from pages that are also read in the repository, where links point to files."""
 
 import re
+import sys
 from pathlib import Path
+from zipfile import ZipFile
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -16,15 +18,26 @@ OF_THE_REPOSITORY = {
     "CHANGELOG.md": "CHANGELOG.md",
 }
 
+MERMAID = "mermaid.min.js"
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages that are not in docs/."""
+    """Add the pages that are not in docs/, and the script for diagrams."""
     for name, page in OF_THE_REPOSITORY.items():
         text = (ROOT / name).read_text(encoding="utf-8")
         files.append(File.generated(config, page, content=text))
+    (wheel,) = Path(sys.prefix).glob("artoo_mermaid-*.whl")  # `make docs` has downloaded it.
+    with ZipFile(wheel) as packed:
+        script = packed.read("artoo_mermaid/assets/mermaid.min.js")
+    files.append(File.generated(config, MERMAID, content=script))
     return files
+
+
+def on_page_content(html: str, page: object, config: MkDocsConfig, files: Files) -> str:
+    """Load the script for diagrams where there is one: the theme would load it from a server."""
+    has_diagram = '<pre class="mermaid">' in html
+    return f'{html}<script src="{MERMAID}"></script>' if has_diagram else html
 
 
 def on_page_markdown(markdown: str, page: object, config: MkDocsConfig, files: Files) -> str:
