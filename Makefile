@@ -2,6 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+MATRIX := .matrix
 
 .DEFAULT_GOAL := help
 
@@ -91,6 +92,16 @@ test-standard: $(INSTALLED)  ## dbt's own test suite
 test-slow: $(INSTALLED)  ## The tests that take minutes, and the combinations that make test leaves out
 	$(BIN)/pytest tests -m slow
 
+COVERAGE := $(MATRIX)/coverage
+MEASURED := test
+
+.PHONY: coverage
+coverage: export COVERAGE_FILE = $(CURDIR)/$(COVERAGE)/data
+coverage: $(INSTALLED)  ## How much of the code the tests of MEASURED=test run; another target: MEASURED=test-unit
+	rm -rf $(COVERAGE) && mkdir -p $(COVERAGE)
+	@COVERAGE_PROCESS_START=$(CURDIR)/pyproject.toml $(MAKE) $(MEASURED); failed=$$?; \
+	$(BIN)/coverage combine --quiet && $(BIN)/coverage html --quiet && $(BIN)/coverage report || failed=1; exit $$failed
+
 WALKS ?= 0
 .PHONY: test-promise
 test-promise: $(INSTALLED)  ## Random models and repairs over random schemas, in more than an hour: is every value stored exactly? WALKS=1 to 9: others
@@ -118,7 +129,6 @@ test-folder: $(INSTALLED)  ## The tests without Spark, and a project, in a folde
 PINNED_LANES := $(basename $(notdir $(wildcard requirements/matrix/*.in)))
 PYTHON_LANES := python-3.10 python-3.12 python-3.13
 LANES := $(PINNED_LANES) $(PYTHON_LANES)
-MATRIX := .matrix
 LANE_PYTHON = $(if $(filter python-%,$(LANE)),$(subst -,,$(LANE)),$(PYTHON))
 LANE_PINS = $(if $(filter python-%,$(LANE)),requirements/constraints.txt,requirements/matrix/$(LANE).txt)
 ENGINE_TESTS := tests/conformance $(addprefix tests/functional/test_, \
@@ -234,7 +244,7 @@ format: $(INSTALLED)  ## Format the code
 constraints: $(INSTALLED)  ## Pin anew what the tests install
 	$(BIN)/pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.10 --no-annotate --no-header \
-		--extra dev --extra demo --extra bench --extra lint --extra servers --constraint requirements/pins.in --override requirements/overrides.in pyproject.toml \
+		--extra dev --extra coverage --extra demo --extra bench --extra lint --extra servers --constraint requirements/pins.in --override requirements/overrides.in pyproject.toml \
 		--output-file requirements/constraints.txt
 	for lane in $(PINNED_LANES); do $(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.10 \
 		--no-annotate --no-header --extra dev --constraint requirements/matrix/$$lane.in \
@@ -276,7 +286,7 @@ clean:  ## Remove the virtual environments and what demo and benchmarks made
 
 $(INSTALLED): pyproject.toml requirements/constraints.txt
 	$(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/pip install --quiet --constraint requirements/constraints.txt --editable '.[dev,demo,bench,servers]'
+	$(BIN)/pip install --quiet --constraint requirements/constraints.txt --editable '.[dev,coverage,demo,bench,servers]'
 	$(BIN)/pip install --quiet --constraint requirements/constraints.txt --target $(VENV)/import-linter import-linter
 	touch $@
 
