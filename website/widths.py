@@ -1,4 +1,7 @@
-"""Check in Chromium that no page of the site is wider than a phone's or a desktop's window."""
+"""Check in Chromium that no page of the site is wider than a phone's or a desktop's window.
+
+It waits until all diagrams are drawn, and fails if one can't be.
+"""
 
 import json
 import subprocess
@@ -6,7 +9,7 @@ import sys
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from queue import Queue
+from queue import Empty, Queue
 from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import Any
@@ -22,6 +25,10 @@ async function widest(page, width) {
   frame.src = page;
   document.body.append(frame);
   await new Promise(done => frame.onload = done);
+  // The theme replaces the text of a diagram when it has drawn it.
+  const diagrams = (await (await fetch(page)).text()).split('<pre class="mermaid">').length - 1;
+  while (frame.contentDocument.querySelectorAll("div.mermaid").length < diagrams)
+    await new Promise(done => setTimeout(done, 50));
   const shown = frame.contentDocument.documentElement.scrollWidth;
   frame.remove();
   return shown;
@@ -84,7 +91,10 @@ def shown_widths(browser: str) -> list[tuple[str, str, int, int]]:
 
 
 if __name__ == "__main__":
-    shown = shown_widths(sys.argv[1])
+    try:
+        shown = shown_widths(sys.argv[1])
+    except Empty:
+        sys.exit(f"After {SECONDS} seconds, a page is not loaded, or a diagram is not drawn.")
     too_wide = [each for each in shown if each[3] > each[2]]
     for page, name, width, pixels in too_wide:
         print(f"{page} is {pixels} pixels wide on a {name} of {width}")
