@@ -4,7 +4,8 @@ from typing import Any
 
 from pyspark.sql.types import StructType
 
-from dbt.adapters.deltawiden.operations.audit.query import Sides, audit_sql, compared_columns
+from dbt.adapters.deltawiden.operations.audit.compared import compared_columns
+from dbt.adapters.deltawiden.operations.audit.query import Sides, audit_sql
 from dbt.adapters.deltawiden.sql.types import parse_type
 from dbt.adapters.deltawiden.widening.matched_rows import key_columns
 from tests.unit.schemas import schema

@@ -8,8 +8,9 @@ from typing import Any
 from dbt.adapters.spark.relation import SparkRelation
 
 from dbt.adapters.deltawiden.delta.relations import relation_sql
+from dbt.adapters.deltawiden.operations.audit.compared import Compared
 from dbt.adapters.deltawiden.operations.audit.model_rows import ModelRows, RowsReader, column_rows
-from dbt.adapters.deltawiden.operations.audit.query import COUNTS, Compared
+from dbt.adapters.deltawiden.operations.audit.query import COUNTS
 from dbt.adapters.deltawiden.operations.audit.restore_values import restore_command
 from dbt.adapters.deltawiden.operations.result import (
     OperationResult,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dbt.adapters.deltawiden.sql.types import type_sql
-from dbt.adapters.deltawiden.widening.matched_rows import KeyColumn, key_names, selected_keys
+from dbt.adapters.deltawiden.widening.matched_rows import KeyColumn, key_names
 from dbt.adapters.deltawiden.writing.store_assignment import kind_of
 
 _BOUNDED = frozenset({"integer", "decimal", "date"})
@@ -17,7 +17,7 @@ class Candidates:
     """The only rows of a model that can differ from those of its table by a cast alone.
 
     Attributes:
-        name: the result of ``candidates_sql``, as what comes after FROM.
+        name: the result of ``Sides.candidates_sql``, as what comes after FROM.
         bounds: conditions that each row ``t`` with the key of a candidate meets. Delta skips the
             other files.
     """
@@ -29,12 +29,6 @@ class Candidates:
         """Render whether a row ``t`` has the key of a candidate."""
         same = (f"c.{k} <=> {key.value}" for k, key in zip(key_names(keys), keys, strict=True))
         return f"exists (select 1 from {self.name} c where {' and '.join(same)})"
-
-
-def candidates_sql(rows: str, keys: Sequence[KeyColumn], changed: Sequence[str]) -> str:
-    """Render the query for the key and all columns of rows that meet one of the conditions."""
-    columns = ", ".join([*selected_keys(keys), "t.*"])
-    return f"select {columns} from {rows} where {' or '.join(changed) or 'false'}"
 
 
 def ranges_sql(name: str, keys: Sequence[KeyColumn]) -> str:

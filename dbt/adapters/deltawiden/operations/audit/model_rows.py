@@ -20,14 +20,12 @@ from dbt.adapters.deltawiden.delta.relations import provider, relation_sql
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.operations.audit.candidates import Candidates, bounds, ranges_sql
+from dbt.adapters.deltawiden.operations.audit.compared import Column, Compared, compared_columns
 from dbt.adapters.deltawiden.operations.audit.query import (
     EVERYTHING,
-    Column,
-    Compared,
     Repair,
     Sides,
     audit_sql,
-    compared_columns,
 )
 from dbt.adapters.deltawiden.operations.audit.value_comparison import EarlierTypes
 from dbt.adapters.deltawiden.operations.selection import Names, Node, Selection

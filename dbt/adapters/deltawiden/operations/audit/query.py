@@ -3,22 +3,20 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from pyspark.sql.types import BooleanType, DataType, StructType
+from pyspark.sql.types import BooleanType, DataType
 
 from dbt.adapters.deltawiden.config.merge_clauses import SOURCE_ALIAS
-from dbt.adapters.deltawiden.operations.audit.candidates import Candidates, candidates_sql
+from dbt.adapters.deltawiden.operations.audit.candidates import Candidates
+from dbt.adapters.deltawiden.operations.audit.compared import Column, Compared
 from dbt.adapters.deltawiden.operations.audit.value_comparison import (
     EarlierTypes,
     cast_sql,
     hashes_sql,
-    is_comparable,
     same_sql,
     unchanged_sql,
 )
-from dbt.adapters.deltawiden.sql.identifiers import Path, path_sql, path_text, quote
+from dbt.adapters.deltawiden.sql.identifiers import path_sql, quote
 from dbt.adapters.deltawiden.sql.queries import in_lines
-from dbt.adapters.deltawiden.sql.side_by_side import by_name
-from dbt.adapters.deltawiden.sql.types import type_text
 from dbt.adapters.deltawiden.widening.matched_rows import (
     KeyColumn,
     key_names,
@@ -28,33 +26,6 @@ from dbt.adapters.deltawiden.widening.matched_rows import (
 from dbt.adapters.deltawiden.writing.columns import WrittenColumn
 from dbt.adapters.deltawiden.writing.merge import in_brackets
 from dbt.adapters.deltawiden.writing.value_check import shown_sql
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column, or a field of a struct, that the model and the table have, in the table's spelling.
-
-    If both types are structs, only null is compared with a struct.
-    """
-
-    path: Path
-    produced_path: Path
-    produced: DataType
-    stored: DataType
-
-    @property
-    def is_struct(self) -> bool:
-        """Whether it is a struct in both. Its fields are compared by themselves."""
-        return isinstance(self.produced, StructType) and isinstance(self.stored, StructType)
-
-
-@dataclass(frozen=True)
-class Compared:
-    """What can be compared, what is not stored, and types that Spark can't convert, as texts."""
-
-    columns: Sequence[Column]
-    not_stored: Sequence[Path]
-    not_comparable: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -96,37 +67,6 @@ EVERYTHING = Repair()
 
 COUNTS = ("produced", "stored", "compared", "only_produced", "only_stored", "key_not_unique")
 """The numbers of rows in the document of ``audit_sql`` that each operation shows."""
-
-
-def compared_columns(produced: StructType, stored: StructType) -> Compared:
-    """Return what can be compared: columns, and the fields of structs at every depth.
-
-    An array or a map is one column.
-    """
-    columns: list[Column] = []
-    not_stored: list[Path] = []
-    not_comparable: list[str] = []
-
-    def add(source: StructType, table: StructType, path: Path, produced_path: Path) -> None:
-        for given, kept in by_name(source, table, path):
-            if given and not kept:
-                not_stored.append((*path, given.name))
-            if not given or not kept:
-                continue
-            column = Column(
-                (*path, kept.name), (*produced_path, given.name), given.dataType, kept.dataType
-            )
-            if isinstance(given.dataType, StructType) and isinstance(kept.dataType, StructType):
-                columns.append(column)
-                add(given.dataType, kept.dataType, column.path, column.produced_path)
-            elif is_comparable(given.dataType, kept.dataType):
-                columns.append(column)
-            else:
-                types = f"{type_text(given.dataType)}, {type_text(kept.dataType)}"
-                not_comparable.append(f"{path_text(column.path)} ({types})")
-
-    add(produced, stored, (), ())
-    return Compared(columns, not_stored, not_comparable)
 
 
 @dataclass(frozen=True)
@@ -198,7 +138,8 @@ from {self.table} t{_where([*self.conditions, *self._matches])}
         """
         file = "t._metadata.file_path" if self.has_files else "cast(null as string)"
         rows = f"{self.table} t{_where(self.conditions)}"
-        stored = f"{_struct(self.columns, False)} as s, {file} as file from {rows}"
+        values = f"{_struct(self.columns, False)} as s, {file} as file"
+        stored = f"{self._keyed} {values} from {rows}"
         names = ", ".join(f"p.{name}" for name in self.names)
         return (
             f"select {names}, p.p, s.s, s.file from ({self.produced_sql(keys)}) p\n"
@@ -210,23 +151,27 @@ from {self.table} t{_where([*self.conditions, *self._matches])}
 
         It runs the query anew, if the candidates have not been kept.
         """
-        rows = f"{self.candidates.name} t" if self.candidates else self._all_produced
-        return self._of_keys(f"{_struct(self.columns, True)} as p from {rows}", keys)
+        values = f"{_struct(self.columns, True)} as p from"
+        if self.candidates:
+            names = ", ".join(self.names)
+            return self._of_keys(f"{names}, {values} {self.candidates.name} t", keys)
+        return self._of_keys(f"{self._keyed} {values} {self._all_produced}", keys)
 
     def candidates_sql(self, earlier: EarlierTypes) -> str:
-        """Render the query for ``candidates``."""
+        """Render the query for ``candidates``: their keys, and the columns that are compared."""
         changed = [
             f"not ({unchanged_sql(p, given, kept, column.path, earlier)})"
             for column in self.columns
             for p, _, (given, kept) in [_leaf(column, "t", "t")]
             if not column.is_struct
         ]
-        return candidates_sql(self._all_produced, self.keys, changed)
+        rows = f"{', '.join(_tops(self.columns, True))} from {self._all_produced}"
+        return f"select {self._keyed} {rows} where {' or '.join(changed) or 'false'}"
 
     def _of_keys(self, selected: str, keys: str) -> str:
         # If there are few keys, Spark broadcasts them, and shuffles only rows that differ.
         return (
-            f"select * from (select {self._keyed} {selected}) side left semi join {keys} k "
+            f"select * from (select {selected}) side left semi join {keys} k "
             f"on k.kind = 'differs' and {self._same_key('k', 'side')}"
         )
 
@@ -352,9 +297,13 @@ def _where(conditions: Sequence[str]) -> str:
 
 
 def _struct(columns: Sequence[Column], is_produced: bool) -> str:
+    return f"struct({', '.join(_tops(columns, is_produced))})"
+
+
+def _tops(columns: Sequence[Column], is_produced: bool) -> list[str]:
     tops = [column for column in columns if len(column.path) == 1]
     paths = [column.produced_path if is_produced else column.path for column in tops]
-    return f"struct({', '.join(f't.{path_sql(path)}' for path in paths)})"
+    return [f"t.{path_sql(path)}" for path in paths]
 
 
 def row_conditions(
