@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.functional.support import dbt
+from tests.functional.support import dbt, needs_delta_4
 
 MODEL = """
 {{{{ config(materialized='incremental', unique_key='id', {config}) }}}}
 select id, 1 as part, cast('2026-01-01 10:00:00' as timestamp) as at from {{{{ ref('numbers') }}}}
 """
+NUMBERS = "{{ config(materialized='table') }} select id from range(2)"
 STRATEGIES = {
     "replaced": "incremental_strategy='replace_where', incremental_predicates=['part = 1']",
     "overwritten": "incremental_strategy='insert_overwrite'",
@@ -71,8 +72,7 @@ class TestEmptyRuns:
     @pytest.fixture(scope="class")
     def models(self):
         models = {f"{name}.sql": MODEL.format(config=text) for name, text in STRATEGIES.items()}
-        numbers = "{{ config(materialized='table') }} select id from range(2)"
-        return {**models, "numbers.sql": numbers}
+        return {**models, "numbers.sql": NUMBERS}
 
     def test_no_row_is_removed(self, project, table):
         times = ("--event-time-start", "2026-01-01", "--event-time-end", "2026-01-02")
@@ -132,3 +132,35 @@ class TestSamples:
         for name in SNAPSHOTS:
             closed = table(name).rows("id", "dbt_valid_to is not null")
             assert {(1, True), (2, True)} <= set(closed), name
+
+
+CHANGED = """
+{{ config(materialized='incremental', on_schema_change='sync_all_columns', type_widening=true,
+          tblproperties={'delta.columnMapping.mode': 'name'}) }}
+{% if var('changed', false) %}
+select id, named_struct('kept', id) as s, id as new
+{% else %}
+select cast(id as int) as id, named_struct('kept', id, 'gone', id) as s, id as more
+{% endif %}
+from {{ ref('numbers') }}
+"""
+
+
+@needs_delta_4
+class TestEmptyRunsOfChangedModels:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"changed.sql": CHANGED, "numbers.sql": NUMBERS}
+
+    def test_columns_are_widened_and_added_and_the_next_run_drops_the_others(self, project, table):
+        dbt("run")
+        run = dbt("run", "--empty", "--select", "changed", changed=True)
+        assert run.status("changed") == "success", run.message("changed")
+        assert "more is kept, and null in new rows" in run.output
+        assert table("changed").types["id"] == "bigint"
+        assert table("changed").rows("id", "s.gone", "more", "new") == [
+            (0, 0, 0, None),
+            (1, 1, 1, None),
+        ]
+        assert "dropped s.gone, more" in dbt("run", changed=True).output
+        assert list(table("changed").types) == ["id", "s", "new"]

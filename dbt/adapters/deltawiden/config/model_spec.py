@@ -46,7 +46,7 @@ class ModelSpec:
         batch_size: what the batches of a microbatch model are, for example hours.
         is_written_by_project: whether a macro of the project makes the statement, or the MERGE.
             What it needs is not known.
-        is_empty: whether the run writes no row (``--empty``).
+        is_empty: whether the run writes no row (``--empty``). Then it drops no column, either.
     """
 
     name: str

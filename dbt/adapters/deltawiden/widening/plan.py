@@ -162,6 +162,11 @@ class Plan:
         mapping = {k: v for k, v in self.properties.items() if k == COLUMN_MAPPING}
         return replace(self, steps=tuple(steps)).with_properties(mapping)
 
+    @property
+    def keeping_columns(self) -> "Plan":
+        """The plan without the drops, which the next run plans again."""
+        return replace(self, steps=tuple(s for s in self.steps if s.stage is not Stage.DROPS))
+
     def adding(self, *steps: Step) -> "Plan":
         """Return a plan with additional steps."""
         return replace(self, steps=(*self.steps, *steps))

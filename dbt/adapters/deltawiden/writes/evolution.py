@@ -138,6 +138,8 @@ class TableEvolution:
         plan = renames.added_to(plan)
         plan = plan.refusing(refused_properties(plan, spec, snapshot))
         plan = replace(require_not_refused(plan), warnings=warnings)
+        if spec.is_empty:
+            plan = plan.keeping_columns
         if spec.checks_values and (copies_rows(spec, stored) or plan.copies_rows):
             require_kept(self._backend, table, schemas.table)
         if not (spec.checks_values or spec.ignores_values):
