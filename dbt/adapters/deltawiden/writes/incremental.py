@@ -41,7 +41,7 @@ from dbt.adapters.deltawiden.writes.duplicate_keys import duplicate_keys_named
 from dbt.adapters.deltawiden.writes.evolution import Schemas, TableEvolution
 from dbt.adapters.deltawiden.writes.merge_actions import checked_clauses
 from dbt.adapters.deltawiden.writes.model_query import full_query_of_run
-from dbt.adapters.deltawiden.writes.model_views import ModelViews, old_names_text
+from dbt.adapters.deltawiden.writes.model_views import ModelViews, readers_texts
 from dbt.adapters.deltawiden.writes.model_write import ModelWrite
 from dbt.adapters.deltawiden.writes.node_settings import OVERWRITE_MODE
 from dbt.adapters.deltawiden.writes.older_files import Rewritten, rewrite_older_files
@@ -317,8 +317,8 @@ class IncrementalWrites:
 
     def _log_changes(self, context: Context, plan: Plan) -> None:
         """Log what the steps of a plan have done, and the views that have to follow."""
-        old_names = old_names_text(plan, _unique_id(context), context["graph"])
-        for text in filter(None, (report.changes_text(plan), old_names)):
+        texts = readers_texts(plan, _unique_id(context), context["graph"])
+        for text in filter(None, (report.changes_text(plan), *texts)):
             context["log"](text, info=True)
         # A new column changes no view. It can make a name in a query ambiguous, which is rare, and
         # which is found only in a list of all views.

@@ -11,6 +11,7 @@ from dbt_common.invocation import get_invocation_id
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, stops_at_loss
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, parse_path, path_text
 from dbt.adapters.deltawiden.views.finder import UP_CAST, ViewFinder, view_models
+from dbt.adapters.deltawiden.views.narrow_functions import narrow_functions
 from dbt.adapters.deltawiden.views.stale_views import (
     View,
     changed_values_text,
@@ -128,7 +129,28 @@ def _after(unique_id: str, nodes: Mapping[str, Any]) -> set[str]:
     return found
 
 
-def old_names_text(plan: Plan, unique_id: str, graph: Mapping[str, Any]) -> str:
+def _functions_text(plan: Plan, unique_id: str, graph: Mapping[str, Any]) -> str:
+    """Name the functions of dbt that cast a column which is wider now to its type from before."""
+    nodes = graph.get("nodes", {})
+    readers = [nodes[each] for each in _after(unique_id, nodes)] if plan.changes else []
+    lines = [
+        line
+        for name, arguments, do in narrow_functions(graph, readers, plan.changes)
+        for line in ("", f"  {name}", *(f"    {each}" for each in arguments), f"    Do: {do}")
+    ]
+    head = (
+        f"{plan.table} is wider now, and nodes that read it call functions with types from before. "
+        "Spark casts what they get, and can change values without an error."
+    )
+    return "\n".join([head, *lines]) if lines else ""
+
+
+def readers_texts(plan: Plan, unique_id: str, graph: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what to say of the nodes that read a changed table. A text can be empty."""
+    return _old_names_text(plan, unique_id, graph), _functions_text(plan, unique_id, graph)
+
+
+def _old_names_text(plan: Plan, unique_id: str, graph: Mapping[str, Any]) -> str:
     """Name the nodes of dbt's graph that read a table and still have an old name in their text."""
     old = [step.path[-1] for step in plan.renamed]
     if not old:

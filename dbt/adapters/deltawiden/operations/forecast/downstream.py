@@ -28,6 +28,7 @@ from dbt.adapters.deltawiden.operations.forecast.contracts import (
     has_contract,
 )
 from dbt.adapters.deltawiden.operations.forecast.effects import Effect, Kind, Outcome, first_line
+from dbt.adapters.deltawiden.operations.forecast.functions import function_effects
 from dbt.adapters.deltawiden.operations.forecast.model import (
     Planned,
     TableChange,
@@ -131,11 +132,10 @@ class Forecast:
         self._stop_readers(self._find_stale_views())
         reached = self._changed.keys() - self._new | self._stopped
         for exposure in self.graph.exposures():
-            because = self._because(exposure, reached)
-            if because:
-                self.effects.append(
-                    Effect(Kind.EXPOSURE, str(exposure["name"]), Outcome.READS, because)
-                )
+            if because := self._because(exposure, reached):
+                name = str(exposure["name"])
+                self.effects.append(Effect(Kind.EXPOSURE, name, Outcome.READS, because))
+        self.effects += function_effects(self.graph, self.planner, self._changed)
 
     def _visit(self, node: Node) -> None:
         unique_id = str(node["unique_id"])

@@ -12,6 +12,7 @@ class Kind(Enum):
     MODEL = "model"
     SNAPSHOT = "snapshot"
     VIEW = "view"
+    FUNCTION = "function"
     CONTRACT = "contract"
     EXPOSURE = "exposure"
 

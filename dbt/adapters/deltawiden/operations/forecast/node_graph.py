@@ -9,9 +9,14 @@ from dbt.adapters.deltawiden.sql.identifiers import Path, read_name
 
 
 class NodeGraph:
-    """The models, snapshots, seeds and exposures of a project."""
+    """The models, snapshots, seeds and exposures of a project.
+
+    Attributes:
+        whole: dbt's graph.
+    """
 
     def __init__(self, graph: Mapping[str, Any]) -> None:
+        self.whole = graph
         self._nodes: dict[str, Node] = {
             unique_id: node
             for unique_id, node in graph.get("nodes", {}).items()

@@ -1,0 +1,67 @@
+"""Find dbt's functions that declare the type that a column had before it was widened.
+
+Spark casts what a function gets to the declared types, and rounds a decimal without an error.
+
+Source:
+    https://spark.apache.org/docs/latest/sql-ref-syntax-ddl-create-sql-function.html
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.sql.types import UnknownType, parse_type
+from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment, store_assignment
+
+_TYPE = re.compile(r"\w+(?:\s*\([^)]*\))?")
+
+
+class NarrowFunction(NamedTuple):
+    """A function of dbt, its arguments that a column outgrows, and a command for people."""
+
+    name: str
+    arguments: tuple[str, ...]
+    do: str
+
+
+def narrow_functions(
+    graph: Mapping[str, Any], readers: Iterable[Mapping[str, Any]], changes: Sequence[TypeChange]
+) -> Iterator[NarrowFunction]:
+    """Yield the functions with an argument that holds the old type of a column and not the new one.
+
+    Which column a reader of the table gives to a function is not known.
+
+    Args:
+        graph: dbt's. Before dbt-core 1.11, there are no functions in it.
+    """
+    functions: Mapping[str, Any] = graph.get("functions", {})
+    called, left = set[str](), list(readers)
+    while left:
+        parents = (left.pop().get("depends_on") or {}).get("nodes", ())
+        new = functions.keys() & set(parents) - called
+        called |= new
+        left += [functions[each] for each in new]
+    for function in (functions[each] for each in sorted(called)):
+        arguments = tuple(
+            f"its argument {argument['name']} is {argument['data_type']}; {change.text}"
+            for argument in function.get("arguments") or ()
+            for change in changes
+            if _is_outgrown(argument["data_type"], change)
+        )
+        do = (
+            f"declare wider types, also for what it returns: dbt build --select {function['name']}+"
+        )
+        if arguments:
+            yield NarrowFunction(function["name"], arguments, do)
+
+
+def _is_outgrown(declared: str, change: TypeChange) -> bool:
+    types = (change.from_type, change.to_type)
+    for text in _TYPE.findall(declared):
+        with suppress(UnknownType):
+            assigned = [store_assignment(each, parse_type(text)) for each in types]
+            if assigned[0] is StoreAssignment.EXACT is not assigned[1]:
+                return True
+    return False
