@@ -204,17 +204,24 @@ def test_a_failed_step_names_the_changes_of_the_steps_before_it_once():
     assert attempts.error_text(raised.value).count("already made stay") == 1
 
 
-@pytest.mark.parametrize("what", ["strategy", "MERGE"])
-def test_a_write_that_must_not_run_twice_is_not_retried(waits, what):
-    write = Writer((UNCHANGED, METADATA))
+@pytest.mark.parametrize(
+    ("what", "plan", "stay"),
+    [
+        ("strategy", UNCHANGED, "before. Look at"),
+        ("MERGE", WIDENS, "before. Type changes already made stay: n: smallint -> bigint. Look at"),
+    ],
+)
+def test_a_write_that_must_not_run_twice_is_not_retried(waits, what, plan, stay):
+    write = Writer((plan, METADATA))
 
     def once(attempts: Attempts) -> None:
         attempts.forbid_retry(what)
         write(attempts)
 
     said = f"The {what} is one of the project's own, which is not run again"
-    with pytest.raises(DbtDatabaseError, match=said):
+    with pytest.raises(DbtDatabaseError, match=said) as raised:
         retry_with_new_plan(once)
+    assert stay in raised.value.msg
     assert len(write.plans) == 1
     assert waits == []
 

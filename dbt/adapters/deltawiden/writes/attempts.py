@@ -189,13 +189,13 @@ class Attempts:
         if not is_conflict(error):
             self.name_changes(error)
             return error
+        stay = f" {self._made_text}" if self.made else ""
         if self._not_repeated:
             return DbtDatabaseError(
                 f"Another writer came first. The {self._not_repeated} is one of the project's own, "
-                "which is not run again by itself: it may have written something before. Look at "
-                f"the table, then run the model again. The conflict:\n{error.msg}"
+                f"which is not run again by itself: it may have written something before.{stay} "
+                f"Look at the table, then run the model again. The conflict:\n{error.msg}"
             )
-        stay = f" {self._made_text}" if self.made else ""
         return DbtDatabaseError(
             f"Other writers came first in each of {MAX_ATTEMPTS} attempts; no row was written."
             f"{stay} Run the model again when they are done. The last conflict:\n{error.msg}"
