@@ -121,9 +121,9 @@ def _never_append_only(plan: Plan, spec: ModelSpec) -> str:
     microbatch if the table computes columns.
     """
     overwrites = spec.strategy == INSERT_OVERWRITE or (
-        spec.strategy == MICROBATCH and not (spec.is_written_by_project or plan.write.computed)
+        spec.strategy == MICROBATCH and not plan.write.computed
     )
-    if overwrites and not spec.is_empty:
+    if overwrites and not (spec.is_empty or spec.is_written_by_project):
         return f"incremental_strategy: {spec.strategy}"
     if any(isinstance(step, BackfillColumns | FillColumns) for step in plan.steps):
         return BACKFILL
