@@ -7,7 +7,6 @@ from pyspark.sql.types import IntegerType, StructField
 
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec
 from dbt.adapters.deltawiden.sql.identifiers import Path
-from dbt.adapters.deltawiden.widening.backfill import FillColumns
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.refusals import Reason
 from dbt.adapters.deltawiden.widening.schema_diff import FieldDifference
@@ -23,7 +22,7 @@ from tests.unit.schemas import table_snapshot
 
 TABLE = "`s`.`t`"
 ANY_STEP = SetProperties(TABLE, (("a", "b"),))
-FILLS = FillColumns(TABLE, (("n", "1"),))
+REWRITES = RewriteRows(TABLE, "x")
 
 
 def spec(strategy: str = "append", **others: object) -> ModelSpec:
@@ -32,7 +31,7 @@ def spec(strategy: str = "append", **others: object) -> ModelSpec:
 
 def refused(steps: tuple[Step, ...], model: ModelSpec, **properties: str) -> list[tuple[Path, str]]:
     found = refused_properties(Plan(TABLE, steps), model, table_snapshot(properties))
-    return [(each.path, each.detail) for each in found]
+    return [(each.path, each.words(TABLE, "")[0]) for each in found]
 
 
 @pytest.mark.parametrize(
@@ -51,8 +50,7 @@ def refused(steps: tuple[Step, ...], model: ModelSpec, **properties: str) -> lis
         (spec("microbatch", is_empty=True), (ANY_STEP,), ""),
         (spec("microbatch", is_written_by_project=True), (ANY_STEP,), ""),
         (spec(), (ANY_STEP,), ""),
-        (spec(), (FILLS,), "backfill_new_columns"),
-        (spec(), (RewriteRows(TABLE, "x"),), "the update of all rows before a change from float"),
+        (spec(), (REWRITES,), "an update of all rows comes before a change from float"),
         (spec(), (PurgeDeletedRows(TABLE),), ""),
         # Nothing comes before the write, and the table's properties have not been read.
         (spec("insert_overwrite"), (), ""),
@@ -68,8 +66,22 @@ def test_what_delta_always_refuses_in_an_append_only_table_is_refused(
 ):
     found = refused(steps, model, **{"delta.appendOnly": "TRUE"})
     assert [path for path, _ in found] == ([("delta", "appendOnly")] if said else [])
-    assert all(detail.startswith(said) for _, detail in found)
+    assert all(said in why for _, why in found)
     assert refused(steps, model, **{"delta.appendOnly": "false"}) == []
+
+
+@pytest.mark.parametrize(
+    ("model", "step", "helps"),
+    [(spec("insert_overwrite"), ANY_STEP, True), (spec(), REWRITES, False)],
+)
+def test_another_strategy_is_the_remedy_only_if_the_strategy_is_the_cause(
+    model: ModelSpec, step: Step, helps: bool
+):
+    has = table_snapshot({"delta.appendOnly": "true"})
+    (refusal,) = refused_properties(Plan(TABLE, (step,)), model, has)
+    _, remedy = refusal.words(TABLE, "")
+    assert f"alter table {TABLE} unset tblproperties ('delta.appendOnly')" in remedy
+    assert ("set incremental_strategy: append" in remedy) is helps
 
 
 MAPPED, BY_ID = ({"delta.columnMapping.mode": mode} for mode in ("name", "id"))

@@ -12,6 +12,12 @@ from dbt.adapters.deltawiden.sql.types import type_text
 REBUILD = "dbt run --full-refresh --select NAME"
 """The command that makes a model's table anew. Without ``--select``, it does so to every table."""
 
+_ONLY_ADD_ROWS = "with this table property, writers can only add rows, and"
+_UNSET_APPEND_ONLY = (
+    "remove the property from the model's tblproperties, and, if the table has it, run: alter "
+    "table {table} unset tblproperties ('delta.appendOnly')"
+)
+
 
 class Reason(Enum):
     """The reasons why a change can't be made. Each has a meaning and a remedy.
@@ -180,10 +186,13 @@ class Reason(Enum):
         "is append_new_columns or sync_all_columns",
     )
     APPEND_ONLY = (
-        "with this table property, writers can only add rows, and {detail} changes or removes rows",
-        "remove the property from the model's tblproperties, and, if the table has it, run: alter "
-        "table {table} unset tblproperties ('delta.appendOnly'); or only add rows: set "
-        "incremental_strategy: append, or merge with skip_matched_step: true",
+        f"{_ONLY_ADD_ROWS} {{detail}} changes or removes rows",
+        f"{_UNSET_APPEND_ONLY}; or only add rows: set incremental_strategy: append, or merge with "
+        "skip_matched_step: true",
+    )
+    APPEND_ONLY_AND_FLOAT = (
+        f"{_ONLY_ADD_ROWS} an update of all rows comes before a change from float to double",
+        _UNSET_APPEND_ONLY,
     )
     CLUSTERED_AND_PARTITIONED = (
         "liquid_clustered_by has this name, and the table is partitioned by {detail}: Delta "

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec
-from dbt.adapters.deltawiden.config.strategies import BACKFILL, INSERT_OVERWRITE, MICROBATCH
+from dbt.adapters.deltawiden.config.strategies import INSERT_OVERWRITE, MICROBATCH
 from dbt.adapters.deltawiden.config.table_properties import COMMENT, changed_properties
 from dbt.adapters.deltawiden.delta.float_statistics import STATISTICS_COLUMNS, statistics_names
 from dbt.adapters.deltawiden.delta.protocol import (
@@ -17,7 +17,6 @@ from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, path_text, quote, read_name
 from dbt.adapters.deltawiden.sql.literals import property_text
 from dbt.adapters.deltawiden.sql.statements import set_properties
-from dbt.adapters.deltawiden.widening.backfill import BackfillColumns, FillColumns
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.refusals import REBUILD, Reason, Refusal
 from dbt.adapters.deltawiden.widening.steps import RewriteRows
@@ -103,9 +102,9 @@ def refused_properties(plan: Plan, spec: ModelSpec, snapshot: TableSnapshot) -> 
     Source:
         DELTA_CANNOT_MODIFY_APPEND_ONLY, DELTA_COLUMN_NOT_FOUND_IN_SCHEMA
     """
-    what = _never_append_only(plan, spec)
-    if what and (spec.tblproperties or plan.steps) and snapshot.has(APPEND_ONLY):
-        yield Refusal(Reason.APPEND_ONLY, read_name(APPEND_ONLY), detail=what)
+    never = list(_never_append_only(plan, spec))
+    if never and (spec.tblproperties or plan.steps) and snapshot.has(APPEND_ONLY):
+        yield from never
     for dropped in plan.dropped:
         detail = _in_statistics(dropped.path, spec.tblproperties, snapshot)
         if detail:
@@ -114,22 +113,20 @@ def refused_properties(plan: Plan, spec: ModelSpec, snapshot: TableSnapshot) -> 
             )
 
 
-def _never_append_only(plan: Plan, spec: ModelSpec) -> str:
-    """Name what Delta always refuses in an append-only table: an overwrite, an UPDATE, a backfill.
+def _never_append_only(plan: Plan, spec: ModelSpec) -> Iterator[Refusal]:
+    """Refuse what Delta always refuses in an append-only table: an overwrite, an UPDATE.
 
     It accepts a MERGE that finds only new keys. ``replace_where`` can be a MERGE, and so can a
-    microbatch if the table computes columns.
+    microbatch if the table computes columns. ``Backfill`` refuses a backfill itself.
     """
     overwrites = spec.strategy == INSERT_OVERWRITE or (
         spec.strategy == MICROBATCH and not plan.write.computed
     )
     if overwrites and not (spec.is_empty or spec.is_written_by_project):
-        return f"incremental_strategy: {spec.strategy}"
-    if any(isinstance(step, BackfillColumns | FillColumns) for step in plan.steps):
-        return BACKFILL
+        detail = f"incremental_strategy: {spec.strategy}"
+        yield Refusal(Reason.APPEND_ONLY, read_name(APPEND_ONLY), detail=detail)
     if any(isinstance(step, RewriteRows) for step in plan.steps):
-        return "the update of all rows before a change from float to double"
-    return ""
+        yield Refusal(Reason.APPEND_ONLY_AND_FLOAT, read_name(APPEND_ONLY))
 
 
 def _in_statistics(path: Path, configured: Mapping[str, Any], snapshot: TableSnapshot) -> str:
