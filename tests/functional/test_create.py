@@ -55,6 +55,10 @@ def model(dbt, spark):
         return spark.createDataFrame(old.rdd.map(tuple), old.schema)
     if dbt.config.get('reads') == 'path':
         return spark.read.parquet(*spark.table(str(dbt.this)).inputFiles())
+    if dbt.config.get('reads') == 'cached':
+        return spark.read.parquet(*spark.table(str(dbt.this)).inputFiles()).cache()
+    if 'landing' in dbt.config.get('reads'):
+        return spark.read.json(dbt.config.get('reads'))
     if dbt.config.get('reads') == 'others':
         others = [spark.table(f'{dbt.this.schema}.{name}') for name in ('parquet', 'over', 'other')]
         return others[0].union(others[1]).union(others[2]).distinct()
@@ -120,7 +124,7 @@ class TestTablesThatAreDropped:
             assert table(name).rows("at") == [(9,)]
 
     @pytest.mark.slow
-    def test_stay_if_a_view_or_a_data_frame_reads_them(self, project, table):
+    def test_stay_if_a_view_or_a_data_frame_reads_them(self, project, table, tmp_path):
         viewed = {"viewed": "1", "value": "1", "materialized": "view"}
         both = ("run", "--full-refresh", "-s", "parquet", "frame")
         # The code of a Python model names its own table, and this run does not read it.
@@ -134,12 +138,22 @@ class TestTablesThatAreDropped:
             assert "because the model reads it" in run.message(name)
             assert table(name).rows("at") == [(7,)]
         # Spark does not show what an RDD reads, and not whose files are read.
-        for reads in ("rdd", "path"):
+        for reads in ("rdd", "path", "cached"):
             run = dbt("run", "--full-refresh", "-s", "frame", reads_itself=reads, **viewed)
             assert "because the model reads it" in run.message("frame")
             assert table("frame").rows("at") == [(7,)]
         project.run_sql("create table {schema}.other using delta as select 7 as at")
-        run = dbt("run", "--full-refresh", "-s", "frame", reads_itself="others", **viewed)
+        landing = tmp_path / "landing %20" / "rows.json"
+        landing.parent.mkdir()
+        landing.write_text('{"at": 7}')
+        # Files of nobody's table.
+        for reads in ("others", str(landing)):
+            run = dbt("run", "--full-refresh", "-s", "frame", reads_itself=reads, **viewed)
+            assert run.status("frame") == "success", run.message("frame")
+        # A view has no files.
+        project.run_sql("drop table {schema}.frame")
+        project.run_sql(f"create view {{schema}}.frame as select at from json.`{landing.parent}`")
+        run = dbt("run", "-s", "frame", reads_itself=str(landing), **viewed)
         assert run.status("frame") == "success", run.message("frame")
         project.run_sql("drop table {schema}.frame")
         project.run_sql("create view {schema}.frame as select 8 as at")

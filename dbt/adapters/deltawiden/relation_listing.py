@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import unquote
 
 import agate
 from dbt.adapters.base import available
@@ -18,6 +19,7 @@ from dbt.adapters.spark.impl import (
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.column import columns_of
+from dbt.adapters.deltawiden.config.location import Place
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_path
 from dbt.adapters.deltawiden.relation import DeltaWidenRelation
@@ -30,8 +32,10 @@ from dbt.adapters.deltawiden.views.stale_views import reads_table
 Description = tuple[str, str, str]
 """A schema, a name, and the information that SHOW TABLE EXTENDED has."""
 
-# Spark does not show what an RDD reads, and of the files that are read, not whose they are.
-_WITHOUT_NAME = re.compile(r"\b(?:(?:LogicalRDD|ExistingRDD)\b|Relation \[)")
+# Spark does not show what an RDD reads.
+_RDD = re.compile(r"\b(?:LogicalRDD|ExistingRDD)\b")
+# Of files that are read by their path, Spark shows the format. Other sources show a class.
+_FILES = re.compile(r"\bRelation \[.*\] (?:[a-z]\w*|HadoopFiles)$", re.MULTILINE)
 # Spark 3.5's error, https://issues.apache.org/jira/browse/SPARK-33393
 _NOT_FOR_CATALOG = "SHOW TABLE EXTENDED is not supported for v2 tables"
 # Iceberg's catalogs have an error of their own.
@@ -153,6 +157,11 @@ def without_temporary(rows: agate.Table) -> agate.Table:
     return rows.where(lambda row: not _is_temporary(row[2]))
 
 
+def _place(location: str) -> Place:
+    # Spark escapes some locations, and others not.
+    return Place.of(unquote(unquote(location)))
+
+
 class ListingAdapter(SparkAdapter):
     """dbt-spark's adapter, which lists tables and views of any catalog, and their columns."""
 
@@ -214,9 +223,24 @@ class ListingAdapter(SparkAdapter):
             return True
         plan = self._backend.analyse(query).text
         is_python = model.get("language") == "python"  # A seed that is cloned has none.
-        is_unknown = is_python and "dbt.this" in model["raw_code"] and _WITHOUT_NAME.search(plan)
-        path, catalog = relation_path(relation), self._backend.current_catalog
-        return bool(is_unknown) or reads_table(plan, path, catalog)
+        if is_python and "dbt.this" in model["raw_code"] and self._may_read(plan, query, relation):
+            return True
+        return reads_table(plan, relation_path(relation), self._backend.current_catalog)
+
+    def _may_read(self, plan: str, query: str, relation: DeltaWidenRelation) -> bool:
+        """Return whether a data frame can read a relation, or files of its folder, without a name.
+
+        A view has no files.
+        """
+        if relation.is_view or not _FILES.search(plan):
+            return bool(_RDD.search(plan))
+        rows = self._backend.fetch_rows(f"describe table extended {relation.render()}")
+        folder, files = table_details(rows).get("Location"), self._backend.input_files(query)
+        # Spark shows no files of a data frame that is cached.
+        if _RDD.search(plan) or not (folder and files):
+            return True
+        above = (place for file in files for place in _place(file).and_above())
+        return any(map(_place(folder).may_be, above))
 
     def list_schemas(self, database: str) -> list[str]:
         """List the schemas of a catalog. Spark says of a catalog that it lacks: no such schema."""

@@ -6,7 +6,7 @@ is read with a DESCRIBE QUERY of its own, which shows the name in a separate col
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -163,6 +163,17 @@ def declared_type(column: StructField) -> DataType:
         return read_described(declaration)
     except AmbiguousType:
         return column.dataType
+
+
+def with_declarations(schema: StructType, declared: Mapping[str, str | None]) -> StructType:
+    """Return a schema whose columns have the texts of declared types in their metadata alone."""
+    texts = [declared.get(column.name) for column in schema.fields]
+    return StructType(
+        [
+            StructField(f.name, f.dataType, f.nullable, {CHAR_VARCHAR_KEY: text} if text else {})
+            for f, text in zip(schema.fields, texts, strict=True)
+        ]
+    )
 
 
 def with_char_types(

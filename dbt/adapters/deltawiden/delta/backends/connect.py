@@ -63,6 +63,10 @@ class ConnectBackend(SqlBackend):
             frame = self._handle().session.createDataFrame(rows, schema, verifySchema=False)
             frame.createOrReplaceTempView(quote(name))
 
+    def input_files(self, query: str) -> list[str]:
+        with errors_as_dbt_errors():
+            return list(self._handle().session.sql(query).inputFiles())
+
     def drop_views(self, names: Iterable[str]) -> None:
         """Drop temporary views that were made from data frames, if they exist."""
         for name in names:

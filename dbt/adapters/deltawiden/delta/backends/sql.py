@@ -31,6 +31,7 @@ from dbt.adapters.deltawiden.sql.describe_parser import (
     partition_names,
     read_described,
     read_schema,
+    with_declarations,
 )
 from dbt.adapters.deltawiden.sql.identifiers import Path, quote
 from dbt.adapters.deltawiden.sql.literals import property_text
@@ -175,12 +176,12 @@ class SqlBackend:
         if not has_text or not isinstance(table, SparkRelation) or table.is_iceberg:
             return schema
         if not table.is_delta:
-            return _declaring(schema, self.shown_declarations(table, schema))
+            return with_declarations(schema, self.shown_declarations(table, schema))
         if not self._reads_char(table, schema):
             return schema
         in_log = self._logged_schema(table)
         declared = {column.name: column.metadata.get(CHAR_VARCHAR_KEY) for column in in_log.fields}
-        return _declaring(schema, declared)
+        return with_declarations(schema, declared)
 
     def shown_declarations(self, relation: BaseRelation, schema: StructType) -> dict[str, str]:
         """Return the types with char or varchar in them that DESCRIBE shows, by their columns.
@@ -254,6 +255,10 @@ class SqlBackend:
         self, name: str, columns: Sequence[str], rows: Sequence[Sequence[str | None]]
     ) -> None:
         """Create a temporary view of rows of texts. It needs a session."""
+        raise NotImplementedError
+
+    def input_files(self, query: str) -> list[str]:
+        """Return the files that a query reads, as far as Spark shows them. It needs a session."""
         raise NotImplementedError
 
     def drop_views(self, names: Iterable[str]) -> None:
@@ -382,16 +387,3 @@ class SqlBackend:
 
     def allow_long_view(self, query: str) -> None:
         """Let the embedded metastore store a long view. A server's metastore needs no change."""
-
-
-def _declaring(schema: StructType, declared: Mapping[str, str | None]) -> StructType:
-    return StructType(
-        [
-            StructField(f.name, f.dataType, f.nullable, _declaration(declared.get(f.name)))
-            for f in schema.fields
-        ]
-    )
-
-
-def _declaration(text: str | None) -> dict[str, str]:
-    return {CHAR_VARCHAR_KEY: text} if text else {}
