@@ -6,14 +6,17 @@ from typing import Any
 import pytest
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtDatabaseError
-from pyspark.sql.types import IntegerType, LongType, StructType, TimestampType
+from pyspark.sql.types import IntegerType, LongType, StructField, StructType, TimestampType
 
 from dbt.adapters.deltawiden.delta.backends.sql import USER_METADATA, SqlBackend
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.widening.backfill import BackfillColumns, StillWaiting
 from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.widening.schema_diff import FieldDifference
 from dbt.adapters.deltawiden.widening.steps import (
     AlterTypes,
     ClusterBy,
+    DropColumns,
     RenameColumn,
     RewriteRows,
     SetProperties,
@@ -58,7 +61,8 @@ class Engine:
             return None, SimpleNamespace(rows=self._described)
         if not statement.startswith(("set ", "reset ")):
             self.ran.append(statement)
-        if self._refused is not None and statement == self._refused.statement:
+        refused = self._refused
+        if refused is not None and statement == getattr(refused, "merge", refused.statement):
             raise self._error
         return None, SimpleNamespace(rows=[(USER_METADATA, "<undefined>")])
 
@@ -164,3 +168,16 @@ def test_the_error_of_a_step_after_the_write_says_that_the_rows_are_written(appe
     assert (by_hand in failed.value.msg) is appends
     assert f"The rows were written to {TABLE}" in failed.value.msg
     assert f"{clusters.statement}\n{FIRST.msg}" in failed.value.msg
+
+
+def test_all_steps_that_have_not_run_after_the_write_are_named_with_what_does_them():
+    fills = BackfillColumns(TABLE, ("n",), ("id",), "merge x")
+    done = StillWaiting(TABLE)
+    drops = DropColumns(TABLE, (FieldDifference(("gone",), StructField("gone", LongType())),))
+    plan = Plan(TABLE, (ClusterBy(TABLE, (), Stage.BACKFILL), fills, done, drops))
+    with pytest.raises(SchemaChangeFailed) as failed:
+        Engine(fills).evolution.run_after_write(plan, "model.x.t.v2", True)
+    arguments = """'{"models": ["t.v2"], "columns": ["n"]}'"""
+    command = f"dbt run-operation backfill_columns --args {arguments}"
+    by_hand = f"{command}; {done.statement}; {drops.statement}"
+    assert failed.value.msg.endswith(f"Run this by hand instead: {by_hand}")

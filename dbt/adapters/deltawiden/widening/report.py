@@ -70,6 +70,12 @@ def rewrite_command(table: str) -> str:
     return f"dbt run-operation rewrite_widened_files --args {shlex.quote(arguments)}"
 
 
+def backfill_command(model: str, columns: Iterable[str]) -> str:
+    """Return the command that gives columns the values of a model's full query."""
+    arguments = yaml_safe_json({"models": [model], "columns": list(columns)})
+    return f"dbt run-operation backfill_columns --args {shlex.quote(arguments)}"
+
+
 def misread_text(table: str, columns: Iterable[Path]) -> str:
     """Render what filters of other Sparks can miss in a table, and what to do."""
     names = ", ".join(map(path_text, columns))

@@ -31,10 +31,12 @@ from dbt.adapters.deltawiden.sql.identifiers import Path, columns_named
 from dbt.adapters.deltawiden.sql.queries import mentions, with_types
 from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName
 from dbt.adapters.deltawiden.views.stale_views import reads_table
+from dbt.adapters.deltawiden.widening.backfill import BackfillColumns
 from dbt.adapters.deltawiden.widening.clustering import plan_clustering
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import plan_changes, plan_no_change, refused_keys
 from dbt.adapters.deltawiden.widening.renames import plan_renames, renamed_schema
+from dbt.adapters.deltawiden.widening.report import backfill_command
 from dbt.adapters.deltawiden.widening.request import NoSuchLeaf, find_leaf
 from dbt.adapters.deltawiden.widening.schema_diff import compare, schema_at_write
 from dbt.adapters.deltawiden.widening.self_reference import (
@@ -282,14 +284,15 @@ class TableEvolution:
         Raises:
             SchemaChangeFailed: the engine refused a statement. The rows are written all the same.
         """
-        for step in plan.after:
+        for number, step in enumerate(plan.after):
             try:
                 with self._backend.tagged_commits(changed_by):
                     retry_same_commit(partial(step.run, self._backend))
             except DbtRuntimeError as error:
+                left = [_by_hand(each, changed_by) for each in plan.after[number:]]
                 by_hand = (
                     "\nThe rows are already written: a second run of an `append` model would "
-                    f"repeat them. Run this by hand instead: {step.statement}"
+                    f"repeat them. Run this by hand instead: {'; '.join(left)}"
                 )
                 raise SchemaChangeFailed(
                     f"The rows were written to {plan.table}, but this failed after it, and the "
@@ -331,6 +334,13 @@ class TableEvolution:
         except (DbtRuntimeError, NoSuchLeaf) as failed:
             logger.debug(f"The types of {plan.table} are not those of the plan: {failed}")
             return True
+
+
+def _by_hand(step: Step, model: str) -> str:
+    """Return what does a step by hand, for the model with a unique id."""
+    if isinstance(step, BackfillColumns):
+        return backfill_command(model.split(".", 2)[2], step.names)
+    return step.statement
 
 
 def _with_clustering(
