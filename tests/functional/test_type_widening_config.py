@@ -1,5 +1,7 @@
 """`type_widening`, `on_lossy_write`, and the errors of wrong values."""
 
+from pathlib import Path
+
 import pytest
 from dbt_common.exceptions import DbtDatabaseError
 from pyspark.sql.types import IntegerType, StringType
@@ -59,6 +61,46 @@ class TestUnsetFollowsTheTable:
         assert len(table("off").operations(version)) == 1
         assert table("off").properties["delta.enableTypeWidening"] == "true"
         assert dbt("run", "--select", "off", step=2, type="bigint").status("off") == "success"
+
+
+PROPERTIES = """
+{% macro tblproperties_clause() %}tblproperties ('team' = 'a'){% endmacro %}
+"""
+CREATE = """
+{% macro create_table_as(temporary, relation, compiled_code, language='sql') %}
+  {% if temporary %}{{ spark__create_table_as(temporary, relation, compiled_code) }}{% else %}
+  create or replace table {{ relation }} using delta as {{ compiled_code }}
+  {% endif %}
+{% endmacro %}
+"""
+
+
+class TestUnsetFollowsTheTableUnderMacrosOfTheProject:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"off.sql": model("")}
+
+    @pytest.mark.parametrize(
+        "macro",
+        [
+            PROPERTIES.replace("tblproperties_clause", "spark__tblproperties_clause"),
+            pytest.param(PROPERTIES, marks=SLOW),
+            pytest.param(CREATE, marks=SLOW),
+        ],
+        ids=["dispatched", "properties", "create"],
+    )
+    def test_a_full_refresh_keeps_the_property_of_the_table(self, project, table, macro):
+        Path(project.project_root, "macros", "own.sql").write_text(macro)
+        assert dbt("run", "--full-refresh", step=1, type="int").status("off") == "success"
+        assert "delta.enableTypeWidening" not in table("off").properties
+        project.run_sql(
+            "alter table {schema}.off set tblproperties ('delta.enableTypeWidening' = 'true')"
+        )
+        run = dbt("run", "--full-refresh", step=1, type="int")
+        assert run.status("off") == "success", run.message("off")
+        assert table("off").properties.get("delta.enableTypeWidening") == "true"
+        assert dbt("run", step=2, type="bigint").status("off") == "success"
+        project.run_sql("drop table {schema}.off")
 
 
 class TestTrueAndFalse:

@@ -20,7 +20,9 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.column import columns_of
 from dbt.adapters.deltawiden.config.location import Place
+from dbt.adapters.deltawiden.config.project_macros import CREATE_MACROS, is_replaced
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.delta.relations import relation_path
 from dbt.adapters.deltawiden.relation import DeltaWidenRelation
 from dbt.adapters.deltawiden.spark.errors import UNKNOWN_CATALOG
@@ -241,6 +243,12 @@ class ListingAdapter(SparkAdapter):
             return True
         above = (place for file in files for place in _place(file).and_above())
         return any(map(_place(folder).may_be, above))
+
+    @available.parse(lambda *_: False)
+    def loses_type_widening(self, context: Mapping[str, Any], table: DeltaWidenRelation) -> bool:
+        """Return whether a macro of the project may replace a table without its type widening."""
+        is_own = any(is_replaced(context, name) for name in CREATE_MACROS)
+        return is_own and self._backend.snapshot(table).has(TYPE_WIDENING_PROPERTY)
 
     def list_schemas(self, database: str) -> list[str]:
         """List the schemas of a catalog. Spark says of a catalog that it lacks: no such schema."""

@@ -21,6 +21,9 @@ _PREFIXES = ("deltawiden__", "spark__", "default__")
 STORE_NO_VALUES = ("view", "ephemeral", "function", "test", "unit")
 """The materializations of dbt that store no rows of a node."""
 
+CREATE_MACROS = ("create_table_as", "tblproperties_clause")
+"""The macros that decide which properties a new table has."""
+
 SEED_MACROS = ("create_csv_table", "load_csv_rows")
 """The macros that each ask for the check of a seed's values."""
 
