@@ -122,12 +122,30 @@ class TestVarcharOfOtherFormats:
 class TestVarcharOfOtherFormatsBySql:
     @pytest.fixture(scope="class")
     def models(self):
-        return {"parquet.sql": INSERTED.format(file_format="parquet")}
+        long = ", ".join(f"'f{n}', {{{{{{{{ var('c') }}}}}}}}" for n in range(30))
+        return {
+            "parquet.sql": INSERTED.format(file_format="parquet"),
+            "long.sql": INSERTED.replace("'c', {{{{ var('nested', \"'ab '\") }}}}", long).format(
+                file_format="parquet"
+            ),
+        }
 
     def test_does_not_lose_spaces_at_the_end(self, project, table):
         declared = "(id int, c char(2), s struct<c: varchar(3)>)"
         project.run_sql(f"create table {{schema}}.parquet {declared} using parquet")
         for values in ({"c": "'a'"}, {"c": "'ab'", "nested": "'abc '"}):
-            assert "has the value a" in dbt("run", **values).message("parquet")
-        assert dbt("run", c="'ab'").status("parquet") == "success"
+            run = dbt("run", "-s", "parquet", **values)
+            assert "has the value a" in run.message("parquet")
+        assert dbt("run", "-s", "parquet", c="'ab'").status("parquet") == "success"
         assert table("parquet").rows("id", "c", "s.c") == [(1, "ab", "ab ")]
+
+    def test_does_not_lose_spaces_in_a_struct_whose_type_describe_cuts(self, project, table, spark):
+        fields = ", ".join(f"f{n}: varchar(3)" for n in range(30))
+        project.run_sql(
+            f"create table {{schema}}.long (id int, c string, s struct<{fields}>) using parquet"
+        )
+        message = dbt("run", "-s", "long", c="'abc '").message("long")
+        assert "has the value abc  (string) for the column s.f0 of" in message
+        assert dbt("run", "-s", "long", c="'ab '").status("long") == "success"
+        spark.sql(f"refresh table {table('long').name}")  # It was written in another session.
+        assert table("long").rows("id", "s.f29") == [(1, "ab ")]

@@ -176,22 +176,27 @@ class SqlBackend:
         if not has_text or not isinstance(table, SparkRelation) or table.is_iceberg:
             return schema
         if not table.is_delta:
-            return with_declarations(schema, self.shown_declarations(table, schema))
+            return with_declarations(schema, self.shown_declarations(table, schema, whole=True))
         if not self._reads_char(table, schema):
             return schema
         in_log = self._logged_schema(table)
         declared = {column.name: column.metadata.get(CHAR_VARCHAR_KEY) for column in in_log.fields}
         return with_declarations(schema, declared)
 
-    def shown_declarations(self, relation: BaseRelation, schema: StructType) -> dict[str, str]:
+    def shown_declarations(
+        self, relation: BaseRelation, schema: StructType, whole: bool = False
+    ) -> dict[str, str]:
         """Return the types with char or varchar in them that DESCRIBE shows, by their columns.
 
-        For a Delta table, it shows none, and of a long struct not all.
+        For a Delta table, it shows none, and those of long structs only if they are asked for.
         """
         if not self._can_have_declarations(schema):
             return {}
         rows = self.fetch_rows(f"describe table {relation_sql(relation)}")
         shown = {str(row[0]): str(row[1]) for row in rows}
+        if whole and any(map(is_cut, shown.values())):
+            with self.with_setting("spark.sql.debug.maxToStringFields", "10000"):
+                return self.shown_declarations(relation, schema)
         return {name: text for name, text in shown.items() if "char(" in text and not is_cut(text)}
 
     def _can_have_declarations(self, schema: StructType) -> bool:
