@@ -205,8 +205,8 @@ bench: $(INSTALLED)  ## This adapter compared with other programs; writes docs/b
 	$(BIN)/python -m benchmarks $(ONLY)
 
 # To grow is a decision: it raises these numbers.
-PYTHON_LINES := 31457
-SQL_LINES := 1196
+PYTHON_LINES := 31532
+SQL_LINES := 1200
 MODULE_LINES := 400
 
 .PHONY: weight

@@ -20,6 +20,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.column import columns_of
 from dbt.adapters.deltawiden.config.location import Place
+from dbt.adapters.deltawiden.config.model import DELTA
 from dbt.adapters.deltawiden.config.project_macros import CREATE_MACROS, is_replaced
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
@@ -245,10 +246,15 @@ class ListingAdapter(SparkAdapter):
         return any(map(_place(folder).may_be, above))
 
     @available.parse(lambda *_: False)
-    def loses_type_widening(self, context: Mapping[str, Any], table: DeltaWidenRelation) -> bool:
+    def loses_type_widening(
+        self, context: Mapping[str, Any], table: DeltaWidenRelation | None, file_format: str
+    ) -> bool:
         """Return whether a macro of the project may replace a table without its type widening."""
         is_own = any(is_replaced(context, name) for name in CREATE_MACROS)
-        return is_own and self._backend.snapshot(table).has(TYPE_WIDENING_PROPERTY)
+        if not (is_own and table and table.is_delta and file_format == DELTA):
+            return False
+        follows_table = context["config"].get("type_widening") is None
+        return follows_table and self._backend.snapshot(table).has(TYPE_WIDENING_PROPERTY)
 
     def list_schemas(self, database: str) -> list[str]:
         """List the schemas of a catalog. Spark says of a catalog that it lacks: no such schema."""

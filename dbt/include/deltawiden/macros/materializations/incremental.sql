@@ -59,12 +59,10 @@
   {#- Check the query before the table is dropped, because it may be refused. -#}
   {%- set query = adapter.new_table_query(context, _deltawiden_model_query(), target_relation) -%}
   {#- `deltawiden__tblproperties_clause` keeps the table's type widening in the same commit. A project's macros need not. -#}
-  {%- set follows_table = existing_relation is not none and existing_relation.is_delta and file_format == 'delta'
-      and config.get('type_widening') is none and adapter.loses_type_widening(context, existing_relation) -%}
+  {%- set follows_table = adapter.loses_type_widening(context, existing_relation, file_format) -%}
   {%- do _deltawiden_create_or_replace(query, existing_relation, target_relation, file_format) -%}
-  {%- if follows_table -%}
-    {% do run_query("alter table " ~ target_relation.render() ~ " set tblproperties ('delta.enableTypeWidening' = 'true')") %}
-  {%- endif -%}
+  {%- do run_query("alter table " ~ target_relation.render()
+      ~ " set tblproperties ('delta.enableTypeWidening' = 'true')") if follows_table -%}
 
   {% do persist_constraints(target_relation, model) %}
 

@@ -65,8 +65,7 @@
 {% macro _deltawiden_drop_for(query, existing_relation) %}
   {% do run_query('describe query ' ~ query) %}
   {%- if adapter.reads(query, existing_relation, model) -%}
-    {% do exceptions.raise_compiler_error(
-      existing_relation.render() ~ ' was not dropped, because the model reads it. This model replaces a '
+    {% do exceptions.raise_compiler_error(existing_relation.render() ~ ' was not dropped, because the model reads it. This model replaces a '
       ~ existing_relation.type ~ ' that has to be dropped first. Let the model read another relation.'
       ~ (' Spark does not show what an RDD or a cached data frame reads.' if model['language'] == 'python' else '')) %}
   {%- endif -%}
