@@ -9,7 +9,6 @@ from typing import Any
 
 import agate
 from dbt.adapters.contracts.connection import AdapterResponse, Connection, ConnectionState
-from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.connections import SparkConnectionManager
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 from pyspark.sql import SparkSession
@@ -22,6 +21,7 @@ from dbt.adapters.deltawiden.credentials import (
     project_dir,
 )
 from dbt.adapters.deltawiden.delta.table_snapshot import REDACTED
+from dbt.adapters.deltawiden.log import logger
 from dbt.adapters.deltawiden.spark.connect import ConnectConnection, open_connect
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
 from dbt.adapters.deltawiden.spark.errors import TIMED_OUT, error_text, has_java_stack
@@ -49,8 +49,6 @@ from dbt.adapters.deltawiden.sql.identifiers import quote
 from dbt.adapters.deltawiden.sql.literals import literal
 from dbt.adapters.deltawiden.sql.queries import GAP, reads_only
 from dbt.adapters.deltawiden.warnings import warn_once
-
-logger = AdapterLogger("DeltaWiden")
 
 # PyHive quotes a text in such a way that Spark still substitutes the `${...}` in it.
 _PYHIVE_METHODS = (ConnectionMethod.THRIFT, ConnectionMethod.HTTP)

@@ -9,7 +9,6 @@ from typing import Any
 import agate
 from dbt.adapters.base.impl import catch_as_completed
 from dbt.adapters.base.relation import BaseRelation, SchemaSearchMap
-from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.column import SparkColumn
 from dbt.adapters.spark.impl import SparkAdapter
 from dbt.adapters.spark.relation import SparkRelation
@@ -22,8 +21,7 @@ from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.change_history import read_dated_changes
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.delta.relations import relation_sql
-
-logger = AdapterLogger("DeltaWiden")
+from dbt.adapters.deltawiden.log import logger
 
 _TYPE_CHANGES = "When the types were changed, and by which model or operation"
 # Each commit is a file that Delta reads. An older change is shown without its time.

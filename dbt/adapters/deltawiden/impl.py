@@ -11,7 +11,6 @@ from dbt.adapters.base import available
 from dbt.adapters.base.impl import PythonJobHelper
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.contracts.connection import AdapterResponse
-from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.clients.agate_helper import empty_table
 from dbt_common.contracts.metadata import CatalogTable
@@ -30,6 +29,7 @@ from dbt.adapters.deltawiden.credentials import ConnectionMethod
 from dbt.adapters.deltawiden.delta.backends import choose_backend
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.freshness import LastModified, last_modified
+from dbt.adapters.deltawiden.log import logger
 from dbt.adapters.deltawiden.relation import DeltaWidenRelation
 from dbt.adapters.deltawiden.relation_listing import ListingAdapter
 from dbt.adapters.deltawiden.spark import temporary_views as views
@@ -395,5 +395,5 @@ def _shown_for_a_batch(node: Any) -> Iterator[None]:
     except DbtRuntimeError as error:
         if getattr(node, "batch", None):
             text = f"Error in model {node.name} ({node.original_file_path})\n{error.msg}"
-            AdapterLogger("DeltaWiden").error(text)
+            logger.error(text)
         raise

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from dbt.adapters.base.relation import BaseRelation
-from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.impl import SparkAdapter
 from dbt.adapters.spark.relation import SparkRelation
 from dbt.flags import get_flags
@@ -25,12 +24,11 @@ from dbt.adapters.deltawiden.config.project_macros import NodeMacros
 from dbt.adapters.deltawiden.config.validation import check_location_keys
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import in_session_catalog, one_name, relation_path
+from dbt.adapters.deltawiden.log import logger
 from dbt.adapters.deltawiden.spark.errors import condition
 from dbt.adapters.deltawiden.sql.identifiers import Path, name_sql, quote
 from dbt.adapters.deltawiden.sql.literals import literal
 from dbt.adapters.deltawiden.sql.statements import set_properties
-
-logger = AdapterLogger("DeltaWiden")
 
 RELATION_PROPERTY, TARGET_PROPERTY = "dbt.relation", "dbt.target"
 """The table properties that say whose table a folder has."""

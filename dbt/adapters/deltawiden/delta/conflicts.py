@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 from tenacity import (
     RetryCallState,
@@ -13,9 +12,8 @@ from tenacity import (
     wait_random_exponential,
 )
 
+from dbt.adapters.deltawiden.log import logger
 from dbt.adapters.deltawiden.spark.errors import condition
-
-logger = AdapterLogger("DeltaWiden")
 
 MAX_ATTEMPTS = 8
 """The number of attempts at a write."""

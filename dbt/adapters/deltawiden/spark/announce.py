@@ -5,9 +5,7 @@ import threading
 from collections.abc import Iterator
 from contextvars import copy_context
 
-from dbt.adapters.events.logging import AdapterLogger
-
-logger = AdapterLogger("DeltaWiden")
+from dbt.adapters.deltawiden.log import logger
 
 _SECONDS = 5
 

@@ -22,16 +22,14 @@ from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
 import pyspark
-from dbt.adapters.events.logging import AdapterLogger
 
 from dbt.adapters.deltawiden.__version__ import version
+from dbt.adapters.deltawiden.log import logger
 from dbt.adapters.deltawiden.spark.jar_cache import jar_path, without_other_versions
 from dbt.adapters.deltawiden.spark.machine import memory_bytes
 from dbt.adapters.deltawiden.spark.private_folder import cache_folder
 from dbt.adapters.deltawiden.spark.settings import bundled_jars_dir
 from dbt.adapters.deltawiden.spark.start import SparkStart
-
-logger = AdapterLogger("DeltaWiden")
 
 CLASS_PATH = "spark.driver.extraClassPath"
 MEMORY = "spark.driver.memory"

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import pyspark
-from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
 
+from dbt.adapters.deltawiden.log import logger
 from dbt.adapters.deltawiden.spark.announce import announced
 from dbt.adapters.deltawiden.spark.class_archive import ClassArchive, find_archive
 from dbt.adapters.deltawiden.spark.errors import error_text, start_failure_text
@@ -27,9 +27,6 @@ from dbt.adapters.deltawiden.spark.running import RunningSpark, note_running
 from dbt.adapters.deltawiden.spark.settings import bundled_jars_dir
 from dbt.adapters.deltawiden.spark.start import SparkStart
 from dbt.adapters.deltawiden.sql.versions import read_version
-
-logger = AdapterLogger("DeltaWiden")
-
 
 _HIVE_FOLDER = "hive.downloaded.resources.dir"
 

@@ -2,14 +2,12 @@
 
 from typing import Any
 
-from dbt.adapters.events.logging import AdapterLogger
 from pyspark.sql import SparkSession
 
+from dbt.adapters.deltawiden.log import logger
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
 from dbt.adapters.deltawiden.spark.scala import hadoop_configuration, java_class
 from dbt.adapters.deltawiden.spark.storage_folder import embedded_database
-
-logger = AdapterLogger("DeltaWiden")
 
 _MAX_VIEW_CHARACTERS = 32_000
 """The length up to which the text of a view always fits. Derby's LONG VARCHAR holds 32,700

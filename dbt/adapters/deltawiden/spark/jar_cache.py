@@ -13,8 +13,7 @@ from pathlib import Path
 from urllib.parse import quote, urlsplit
 from urllib.request import url2pathname
 
-from dbt.adapters.events.logging import AdapterLogger
-
+from dbt.adapters.deltawiden.log import logger
 from dbt.adapters.deltawiden.spark.atomic_file import write_atomically
 from dbt.adapters.deltawiden.spark.file_lock import (
     HAS_FILE_LOCKS,
@@ -23,8 +22,6 @@ from dbt.adapters.deltawiden.spark.file_lock import (
     wait_for_lock,
 )
 from dbt.adapters.deltawiden.spark.private_folder import cache_folder
-
-logger = AdapterLogger("DeltaWiden")
 
 
 class JarCache:

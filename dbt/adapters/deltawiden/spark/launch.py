@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtConfigError
 from py4j.java_gateway import JavaGateway
 from pyspark.java_gateway import launch_gateway
 
+from dbt.adapters.deltawiden.log import logger
 from dbt.adapters.deltawiden.spark.class_archive import ClassArchive
 from dbt.adapters.deltawiden.spark.errors import java_major
 from dbt.adapters.deltawiden.spark.java import OPTION_SETTINGS, java_version
@@ -21,8 +21,6 @@ from dbt.adapters.deltawiden.spark.redaction import has_secret
 from dbt.adapters.deltawiden.spark.settings import defaults_file
 from dbt.adapters.deltawiden.spark.start import SparkStart
 from dbt.adapters.deltawiden.spark.submit import submission
-
-logger = AdapterLogger("DeltaWiden")
 
 _OPTIONS = "SPARK_SUBMIT_OPTS"
 _FIRST_WITH_OPTIONS_FILE = 9

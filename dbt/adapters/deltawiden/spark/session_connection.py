@@ -6,13 +6,13 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.connections import SparkConnectionWrapper
 from dbt_common.exceptions import DbtDatabaseError
 from pyspark import SparkContext
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.types import StructType
 
+from dbt.adapters.deltawiden.log import logger
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
 from dbt.adapters.deltawiden.spark.errors import error_text, whole_text
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
@@ -54,9 +54,6 @@ class JobDescription:
         context.setLocalProperty(_PROPERTY, shown)
         if name is None:
             self._thread = None
-
-
-logger = AdapterLogger("DeltaWiden")
 
 
 class SessionConnection(SparkConnectionWrapper):

@@ -2,15 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtConfigError
 from pyspark.sql import SparkSession
 
+from dbt.adapters.deltawiden.log import logger
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
 from dbt.adapters.deltawiden.spark.redaction import is_secret, scrubbed
 from dbt.adapters.deltawiden.spark.settings import TIME_ZONE, items
-
-logger = AdapterLogger("DeltaWiden")
 
 # These settings decide where tables are and what is stored in them. The other settings that Spark
 # reads only once are about memory, ports and the like.

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
-from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 from dbt_common.invocation import get_invocation_id
 from pyspark.sql.types import StructType
@@ -22,6 +21,7 @@ from dbt.adapters.deltawiden.delta.backends.explain import (
     output_columns,
 )
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.log import logger
 from dbt.adapters.deltawiden.spark.errors import NOT_BUILT, condition
 from dbt.adapters.deltawiden.sql.identifiers import (
     SESSION_CATALOG,
@@ -43,8 +43,6 @@ from dbt.adapters.deltawiden.views.stale_views import (
     view_schema,
     views_in,
 )
-
-logger = AdapterLogger("DeltaWiden")
 
 Log = Callable[[str], None]
 

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.events.format import pluralize
 from pyspark.sql.types import StructType
 
@@ -15,6 +14,7 @@ from dbt.adapters.deltawiden.delta.conflicts import retry_same_commit
 from dbt.adapters.deltawiden.delta.history import read_history
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.transaction_log import FetchRows
+from dbt.adapters.deltawiden.log import logger
 from dbt.adapters.deltawiden.sql.identifiers import quote
 from dbt.adapters.deltawiden.sql.queries import in_lines
 from dbt.adapters.deltawiden.sql.statements import set_properties, unset_properties
@@ -28,8 +28,6 @@ from dbt.adapters.deltawiden.widening.matched_rows import (
 from dbt.adapters.deltawiden.widening.steps import Stage, Step
 from dbt.adapters.deltawiden.writing.columns import WrittenColumn
 from dbt.adapters.deltawiden.writing.projection import in_type_sql
-
-logger = AdapterLogger("DeltaWiden")
 
 BACKFILL_PROPERTY = "dbt_deltawiden.backfill"
 """The table property that has, as JSON, the names of the columns that still get values. So a run

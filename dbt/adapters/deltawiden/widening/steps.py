@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from enum import IntEnum, auto
 from typing import Any, ClassVar
 
-from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtDatabaseError
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
@@ -13,12 +12,11 @@ from dbt.adapters.deltawiden.delta.float_statistics import restored_settings
 from dbt.adapters.deltawiden.delta.history import others_set_properties
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.log import logger
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_sql, path_text, quote
 from dbt.adapters.deltawiden.sql.statements import rewrite_rows, set_properties, unset_properties
 from dbt.adapters.deltawiden.sql.types import type_sql
 from dbt.adapters.deltawiden.widening.schema_diff import FieldDifference
-
-logger = AdapterLogger("DeltaWiden")
 
 
 class Stage(IntEnum):

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
 
@@ -14,11 +13,10 @@ from dbt.adapters.deltawiden.config.policy import stops_at_loss
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.conflicts import retry_same_commit
 from dbt.adapters.deltawiden.delta.relations import relation_sql
+from dbt.adapters.deltawiden.log import logger
 from dbt.adapters.deltawiden.sql import statements
 from dbt.adapters.deltawiden.sql.identifiers import columns_sql
 from dbt.adapters.deltawiden.writing.partition_values import MomentsMoved, require_moments_kept
-
-logger = AdapterLogger("DeltaWiden")
 
 
 class OptimizeFailed(DbtRuntimeError):

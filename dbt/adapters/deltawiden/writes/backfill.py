@@ -4,7 +4,6 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtDatabaseError
 from pyspark.sql.types import StructType
 
@@ -13,6 +12,7 @@ from dbt.adapters.deltawiden.config.policy import OnLossyWrite
 from dbt.adapters.deltawiden.config.strategies import BACKFILL
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
+from dbt.adapters.deltawiden.log import logger
 from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
 from dbt.adapters.deltawiden.sql.identifiers import Path, quote
 from dbt.adapters.deltawiden.sql.types import limited, type_text
@@ -42,8 +42,6 @@ from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
 from dbt.adapters.deltawiden.writing.columns import WrittenColumn, assigned_sql
 from dbt.adapters.deltawiden.writing.projection import in_type_sql
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
-
-logger = AdapterLogger("DeltaWiden")
 
 
 @dataclass(frozen=True)

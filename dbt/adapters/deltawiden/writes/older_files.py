@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.events.format import pluralize
 from pyspark.sql.types import StructType
@@ -14,13 +13,12 @@ from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.delta.stale_types import misread_by_filters
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.delta.widened_files import misread_columns, misread_files
+from dbt.adapters.deltawiden.log import logger
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text
 from dbt.adapters.deltawiden.sql.sizes import size_text
 from dbt.adapters.deltawiden.sql.types import schema_from_json
 from dbt.adapters.deltawiden.widening.report import misread_text
 from dbt.adapters.deltawiden.writing.partition_values import require_moments_kept
-
-logger = AdapterLogger("DeltaWiden")
 
 
 @dataclass(frozen=True)

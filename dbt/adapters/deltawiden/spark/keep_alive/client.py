@@ -10,9 +10,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.deltawiden.log import logger
 from dbt.adapters.deltawiden.spark.announce import announced
 from dbt.adapters.deltawiden.spark.connect import remote_builder
 from dbt.adapters.deltawiden.spark.embedded import SparkDidNotStart
@@ -34,8 +34,6 @@ from dbt.adapters.deltawiden.spark.keep_alive.state import (
 )
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
 from dbt.adapters.deltawiden.spark.start import SparkStart
-
-logger = AdapterLogger("DeltaWiden")
 
 _SERVER = "dbt.adapters.deltawiden.spark.keep_alive.server"
 # Not -m: it would add the working folder to the places that Python imports from.

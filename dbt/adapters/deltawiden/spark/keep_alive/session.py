@@ -6,9 +6,9 @@ import os
 import threading
 from functools import partial
 
-from dbt.adapters.events.logging import AdapterLogger
 from pyspark.sql import SparkSession
 
+from dbt.adapters.deltawiden.log import logger
 from dbt.adapters.deltawiden.spark.connect import ConnectConnection, create_session
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
 from dbt.adapters.deltawiden.spark.failed_start import FailedStart
@@ -17,8 +17,6 @@ from dbt.adapters.deltawiden.spark.keep_alive.client import Attached, attach
 from dbt.adapters.deltawiden.spark.redaction import hide
 from dbt.adapters.deltawiden.spark.running import RunningSpark, note_running
 from dbt.adapters.deltawiden.spark.start import SparkStart
-
-logger = AdapterLogger("DeltaWiden")
 
 _Asked = tuple[SparkStart, str, int]  # start, working folder, keep_alive
 
