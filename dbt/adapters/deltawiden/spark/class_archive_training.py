@@ -87,7 +87,9 @@ def main(text: str) -> None:
     folder = Path(archive.file).parent
     with _locked(folder / "lock") as has_lock:
         if has_lock and not archive.exists():
-            _remove_temporary(folder)
+            # Only the process with the lock may delete what a process that was killed has left.
+            for left in folder.glob(f"{_TEMPORARY}*"):
+                shutil.rmtree(left, ignore_errors=True)
             work = Path(tempfile.mkdtemp(dir=folder, prefix=_TEMPORARY))
             try:
                 _make(archive, work)
@@ -117,12 +119,6 @@ def _locked(file: Path) -> Iterator[bool]:
         yield try_lock(handle)
     finally:
         os.close(handle)
-
-
-def _remove_temporary(folder: Path) -> None:
-    """Delete what a process that was killed has left. Only the process with the lock may do so."""
-    for left in folder.glob(f"{_TEMPORARY}*"):
-        shutil.rmtree(left, ignore_errors=True)
 
 
 def _make(archive: ClassArchive, work: Path) -> None:

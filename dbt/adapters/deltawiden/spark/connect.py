@@ -100,7 +100,9 @@ def open_connect(
     given = "".join(f";{key}={quote(value, safe='')}" for key, value in options.items() if value)
     address = f"[{host}]" if ":" in host else host
     remote = builder.remote(f"sc://{address}:{port}/{given}")
-    return ConnectConnection(create_session(remote, parameters, _refuse_old_server))
+    return ConnectConnection(
+        create_session(remote, parameters, lambda new: refuse_old(pyspark.__version__, new.version))
+    )
 
 
 def refuse_old(client: str, server: str) -> None:
@@ -117,10 +119,6 @@ def refuse_old(client: str, server: str) -> None:
             f"server has Spark {server}, and the installed pyspark is {client}. Install a newer "
             "one, or use another method"
         )
-
-
-def _refuse_old_server(session: SparkSession) -> None:
-    refuse_old(pyspark.__version__, session.version)
 
 
 def create_session(

@@ -189,7 +189,8 @@ def _one_machine(master: str) -> dict[str, str]:
         "spark.authenticate": "false" if master.startswith("local-cluster") else "true",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.memory": _driver_memory(),
+        # Half of the machine's or container's memory. Spark's default is 1 GB everywhere.
+        "spark.driver.memory": f"{max((memory_bytes() or 0) // 2 // 2**20, 1024)}m",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         # The default of 200, like that of 50 below, is made for clusters. A small statement would
@@ -205,11 +206,6 @@ def _one_machine(master: str) -> dict[str, str]:
         # the time of a small commit.
         "spark.databricks.delta.allFilesInCrc.enabled": "false",
     }
-
-
-def _driver_memory() -> str:
-    """Return half of the machine's or container's memory. Spark's default is 1 GB everywhere."""
-    return f"{max((memory_bytes() or 0) // 2 // 2**20, 1024)}m"
 
 
 def spark_home(environment: Mapping[str, str]) -> Path:

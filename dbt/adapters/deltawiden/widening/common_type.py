@@ -22,14 +22,10 @@ def common_type(source: DataType, column: DataType) -> DataType | None:
     holding = [
         candidate
         for candidate in _candidates(source, column)
-        if _holds_both(candidate, source, column)
+        if all(store_assignment(data_type, candidate).fits for data_type in (source, column))
     ]
     reachable = [candidate for candidate in holding if find_rule(column, candidate) is not None]
     return next(iter(reachable + holding), None)
-
-
-def _holds_both(candidate: DataType, source: DataType, column: DataType) -> bool:
-    return all(store_assignment(data_type, candidate).fits for data_type in (source, column))
 
 
 def _candidates(source: DataType, column: DataType) -> Iterator[DataType]:

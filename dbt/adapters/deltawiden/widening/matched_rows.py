@@ -63,7 +63,9 @@ def _key_column(name: str, produced: StructType, stored: StructType) -> KeyColum
             f"unique_key: {name} is {type_text(source)} in the model and {type_text(column)} in "
             "the table; no type holds the values of both, so that rows could be found by it"
         )
-    return KeyColumn(name, key_type, _key_value(f"t.{path_sql(path)}", key_type))
+    # The cast to string removes a collation, and does not pad a char.
+    cast_to = "string" if kind_of(key_type) == "string" else type_sql(key_type)
+    return KeyColumn(name, key_type, f"cast(t.{path_sql(path)} as {cast_to})")
 
 
 def _type_at(schema: DataType, path: Path) -> DataType | None:
@@ -80,12 +82,6 @@ def _key_type(source: DataType, column: DataType) -> DataType | None:
         if store_assignment(other, data_type).fits:
             return data_type
     return common_type(source, column)
-
-
-def _key_value(value: str, key_type: DataType) -> str:
-    # The cast to string removes a collation, and does not pad a char.
-    is_text = kind_of(key_type) == "string"
-    return f"cast({value} as {'string' if is_text else type_sql(key_type)})"
 
 
 def key_names(keys: Sequence[KeyColumn]) -> list[str]:

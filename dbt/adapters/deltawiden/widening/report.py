@@ -10,7 +10,7 @@ from dbt.adapters.deltawiden.spark.settings import SAFE_READS
 from dbt.adapters.deltawiden.sql.identifiers import Path, parse_path, path_text
 from dbt.adapters.deltawiden.sql.types import type_text
 from dbt.adapters.deltawiden.widening.plan import Plan
-from dbt.adapters.deltawiden.widening.refusals import Reason, Refusal
+from dbt.adapters.deltawiden.widening.refusals import Reason
 from dbt.adapters.deltawiden.writing.value_check import unchecked_columns_text
 
 FILTER_SETTINGS = " and ".join(f"{key}={value}" for key, value in SAFE_READS.items())
@@ -54,7 +54,7 @@ def by_hand_command(plan: Plan) -> str:
     manual = [refusal for refusal in plan.refusals if refusal.reason in by_hand]
     if not manual:
         return ""
-    columns = {path_text(refusal.path): _wanted(refusal) for refusal in manual}
+    columns = {path_text(r.path): type_text(r.to_type) if r.to_type else "" for r in manual}
     return widen_command(plan.table, columns)
 
 
@@ -93,10 +93,6 @@ def yaml_safe_json(value: object) -> str:
     """
     text = json.dumps(value, ensure_ascii=False)
     return re.sub(r"[\x7f-\x9f\u2028\u2029\ufeff]", lambda c: f"\\u{ord(c.group()):04x}", text)
-
-
-def _wanted(refusal: Refusal) -> str:
-    return type_text(refusal.to_type) if refusal.to_type else ""
 
 
 def _plain(quoted: str) -> str:

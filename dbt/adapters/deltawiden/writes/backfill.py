@@ -64,7 +64,7 @@ class Backfill:
             SchemaChangeRefused: the values can't be found or stored.
         """
         pending = self._pending()
-        new = list(map(str.lower, _new_columns(self.bare)))
+        new = [field.path[0].lower() for field in self.bare.new if len(field.path) == 1]
         waiting = list(dict.fromkeys([*pending, *new]))
         if not waiting or self.bare.refusals:
             return self.bare
@@ -190,10 +190,6 @@ class Backfill:
         return plan_no_change(
             compare(given, stored), given, stored, self.bare.table, check=self.check
         )
-
-
-def _new_columns(plan: Plan) -> list[str]:
-    return [field.path[0] for field in plan.new if len(field.path) == 1]
 
 
 def _require_columns(names: Iterable[str], produced: StructType) -> None:

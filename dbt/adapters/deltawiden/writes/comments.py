@@ -52,9 +52,7 @@ def changed_comments(
         # A later name that differs in case only is the same column.
         changed[folded(path)] = name, {**column, "path_sql": path_sql(path)}
     return ChangedComments(
-        description=description
-        if description != _table_comment(backend, table, description)
-        else None,
+        description=description if description and description != backend.comment(table) else None,
         columns={
             name: column
             for path, (name, column) in changed.items()
@@ -62,10 +60,6 @@ def changed_comments(
         },
         missing=tuple(missing),
     )
-
-
-def _table_comment(backend: SqlBackend, table: SparkRelation, description: str) -> str | None:
-    return backend.comment(table) if description else description
 
 
 def _comments(

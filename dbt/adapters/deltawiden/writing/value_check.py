@@ -182,7 +182,8 @@ def exact_condition(value: str, source: DataType, column: DataType) -> str | Non
     if source_kind == "integer" and column_kind == "decimal":
         return f"{stored} is not null"
     if source_kind == "integer" and column_kind == "floating":
-        return _integer_is_floating(value, stored)
+        # 2**63 is out of range for bigint, but the cast returns the largest bigint.
+        return f"try_cast({stored} as bigint) = {value} and {value} <> {_MAX_LONG}"
     if source_kind == "decimal" and column_kind == "floating":
         return _equals_floating(value, _scale(source), stored)
     if source_kind == "floating" and column_kind == "decimal":
@@ -192,11 +193,6 @@ def exact_condition(value: str, source: DataType, column: DataType) -> str | Non
         in_range = f"{value} >= -{_double(bound)} and {value} < {_double(bound)}"
         return f"{in_range} and {back} = {value}"
     return f"{back} = {value}"
-
-
-def _integer_is_floating(value: str, stored: str) -> str:
-    # 2**63 is out of range for bigint, but the cast returns the largest bigint.
-    return f"try_cast({stored} as bigint) = {value} and {value} <> {_MAX_LONG}"
 
 
 def _equals_floating(number: str, scale: int, floating: str) -> str:

@@ -7,7 +7,7 @@ module makes the same transaction, with the classes of Delta that ``REORG`` uses
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import lru_cache, partial, reduce
@@ -75,7 +75,7 @@ class FilesByJvm:
                 row.path,
                 row.size,
                 row.rows,
-                _without_null(row.partitionValues),
+                {key: value for key, value in row.partitionValues.items() if value is not None},
                 row.modificationTime,
             )
             for row in rows
@@ -234,10 +234,6 @@ class FilesByJvm:
         if floats:
             values["add"]["stats"] = corrected(values["add"]["stats"], floats)
         return self._transactions.action(values)
-
-
-def _without_null(values: Mapping[str, str | None]) -> Mapping[str, str]:
-    return {name: value for name, value in values.items() if value is not None}
 
 
 def _by_leaves(stale: Sequence[StaleFile]) -> dict[tuple[Path, ...], list[DataFile]]:

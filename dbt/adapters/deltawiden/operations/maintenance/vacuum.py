@@ -199,9 +199,10 @@ def _result(
 ) -> OperationResult:
     count = "files" if files is None else pluralize(files, "file")
     done = f"dry run: it would delete {count}" if dry_run else f"deleted {count}"
+    readable = "as before" if oldest is None else f"version {oldest} and newer"
     return OperationResult(
         table.name,
-        shown={"result": done, "kept": _hours_text(kept), "time travel": _readable_text(oldest)},
+        shown={"result": done, "kept": _hours_text(kept), "time travel": readable},
         values={
             "state": "dry_run" if dry_run else "vacuumed",
             "statements": [statement],
@@ -210,7 +211,3 @@ def _result(
             "oldest_readable_version": oldest,
         },
     )
-
-
-def _readable_text(oldest: int | None) -> str:
-    return "as before" if oldest is None else f"version {oldest} and newer"

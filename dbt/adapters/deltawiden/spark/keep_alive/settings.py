@@ -119,15 +119,16 @@ def settings_key(start: SparkStart) -> str:
     # The prefix, because `dbt` and `python -m dbt.cli.main` can run one environment's Python under
     # two names.
     python = [platform.python_version(), sys.prefix, pyspark.__file__]
-    # Hashed, because the text is stored and the settings can have secrets.
-    return _hashed(
+    decisive = [
         settings,
         [adapter_version, *versions, *python],
         os.path.realpath(java) if java else None,
         os.getcwd(),
         {key: value for key, value in environment.items() if _decides(key)},
         sorted(_files(settings, environment)),
-    )
+    ]
+    # Hashed, because the text is stored and the settings can have secrets.
+    return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
 
 
 def _decides(variable: str) -> bool:
@@ -193,7 +194,3 @@ def embedded_metastore(settings: Mapping[str, str]) -> str | None:
     named = re.search(r"databaseName=([^;]+)", url)
     folder = named[1] if named else url.removeprefix("jdbc:derby:").partition(";")[0]
     return os.path.realpath(folder or "metastore_db")
-
-
-def _hashed(*values: object) -> str:
-    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
