@@ -52,7 +52,6 @@ class FoundTable:
 
     Attributes:
         name: the name that the node gives to its table.
-        properties: the table's properties.
         owner: the properties that say that it is the node's.
         is_continued: whether the node takes it over. Otherwise, it replaces it.
     """

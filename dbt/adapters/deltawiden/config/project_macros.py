@@ -58,8 +58,6 @@ class NodeMacros:
     Attributes:
         manifest: dbt's. While dbt parses, it has no materializations.
         config: dbt's configuration of the project.
-        package: the package of the node.
-        language: the language of the node, if it has one.
     """
 
     manifest: MacroResolverProtocol | None

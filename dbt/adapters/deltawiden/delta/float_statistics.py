@@ -166,7 +166,6 @@ def guarding_settings(
 
 
 def _others_with_statistics(snapshot: TableSnapshot, leaves: frozenset[Path]) -> list[Path]:
-    """List the other leaves, which keep their statistics."""
     partitioned_by = {name.lower() for name in snapshot.partition_columns}
     all_leaves = {
         path: data_type

@@ -60,7 +60,6 @@ class SessionConnection(SparkConnectionWrapper):
     """A connection and cursor over a SparkSession, with the interface that dbt-spark expects.
 
     Attributes:
-        session: the session of the connection's statements.
         shared: the session of the process, which ``session`` is, or is a copy of.
     """
 

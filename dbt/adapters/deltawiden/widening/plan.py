@@ -35,7 +35,6 @@ class Plan:
     Attributes:
         table: the table's name, quoted for a statement.
         steps: the changes of the table, in any order. They run in the order of their stages.
-        write: the values to write to each column.
         refusals: the reasons to refuse the plan. If there is one, no step of the plan runs.
         lossy: under ``on_schema_change: ignore``, the leaves that do not store every value exactly.
         ignored_columns: under ``on_schema_change: ignore``, the columns of the model that are not

@@ -269,7 +269,6 @@ class _FieldsStep(Step):
 
     @property
     def subjects(self) -> tuple[str, ...]:
-        """The fields."""
         return tuple(path_text(field.path) for field in self.fields)
 
 

@@ -106,7 +106,6 @@ class _Drop:
         self.truncated = False
 
     def run_all(self) -> None:
-        """Do all steps."""
         snapshot = self._before.snapshot
         if snapshot.has(TYPE_WIDENING_PROPERTY):
             # Disable it first, so that no other writer widens a type after the rewrite.
@@ -124,7 +123,6 @@ class _Drop:
             self._drop(feature)
 
     def rewrite(self, stale: Sequence[StaleFile]) -> None:
-        """Rewrite stale files."""
         table = self._table
         self.statements.append(table.rewrite_text(stale) if self._dry_run else table.rewrite(stale))
 
