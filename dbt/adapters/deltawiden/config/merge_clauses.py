@@ -12,14 +12,9 @@ SOURCE_ALIAS = "DBT_INTERNAL_SOURCE"
 """The name of the model's output in dbt's MERGE statements."""
 
 CLAUSE_KEYS = (
-    "target_alias",
-    "source_alias",
-    "skip_matched_step",
-    "skip_not_matched_step",
-    "matched_condition",
-    "not_matched_condition",
-    "not_matched_by_source_action",
-    "not_matched_by_source_condition",
+    *("target_alias", "source_alias", "skip_matched_step"),
+    *("skip_not_matched_step", "matched_condition", "not_matched_condition"),
+    *("not_matched_by_source_action", "not_matched_by_source_condition"),
 )
 """The configuration keys of the clauses. The names are those of dbt-databricks."""
 

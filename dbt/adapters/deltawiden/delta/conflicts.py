@@ -22,13 +22,9 @@ _WAIT = wait_random_exponential(multiplier=0.25, max=10)  # seconds
 
 CONFLICTS = frozenset(
     {
-        "DELTA_CONCURRENT_APPEND",
-        "DELTA_CONCURRENT_DELETE_DELETE",
-        "DELTA_CONCURRENT_DELETE_READ",
-        "DELTA_CONCURRENT_TRANSACTION",
-        "DELTA_CONCURRENT_WRITE",
-        "DELTA_METADATA_CHANGED",
-        "DELTA_PROTOCOL_CHANGED",
+        *("DELTA_CONCURRENT_APPEND", "DELTA_CONCURRENT_TRANSACTION", "DELTA_CONCURRENT_WRITE"),
+        *("DELTA_CONCURRENT_DELETE_DELETE", "DELTA_CONCURRENT_DELETE_READ"),
+        *("DELTA_METADATA_CHANGED", "DELTA_PROTOCOL_CHANGED"),
     }
 )
 """The error conditions of a commit that failed because another writer committed first,

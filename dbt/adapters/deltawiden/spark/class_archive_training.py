@@ -35,14 +35,8 @@ _TEMPORARY = "making-"
 # https://github.com/apache/hive/blob/rel/release-2.3.10/common/src/java/org/apache/hadoop/hive/conf/HiveConf.java
 # (findConfigFile)
 _NOT_INHERITED = (
-    "HADOOP_CONF_DIR",
-    "HIVE_CONF_DIR",
-    "HIVE_HOME",
-    "MASTER",
-    "PYSPARK_SUBMIT_ARGS",
-    "SPARK_DIST_CLASSPATH",
-    "SPARK_SUBMIT_OPTS",
-    "YARN_CONF_DIR",
+    *("HADOOP_CONF_DIR", "HIVE_CONF_DIR", "HIVE_HOME", "MASTER"),
+    *("PYSPARK_SUBMIT_ARGS", "SPARK_DIST_CLASSPATH", "SPARK_SUBMIT_OPTS", "YARN_CONF_DIR"),
 )
 
 # The kinds of statements that dbt and this adapter run.

@@ -10,17 +10,8 @@ from dbt.adapters.deltawiden.spark.start import SparkStart
 # The dbt commands that always use Spark, by the name in dbt's flag WHICH.
 _COMMANDS = frozenset(
     {
-        "build",
-        "clone",
-        "freshness",  # of sources
-        "generate",  # docs
-        "retry",
-        "run",
-        "run-operation",
-        "seed",
-        "show",
-        "snapshot",
-        "test",
+        *("build", "clone", "freshness", "generate", "retry", "run"),
+        *("run-operation", "seed", "show", "snapshot", "test"),
     }
 )
 

@@ -21,14 +21,8 @@ _RUNS = ("run", "build")
 
 _CHANGING = frozenset(
     {
-        "create_schema",
-        "drop_relation",
-        "drop_schema",
-        "expand_target_column_types",
-        "operations",
-        "optimize_after_run",
-        "rename_relation",
-        "truncate_relation",
+        *("create_schema", "drop_relation", "drop_schema", "expand_target_column_types"),
+        *("operations", "optimize_after_run", "rename_relation", "truncate_relation"),
     }
 )
 """Methods of the adapter that change tables and schemas."""

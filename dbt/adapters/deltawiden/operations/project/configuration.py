@@ -19,19 +19,11 @@ from dbt.adapters.deltawiden.operations.selection import Node, full_name
 from dbt.adapters.deltawiden.sql.identifiers import SESSION_CATALOG
 
 NOT_CALLED = (
-    "create_columns",
-    "dbt_spark_get_incremental_sql",
-    "get_column_comment_sql",
-    "get_columns_in_relation_raw",
-    "get_insert_into_sql",
-    "get_insert_overwrite_sql",
-    "get_persist_docs_column_list",
-    "incremental_validate_on_schema_change",
-    "process_schema_changes",
-    "py_write_table",
-    "spark_build_snapshot_staging_table",
-    "sync_column_schemas",
-    "validate_doc_columns",
+    *("create_columns", "dbt_spark_get_incremental_sql", "get_column_comment_sql"),
+    *("get_columns_in_relation_raw", "get_insert_into_sql", "get_insert_overwrite_sql"),
+    *("get_persist_docs_column_list", "incremental_validate_on_schema_change"),
+    *("process_schema_changes", "py_write_table", "spark_build_snapshot_staging_table"),
+    *("sync_column_schemas", "validate_doc_columns"),
 )
 """Macros of dbt and dbt-spark that this adapter does not call."""
 

@@ -206,13 +206,8 @@ def _report(
 
 
 _COLUMNS = (
-    "enabled",
-    "feature",
-    "reader, writer",
-    "type changes",
-    "compatible with",
-    "statistics",
-    "filters",
+    *("enabled", "feature", "reader, writer", "type changes"),
+    *("compatible with", "statistics", "filters"),
 )
 
 

@@ -39,13 +39,9 @@ _VARIABLES = re.compile(
 )
 # They say how this process itself is connected to a Spark.
 _OF_ANOTHER_SPARK = {
-    "PYSPARK_GATEWAY_PORT",
-    "PYSPARK_GATEWAY_SECRET",
-    "SPARK_API_MODE",
-    "SPARK_CONNECT_AUTHENTICATE_TOKEN",
-    "SPARK_CONNECT_MODE_ENABLED",
-    "SPARK_LOCAL_REMOTE",
-    "SPARK_REMOTE",
+    *("PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"),
+    *("SPARK_API_MODE", "SPARK_LOCAL_REMOTE", "SPARK_REMOTE"),
+    *("SPARK_CONNECT_AUTHENTICATE_TOKEN", "SPARK_CONNECT_MODE_ENABLED"),
 }
 # What `pyspark[connect]` adds to pyspark.
 _CLIENT_PACKAGES = ("grpc", "grpc_status", "pandas", "pyarrow")
