@@ -87,8 +87,7 @@ def _read(column: str, text: str) -> Iterator[Declaration]:
         yield Declaration(column, None, text)
         return
     for pattern, key in _KEYS:
-        found = pattern.fullmatch(text)
-        if found:
+        if found := pattern.fullmatch(text):
             yield Declaration(column, key, found["expression"].strip())
             return
     if _FIRST_WORD.match(text):

@@ -183,8 +183,7 @@ def require_accepted(
     columns: Columns | None = None,
 ) -> None:
     """Check a node's configuration as ``check_configuration`` does, without the warnings."""
-    found = configuration_problems(config, is_own, columns)
-    if found:
+    if found := configuration_problems(config, is_own, columns):
         raise invalid_configuration(name, found)
 
 

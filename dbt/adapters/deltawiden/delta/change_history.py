@@ -110,8 +110,7 @@ def date_changes(
     dated: list[DatedChange] = []
     newest: dict[Path, int] = {}
     for change in changes:
-        commit_of = found.get((folded(change.path), type_text(change.to_type)))
-        if commit_of:
+        if commit_of := found.get((folded(change.path), type_text(change.to_type))):
             dated.append(_dated(change, commit_of, instant))
             newest[change.path] = commit_of.version
         else:

@@ -167,8 +167,7 @@ class FilesBySql:
         for first in range(0, len(stale), _FILES_A_QUERY):
             if first:
                 progress(first)
-            condition = self._partitions_of(stale[first : first + _FILES_A_QUERY])
-            if condition:
+            if condition := self._partitions_of(stale[first : first + _FILES_A_QUERY]):
                 self._run(f"{statement} where {condition}")
 
     def _run(self, statement: str) -> None:
@@ -224,6 +223,5 @@ def find_stale(
 ) -> Iterator[StaleFile]:
     """Read the types in files, and yield the files with older types in leaves that are wanted."""
     for file, stored in files.schemas(listed):
-        leaves = tuple(filter(is_wanted, stale_leaves(stored, schema)))
-        if leaves:
+        if leaves := tuple(filter(is_wanted, stale_leaves(stored, schema))):
             yield StaleFile(file, leaves)

@@ -158,8 +158,7 @@ def guarding_settings(
         ``delta.dataSkippingStatsColumns`` has precedence over ``delta.dataSkippingNumIndexedCols``
     """
     saved = {SAVED_SETTINGS_PROPERTY: settings_before(snapshot)}
-    others = _others_with_statistics(snapshot, frozenset(leaves))
-    if others:
+    if others := _others_with_statistics(snapshot, frozenset(leaves)):
         return {**saved, STATISTICS_COLUMNS: ",".join(path_sql(path) for path in others)}, []
     is_named = STATISTICS_COLUMNS in snapshot.properties
     return {**saved, INDEXED_COLUMNS: "0"}, [STATISTICS_COLUMNS] if is_named else []

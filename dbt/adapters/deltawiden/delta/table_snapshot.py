@@ -187,8 +187,7 @@ class TableSnapshot:
         Source:
             https://github.com/delta-io/delta/blob/master/protocol_rfcs/catalog-managed.md
         """
-        found = self.features & CATALOG_MANAGED_FEATURES
-        if found:
+        if found := self.features & CATALOG_MANAGED_FEATURES:
             raise DbtRuntimeError(
                 f"{self.name} is managed by its catalog (table feature {', '.join(found)}): the "
                 "newest commits can be in the catalog alone, so the files of the table's log do "

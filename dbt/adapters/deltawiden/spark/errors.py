@@ -177,11 +177,9 @@ def error_text(error: BaseException | str) -> str:
         https://spark.apache.org/docs/latest/sql-error-conditions.html
     """
     raw = whole_text(error)
-    raised = _RAISED.search(raw)
-    if raised:
+    if raised := _RAISED.search(raw):
         return f"[{raised[1]}] {raised[2]}\n{REMEDIES[raised[1]]}"
-    too_long = _TOO_LONG.search(raw)
-    if too_long:
+    if too_long := _TOO_LONG.search(raw):
         return f"{too_long[0]} {END_OF_MESSAGE}\n{_TOO_LONG_ADVICE}"
     if _CHAR_IN_MERGE in raw:
         return _CHAR_IN_MERGE_TEXT
@@ -191,8 +189,7 @@ def error_text(error: BaseException | str) -> str:
         return metastore
     message = _message(raw)
     deepest = next((cause for cause in reversed(causes) if _says_why(cause)), "")
-    without_message = _WITHOUT_MESSAGE.search(raw)
-    if without_message:
+    if without_message := _WITHOUT_MESSAGE.search(raw):
         message = (
             f"[{without_message[1]}] Delta refused the statement. Spark can't show its message."
         )
@@ -232,8 +229,7 @@ def whole_text(error: BaseException | str) -> str:
 
 def _metastore_text(raw: str, causes: Sequence[str]) -> str | None:
     for pattern, text in _EMBEDDED_METASTORE.items():
-        found = pattern.search(raw)
-        if found:
+        if found := pattern.search(raw):
             return text.format(folder=found[1])
     if not _NO_METASTORE.search(raw):
         return None
@@ -307,8 +303,7 @@ def start_failure_text(log: str, java_version: str | None, minimum_java: int) ->
             "proxy, set spark.driver.extraJavaOptions there to -Dhttps.proxyHost=HOST "
             "-Dhttps.proxyPort=PORT: Java does not read the variable https_proxy."
         )
-    not_stored = _JARS_NOT_STORED.search(log)
-    if not_stored:
+    if not_stored := _JARS_NOT_STORED.search(log):
         return (
             f"Spark can't store the jars that it downloads: {not_stored[1] or not_stored[2]}. Set "
             "spark.jars.ivy in the profile's server_side_parameters to a folder that dbt may write "

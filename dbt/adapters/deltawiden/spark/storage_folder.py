@@ -86,8 +86,7 @@ def warn_of_other_folders(
     """Warn, once in an invocation, of tables that earlier runs have left in another folder."""
     if _decides_elsewhere(given, environment):
         return
-    text = _misplaced_text() or _other_metastore_text(project)
-    if text:
+    if text := _misplaced_text() or _other_metastore_text(project):
         warn_once(text)
 
 

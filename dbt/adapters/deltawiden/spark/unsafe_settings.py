@@ -199,8 +199,7 @@ def refused_settings_kept(session: Any) -> Iterator[None]:
 
 def warn_of_filters(given: Mapping[str, str]) -> None:
     """Warn once in an invocation if the user sets a setting of filters to another value."""
-    unsafe = unsafe_settings(given)
-    if unsafe:
+    if unsafe := unsafe_settings(given):
         warn_once(". ".join(unsafe_text(unsafe)))
 
 

@@ -109,8 +109,7 @@ def new_field_blockers(path: Path, new: DataType, snapshot: TableSnapshot) -> It
         yield Blocker(Reason.NO_TYPED_FIELD)
     if snapshot.column_mapping == "none":
         names = [path[-1], *_names(new)]
-        wrong = [name for name in names if _NEEDS_COLUMN_MAPPING & set(name)]
-        if wrong:
+        if wrong := [name for name in names if _NEEDS_COLUMN_MAPPING & set(name)]:
             yield Blocker(Reason.NAME_NEEDS_COLUMN_MAPPING, quote(wrong[0]))
     yield from _of_iceberg(new, snapshot)
     for version in snapshot.writer_compatibility:

@@ -142,8 +142,7 @@ def _refused_under_ignore(difference: SchemaDifference) -> Iterator[Refusal]:
 def _missing_under_ignore(missing: FieldDifference, difference: SchemaDifference) -> Refusal:
     """Refuse a column that the model lacks. Only a person can say that it has another name now."""
     path, data_type = missing.path, missing.field.dataType
-    names = _perhaps_renamed(difference)
-    if names:
+    if names := _perhaps_renamed(difference):
         return Refusal(Reason.MISSING_OR_RENAMED, path, data_type, None, *names)
     return Refusal(Reason.MISSING_AND_MODE_IS_IGNORE, path, data_type)
 
@@ -287,8 +286,7 @@ def _settings_blockers(
     change: TypeChange, rule: Rule, policy: Policy, snapshot: TableSnapshot
 ) -> Iterator[Blocker]:
     wanted = policy.compatible_with | snapshot.compatible_with
-    missing = wanted - formats_with(change, rule, snapshot.schema)
-    if missing:
+    if missing := wanted - formats_with(change, rule, snapshot.schema):
         yield Blocker(Reason.INCOMPATIBLE, ", ".join(sorted(other.value for other in missing)))
     if rule.recorded and policy.type_widening is False:
         yield Blocker(Reason.TURNED_OFF)

@@ -47,8 +47,7 @@ def plan_renames(renames: Renames, source: StructType, snapshot: TableSnapshot) 
     for new, old in renames.items():
         before = (*new[:-1], old)
         blockers = list(_name_blockers(new, before, source, snapshot.schema))
-        path = _pending(new, before, snapshot.schema)
-        if path:
+        if path := _pending(new, before, snapshot.schema):
             blockers += _table_blockers(path, snapshot)
             steps.append(RenameColumn(snapshot.name, path, new[-1]))
             snapshot = _renamed(steps[-1], snapshot)
@@ -62,8 +61,7 @@ def plan_renames(renames: Renames, source: StructType, snapshot: TableSnapshot) 
 def renamed_schema(renames: Renames, table: StructType) -> StructType:
     """Return a table's schema after the renames that are left. The same object if none is."""
     for new, old in renames.items():
-        path = _pending(new, (*new[:-1], old), table)
-        if path:
+        if path := _pending(new, (*new[:-1], old), table):
             table = schema_after(SchemaChanges(renamed={path: new[-1]}), table)
     return table
 

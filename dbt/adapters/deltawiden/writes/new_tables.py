@@ -88,8 +88,7 @@ class NewTables:
     def _clustering(self, query: str, config: Any) -> dict[str, list[str]]:
         """Return ``liquid_clustered_by`` in the case of the query, as CREATE TABLE requires it."""
         name = config.model.unique_id
-        buckets = bucket_problems(config)
-        if buckets:
+        if buckets := bucket_problems(config):
             raise invalid_configuration(name, buckets)
         wanted = read_clustering(config)
         if not wanted:

@@ -47,8 +47,7 @@ def check_format(spec: ModelSpec, table: SparkRelation) -> None:
     if spec.checks_values:
         # They stay when the model has no such options any more.
         options = stored_options(table.information or "")
-        problems = list(unsafe_options(provider(table), options, _REBUILT))
-        if problems:
+        if problems := list(unsafe_options(provider(table), options, _REBUILT)):
             raise invalid_configuration(spec.name, problems)
     if spec.is_written_by_project:
         return

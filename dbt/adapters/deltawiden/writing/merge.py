@@ -79,8 +79,7 @@ def _when(
     if not clauses.skip_not_matched_step:
         values = "*" if columns is None else inserted_sql(columns, clauses.source)
         yield f"when not matched{_and(clauses.not_matched_condition)} then insert {values}"
-    action = clauses.not_matched_by_source_action
-    if action:
+    if action := clauses.not_matched_by_source_action:
         condition = _and(clauses.not_matched_by_source_condition)
         yield f"when not matched by source{condition} then {action}"
 

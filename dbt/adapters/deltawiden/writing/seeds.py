@@ -100,8 +100,7 @@ def check_seed(
         return known
     delimiter = str(seed["config"].get("delimiter") or ",")
     zone = _region(zone_name) if action is OnLossyWrite.WARN else _zone(zone_name)
-    refused = list(_refused(table, columns, _as_text(seed), delimiter, zone))
-    if refused:
+    if refused := list(_refused(table, columns, _as_text(seed), delimiter, zone)):
         found = "\n".join(_lines(refused, table, delimiter))
         file = seed["original_file_path"]
         if action is OnLossyWrite.ERROR:

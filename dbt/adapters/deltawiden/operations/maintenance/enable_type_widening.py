@@ -109,8 +109,7 @@ def enable_type_widening(
         attempt(relation_sql(table), partial(_read_switch, backend, table, enables=True))
         for table in tables
     ]
-    readers = readers_text(switches)
-    if readers:
+    if readers := readers_text(switches):
         log_progress(f"{name}\n{readers}")
     results = run_on_each(
         name,

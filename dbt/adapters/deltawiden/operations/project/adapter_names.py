@@ -70,8 +70,7 @@ def _reads(node: nodes.Node, own: str) -> Iterator[tuple[int, str]]:
         return
     if isinstance(node, nodes.Call) and _root(node.node) in _MESSAGES:
         return
-    name = _adapter_name(node)
-    if name:
+    if name := _adapter_name(node):
         yield node.lineno, name
     for child in node.iter_child_nodes():
         yield from _reads(child, own)

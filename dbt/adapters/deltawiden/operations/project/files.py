@@ -53,8 +53,7 @@ class ProjectFiles:
         patch = str(node.get("patch_path") or "").partition("://")[2]
         files = [self.node_file(node), *([root / patch] if patch else [])]
         for file in [*files, root / "dbt_project.yml"]:
-            line = line_with(file, *words)
-            if line:
+            if line := line_with(file, *words):
                 return self.place(file, line)
         return self.place(files[0], 1)
 

@@ -92,8 +92,7 @@ class TableChecks:
         yield from self._file_format(node, table)
         if not isinstance(table, SparkRelation) or not table.is_delta:
             return
-        unsupported = self._unsupported(table)
-        if unsupported:
+        if unsupported := self._unsupported(table):
             do = "drop the table feature with the program that has set it, or use a newer Delta"
             place = self.files.of_node(node)
             kind = "a table that this Delta can't write"

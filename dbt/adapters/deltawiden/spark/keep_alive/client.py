@@ -121,8 +121,7 @@ def _is_usable(spark: KeptSpark, key: str, folder: SparkFolder) -> bool:
             "started."
         )
         return False
-    problem = health_problem(spark, folder.is_used)
-    if problem:
+    if problem := health_problem(spark, folder.is_used):
         logger.warning(f"{problem}. It is ended, and another one is started.")
         # A hung JVM would not end by itself.
         spark.jvm.send(signal.SIGKILL)

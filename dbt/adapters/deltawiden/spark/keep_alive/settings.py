@@ -63,8 +63,7 @@ def check_can_be_kept(start: SparkStart) -> None:
             f"has no authentication; the installed pyspark is {pyspark.__version__}. Install a "
             "newer one, or remove keep_alive from the profile"
         )
-    missing = [name for name in _CLIENT_PACKAGES if find_spec(name) is None]
-    if missing:
+    if missing := [name for name in _CLIENT_PACKAGES if find_spec(name) is None]:
         raise DbtConfigError(
             "keep_alive needs packages that are not installed: pip install "
             f"'pyspark[connect]=={pyspark.__version__}' (missing: {', '.join(missing)})"
