@@ -1,11 +1,17 @@
 """`backfill_new_columns`: the rows that exist get values for the columns that a run adds."""
 
+import shlex
 import time
 from decimal import Decimal
 
 import pytest
+from dbt_common.exceptions import DbtDatabaseError
 
-from dbt.adapters.deltawiden.widening.backfill import BACKFILL_PROPERTY, backfill_property
+from dbt.adapters.deltawiden.widening.backfill import (
+    BACKFILL_PROPERTY,
+    BackfillColumns,
+    backfill_property,
+)
 from tests.functional.operate import document
 from tests.functional.support import Table, again_and_again, dbt, needs_delta_4
 
@@ -267,6 +273,28 @@ class TestNewColumns(Models):
         assert "in 3 rows" in run.output
         expected = [(0, None), *((n, f"v{n}") for n in (1, 2, 3, 3, 4, 5))]
         assert table.rows("id", "note") == expected
+
+    @pytest.mark.slow
+    def test_what_has_failed_after_added_rows_can_be_done_by_hand(
+        self, project, spark, monkeypatch
+    ):
+        table = Table(spark, f"{project.test_schema}.appended")
+        dbt("run", "--select", "appended", "--full-refresh", step=1)
+
+        def fail(*_: object) -> None:
+            raise DbtDatabaseError("not today")
+
+        monkeypatch.setattr(BackfillColumns, "run", fail)
+        message = dbt("run", "--select", "appended", step=2).message("appended")
+        assert "not today" in message
+        command, statement = message.partition("by hand instead: ")[2].split("; ")
+        _, *arguments = shlex.split(command)
+        done = dbt(*arguments, step=2)
+        assert "Encountered an error" not in done.output, done.output
+        spark.sql(statement.splitlines()[0])
+        expected = [(0, None), *((n, f"v{n}") for n in (1, 2, 3, 3, 4, 5))]
+        assert table.rows("id", "note") == expected
+        assert BACKFILL_PROPERTY not in table.properties
 
     @pytest.mark.slow
     @pytest.mark.parametrize(

@@ -160,11 +160,6 @@ def without_temporary(rows: agate.Table) -> agate.Table:
     return rows.where(lambda row: not _is_temporary(row[2]))
 
 
-def _place(location: str) -> Place:
-    # Spark escapes some locations, and others not.
-    return Place.of(unquote(unquote(location)))
-
-
 class ListingAdapter(SparkAdapter):
     """dbt-spark's adapter, which lists tables and views of any catalog, and their columns."""
 
@@ -231,10 +226,7 @@ class ListingAdapter(SparkAdapter):
         return reads_table(plan, relation_path(relation), self._backend.current_catalog)
 
     def _may_read(self, plan: str, query: str, relation: DeltaWidenRelation) -> bool:
-        """Return whether a data frame can read a relation, or files of its folder, without a name.
-
-        A view has no files.
-        """
+        """Return whether a data frame can read a relation, or a table's files, without its name."""
         if relation.is_view or not _FILES.search(plan):
             return bool(_RDD.search(plan))
         rows = self._backend.fetch_rows(f"describe table extended {relation.render()}")
@@ -242,8 +234,9 @@ class ListingAdapter(SparkAdapter):
         # Spark shows no files of a data frame that is cached.
         if _RDD.search(plan) or not (folder and files):
             return True
-        above = (place for file in files for place in _place(file).and_above())
-        return any(map(_place(folder).may_be, above))
+        # It escapes some locations, and others not.
+        own, *read = (Place.of(unquote(unquote(each))) for each in (folder, *files))
+        return any(own.may_be(place) for each in read for place in each.and_above())
 
     @available.parse(lambda *_: False)
     def loses_type_widening(

@@ -177,7 +177,7 @@ def test_all_steps_that_have_not_run_after_the_write_are_named_with_what_does_th
     plan = Plan(TABLE, (ClusterBy(TABLE, (), Stage.BACKFILL), fills, done, drops))
     with pytest.raises(SchemaChangeFailed) as failed:
         Engine(fills).evolution.run_after_write(plan, "model.x.t.v2", True)
-    arguments = """'{"models": ["t.v2"], "columns": ["n"]}'"""
+    arguments = """'{"models": ["t.v2"], "columns": ["n"], "where": "`n` is null"}'"""
     command = f"dbt run-operation backfill_columns --args {arguments}"
     by_hand = f"{command}; {done.statement}; {drops.statement}"
     assert failed.value.msg.endswith(f"Run this by hand instead: {by_hand}")

@@ -167,13 +167,9 @@ def declared_type(column: StructField) -> DataType:
 
 def with_declarations(schema: StructType, declared: Mapping[str, str | None]) -> StructType:
     """Return a schema whose columns have the texts of declared types in their metadata alone."""
-    texts = [declared.get(column.name) for column in schema.fields]
-    return StructType(
-        [
-            StructField(f.name, f.dataType, f.nullable, {CHAR_VARCHAR_KEY: text} if text else {})
-            for f, text in zip(schema.fields, texts, strict=True)
-        ]
-    )
+    texts = {name: {CHAR_VARCHAR_KEY: text} for name, text in declared.items() if text}
+    fields = [StructField(f.name, f.dataType, f.nullable, texts.get(f.name)) for f in schema.fields]
+    return StructType(fields)
 
 
 def with_char_types(

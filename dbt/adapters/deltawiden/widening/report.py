@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite
 from dbt.adapters.deltawiden.spark.settings import SAFE_READS
-from dbt.adapters.deltawiden.sql.identifiers import Path, parse_path, path_text
+from dbt.adapters.deltawiden.sql.identifiers import Path, parse_path, path_text, quote
 from dbt.adapters.deltawiden.sql.types import type_text
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.refusals import Reason
@@ -70,9 +70,10 @@ def rewrite_command(table: str) -> str:
     return f"dbt run-operation rewrite_widened_files --args {shlex.quote(arguments)}"
 
 
-def backfill_command(model: str, columns: Iterable[str]) -> str:
-    """Return the command that gives columns the values of a model's full query."""
-    arguments = yaml_safe_json({"models": [model], "columns": list(columns)})
+def backfill_command(model: str, columns: Sequence[str]) -> str:
+    """Return the command that gives a model's columns values in the rows where they are null."""
+    where = " or ".join(f"{quote(name)} is null" for name in columns)
+    arguments = yaml_safe_json({"models": [model], "columns": list(columns), "where": where})
     return f"dbt run-operation backfill_columns --args {shlex.quote(arguments)}"
 
 
