@@ -88,7 +88,8 @@ select 1 as id, cast(1.2367 as decimal(10,4)) as amount union all select 1, 1.24
 """,
     "no_key.sql": """
 {{ config(materialized='incremental', unique_key='id', type_widening=true) }}
-select cast(id as int) as id, cast(amount as decimal(10,4)) as amount
+select cast(id as int) as id, cast(amount as decimal(10,4)) as amount,
+  named_struct('id', 1) as t, array(1) as c
 from values (null, 1.2367), (-5, 1.2367), (7, 2.5) as rows(id, amount)
 """,
     "keyless.sql": "{{ config(materialized='incremental') }} select 1 as id, 2 as note",
@@ -183,8 +184,12 @@ def made(spark, schema: str) -> dict[str, Table]:
     spark.sql(f"insert into {schema}.unfilled (id) values (1), (2)")
     spark.sql(f"create table {schema}.twice (id int, amount decimal(8,2)) using delta")
     spark.sql(f"insert into {schema}.twice values (1, 1.24)")
-    spark.sql(f"create table {schema}.no_key (id bigint, amount decimal(8,2)) using delta")
-    spark.sql(f"insert into {schema}.no_key values (null, 1.24), (-5, 1.24), (7, 2.5)")
+    spark.sql(
+        f"create table {schema}.no_key (id bigint, amount decimal(8,2), t struct<id: int>, "
+        "c string) using delta"
+    )
+    rows = ", ".join(f"({row}, named_struct('id', 1), 'c')" for row in ("null, 1.24", "-5, 1.24"))
+    spark.sql(f"insert into {schema}.no_key values {rows}, (7, 2.5, named_struct('id', 1), 'c')")
     names = (*HOOKS, "appended", "wide", "alone", "grown", "doubled", "keyless", "slow")
     names = (*names, "unfilled", "twice", "no_key")
     return {name: Table(spark, f"{schema}.{name}") for name in names}
@@ -296,7 +301,9 @@ class TestRestore(Tables):
         assert "id 1 (2 rows of the model, 1 of the table)" in shown
         assert tables["twice"].version == version
 
-    def test_a_key_can_be_null_or_negative(self, tables):
+    def test_a_key_can_be_null_or_negative_and_a_column_can_have_the_name_of_an_alias(self, tables):
+        shown = operate("restore_values", models="no_key", columns="c")
+        assert "Nothing was changed: c (array<int>, string) can't be compared." in shown
         (done,) = document("restore_values", models="no_key")["tables"]
         assert (done["updated"], done["rows"]["compared"]) == (2, 2)
         digits = Decimal("1.2367")

@@ -30,10 +30,6 @@ def choose_backfill(names: Sequence[str], where: str, rows: ModelRows, by: Repai
         )
         return replace(require_not_refused(found, "store the model's values"), lossy=())
 
-    if rows.compared.not_comparable:
-        raise DbtRuntimeError(
-            f"Nothing was changed: {', '.join(rows.compared.not_comparable)} can't be compared."
-        )
     plan(rows.schema)
     repair = Repair(where=where)
     document = rows.compare(repair)
@@ -48,6 +44,10 @@ def require_columns(rows: ModelRows, names: Sequence[str]) -> None:
     if problems:
         lines = [f"columns: {rows.name} can't be changed; nothing was changed.", *problems]
         raise DbtRuntimeError("\n".join(lines))
+    if names and rows.compared.not_comparable:
+        raise DbtRuntimeError(
+            f"Nothing was changed: {', '.join(rows.compared.not_comparable)} can't be compared."
+        )
 
 
 def _problems(rows: ModelRows, name: str) -> Iterator[str]:

@@ -25,10 +25,11 @@ class Candidates:
     name: str
     bounds: Sequence[str]
 
-    def matches_sql(self, keys: Sequence[KeyColumn]) -> str:
-        """Render whether a row ``t`` has the key of a candidate."""
+    def join_sql(self, keys: Sequence[KeyColumn]) -> str:
+        """Render the join that keeps the rows ``t`` with the key of a candidate."""
+        # Not EXISTS: in a subquery, a column `t` of the candidates would hide the rows `t`.
         same = (f"c.{k} <=> {key.value}" for k, key in zip(key_names(keys), keys, strict=True))
-        return f"exists (select 1 from {self.name} c where {' and '.join(same)})"
+        return f" left semi join {self.name} c on {' and '.join(same)}"
 
 
 def ranges_sql(name: str, keys: Sequence[KeyColumn]) -> str:

@@ -122,10 +122,10 @@ select *, case when stored = 0 then 'only_produced' when produced = 0 then 'only
 select {names}, sum(is_produced) as produced, sum(is_stored) as stored, max(p) as p, max(s) as s
 from (
 select {self._keyed} 1 as is_produced, 0 as is_stored, {produced} as p, {no_hash} as s
-from {self._all_produced}{_where([*self._bounds, *self._matches])}
+from {self._all_produced}{self._of_candidates}{_where(self._bounds)}
 union all
 select {self._keyed} 0 as is_produced, 1 as is_stored, {no_hash} as p, {stored} as s
-from {self.table} t{_where([*self.conditions, *self._matches])}
+from {self.table} t{self._of_candidates}{_where(self.conditions)}
 ) group by {names}
 ))) group by kind, {names}"""
 
@@ -136,7 +136,7 @@ from {self.table} t{_where([*self.conditions, *self._matches])}
             A query for the key, the columns of both sides as the structs ``p`` and ``s``, and the
             ``file`` of the table's row.
         """
-        file = "t._metadata.file_path" if self.has_files else "cast(null as string)"
+        file = "_metadata.file_path" if self.has_files else "cast(null as string)"
         rows = f"{self.table} t{_where(self.conditions)}"
         values = f"{_struct(self.columns, False)} as s, {file} as file"
         stored = f"{self._keyed} {values} from {rows}"
@@ -165,8 +165,9 @@ from {self.table} t{_where([*self.conditions, *self._matches])}
             for p, _, (given, kept) in [_leaf(column, "t", "t")]
             if not column.is_struct
         ]
-        rows = f"{', '.join(_tops(self.columns, True))} from {self._all_produced}"
-        return f"select {self._keyed} {rows} where {' or '.join(changed) or 'false'}"
+        columns = ", ".join([*selected_keys(self.keys), *_tops(self.columns, True)])
+        condition = " or ".join(changed) or "false"
+        return f"select {columns} from {self._all_produced} where {condition}"
 
     def _of_keys(self, selected: str, keys: str) -> str:
         # If there are few keys, Spark broadcasts them, and shuffles only rows that differ.
@@ -192,8 +193,8 @@ from {self.table} t{_where([*self.conditions, *self._matches])}
         return self.candidates.bounds if self.candidates else ()
 
     @property
-    def _matches(self) -> list[str]:
-        return [self.candidates.matches_sql(self.keys)] if self.candidates else []
+    def _of_candidates(self) -> str:
+        return self.candidates.join_sql(self.keys) if self.candidates else ""
 
     def _hashes(self) -> tuple[str, str]:
         # Null is not equal to null, so all rows with one key differ.
