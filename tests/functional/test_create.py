@@ -57,6 +57,9 @@ def model(dbt, spark):
         return spark.read.parquet(*spark.table(str(dbt.this)).inputFiles())
     if dbt.config.get('reads') == 'cached':
         return spark.read.parquet(*spark.table(str(dbt.this)).inputFiles()).cache()
+    if 'both' in dbt.config.get('reads'):
+        own = spark.read.parquet(*spark.table(str(dbt.this)).inputFiles()).cache()
+        return own.union(spark.read.json(dbt.config.get('reads').removeprefix('both ')))
     if 'landing' in dbt.config.get('reads'):
         return spark.read.json(dbt.config.get('reads'))
     if dbt.config.get('reads') == 'others':
@@ -137,15 +140,15 @@ class TestTablesThatAreDropped:
         for name in ("parquet", "frame"):
             assert "because the model reads it" in run.message(name)
             assert table(name).rows("at") == [(7,)]
+        landing = tmp_path / "landing %20" / "rows.json"
+        landing.parent.mkdir()
+        landing.write_text('{"at": 7}')
         # Spark does not show what an RDD reads, and not whose files are read.
-        for reads in ("rdd", "path", "cached"):
+        for reads in ("rdd", "path", "cached", f"both {landing}"):
             run = dbt("run", "--full-refresh", "-s", "frame", reads_itself=reads, **viewed)
             assert "because the model reads it" in run.message("frame")
             assert table("frame").rows("at") == [(7,)]
         project.run_sql("create table {schema}.other using delta as select 7 as at")
-        landing = tmp_path / "landing %20" / "rows.json"
-        landing.parent.mkdir()
-        landing.write_text('{"at": 7}')
         # Files of nobody's table.
         for reads in ("others", str(landing)):
             run = dbt("run", "--full-refresh", "-s", "frame", reads_itself=reads, **viewed)

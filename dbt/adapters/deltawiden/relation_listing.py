@@ -37,8 +37,10 @@ Description = tuple[str, str, str]
 
 # Spark does not show what an RDD reads.
 _RDD = re.compile(r"\b(?:LogicalRDD|ExistingRDD)\b")
-# Of files that are read by their path, Spark shows the format. Other sources show a class.
-_FILES = re.compile(r"\bRelation \[.*\] (?:[a-z]\w*|HadoopFiles)$", re.MULTILINE)
+# What is read without a name of the catalog, and is no table of a database.
+_UNNAMED = re.compile(r"\bRelation \[.*\] (?!JDBCRelation\()(.+)$", re.MULTILINE)
+# Of files, Spark shows the format. Other sources show a class.
+_FILES = re.compile(r"[a-z]\w*|HadoopFiles")
 # Spark 3.5's error, https://issues.apache.org/jira/browse/SPARK-33393
 _NOT_FOR_CATALOG = "SHOW TABLE EXTENDED is not supported for v2 tables"
 # Iceberg's catalogs have an error of their own.
@@ -227,12 +229,15 @@ class ListingAdapter(SparkAdapter):
 
     def _may_read(self, plan: str, query: str, relation: DeltaWidenRelation) -> bool:
         """Return whether a data frame can read a relation, or a table's files, without its name."""
-        if relation.is_view or not _FILES.search(plan):
+        unnamed = _UNNAMED.findall(plan)
+        if _RDD.search(plan) or relation.is_view or not unnamed:
             return bool(_RDD.search(plan))
+        # Spark shows no files of a cached data frame or of a subquery, and so not all of two.
+        if len(unnamed) > 1 or not _FILES.fullmatch(unnamed[0]):
+            return True
         rows = self._backend.fetch_rows(f"describe table extended {relation.render()}")
         folder, files = table_details(rows).get("Location"), self._backend.input_files(query)
-        # Spark shows no files of a data frame that is cached.
-        if _RDD.search(plan) or not (folder and files):
+        if not (folder and files):
             return True
         # It escapes some locations, and others not.
         own, *read = (Place.of(unquote(unquote(each))) for each in (folder, *files))
@@ -246,8 +251,11 @@ class ListingAdapter(SparkAdapter):
         is_own = any(is_replaced(context, name) for name in CREATE_MACROS)
         if not (is_own and table and table.is_delta and file_format == DELTA):
             return False
-        follows_table = context["config"].get("type_widening") is None
-        return follows_table and self._backend.snapshot(table).has(TYPE_WIDENING_PROPERTY)
+        config = context["config"]
+        configured = map(str.lower, config.get("tblproperties") or {})
+        if config.get("type_widening") is not None or TYPE_WIDENING_PROPERTY.lower() in configured:
+            return False
+        return self._backend.snapshot(table).has(TYPE_WIDENING_PROPERTY)
 
     def list_schemas(self, database: str) -> list[str]:
         """List the schemas of a catalog. Spark says of a catalog that it lacks: no such schema."""
