@@ -93,11 +93,11 @@ test-slow: $(INSTALLED)  ## The tests that take minutes, and the combinations th
 	$(BIN)/pytest tests -m slow
 
 COVERAGE := $(MATRIX)/coverage
-MEASURED := test
+MEASURED := test test-rarer
 
 .PHONY: coverage
 coverage: export COVERAGE_FILE = $(CURDIR)/$(COVERAGE)/data
-coverage: $(INSTALLED)  ## How much of the code the tests of MEASURED=test run; another target: MEASURED=test-unit
+coverage: $(INSTALLED)  ## How much of the code the tests run; other targets: MEASURED=test-unit
 	rm -rf $(COVERAGE) && mkdir -p $(COVERAGE)
 	@COVERAGE_PROCESS_START=$(CURDIR)/pyproject.toml $(MAKE) $(MEASURED); failed=$$?; \
 	$(BIN)/coverage combine --quiet && $(BIN)/coverage html --quiet && $(BIN)/coverage report || failed=1; exit $$failed
