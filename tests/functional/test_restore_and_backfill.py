@@ -10,6 +10,7 @@ import pytest
 from delta import DeltaTable
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.operations.audit.repair import BROADCAST, source_broadcast
 from dbt.adapters.deltawiden.sql.identifiers import quote
 from dbt.adapters.deltawiden.widening.steps import AlterTypes, Step
 from tests.functional.operate import document, operate
@@ -430,6 +431,24 @@ class TestBackfill(Tables):
     def test_a_hook_that_reads_what_it_has_made_or_is_left_out_is_no_obstacle(self, tables, model):
         shown = operate("backfill_columns", models=model, columns="note", dry_run=True)
         assert "MERGE INTO" in shown.upper()
+
+
+class TestBroadcast:
+    @pytest.mark.parametrize("by_sql", [False, True])
+    def test_a_source_is_broadcast_up_to_a_larger_size_unless_a_person_has_decided(
+        self, project, by_sql
+    ):
+        adapter = project.adapter
+        with adapter.connection_named("broadcast"):
+            backend = SqlBackend(adapter.execute, adapter._handle) if by_sql else adapter._backend
+            # SET changes this copy of the session.
+            with adapter._handle().with_setting("spark.sql.session.timeZone", "UTC"):
+                before = backend.setting(BROADCAST)
+                with source_broadcast(backend):
+                    assert backend.setting(BROADCAST) == "64MB"
+                assert backend.setting(BROADCAST) == before
+                with backend.with_setting(BROADCAST, "-1"), source_broadcast(backend):
+                    assert backend.setting(BROADCAST) == "-1"
 
 
 class TestConflict(Tables):

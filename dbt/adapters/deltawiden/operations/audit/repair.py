@@ -49,7 +49,7 @@ from dbt.adapters.deltawiden.writes.older_files import rewrite_older_files
 from dbt.adapters.deltawiden.writing.partition_values import require_moments_kept
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 
-_BROADCAST = "spark.sql.autoBroadcastJoinThreshold"
+BROADCAST = "spark.sql.autoBroadcastJoinThreshold"
 _REMEDY = (
     "Widen the column, with a run under on_schema_change: append_new_columns or with the operation "
     "widen_columns, cast it in the model, or leave this row out with the argument where."
@@ -202,7 +202,7 @@ class Repairer:
     def _merge(self, rows: ModelRows, statement: str) -> int | None:
         """Run the statement. Return the number of changed rows, if the table's format says it."""
         unpadded = not_padded(self.backend, rows.schema)
-        broadcast = _source_broadcast(self.backend)
+        broadcast = source_broadcast(self.backend)
         try:
             with self.backend.tagged_commits(self.operation), unpadded, broadcast:
                 found = self.backend.fetch_rows(statement)
@@ -224,7 +224,7 @@ class Repairer:
         return next(own, None)
 
 
-def _source_broadcast(backend: SqlBackend) -> AbstractContextManager[None]:
+def source_broadcast(backend: SqlBackend) -> AbstractContextManager[None]:
     """Return the context for a MERGE whose source is small, compared with the table.
 
     By default, Spark sorts and shuffles the table, twice, for a source of more than 10 MB.
@@ -232,8 +232,9 @@ def _source_broadcast(backend: SqlBackend) -> AbstractContextManager[None]:
     Source:
         https://spark.apache.org/docs/latest/sql-performance-tuning.html
     """
-    is_default = backend.setting(_BROADCAST) in ("10485760b", "10MB")
-    return backend.with_setting(_BROADCAST, "64MB") if is_default else nullcontext()
+    # A session says of the default only that nobody has set a value.
+    is_default = backend.setting(BROADCAST) in (None, "10485760b")
+    return backend.with_setting(BROADCAST, "64MB") if is_default else nullcontext()
 
 
 def _back_text(done: OperationResult) -> str:
