@@ -274,10 +274,12 @@ release:  ## Build dist/, check it, run the demo from the wheel alone, and say w
 	cd $(EXAMPLE) && ../user/bin/python demo.py
 	@version=$$($(RELEASE)/user/bin/python -c 'from importlib.metadata import version; print(version("dbt-deltawiden"))'); \
 	grep -q "^## $$version" CHANGELOG.md || { echo "CHANGELOG.md has no section $$version"; exit 1; }; \
-	grep -qE "^## $$version - 20[0-9]{2}-[0-9]{2}-[0-9]{2}$$" CHANGELOG.md || \
-	echo "The heading of $$version in CHANGELOG.md has no day yet: ## $$version - YYYY-MM-DD"; \
+	left=''; grep -qE "^## $$version - 20[0-9]{2}-[0-9]{2}-[0-9]{2}$$" CHANGELOG.md || { left=day; \
+	echo "The heading of $$version in CHANGELOG.md has no day yet: ## $$version - YYYY-MM-DD"; }; \
 	links=$$(grep -oE '\]\([^):]+\)' README.md | tr -d '()]' | sed 's/#.*//' | sort -u | xargs); \
-	[ -z "$$links" ] || echo "PyPI can't follow these links of README.md: $$links"; \
+	[ -z "$$links" ] || { left=links; echo "PyPI can't follow these links of README.md: $$links"; }; \
+	[ -z '$(TAG)' ] || { [ '$(TAG)' = "v$$version" ] && [ -z "$$left" ]; } || \
+	{ echo "$(TAG) is not the tag of a finished version $$version"; exit 1; }; \
 	echo "dist/ has version $$version. docs/releasing.md says what is left: a day, links, a tag, and an approval."
 
 .PHONY: clean

@@ -115,7 +115,7 @@ CHECKS: Mapping[str, Check] = {
     "not_matched_condition": _CONDITION,
     "not_matched_by_source_action": (is_action, "delete, or update set and its assignments"),
     "not_matched_by_source_condition": _CONDITION,
-    "merge_with_schema_evolution": _FLAG,
+    "merge_with_schema_evolution": (is_flag, "false. Use on_schema_change to add columns"),
     "store_assignment_policy": (lambda value: value == STRICT, STRICT),
     BACKFILL: _BOOLEAN,
     "column_types": (_is_types, "Spark types by column"),
