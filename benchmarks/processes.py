@@ -18,8 +18,12 @@ ROOT = Path(__file__).parents[1]
 BENCH = ROOT / ".bench"
 """The folder in which benchmarks work. Git ignores it."""
 
-# These variables would change the settings of Spark, and the page does not describe that.
-_SPARK_VARIABLES = ("PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "SPARK_HOME", "MASTER")
+# These variables would change the settings of Spark, and the page does not describe that. With the
+# last one, Python would compile our adapter, which no pip has compiled, at every start.
+_VARIABLES = (
+    *("PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "SPARK_HOME", "MASTER"),
+    "PYTHONDONTWRITEBYTECODE",
+)
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -32,11 +36,11 @@ def environment(folder: Path) -> dict[str, str]:
         folder: the benchmark's folder, which also has the temporary files.
 
     Returns:
-        The variables of this process, without those that configure Spark.
+        The variables of this process, without those that would distort the results.
     """
     temporary = folder / "tmp"
     temporary.mkdir(exist_ok=True)
-    inherited = {key: value for key, value in os.environ.items() if key not in _SPARK_VARIABLES}
+    inherited = {key: value for key, value in os.environ.items() if key not in _VARIABLES}
     return {
         **inherited,
         "PYTHONPATH": str(ROOT),
