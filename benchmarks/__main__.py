@@ -21,6 +21,7 @@ from benchmarks import (
     newcomer,
     planning,
     restoring,
+    script,
     store,
     widening,
 )
@@ -38,6 +39,7 @@ BENCHMARKS: dict[str, Benchmark] = {
         merges,
         newcomer,
         kept_alive,
+        script,
         large_merge,
         many_models,
         widening,

@@ -88,13 +88,15 @@ def _timed(method: Callable[..., Any], name: str, seconds: dict[str, float]) -> 
 
 
 def read_results(tables: list[str]) -> dict[str, Any]:
-    """Read the settings and the contents of tables after the run, with the run's own session."""
+    """Read options, settings and the contents of tables after a run, with its own session."""
     from pyspark.sql import SparkSession
 
     from benchmarks.spark import contents
 
     spark = SparkSession.builder.getOrCreate()
+    java: Any = spark._jvm.java.lang.management.ManagementFactory.getRuntimeMXBean()
     return {
+        "java_options": [*java.getInputArguments()],
         "settings": {row.key: row.value for row in spark.sql("set").collect()},
         "contents": {table: asdict(contents(spark, table)) for table in tables},
     }

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.spark import Contents, check, contents
-from benchmarks.workspace import SCHEMA, Program, Run, Workspace
+from benchmarks.workspace import SCHEMA, Program, Run, ScriptRun, Workspace
 from dbt.adapters.deltawiden.spark.session import get_session
 from dbt.adapters.deltawiden.spark.start import SparkStart
 
@@ -100,11 +100,23 @@ class Merges:
             RunFailed: dbt failed.
             WrongResult: a table has other rows or types than expected.
         """
-        tables = [f"{SCHEMA}.{name}" for name in self._size.names]
-        run = self._workspace.run(program, "run", *options, tables=tables)
-        for table, found in run.contents.items():
-            check(f"{table} after a merge by {program.name}", found, self._wanted)
+        run = self._workspace.run(program, "run", *options, tables=self._tables)
+        self._check(run, program.name)
         return run
+
+    def run_script(self, recorded: Run) -> ScriptRun:
+        """Run the statements of a run with PySpark alone. As ``run``."""
+        run = self._workspace.run_script(recorded, self._tables)
+        self._check(run, "a script")
+        return run
+
+    @property
+    def _tables(self) -> list[str]:
+        return [f"{SCHEMA}.{name}" for name in self._size.names]
+
+    def _check(self, run: ScriptRun, program: str) -> None:
+        for table, found in run.contents.items():
+            check(f"{table} after a merge by {program}", found, self._wanted)
 
 
 def merge_seconds(run: Run) -> dict[str, float]:

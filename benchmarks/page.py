@@ -12,8 +12,8 @@ CHART = PAGE.with_suffix(".svg")
 
 HEAD = """# Benchmarks
 
-This page compares the run time of dbt-deltawiden with dbt-spark, with a full refresh and with
-Delta's own `DROP FEATURE`. `make bench` runs the benchmarks and writes this page.
+This page compares the run time of dbt-deltawiden with dbt-spark, with a PySpark script, with a full
+refresh and with Delta's own `DROP FEATURE`. `make bench` runs the benchmarks and writes this page.
 
 Each benchmark runs two programs in turns, on one machine and in one run. The first round is a
 warm-up. Five measured rounds follow:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from typing import Any
 
 from benchmarks.processes import apart, environment
 from benchmarks.spark import Contents
+from dbt.adapters.deltawiden.credentials import DeltaWidenCredentials
 from dbt.adapters.deltawiden.spark.start import SparkStart
 
 SCHEMA = "bench"
@@ -65,26 +67,37 @@ def with_the_same_spark() -> tuple[Program, Program]:
 
 
 @dataclass(frozen=True)
-class Run:
-    """The measurements of a dbt command.
+class ScriptRun:
+    """The measurements of a PySpark script.
 
     Attributes:
-        whole: the seconds from the start of the process to the end of the dbt command.
-        to_first_model: the seconds from the start of the process to the start of the first model.
-        models: the execution time of each model in seconds, by model.
-        statements: the text and the seconds of each statement, in order.
-        calls: the seconds of those methods of our adapter that plan and run type changes, by name.
+        whole: the seconds from the start of the process to the end of the last statement.
+        java_options: the options of the JVM, also those that Spark adds.
         settings: the settings of the Spark session.
         contents: the contents of each table after the run, by table.
     """
 
     whole: float
+    java_options: list[str]
+    settings: Mapping[str, str]
+    contents: Mapping[str, Contents]
+
+
+@dataclass(frozen=True)
+class Run(ScriptRun):
+    """The measurements of a dbt command. ``whole`` is the time until the command has ended.
+
+    Attributes:
+        to_first_model: the seconds from the start of the process to the start of the first model.
+        models: the execution time of each model in seconds, by model.
+        statements: the text and the seconds of each statement, in order.
+        calls: the seconds of those methods of our adapter that plan and run type changes, by name.
+    """
+
     to_first_model: float
     models: Mapping[str, float]
     statements: list[tuple[str, float]]
     calls: Mapping[str, float]
-    settings: Mapping[str, str]
-    contents: Mapping[str, Contents]
 
 
 class Workspace:
@@ -148,8 +161,34 @@ class Workspace:
             "tables": [*tables],
             "calls": PLANNING if is_ours else (),
         }
-        answer, started = self._run_child(order, own, self._variables(program, own))
+        answer, started = self._run_child("child", order, own, self._variables(program, own))
         return _run(answer, started, json.loads((target / "run_results.json").read_text()))
+
+    def run_script(self, recorded: Run, tables: Iterable[str]) -> ScriptRun:
+        """Run the statements of a dbt run with PySpark alone, with the same Spark.
+
+        Args:
+            recorded: the dbt run. Its JVM's options and its Spark's settings are used too.
+            tables: as for ``run``.
+
+        Returns:
+            The measurements.
+
+        Raises:
+            RunFailed: the script failed.
+        """
+        self._reset()
+        own = self._folder / "script"
+        own.mkdir(exist_ok=True)
+        profile = DeltaWidenCredentials.from_dict({**OUR_TARGET}).server_side_parameters
+        start = SparkStart.read(profile, {})
+        chosen = (*start.settings, "spark.jars", "spark.driver.extraClassPath")
+        settings = {key: recorded.settings[key] for key in chosen if key in recorded.settings}
+        variables = self._variables(Program("script", {}, settings), own)
+        variables["SPARK_SUBMIT_OPTS"] = shlex.join(added_options(recorded.java_options))
+        order = {"statements": [text for text, _ in recorded.statements], "tables": [*tables]}
+        answer, started = self._run_child("script_process", order, own, variables)
+        return ScriptRun(**_script_run(answer, started))
 
     def _reset(self) -> None:
         shutil.rmtree(self._work, ignore_errors=True)
@@ -164,16 +203,16 @@ class Workspace:
         return variables
 
     def _run_child(
-        self, order: Mapping[str, Any], own: Path, variables: Mapping[str, str]
+        self, module: str, order: Mapping[str, Any], own: Path, variables: Mapping[str, str]
     ) -> tuple[dict[str, Any], float]:
-        """Run a child process with an order. Return its answer and the time of its start."""
+        """Run a module with an order as a process. Return its answer and the time of its start."""
         order_file, answer_file, output_file = (
             own / "order.json",
             own / "answer.json",
             own / "output",
         )
         order_file.write_text(json.dumps(order))
-        command = [sys.executable, "-m", "benchmarks.child", str(order_file), str(answer_file)]
+        command = [sys.executable, "-m", f"benchmarks.{module}", str(order_file), str(answer_file)]
         with output_file.open("w") as output:
             started = time.time()
             ended = subprocess.run(
@@ -198,6 +237,21 @@ def _link_or_copy(source: str, destination: str) -> None:
         shutil.copy2(source, destination)
 
 
+def added_options(java_options: Iterable[str]) -> list[str]:
+    """Return the options of a JVM that Spark does not add by itself at every start."""
+    own = ("-Xmx", "-XX:+IgnoreUnrecognizedVMOptions")
+    return [each for each in java_options if each.startswith("-X") and not each.startswith(own)]
+
+
+def _script_run(answer: Mapping[str, Any], started: float) -> dict[str, Any]:
+    return {
+        "whole": answer["finished"] - started,
+        "java_options": answer["java_options"],
+        "settings": answer["settings"],
+        "contents": {name: Contents(**found) for name, found in answer["contents"].items()},
+    }
+
+
 def _run(answer: Mapping[str, Any], started: float, results: Mapping[str, Any]) -> Run:
     timings = {
         result["unique_id"].rpartition(".")[2]: {step["name"]: step for step in result["timing"]}
@@ -205,13 +259,11 @@ def _run(answer: Mapping[str, Any], started: float, results: Mapping[str, Any]) 
     }
     first = min(_timestamp(steps["compile"]["started_at"]) for steps in timings.values())
     return Run(
-        whole=answer["finished"] - started,
+        **_script_run(answer, started),
         to_first_model=first - started,
         models={name: _seconds(steps["execute"]) for name, steps in timings.items()},
         statements=[(text, seconds) for text, seconds in answer["statements"]],
         calls=answer["calls"],
-        settings=answer["settings"],
-        contents={name: Contents(**found) for name, found in answer["contents"].items()},
     )
 
 

@@ -13,7 +13,7 @@ from benchmarks.merge_models import is_merge
 from benchmarks.page import page
 from benchmarks.results import HEADING, Comparison, Sample, row
 from benchmarks.store import Measured, Results, load, save
-from benchmarks.workspace import PLANNING
+from benchmarks.workspace import PLANNING, added_options
 from tests.unit.pages import tables
 
 HERE = Environment({"cores": "2"}, {"Spark": "4.1.4", "Delta": "4.4.0"})
@@ -62,6 +62,12 @@ def test_a_full_run_has_five_rounds_after_a_warm_up():
 def test_the_methods_that_are_timed_exist():
     for name in PLANNING:
         assert callable(resolve_name(name))
+
+
+def test_a_script_gets_the_options_of_a_jvm_that_spark_does_not_add_itself():
+    added = ["-XX:+UseParallelGC", "-XX:SharedArchiveFile=/a b.jsa", "-Xshare:auto"]
+    of_spark = ["-Xmx4g", "-XX:+IgnoreUnrecognizedVMOptions", "--add-opens=a/b=c", "-Dx=y"]
+    assert added_options([*of_spark, *added]) == added
 
 
 # Statistics
