@@ -63,8 +63,11 @@ class DeltaWidenAdapter(ListingAdapter):
     connections: DeltaWidenConnectionManager
 
     def __init__(self, config: Any, mp_context: SpawnContext) -> None:
-        super().__init__(config, mp_context)
         credentials = config.credentials
+        # At once: dbt-core's own part reads the whole stack, which takes a tenth of a second.
+        if credentials.method == ConnectionMethod.SESSION and needs_spark():
+            prestart(credentials.spark_start, credentials.kept_seconds)
+        super().__init__(config, mp_context)
         self._backend = choose_backend(
             credentials.session_method, self.execute, self._handle, credentials.delta_version
         )
@@ -72,8 +75,6 @@ class DeltaWidenAdapter(ListingAdapter):
         self._folders = TableFolders(self, self._backend)
         run_long = partial(self.add_query, abridge_sql_log=True)
         self._seeds = Seeds(self._backend, self._services.evolution, run_long)
-        if credentials.method == ConnectionMethod.SESSION and needs_spark():
-            prestart(credentials.spark_start, credentials.kept_seconds)
 
     def _handle(self) -> Any:
         return self.connections.get_thread_connection().handle
