@@ -22,6 +22,9 @@ def main(order_file: str, answer_file: str) -> int:
 
     from dbt.cli.main import dbtRunner
 
+    if order["before"] and not dbtRunner().invoke(order["before"]).success:
+        print("the command before the measured one failed")
+        return 1
     result = dbtRunner().invoke(order["arguments"])
     finished = time.time()
     if not result.success:

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -92,12 +92,14 @@ class Run(ScriptRun):
         models: the execution time of each model in seconds, by model.
         statements: the text and the seconds of each statement, in order.
         calls: the seconds of those methods of our adapter that plan and run type changes, by name.
+        output: what dbt printed.
     """
 
     to_first_model: float
     models: Mapping[str, float]
     statements: list[tuple[str, float]]
     calls: Mapping[str, float]
+    output: str
 
 
 class Workspace:
@@ -106,9 +108,12 @@ class Workspace:
     Args:
         folder: the folder. It does not have to exist.
         models: the SQL of the models by name.
+        properties: the contents of a file with properties, such as sources.
     """
 
-    def __init__(self, folder: Path, models: Mapping[str, str]) -> None:
+    def __init__(
+        self, folder: Path, models: Mapping[str, str], properties: Mapping[str, Any] | None = None
+    ) -> None:
         self._folder = folder
         self._project = folder / "project"
         # The metastore has absolute paths, so the tables must always be in the same folder.
@@ -118,6 +123,9 @@ class Workspace:
         (self._project / "dbt_project.yml").write_text("{name: bench, profile: bench}")
         for name, sql in models.items():
             (self._project / "models" / f"{name}.sql").write_text(sql)
+        if properties is not None:
+            # Each JSON document is a YAML document, too.
+            (self._project / "models" / "properties.yml").write_text(json.dumps(properties))
 
     def build(self, make: Callable[..., Any], *arguments: Any) -> Any:
         """Create the tables that every run starts with.
@@ -134,13 +142,20 @@ class Workspace:
         self._work.rename(self._template)
         return made
 
-    def run(self, program: Program, *arguments: str, tables: Iterable[str] = ()) -> Run:
+    def run(
+        self,
+        program: Program,
+        *arguments: str,
+        tables: Iterable[str] = (),
+        before: Sequence[str] = (),
+    ) -> Run:
         """Run dbt in a new process, on the tables that ``build`` created.
 
         Args:
             program: the adapter.
             arguments: the arguments of dbt.
             tables: the tables whose contents are read afterwards. This time is not measured.
+            before: the arguments of a command that runs first, in the same process and Spark.
 
         Returns:
             The measurements.
@@ -149,20 +164,44 @@ class Workspace:
             RunFailed: dbt failed.
         """
         self._reset()
-        own = self._folder / program.name
-        own.mkdir(exist_ok=True)
-        target = own / "target"
-        profile = {"bench": {"target": "dev", "outputs": {"dev": dict(program.target)}}}
-        (own / "profiles.yml").write_text(json.dumps(profile))
-        folders = ["--project-dir", self._project, "--profiles-dir", own, "--target-path", target]
-        is_ours = program.target["type"] == OUR_TARGET["type"]
+        own, variables = self._configure(program)
+        folders = self._folders(own)
         order = {
-            "arguments": [*arguments, *map(str, folders), "--log-path", str(own / "logs")],
+            "before": [*before, *folders] if before else [],
+            "arguments": [*arguments, *folders],
             "tables": [*tables],
-            "calls": PLANNING if is_ours else (),
+            "calls": PLANNING if program.target["type"] == OUR_TARGET["type"] else (),
         }
-        answer, started = self._run_child("child", order, own, self._variables(program, own))
-        return _run(answer, started, json.loads((target / "run_results.json").read_text()))
+        answer = self._run_child("child", order, own, variables)
+        return _run(answer, self.artifact(program, "run_results"))
+
+    def cpu_seconds(
+        self, program: Program, *arguments: str, variables: Mapping[str, str] | None = None
+    ) -> float:
+        """Run dbt's own command, without the tables.
+
+        Args:
+            program: the adapter.
+            arguments: the arguments of dbt.
+            variables: more environment variables.
+
+        Returns:
+            The CPU time of the process and the processes that it starts, in seconds.
+
+        Raises:
+            RunFailed: dbt failed.
+        """
+        self._work.mkdir(exist_ok=True)
+        own, own_variables = self._configure(program)
+        dbt = str(Path(sys.executable).with_name("dbt"))
+        command = [dbt, *arguments, *self._folders(own)]
+        _, seconds = self._run_process(command, own, {**own_variables, **(variables or {})})
+        return seconds
+
+    def artifact(self, program: Program, name: str) -> Any:
+        """Read a JSON file that the last run of a program wrote, such as ``catalog``."""
+        file = self._folder / program.name / "target" / f"{name}.json"
+        return json.loads(file.read_text(encoding="utf-8"))
 
     def run_script(self, recorded: Run, tables: Iterable[str]) -> ScriptRun:
         """Run the statements of a dbt run with PySpark alone, with the same Spark.
@@ -178,55 +217,65 @@ class Workspace:
             RunFailed: the script failed.
         """
         self._reset()
-        own = self._folder / "script"
-        own.mkdir(exist_ok=True)
         profile = DeltaWidenCredentials.from_dict({**OUR_TARGET}).server_side_parameters
         start = SparkStart.read(profile, {})
         chosen = (*start.settings, "spark.jars", "spark.driver.extraClassPath")
         settings = {key: recorded.settings[key] for key in chosen if key in recorded.settings}
-        variables = self._variables(Program("script", {}, settings), own)
+        own, variables = self._configure(Program("script", {}, settings))
         variables["SPARK_SUBMIT_OPTS"] = shlex.join(added_options(recorded.java_options))
         order = {"statements": [text for text, _ in recorded.statements], "tables": [*tables]}
-        answer, started = self._run_child("script_process", order, own, variables)
-        return ScriptRun(**_script_run(answer, started))
+        return ScriptRun(**_script_run(self._run_child("script_process", order, own, variables)))
 
     def _reset(self) -> None:
         shutil.rmtree(self._work, ignore_errors=True)
         shutil.copytree(self._template, self._work, copy_function=_link_or_copy)
 
-    def _variables(self, program: Program, own: Path) -> dict[str, str]:
+    def _configure(self, program: Program) -> tuple[Path, dict[str, str]]:
+        """Write a program's configuration. Return its folder and its environment variables."""
+        own = self._folder / program.name
+        own.mkdir(exist_ok=True)
+        profile = {"bench": {"target": "dev", "outputs": {"dev": dict(program.target)}}}
+        (own / "profiles.yml").write_text(json.dumps(profile))
         lines = [f"{key} {value}" for key, value in program.settings.items()]
         (own / "spark-defaults.conf").write_text("\n".join(lines))
         variables = {**environment(self._folder), "SPARK_CONF_DIR": str(own)}
         if program.submit_arguments is not None:
             variables["PYSPARK_SUBMIT_ARGS"] = program.submit_arguments
-        return variables
+        return own, variables
 
     def _run_child(
         self, module: str, order: Mapping[str, Any], own: Path, variables: Mapping[str, str]
-    ) -> tuple[dict[str, Any], float]:
-        """Run a module with an order as a process. Return its answer and the time of its start."""
-        order_file, answer_file, output_file = (
-            own / "order.json",
-            own / "answer.json",
-            own / "output",
-        )
+    ) -> dict[str, Any]:
+        """Run a module with an order. Return its answer, the time of its start, and its output."""
+        order_file, answer_file = own / "order.json", own / "answer.json"
         order_file.write_text(json.dumps(order))
         command = [sys.executable, "-m", f"benchmarks.{module}", str(order_file), str(answer_file)]
+        started = time.time()
+        output, _ = self._run_process(command, own, variables)
+        return {**json.loads(answer_file.read_text()), "started": started, "output": output}
+
+    def _folders(self, own: Path) -> list[str]:
+        """Return dbt's options for the folders of a program."""
+        return [
+            *("--project-dir", str(self._project), "--profiles-dir", str(own)),
+            *("--target-path", str(own / "target"), "--log-path", str(own / "logs")),
+        ]
+
+    def _run_process(
+        self, command: Sequence[str], own: Path, variables: Mapping[str, str]
+    ) -> tuple[str, float]:
+        """Run a process. Return its output, and its CPU seconds with those of its children."""
+        output_file = own / "output"
         with output_file.open("w") as output:
-            started = time.time()
-            ended = subprocess.run(
-                command,
-                cwd=self._work,
-                env=variables,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                check=False,
+            process = subprocess.Popen(
+                command, cwd=self._work, env=variables, stdout=output, stderr=subprocess.STDOUT
             )
-        if ended.returncode:
-            last = output_file.read_text(errors="replace").splitlines()[-40:]
-            raise RunFailed("\n".join([f"{own.name} failed:", *last]))
-        return json.loads(answer_file.read_text()), started
+            _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        printed = output_file.read_text(errors="replace")
+        if process.returncode:
+            raise RunFailed("\n".join([f"{own.name} failed:", *printed.splitlines()[-40:]]))
+        return printed, usage.ru_utime + usage.ru_stime
 
 
 def _link_or_copy(source: str, destination: str) -> None:
@@ -243,27 +292,28 @@ def added_options(java_options: Iterable[str]) -> list[str]:
     return [each for each in java_options if each.startswith("-X") and not each.startswith(own)]
 
 
-def _script_run(answer: Mapping[str, Any], started: float) -> dict[str, Any]:
+def _script_run(answer: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "whole": answer["finished"] - started,
+        "whole": answer["finished"] - answer["started"],
         "java_options": answer["java_options"],
         "settings": answer["settings"],
         "contents": {name: Contents(**found) for name, found in answer["contents"].items()},
     }
 
 
-def _run(answer: Mapping[str, Any], started: float, results: Mapping[str, Any]) -> Run:
+def _run(answer: Mapping[str, Any], results: Mapping[str, Any]) -> Run:
     timings = {
         result["unique_id"].rpartition(".")[2]: {step["name"]: step for step in result["timing"]}
         for result in results["results"]
     }
     first = min(_timestamp(steps["compile"]["started_at"]) for steps in timings.values())
     return Run(
-        **_script_run(answer, started),
-        to_first_model=first - started,
+        **_script_run(answer),
+        to_first_model=first - answer["started"],
         models={name: _seconds(steps["execute"]) for name, steps in timings.items()},
         statements=[(text, seconds) for text, seconds in answer["statements"]],
         calls=answer["calls"],
+        output=answer["output"],
     )
 
 

@@ -1,5 +1,6 @@
 """The parts of the benchmarks that measure nothing: turns, statistics, results, the page."""
 
+import subprocess
 from pkgutil import resolve_name
 
 import pytest
@@ -11,6 +12,7 @@ from benchmarks.harness import Benchmark, Rounds, in_turns
 from benchmarks.machine import Environment
 from benchmarks.merge_models import is_merge
 from benchmarks.page import page
+from benchmarks.parsing import FakeJava
 from benchmarks.results import HEADING, Comparison, Sample, row
 from benchmarks.store import Measured, Results, load, save
 from benchmarks.workspace import PLANNING, added_options
@@ -68,6 +70,15 @@ def test_a_script_gets_the_options_of_a_jvm_that_spark_does_not_add_itself():
     added = ["-XX:+UseParallelGC", "-XX:SharedArchiveFile=/a b.jsa", "-Xshare:auto"]
     of_spark = ["-Xmx4g", "-XX:+IgnoreUnrecognizedVMOptions", "--add-opens=a/b=c", "-Dx=y"]
     assert added_options([*of_spark, *added]) == added
+
+
+def test_a_call_of_java_is_noted(tmp_path):
+    java = FakeJava(tmp_path / "java")
+    assert java.calls == []
+    by_home = f"{java.variables['JAVA_HOME']}/bin/java"
+    for call in ([by_home, "-version"], ["java", "-cp", "a"]):
+        assert subprocess.run(call, env=java.variables, check=False).returncode == 1
+    assert java.calls == ["-version", "-cp a"]
 
 
 # Statistics
