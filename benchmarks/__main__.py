@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from benchmarks import (
     checking,
+    documentation,
     dropping,
     filtered_scan,
     kept_alive,
@@ -47,6 +48,7 @@ BENCHMARKS: dict[str, Benchmark] = {
         widening,
         planning,
         many_tables,
+        documentation,
         parsing,
         plan_many,
         dropping,
