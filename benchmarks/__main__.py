@@ -23,8 +23,10 @@ from benchmarks import (
     parsing,
     plan_many,
     planning,
+    project,
     restoring,
     script,
+    seeds,
     store,
     widening,
 )
@@ -41,6 +43,8 @@ BENCHMARKS: dict[str, Benchmark] = {
     for module in (
         merges,
         newcomer,
+        project,
+        seeds,
         kept_alive,
         script,
         large_merge,

@@ -39,9 +39,9 @@ class Rounds:
     warm_up: int
 
     @classmethod
-    def of(cls, quick: bool) -> "Rounds":
+    def of(cls, quick: bool, measured: int = 5) -> "Rounds":
         """Return the rounds of a full run, or of a quick run that only tests the code."""
-        return cls(1, 0) if quick else cls(5, 1)
+        return cls(1, 0) if quick else cls(measured, 1)
 
 
 def in_turns(

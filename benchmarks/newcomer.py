@@ -1,6 +1,7 @@
 """Measure the merges of ``merges`` with the configuration of a new user."""
 
 import shlex
+from dataclasses import replace
 from importlib.resources import files
 
 import yaml
@@ -49,6 +50,13 @@ def programs() -> tuple[Program, Program, Program]:
         Program(f"{OURS} of `dbt init`", {**OUR_TARGET, "threads": _threads_of_init()}),
         Program(THEIRS, THEIR_TARGET, submit_arguments=submit),
     )
+
+
+def with_the_threads_of_init() -> tuple[Program, Program]:
+    """Return our adapter and dbt-spark of ``programs``, both with the threads of `dbt init`."""
+    _, ours, theirs = programs()
+    threads = {"threads": _threads_of_init()}
+    return replace(ours, name=OURS), replace(theirs, target={**theirs.target, **threads})
 
 
 def measure(quick: bool) -> list[Comparison]:

@@ -16,9 +16,9 @@ This page compares the run time of dbt-deltawiden with dbt-spark, with a PySpark
 refresh and with Delta's own `DROP FEATURE`. `make bench` runs the benchmarks and writes this page.
 
 Each benchmark runs two programs in turns, on one machine and in one run. The first round is a
-warm-up. Five measured rounds follow:
+warm-up. Five measured rounds follow, or fewer where the method says so:
 
-- *seconds*: the median of the five rounds, with the fastest and the slowest round in brackets
+- *seconds*: the median of the measured rounds, with the fastest and the slowest one in brackets
 - *ratio*: the first median divided by the second. The seconds depend on the machine, and two
   benchmarks can be from different machines, so compare the ratios
 - *aim*: the highest ratio that meets our goal

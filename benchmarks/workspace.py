@@ -108,24 +108,26 @@ class Workspace:
     Args:
         folder: the folder. It does not have to exist.
         models: the SQL of the models by name.
-        properties: the contents of a file with properties, such as sources.
+        files: the text of the project's other files by path.
     """
 
     def __init__(
-        self, folder: Path, models: Mapping[str, str], properties: Mapping[str, Any] | None = None
+        self, folder: Path, models: Mapping[str, str], files: Mapping[str, str] | None = None
     ) -> None:
         self._folder = folder
         self._project = folder / "project"
         # The metastore has absolute paths, so the tables must always be in the same folder.
         self._work = folder / "work"
         self._template = folder / "template"
-        (self._project / "models").mkdir(parents=True)
-        (self._project / "dbt_project.yml").write_text("{name: bench, profile: bench}")
-        for name, sql in models.items():
-            (self._project / "models" / f"{name}.sql").write_text(sql)
-        if properties is not None:
-            # Each JSON document is a YAML document, too.
-            (self._project / "models" / "properties.yml").write_text(json.dumps(properties))
+        texts = {
+            "dbt_project.yml": "{name: bench, profile: bench}",
+            **{f"models/{name}.sql": sql for name, sql in models.items()},
+            **(files or {}),
+        }
+        for path, text in texts.items():
+            file = self._project / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
 
     def build(self, make: Callable[..., Any], *arguments: Any) -> Any:
         """Create the tables that every run starts with.
@@ -148,14 +150,16 @@ class Workspace:
         *arguments: str,
         tables: Iterable[str] = (),
         before: Sequence[str] = (),
+        after_last: bool = False,
     ) -> Run:
-        """Run dbt in a new process, on the tables that ``build`` created.
+        """Run dbt in a new process, on the tables that ``build`` created, or on none.
 
         Args:
             program: the adapter.
             arguments: the arguments of dbt.
             tables: the tables whose contents are read afterwards. This time is not measured.
             before: the arguments of a command that runs first, in the same process and Spark.
+            after_last: whether it starts with the tables that the last run left.
 
         Returns:
             The measurements.
@@ -163,7 +167,8 @@ class Workspace:
         Raises:
             RunFailed: dbt failed.
         """
-        self._reset()
+        if not after_last:
+            self._reset()
         own, variables = self._configure(program)
         folders = self._folders(own)
         order = {
@@ -228,7 +233,10 @@ class Workspace:
 
     def _reset(self) -> None:
         shutil.rmtree(self._work, ignore_errors=True)
-        shutil.copytree(self._template, self._work, copy_function=_link_or_copy)
+        if self._template.exists():
+            shutil.copytree(self._template, self._work, copy_function=_link_or_copy)
+        else:
+            self._work.mkdir()
 
     def _configure(self, program: Program) -> tuple[Path, dict[str, str]]:
         """Write a program's configuration. Return its folder and its environment variables."""

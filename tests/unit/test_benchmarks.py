@@ -1,9 +1,11 @@
 """The parts of the benchmarks that measure nothing: turns, statistics, results, the page."""
 
+import re
 import subprocess
 from pkgutil import resolve_name
 
 import pytest
+import yaml
 
 import benchmarks.__main__ as command
 from benchmarks.__main__ import BENCHMARKS, main
@@ -13,6 +15,8 @@ from benchmarks.machine import Environment
 from benchmarks.merge_models import is_merge
 from benchmarks.page import page
 from benchmarks.parsing import FakeJava
+from benchmarks.project import RIDES
+from benchmarks.rental import files
 from benchmarks.results import HEADING, Comparison, Sample, row
 from benchmarks.store import Measured, Results, load, save
 from benchmarks.workspace import PLANNING, added_options
@@ -79,6 +83,31 @@ def test_a_call_of_java_is_noted(tmp_path):
     for call in ([by_home, "-version"], ["java", "-cp", "a"]):
         assert subprocess.run(call, env=java.variables, check=False).returncode == 1
     assert java.calls == ["-version", "-cp a"]
+
+
+# The project of a bicycle rental
+
+
+def test_the_seeds_are_the_same_every_time():
+    assert files(rides=240) == files(rides=240)
+    assert files(rides=240)["seeds/raw_rides.csv"].count("\n") == 1 + 240
+
+
+def test_the_method_of_project_counts_what_is_in_it():
+    texts = files(RIDES)
+    models = [path for path in texts if path.startswith("models/") and path.endswith(".sql")]
+    views = [path for path in models if "/marts/" not in path]
+    incremental = [path for path in models if "materialized='incremental'" in texts[path]]
+    pages = [yaml.safe_load(text) for path, text in texts.items() if re.match("models/.*yml", path)]
+    columns = [each for page in pages for model in page["models"] for each in model["columns"]]
+    data_tests = sum(len(column["data_tests"]) for column in columns)
+    unit_tests = sum(len(page.get("unit_tests", ())) for page in pages)
+    seeds = [path for path in texts if path.startswith("seeds/")]
+    assert (
+        f"{len(seeds)} seeds, of which the largest has {RIDES:,} rows, {len(views)} views, "
+        f"{len(models) - len(views) - len(incremental)} tables, {len(incremental)} incremental "
+        f"models (`merge`), {data_tests} data tests and {unit_tests} unit tests."
+    ) in " ".join(BENCHMARKS["project"].method.split())
 
 
 # Statistics

@@ -1,0 +1,3 @@
+{% macro euros(cents) -%}
+    cast({{ cents }} / 100 as decimal(12, 2))
+{%- endmacro %}
