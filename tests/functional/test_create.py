@@ -60,6 +60,12 @@ def model(dbt, spark):
     if 'both' in dbt.config.get('reads'):
         own = spark.read.parquet(*spark.table(str(dbt.this)).inputFiles()).cache()
         return own.union(spark.read.json(dbt.config.get('reads').removeprefix('both ')))
+    if dbt.config.get('reads') in ('cached and named', 'subquery'):
+        files = spark.table(str(dbt.this)).inputFiles()
+        named = f'select * from {dbt.this.schema}.parquet'
+        if dbt.config.get('reads') == 'subquery':
+            return spark.sql(f'{named} where at = (select max(at) from parquet.`{files[0]}`)')
+        return spark.read.parquet(*files).cache().union(spark.sql(named))
     if 'landing' in dbt.config.get('reads'):
         return spark.read.json(dbt.config.get('reads'))
     if dbt.config.get('reads') == 'others':
@@ -144,7 +150,8 @@ class TestTablesThatAreDropped:
         landing.parent.mkdir()
         landing.write_text('{"at": 7}')
         # Spark does not show what an RDD reads, and not whose files are read.
-        for reads in ("rdd", "path", "cached", f"both {landing}"):
+        own = ("rdd", "path", "cached", "cached and named", "subquery")
+        for reads in (*own, f"both {landing}"):
             run = dbt("run", "--full-refresh", "-s", "frame", reads_itself=reads, **viewed)
             assert "because the model reads it" in run.message("frame")
             assert table("frame").rows("at") == [(7,)]

@@ -39,6 +39,8 @@ Description = tuple[str, str, str]
 _RDD = re.compile(r"\b(?:LogicalRDD|ExistingRDD)\b")
 # What is read without a name of the catalog, and is no table of a database.
 _UNNAMED = re.compile(r"\bRelation \[.*\] (?!JDBCRelation\()(.+)$", re.MULTILINE)
+# What can have files: also a table of the catalog, but no table of a database.
+_WITH_FILES = re.compile(r"\b(?:HiveTable)?Relation(?:V2)?\b(?!.* JDBCRelation\()")
 # Of files, Spark shows the format. Other sources show a class.
 _FILES = re.compile(r"[a-z]\w*|HadoopFiles")
 # Spark 3.5's error, https://issues.apache.org/jira/browse/SPARK-33393
@@ -229,11 +231,11 @@ class ListingAdapter(SparkAdapter):
 
     def _may_read(self, plan: str, query: str, relation: DeltaWidenRelation) -> bool:
         """Return whether a data frame can read a relation, or a table's files, without its name."""
-        unnamed = _UNNAMED.findall(plan)
-        if _RDD.search(plan) or relation.is_view or not unnamed:
-            return bool(_RDD.search(plan))
+        unnamed, is_rdd = _UNNAMED.findall(plan), bool(_RDD.search(plan))
+        if is_rdd or relation.is_view or not unnamed:
+            return is_rdd
         # Spark shows no files of a cached data frame or of a subquery, and so not all of two.
-        if len(unnamed) > 1 or not _FILES.fullmatch(unnamed[0]):
+        if len(_WITH_FILES.findall(plan)) > 1 or not _FILES.fullmatch(unnamed[0]):
             return True
         rows = self._backend.fetch_rows(f"describe table extended {relation.render()}")
         folder, files = table_details(rows).get("Location"), self._backend.input_files(query)
