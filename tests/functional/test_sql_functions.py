@@ -7,7 +7,7 @@ from importlib.metadata import version
 import pytest
 from packaging.version import Version
 
-from tests.functional.operate import document
+from tests.functional.operate import document, operate
 from tests.functional.support import dbt, needs_delta_4
 
 needs_functions = pytest.mark.skipif(
@@ -22,7 +22,8 @@ select cast({{ var('n', 1) }} as {{ var('n_type', 'int') }}) as n,
 """
 READER = """
 {{ config(materialized='table') }}
-select {{ function('net') }}(amount) as amount, {{ function('same') }}(n) as n
+select {{ function('net') }}(amount) as amount, {{ function('same') }}(n) as n,
+  {{ function('returned') }}(amount) as returned
 from {{ ref('through') }}
 """
 FUNCTIONS = """
@@ -33,6 +34,11 @@ functions:
   - name: same
     arguments: [{{name: n, data_type: int}}]
     returns: {{data_type: int}}
+  - name: returned
+    arguments: [{{name: amount, data_type: "decimal(38,10)"}}]
+    returns: {{data_type: "{0}"}}
+  - name: largest
+    returns: {{data_type: "{0}"}}
 """
 WIDE = {"amount": "1.2367", "amount_type": "decimal(12,4)", "n": 5000000000, "n_type": "bigint"}
 
@@ -45,13 +51,17 @@ class TestFunctionsOverAWidenedTable:
         return {
             "net.sql": "amount",
             "same.sql": "n",
+            "returned.sql": "amount",
+            "largest.sql": "select max(amount) from {{ ref('restored') }}",
             "functions.yml": FUNCTIONS.format("decimal(8,2)"),
         }
 
     @pytest.fixture(scope="class")
     def models(self):
         through = "{{ config(materialized='view') }} select * from {{ ref('orders') }}"
-        return {"orders.sql": ORDERS, "through.sql": through, "reader.sql": READER}
+        by_body = "{{ config(materialized='table') }} select {{ function('largest') }}() as amount"
+        models = {"orders": ORDERS, "restored": ORDERS, "through": through, "reader": READER}
+        return {f"{name}.sql": text for name, text in {**models, "by_body": by_body}.items()}
 
     def test_are_named_before_and_after_until_they_declare_wider_types(self, project, table):
         run = dbt("build")
@@ -61,14 +71,22 @@ class TestFunctionsOverAWidenedTable:
         assert {(e["name"], e["outcome"], *e["because"]) for e in effects} == {
             ("net", "casts back until it is updated", "through"),
             ("same", "casts back until it is updated", "through"),
+            ("returned", "casts back until it is updated", "through"),
+            ("largest", "casts back until it is updated", "restored"),
         }
+        rounded = json.dumps({"amount": "1.245", "amount_type": "decimal(12,4)"})
+        arguments = {"models": ["restored"], "unique_key": ["n"]}
+        printed = operate("restore_values", "--vars", rounded, **arguments)
+        assert table("restored").rows("amount") == [(Decimal("1.2450"),)]
+        assert "  largest\n    it returns decimal(8,2); amount: decimal(8,2) -> " in printed
         run = dbt("run", "--warn-error", **WIDE)
         assert run.status("reader") == "success", run.message("reader")
         assert "    its argument amount is decimal(8,2); amount: decimal(8,2) -> " in run.output
         assert "    its argument n is int; n: int -> bigint" in run.output
+        assert "  returned\n    it returns decimal(8,2); amount: decimal(8,2) -> " in run.output
         # This is why: Spark does not tell a session without ANSI mode.
-        rows = table("reader").rows("amount", "n")
-        assert (Decimal("1.24"), 705032704) in rows
+        rows = table("reader").rows("amount", "n", "returned")
+        assert (Decimal("1.24"), 705032704, Decimal("1.24")) in rows
         with open(f"{project.project_root}/functions/functions.yml", "w", encoding="utf-8") as file:
             file.write(FUNCTIONS.format("decimal(12,4)"))
         run = dbt("build", "--select", "net+", **WIDE)

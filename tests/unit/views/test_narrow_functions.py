@@ -1,5 +1,6 @@
 """The functions of dbt whose declared types a column outgrows."""
 
+import re
 from typing import Any
 
 from pyspark.sql.types import DateType, DecimalType, IntegerType, LongType, TimestampNTZType
@@ -19,9 +20,16 @@ def reads(*parents: str) -> dict[str, Any]:
     return {"depends_on": {"nodes": list(parents)}}
 
 
-def function(name: str, *arguments: str, calls: tuple[str, ...] = ()) -> Any:
+def function(
+    name: str, *arguments: str, returns: str = "boolean", calls: tuple[str, ...] = ()
+) -> Any:
     listed = [{"name": f"a{n}", "data_type": text} for n, text in enumerate(arguments, 1)]
-    return {"name": name, "arguments": listed, **reads(*calls)}
+    return {
+        "name": name,
+        "arguments": listed,
+        "returns": {"data_type": returns},
+        **reads(*calls),
+    }
 
 
 FUNCTIONS = {
@@ -31,6 +39,8 @@ FUNCTIONS = {
     "function.p.wide": function("wide", "decimal(12,4)"),
     "function.p.narrow_on_purpose": function("narrow_on_purpose", "decimal(5,2)"),
     "function.p.of_days": function("of_days", "date", "mine"),
+    "function.p.returned": function("returned", "decimal(38,10)", returns="decimal(8,2)"),
+    "function.p.largest": function("largest", returns="decimal(8,2)", calls=("model.p.sales",)),
     "function.p.unread": function("unread", "decimal(8,2)"),
 }
 GRAPH = {
@@ -38,6 +48,7 @@ GRAPH = {
     "nodes": {
         "model.p.view": reads("model.p.orders"),
         "model.p.reader": {**reads("model.p.view", "function.p.net"), "name": "reader"},
+        "model.p.by_body": reads("function.p.largest", "function.p.of_days"),
         "model.p.other": reads("model.p.customers", "function.p.unread"),
     },
 }
@@ -45,8 +56,8 @@ GRAPH = {
 
 def found(*changes: TypeChange, calls: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     names = [f"function.p.{name}" for name in calls]
-    functions = narrow_functions(GRAPH, [reads(*names)], changes)
-    return {function.name: function.arguments for function in functions}
+    functions = narrow_functions(GRAPH, {"model.p.reader": reads(*names)}, changes)
+    return {function.name: function.types for function in functions}
 
 
 def test_an_argument_that_held_the_old_type_and_not_the_new_one_is_named():
@@ -54,6 +65,13 @@ def test_an_argument_that_held_the_old_type_and_not_the_new_one_is_named():
         "net": ("its argument a1 is DECIMAL(8,2); amount: decimal(8,2) -> decimal(12,4)",)
     }
     assert found(DAY, calls=("of_days", "net")).keys() == {"of_days"}
+
+
+def test_a_type_that_a_function_returns_is_named():
+    assert found(AMOUNT, calls=("returned",)) == {
+        "returned": ("it returns decimal(8,2); amount: decimal(8,2) -> decimal(12,4)",)
+    }
+    assert not found(NUMBER, calls=("returned",))
 
 
 def test_a_type_inside_an_argument_and_a_function_inside_a_function_count():
@@ -73,3 +91,12 @@ def test_the_run_names_the_functions_of_all_nodes_that_come_after_the_table():
     older = {key: value for key, value in GRAPH.items() if key != "functions"}
     assert not any(readers_texts(plan, "model.p.orders", without))
     assert not any(readers_texts(plan, "model.p.orders", older))
+
+
+def test_a_function_that_reads_a_table_is_named_and_what_its_readers_call():
+    plan = Plan("`s`.`sales`", (AlterTypes("`s`.`sales`", (AMOUNT, DAY)),))
+    _, text = readers_texts(plan, "model.p.sales", GRAPH)
+    assert [line for line in text.splitlines() if re.fullmatch(r"  \w+", line)] == [
+        "  largest",
+        "  of_days",
+    ]

@@ -1,13 +1,13 @@
 """Find dbt's functions that declare the type that a column had before it was widened.
 
-Spark casts what a function gets to the declared types, and rounds a decimal without an error.
+Spark casts what a function gets and returns to these types, and rounds decimals without an error.
 
 Source:
     https://spark.apache.org/docs/latest/sql-ref-syntax-ddl-create-sql-function.html
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -19,42 +19,48 @@ _TYPE = re.compile(r"\w+(?:\s*\([^)]*\))?")
 
 
 class NarrowFunction(NamedTuple):
-    """A function of dbt, its arguments that a column outgrows, and a command for people."""
+    """A function of dbt, its types that a column outgrows, and a command for people."""
 
     name: str
-    arguments: tuple[str, ...]
+    types: tuple[str, ...]
     do: str
 
 
 def narrow_functions(
-    graph: Mapping[str, Any], readers: Iterable[Mapping[str, Any]], changes: Sequence[TypeChange]
+    graph: Mapping[str, Any], readers: Mapping[str, Any], changes: Sequence[TypeChange]
 ) -> Iterator[NarrowFunction]:
-    """Yield the functions with an argument that holds the old type of a column and not the new one.
+    """Yield the functions with a type that holds the old type of a column and not the new one.
 
     Which column a reader of the table gives to a function is not known.
 
     Args:
         graph: dbt's. Before dbt-core 1.11, there are no functions in it.
+        readers: the nodes and functions that read the table, by unique id.
     """
     functions: Mapping[str, Any] = graph.get("functions", {})
-    called, left = set[str](), list(readers)
+    called, left = functions.keys() & readers.keys(), list(readers.values())
     while left:
         parents = (left.pop().get("depends_on") or {}).get("nodes", ())
         new = functions.keys() & set(parents) - called
         called |= new
         left += [functions[each] for each in new]
     for function in (functions[each] for each in sorted(called)):
-        arguments = tuple(
-            f"its argument {argument['name']} is {argument['data_type']}; {change.text}"
+        declared = {
+            f"its argument {argument['name']} is": argument["data_type"]
             for argument in function.get("arguments") or ()
+        }
+        declared["it returns"] = function["returns"]["data_type"]
+        types = tuple(
+            f"{what} {text}; {change.text}"
+            for what, text in declared.items()
             for change in changes
-            if _is_outgrown(argument["data_type"], change)
+            if _is_outgrown(text, change)
         )
         do = (
             f"declare wider types, also for what it returns: dbt build --select {function['name']}+"
         )
-        if arguments:
-            yield NarrowFunction(function["name"], arguments, do)
+        if types:
+            yield NarrowFunction(function["name"], types, do)
 
 
 def _is_outgrown(declared: str, change: TypeChange) -> bool:

@@ -1,7 +1,7 @@
 """The views that a model reads, and the views over the table that it widens."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from dbt.adapters.events.logging import AdapterLogger
@@ -9,6 +9,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt_common.invocation import get_invocation_id
 
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, stops_at_loss
+from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, parse_path, path_text
 from dbt.adapters.deltawiden.views.finder import UP_CAST, ViewFinder, view_models
 from dbt.adapters.deltawiden.views.narrow_functions import narrow_functions
@@ -95,10 +96,9 @@ class ModelViews:
             made: the unique ids of what this run makes again. A view that comes after the node with
                 the unique id ``changed_by`` no longer fails then.
         """
-        nodes = graph.get("nodes", {})
-        models = view_models(nodes.values())
-        after = _after(changed_by, nodes) if made else set()
-        made_again = view_models(nodes[each] for each in after.intersection(made))
+        models = view_models(graph.get("nodes", {}).values())
+        after = _after(changed_by, graph) if made else {}
+        made_again = view_models(node for unique_id, node in after.items() if unique_id in made)
         for table in map(parse_path, tables):
             try:
                 found = self._finder.stale_over(table, columns=columns)
@@ -115,8 +115,9 @@ class ModelViews:
                 logger.warning(other_columns_text(table, failing, models))
 
 
-def _after(unique_id: str, nodes: Mapping[str, Any]) -> set[str]:
-    """Return the unique ids of the nodes that read a node, directly or through others."""
+def _after(unique_id: str, graph: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the nodes and functions that read a node, directly or through others, by unique id."""
+    nodes = {**graph.get("nodes", {}), **graph.get("functions", {})}
     readers: dict[str, list[str]] = {}
     for reader, node in nodes.items():
         for parent in (node.get("depends_on") or {}).get("nodes", ()):
@@ -126,28 +127,30 @@ def _after(unique_id: str, nodes: Mapping[str, Any]) -> set[str]:
         new = set(readers.get(left.pop(), ())) - found
         found |= new
         left += new
-    return found
+    return {each: nodes[each] for each in found}
 
 
-def _functions_text(plan: Plan, unique_id: str, graph: Mapping[str, Any]) -> str:
+def functions_text(
+    table: str, changes: Sequence[TypeChange], unique_id: str, graph: Mapping[str, Any]
+) -> str:
     """Name the functions of dbt that cast a column which is wider now to its type from before."""
-    nodes = graph.get("nodes", {})
-    readers = [nodes[each] for each in _after(unique_id, nodes)] if plan.changes else []
+    readers = _after(unique_id, graph) if changes else {}
     lines = [
         line
-        for name, arguments, do in narrow_functions(graph, readers, plan.changes)
-        for line in ("", f"  {name}", *(f"    {each}" for each in arguments), f"    Do: {do}")
+        for name, types, do in narrow_functions(graph, readers, changes)
+        for line in ("", f"  {name}", *(f"    {each}" for each in types), f"    Do: {do}")
     ]
     head = (
-        f"{plan.table} is wider now, and nodes that read it call functions with types from before. "
-        "Spark casts what they get, and can change values without an error."
+        f"{table} is wider now, and functions that come after it have types from before. "
+        "Spark casts what they get and return, and can change values without an error."
     )
     return "\n".join([head, *lines]) if lines else ""
 
 
 def readers_texts(plan: Plan, unique_id: str, graph: Mapping[str, Any]) -> tuple[str, ...]:
     """Return what to say of the nodes that read a changed table. A text can be empty."""
-    return _old_names_text(plan, unique_id, graph), _functions_text(plan, unique_id, graph)
+    functions = functions_text(plan.table, plan.changes, unique_id, graph)
+    return _old_names_text(plan, unique_id, graph), functions
 
 
 def _old_names_text(plan: Plan, unique_id: str, graph: Mapping[str, Any]) -> str:

@@ -29,7 +29,8 @@ def function_effects(
         changes = [
             TypeChange(p, old.dataType, new.dataType) for p, old, new in sides if old and new
         ]
-        readers = (node for node in graph.in_order() if unique_id in graph.inputs(node))
-        for name, arguments, do in narrow_functions(graph.whole, readers, changes):
+        nodes = (*graph.in_order(), *graph.whole["functions"].values())
+        readers = {node["unique_id"]: node for node in nodes if unique_id in graph.inputs(node)}
+        for name, types, do in narrow_functions(graph.whole, readers, changes):
             because, outcome = (full_name(table),), Outcome.CASTS_BACK
-            yield Effect(Kind.FUNCTION, name, outcome, because, arguments, (do,))
+            yield Effect(Kind.FUNCTION, name, outcome, because, types, (do,))

@@ -24,6 +24,7 @@ class NodeGraph:
         }
         self._exposures: Mapping[str, Node] = graph.get("exposures", {})
         self._sources: Mapping[str, Node] = graph.get("sources", {})
+        self._functions: Mapping[str, Node] = graph.get("functions", {})
 
     def in_order(self) -> list[Node]:
         """Return the nodes, each after those that it reads."""
@@ -56,7 +57,7 @@ class NodeGraph:
 
     def sources(self, node: Node) -> Iterator[Path]:
         """Yield the names of the sources that a node reads, also through ephemeral models."""
-        for unique_id in (node.get("depends_on") or {}).get("nodes", ()):
+        for unique_id in self._depends_on(node):
             if unique_id in self._sources:
                 source = self._sources[unique_id]
                 yield node_path({**source, "alias": source["identifier"]})
@@ -64,9 +65,16 @@ class NodeGraph:
             yield from self.sources(self._nodes[unique_id])
 
     def _parents(self, node: Node) -> list[str]:
-        parents = (node.get("depends_on") or {}).get("nodes", ())
         own = node.get("unique_id")
-        return [parent for parent in parents if parent in self._nodes and parent != own]
+        return [each for each in self._depends_on(node) if each in self._nodes and each != own]
+
+    def _depends_on(self, node: Node) -> Iterator[str]:
+        """Yield the unique ids of what a node reads, also in the functions that it calls."""
+        for unique_id in (node.get("depends_on") or {}).get("nodes", ()):
+            if unique_id in self._functions:
+                yield from self._depends_on(self._functions[unique_id])
+            else:
+                yield unique_id
 
 
 def is_ephemeral(node: Node) -> bool:
