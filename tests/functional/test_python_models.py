@@ -76,6 +76,14 @@ CUT_VALUES = {
         "v",
     ),
 }
+INDEXED = """
+import pandas
+
+def model(dbt, spark):
+    frame = pandas.DataFrame({'customer': [1, 1, 2], 'n': [10, 20, 30]}).groupby('customer').sum()
+    return frame
+"""
+RESET = INDEXED.replace("return frame", "return frame.reset_index().query('n > 10')[1:]")
 INCREMENTAL = """
 def model(dbt, spark):
     dbt.config(materialized='incremental', unique_key='id', type_widening=True,
@@ -118,6 +126,8 @@ class TestPythonModels:
             "as_table.py": TABLE,
             "of_pandas.py": PANDAS,
             "category.py": CATEGORY,
+            "indexed.py": INDEXED,
+            "reset.py": RESET,
             "by_functions.py": FUNCTIONS,
             **{f"{name}.py": CUT.format(ROWS=cut[0]) for name, cut in CUT_VALUES.items()},
             "merged.py": INCREMENTAL,
@@ -155,6 +165,11 @@ class TestPythonModels:
         ]
         assert table("category").rows("string(at)") == [("2024-01-02 03:04:00",), (None,)]
 
+    def test_an_index_without_a_name_is_left_out(self, runs, table):
+        assert runs[0].status("reset") == "success", runs[0].message("reset")
+        assert table("reset").types == {"customer": "bigint", "n": "bigint"}
+        assert table("reset").rows() == [(2, 30)]
+
     def test_the_functions_of_pyspark_belong_to_the_session(self, runs, table):
         assert runs[0].status("by_functions") == "success", runs[0].message("by_functions")
         # They run with dbt's own Python, which has the modules of the model.
@@ -182,6 +197,7 @@ class TestPythonModels:
                 (name, [f"{value} in the column {path}, whose type", "Nothing was written"])
                 for name, (_, value, path) in CUT_VALUES.items()
             ),
+            ("indexed", ["has the index customer, which", "return frame.reset_index()"]),
             ("no_frame", ["must return a data frame of Spark or pandas; it returned", "list"]),
             (
                 "no_table",

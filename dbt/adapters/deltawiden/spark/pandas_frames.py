@@ -16,12 +16,26 @@ class PandasFrameRefused(DbtRuntimeError):
     """A pandas data frame can't be converted, or not with the same values."""
 
 
+def check_index(frame: Any) -> None:
+    """Refuse an index with a name in a frame of pandas, or of pandas on Spark.
+
+    The conversion leaves each index out. One without a name is most often the numbers of the rows.
+    """
+    if names := [str(name) for name in frame.index.names if name is not None]:
+        raise PandasFrameRefused(
+            f"The pandas data frame has the index {', '.join(names)}, which the table would not "
+            "have. Nothing was written. `return frame.reset_index()` makes columns of it, and "
+            "`return frame.reset_index(drop=True)` leaves it out."
+        )
+
+
 def spark_frame(frame: Any, spark: SparkSession) -> DataFrame:
     """Convert a pandas data frame. What pandas regards as missing becomes null.
 
     Raises:
-        PandasFrameRefused: a value would change, or pyarrow can't be used.
+        PandasFrameRefused: a value would change, an index would be lost, or pyarrow can't be used.
     """
+    check_index(frame)
     # Convert through Arrow, which keeps missing values. PySpark's own conversion turns a missing
     # value of a pandas 3 string column into the text 'nan'.
     try:

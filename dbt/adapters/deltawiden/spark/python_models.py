@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
 from dbt.adapters.deltawiden.spark.errors import error_text
-from dbt.adapters.deltawiden.spark.pandas_frames import spark_frame
+from dbt.adapters.deltawiden.spark.pandas_frames import check_index, spark_frame
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
 from dbt.adapters.deltawiden.spark.running import end_text
 from dbt.adapters.deltawiden.spark.scala import frame_in
@@ -160,12 +160,14 @@ def as_spark_frame(returned: Any, spark: SparkSession) -> DataFrame:
 
     Raises:
         PythonModelFailed: the value is of another type.
-        PandasFrameRefused: a pandas data frame can't be converted with the same values.
+        PandasFrameRefused: a pandas data frame can't be converted with the same values, or an index
+            with a name would be lost.
 
     Source:
         https://docs.getdbt.com/docs/build/python-models, "Return type"
     """
     if hasattr(returned, "to_spark"):
+        check_index(returned)
         returned = returned.to_spark()
     # In PySpark 3.5, the data frame of Spark Connect is another class.
     if isinstance(returned, DataFrame) or _is_of_connect(returned):

@@ -1,0 +1,38 @@
+"""Frames of pandas that are refused before Spark has them."""
+
+from types import SimpleNamespace
+
+import pandas
+import pytest
+
+from dbt.adapters.deltawiden.spark.pandas_frames import PandasFrameRefused, spark_frame
+from dbt.adapters.deltawiden.spark.python_models import as_spark_frame
+
+ROWS = pandas.DataFrame({"customer": [1, 1, 2], "place": ["a", "b", "b"], "n": [10, 20, 30]})
+
+
+@pytest.mark.parametrize(
+    ("frame", "found"),
+    [
+        (ROWS.groupby("customer").sum(numeric_only=True), "customer"),
+        (ROWS.set_index(["customer", "place"]), "customer, place"),
+        (ROWS.set_index([ROWS.customer, [1, 2, 3]]), "customer"),
+        (ROWS.set_index(ROWS.n.rename(0)), "0"),
+    ],
+)
+def test_a_frame_whose_index_has_a_name_is_refused(frame, found):
+    with pytest.raises(PandasFrameRefused) as raised:
+        spark_frame(frame, None)
+    assert f"has the index {found}, which" in str(raised.value)
+    assert "return frame.reset_index()" in str(raised.value)
+
+
+def test_a_frame_of_pandas_on_spark_whose_index_has_a_name_is_refused():
+    """Its conversion leaves the index out. PySpark's own class needs an older pandas."""
+
+    def to_spark() -> str:
+        return "converted"
+
+    frame = SimpleNamespace(to_spark=to_spark, index=SimpleNamespace(names=["customer"]))
+    with pytest.raises(PandasFrameRefused, match="has the index customer, which"):
+        as_spark_frame(frame, None)
