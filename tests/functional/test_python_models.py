@@ -40,6 +40,19 @@ def model(dbt, spark):
     at = pandas.Timestamp('2024-01-02 03:04')
     return pandas.DataFrame({'at': pandas.Categorical([at, None])})
 """
+NUMBERS = """
+import numpy, pandas
+
+def model(dbt, spark):
+    frame = pandas.DataFrame({
+        f'u{bits}': pandas.Series([2**bits - 1, None], dtype=f'UInt{bits}')
+        for bits in (8, 16, 32, 64)
+    })
+    frame['half'] = numpy.array([0.1, -65504], dtype='float16')
+    frame['inside'] = [[{'n': numpy.uint64(2**64 - 1), 'half': numpy.float16(0.5)}], None]
+    frame['category'] = pandas.Series([2**64 - 1, None], dtype='UInt64').astype('category')
+    return frame
+"""
 FUNCTIONS = """
 import sys
 from pyspark.sql import Window
@@ -126,6 +139,7 @@ class TestPythonModels:
             "as_table.py": TABLE,
             "of_pandas.py": PANDAS,
             "category.py": CATEGORY,
+            "numbers.py": NUMBERS,
             "indexed.py": INDEXED,
             "reset.py": RESET,
             "by_functions.py": FUNCTIONS,
@@ -164,6 +178,24 @@ class TestPythonModels:
             (2**53 + 1, "a", "1.50", *["2024-01-02 03:04:05.123456"] * 3),
         ]
         assert table("category").rows("string(at)") == [("2024-01-02 03:04:00",), (None,)]
+
+    def test_each_number_of_pandas_has_a_type(self, runs, table):
+        assert runs[0].status("numbers") == "success", runs[0].message("numbers")
+        assert table("numbers").types == {
+            "u8": "smallint",
+            "u16": "int",
+            "u32": "bigint",
+            "u64": "decimal(20,0)",
+            "half": "float",
+            "inside": "array<struct<n:decimal(20,0),half:float>>",
+            "category": "decimal(20,0)",
+        }
+        largest = [2**bits - 1 for bits in (8, 16, 32, 64)]
+        names = ["u8", "u16", "u32", "u64", "inside[0].n", "inside[0].half", "category", "half"]
+        assert table("numbers").rows(*names) == [
+            (*[None] * 7, -65504.0),
+            (*largest, 2**64 - 1, 0.5, 2**64 - 1, 0.0999755859375),
+        ]
 
     def test_an_index_without_a_name_is_left_out(self, runs, table):
         assert runs[0].status("reset") == "success", runs[0].message("reset")

@@ -1,8 +1,11 @@
 """Frames of pandas that are refused before Spark has them."""
 
+import decimal
+import uuid
 from types import SimpleNamespace
 
 import pandas
+import pyarrow
 import pytest
 
 from dbt.adapters.deltawiden.spark.pandas_frames import PandasFrameRefused, spark_frame
@@ -36,3 +39,22 @@ def test_a_frame_of_pandas_on_spark_whose_index_has_a_name_is_refused():
     frame = SimpleNamespace(to_spark=to_spark, index=SimpleNamespace(names=["customer"]))
     with pytest.raises(PandasFrameRefused, match="has the index customer, which"):
         as_spark_frame(frame, None)
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        (pandas.period_range("2024-01", periods=1, freq="M"), "period[M] ("),
+        (pandas.interval_range(0, 1), "interval[int64, right] ("),
+        ([uuid.UUID(int=1)], "object (extension<arrow.uuid> in Arrow)"),
+        ([decimal.Decimal(10**39)], "object (decimal256(40, 0) in Arrow)"),
+        (
+            pandas.Series([["a"]], dtype=pandas.ArrowDtype(pyarrow.list_(pyarrow.string_view()))),
+            "list<item: string_view>[pyarrow] (",
+        ),
+    ],
+)
+def test_a_type_that_spark_does_not_have_is_refused_with_the_column(values, found):
+    with pytest.raises(PandasFrameRefused) as raised:
+        spark_frame(pandas.DataFrame({"id": [1], "v": values}), None)
+    assert f"has the column v of the type {found}" in str(raised.value)

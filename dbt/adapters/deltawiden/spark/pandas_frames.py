@@ -6,9 +6,11 @@ from decimal import Decimal
 from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
+from pyspark.errors import PySparkTypeError
 from pyspark.sql import DataFrame, SparkSession
 
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text
+from dbt.adapters.deltawiden.sql.types import MAX_DECIMAL_PRECISION
 from dbt.adapters.deltawiden.sql.versions import read_version
 
 
@@ -60,19 +62,25 @@ def spark_frame(frame: Any, spark: SparkSession) -> DataFrame:
 
 
 def _stored(name: str, series: Any, column: Any) -> Any:
-    """Return an Arrow column as Spark stores it, with times in microseconds."""
+    """Return an Arrow column with types of Spark, and with times in microseconds."""
     from pyarrow import ArrowInvalid
 
-    microseconds = _in_microseconds(column.type)
+    stored_type = _stored_type(column.type)
+    if not _is_known(stored_type):
+        raise PandasFrameRefused(
+            f"The pandas data frame has the column {path_text((name,))} of the type {series.dtype} "
+            f"({column.type} in Arrow), which Spark does not have. Nothing was written. Convert it "
+            "in the model, for example to text."
+        )
     given = None
     try:
-        stored = column.cast(microseconds)
+        stored = column.cast(stored_type)
         # Those of a category can be Python objects, too.
         values = getattr(series.dtype, "categories", series)
-        if values.dtype == object and _can_change(microseconds):
+        if values.dtype == object and _can_change(stored_type):
             given = series.tolist()
     except ArrowInvalid:
-        stored, given = column.cast(microseconds, safe=False), column.to_pylist()
+        stored, given = column.cast(stored_type, safe=False), column.to_pylist()
     for row in zip(given, stored.to_pylist(), strict=True) if given is not None else ():
         for path, value in _changed(*row, (name,)):
             raise PandasFrameRefused(
@@ -128,31 +136,54 @@ def _every_type(arrow_type: Any) -> Iterator[Any]:
         yield from _every_type(arrow_type.field(place).type)
 
 
-def _in_microseconds(arrow_type: Any) -> Any:
-    """Return a type with microseconds in place of other units of time, at every depth.
+def _stored_type(arrow_type: Any) -> Any:
+    """Return the type with which Spark stores all values of a type, at every depth.
 
-    PySpark can miss the times in a dictionary (a category of pandas) and in another kind of list,
-    and leave them in UTC, so these get the plain type.
+    Times have microseconds. Spark has no unsigned integers and no half-precision floats: they get
+    the next larger type. PySpark can miss the times in a dictionary (a category of pandas) and in
+    another kind of list, and leave them in UTC, so these get the plain type.
     """
     import pyarrow
     from pyarrow import types
 
+    wider = {
+        pyarrow.uint8(): pyarrow.int16(),
+        pyarrow.uint16(): pyarrow.int32(),
+        pyarrow.uint32(): pyarrow.int64(),
+        pyarrow.uint64(): pyarrow.decimal128(20),
+        pyarrow.float16(): pyarrow.float32(),
+    }
+    if arrow_type in wider:
+        return wider[arrow_type]
     if types.is_timestamp(arrow_type):
         return pyarrow.timestamp("us", arrow_type.tz)
     if types.is_duration(arrow_type):
         return pyarrow.duration("us")
     if types.is_dictionary(arrow_type):
-        return _in_microseconds(arrow_type.value_type)
+        return _stored_type(arrow_type.value_type)
     lists = (types.is_list, types.is_large_list, types.is_fixed_size_list)
     if any(check(arrow_type) for check in lists):
-        return pyarrow.list_(_in_microseconds(arrow_type.value_type))
+        return pyarrow.list_(_stored_type(arrow_type.value_type))
     if types.is_struct(arrow_type):
         fields = [arrow_type.field(place) for place in range(arrow_type.num_fields)]
-        return pyarrow.struct([field.with_type(_in_microseconds(field.type)) for field in fields])
+        return pyarrow.struct([field.with_type(_stored_type(field.type)) for field in fields])
     if types.is_map(arrow_type):
         key, item = arrow_type.key_type, arrow_type.item_type
-        return pyarrow.map_(_in_microseconds(key), _in_microseconds(item))
+        return pyarrow.map_(_stored_type(key), _stored_type(item))
     return arrow_type
+
+
+def _is_known(arrow_type: Any) -> bool:
+    """Return whether Spark has a type for an Arrow type."""
+    from pyarrow import types
+    from pyspark.sql.pandas.types import from_arrow_type
+
+    try:
+        from_arrow_type(arrow_type)
+    except PySparkTypeError:
+        return False
+    decimals = filter(types.is_decimal, _every_type(arrow_type))
+    return all(each.precision <= MAX_DECIMAL_PRECISION for each in decimals)
 
 
 def _in_zone(value: Any, zone: str) -> Any:
