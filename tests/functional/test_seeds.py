@@ -195,6 +195,35 @@ class TestASeedThatWasLoadedBefore:
         assert table("parts").rows() == [(1, "x")]
 
 
+class TestCodes:
+    """Texts that dbt takes for numbers, although a number loses a zero or a sign of them."""
+
+    @pytest.fixture(scope="class")
+    def seeds(self):
+        return {
+            "codes.csv": "id,zip,phone\n1,02134,+4930123\n2,10001,+4940123\n",
+            "typed.csv": "id,zip,number\n1,02134,02134\n2,10001,+10001\n",
+            "plain.csv": "id,n,m\n0,-0.5,0\n-10,1e05,0.05\n",
+        }
+
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        types = {"zip": "string", "Number": "int"}
+        return {"seeds": {"test": {"typed": {"+column_types": types}}}}
+
+    def test_need_a_type(self, project, table):
+        run = dbt("seed")
+        for column, text in (("zip", "02134"), ("phone", "+4930123")):
+            said = f"line 2, column {column}: '{text}' is not stored exactly as bigint"
+            assert said in run.message("codes")
+            assert f'column_types: {{"{column}": "string"}}' in run.message("codes")
+        for name in ("typed", "plain"):
+            assert run.status(name) == "success", run.message(name)
+        expected = [(1, "02134", 2134), (2, "10001", 10001)]
+        assert table("typed").rows("id", "zip", "number") == expected
+        assert table("plain").rows("id", "n", "m") == [(-10, 100000.0, 0.05), (0, -0.5, 0.0)]
+
+
 class TestLossThatASeedAccepts:
     @pytest.fixture(scope="class")
     def seeds(self):

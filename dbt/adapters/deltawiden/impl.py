@@ -46,10 +46,9 @@ from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.writes.after_run import optimize_after_run
 from dbt.adapters.deltawiden.writes.comments import ChangedComments, changed_comments
 from dbt.adapters.deltawiden.writes.node_settings import with_node_settings
-from dbt.adapters.deltawiden.writes.seeds import Seeds
+from dbt.adapters.deltawiden.writes.seeds import Seeds, quote_seed_column
 from dbt.adapters.deltawiden.writes.services import Services
 from dbt.adapters.deltawiden.writing.merge import merge_update_columns
-from dbt.adapters.deltawiden.writing.seeds import quote_seed_column
 
 
 class DeltaWidenAdapter(ListingAdapter):

@@ -10,6 +10,7 @@ from pyspark.sql.types import IntegerType
 
 from dbt.adapters.deltawiden.sql.types import parse_type, type_text
 from dbt.adapters.deltawiden.writing.seeds import (
+    SeedRefused,
     _check,
     _exact_type,
     _zone,
@@ -156,6 +157,47 @@ def test_texts_are_those_of_the_file(tmp_path):
         [None, None, None],
         [None, "1", " \n x"],
     ]
+
+
+@pytest.mark.parametrize(
+    ("texts", "inferred", "refused", "number"),
+    [
+        (["02134", "10001"], "bigint", [2], "bigint"),
+        (["1", " -007", "+4930123"], "bigint", [3, 4], "bigint"),
+        (["00.5", "1.25"], "double", [2], "double"),
+        (["007", "12345678901234567890"], "bigint", [2, 3], "decimal(20,0)"),
+    ],
+)
+def test_a_number_that_can_be_a_code_needs_a_type(tmp_path, texts, inferred, refused, number):
+    file = tmp_path / "codes.csv"
+    file.write_text("\n".join(["c", *texts]), encoding="utf-8")
+
+    def check(declared: dict[str, str], type_: str) -> None:
+        table = from_csv(str(file), declared)
+        table.original_abspath = str(file)
+        config = {"column_types": declared}
+        seed = {"config": config, "unique_id": "seed.test.codes", "original_file_path": "codes.csv"}
+        check_seed(seed, table, {"c": type_}, fetch_rows=lambda query: [])
+
+    with pytest.raises(SeedRefused) as raised:
+        check({}, inferred)
+    found = str(raised.value)
+    assert [line for line in range(2, 5) if f"line {line}, column c:" in found] == refused
+    assert f'{{"c": "string"}} stores all of column c, and {{"c": "{number}"}} its' in found
+    for type_ in ("string", number):
+        check({"c": type_}, type_)
+        # dbt parses the values of this column.
+        check({"C": type_}, type_)
+
+
+def test_texts_that_are_no_codes_need_no_type(tmp_path):
+    file = tmp_path / "others.csv"
+    file.write_text("a,b,c,d,e,f\n0,0.5,-0.5,0e1,2024-01-01,02134 Boston\n", encoding="utf-8")
+    table = from_csv(str(file), [])
+    table.original_abspath = str(file)
+    types = dict(zip("abcdef", ["bigint", *["double"] * 3, "date", "string"], strict=True))
+    seed = {"config": {}, "unique_id": "seed.test.others", "original_file_path": "others.csv"}
+    assert len(check_seed(seed, table, types, fetch_rows=lambda query: [])) == len(types)
 
 
 def test_a_seed_without_its_rows_for_an_empty_run_is_checked(tmp_path):

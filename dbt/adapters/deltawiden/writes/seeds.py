@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary, WeakSet
 
 import agate
 from dbt.adapters.base.relation import BaseRelation
+from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.config.model import DELTA, file_format_of
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite
@@ -20,7 +21,7 @@ from dbt.adapters.deltawiden.config.project_macros import SEED_MACROS, is_replac
 from dbt.adapters.deltawiden.config.validation import read_model_policy
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.spark.temporary_views import seed_view
-from dbt.adapters.deltawiden.sql.identifiers import columns_listed, columns_named, quote
+from dbt.adapters.deltawiden.sql.identifiers import columns_listed, columns_named, quote, quote_once
 from dbt.adapters.deltawiden.sql.literals import castable_text, literal
 from dbt.adapters.deltawiden.sql.raised_errors import failure_sql
 from dbt.adapters.deltawiden.widening.rules import feature_properties
@@ -220,3 +221,13 @@ def _cast_or_failure(text: str, type_sql: str) -> str:
 def _values(names: Sequence[str], rows: Sequence[Sequence[str | None]]) -> str:
     listed = ", ".join(f"({', '.join(map(literal, row))})" for row in rows)
     return f"values {listed} as v({', '.join(names)})"
+
+
+def quote_seed_column(column: str, quote_config: bool | None) -> str:
+    """Quote the name of a seed's column, or raise an error if quotes are off and it needs them."""
+    if quote_config is False and quote_once(column) != column:
+        raise DbtRuntimeError(
+            f"Syntax error in the seed's first line: {column!r} is no column's name without "
+            "quotes. Check the seed's delimiter, or leave quote_columns out."
+        )
+    return quote(column)

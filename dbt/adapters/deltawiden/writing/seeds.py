@@ -5,6 +5,7 @@ A cast would change some texts to another value or to null: 12345678901234567890
 """
 
 import csv
+import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +22,6 @@ from pyspark.sql.types import DataType
 
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite
 from dbt.adapters.deltawiden.config.validation import read_model_policy
-from dbt.adapters.deltawiden.sql.identifiers import quote, quote_once
 from dbt.adapters.deltawiden.sql.types import (
     MAX_DECIMAL_PRECISION,
     UnknownType,
@@ -48,6 +48,8 @@ _SPACES = " \t\n\r\v\f"
 _INTEGER = re.compile(r"[+-]?\d+(\.0*)?", re.ASCII)
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _NAN_OR_INFINITY = re.compile(r"nan|[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
+# Numbers that can be codes, such as 02134 and +4930123: a column of numbers loses a character.
+_CODE = re.compile(r"\s*(-?0\d|\+)", re.ASCII)
 _DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})", re.ASCII)
 _TIME = re.compile(
     r"(?P<hour>\d{1,2}):(?P<minute>\d{1,2})(:(?P<second>\d{1,2})(\.\d{1,6}0*)?"
@@ -100,8 +102,9 @@ def check_seed(
         return known
     delimiter = str(seed["config"].get("delimiter") or ",")
     zone = _region(zone_name) if action is OnLossyWrite.WARN else _zone(zone_name)
-    if refused := list(_refused(table, columns, _as_text(seed), delimiter, zone)):
-        found = "\n".join(_lines(refused, table, delimiter))
+    as_text = _as_text(seed)
+    if refused := list(_refused(table, columns, as_text, delimiter, zone)):
+        found = "\n".join(_lines(refused, table, as_text, delimiter))
         file = seed["original_file_path"]
         if action is OnLossyWrite.ERROR:
             raise SeedRefused(
@@ -114,7 +117,9 @@ def check_seed(
     return known
 
 
-def _lines(refused: Sequence[_Cell], table: agate.Table, delimiter: str) -> Iterator[str]:
+def _lines(
+    refused: Sequence[_Cell], table: agate.Table, as_text: Collection[str], delimiter: str
+) -> Iterator[str]:
     for cell in refused[:_MAX_SHOWN]:
         given = f"line {cell.line}, column {cell.column}: {cell.text[:200]!r}"
         yield f"  {given} is not stored exactly as {type_text(cell.type)}"
@@ -129,13 +134,18 @@ def _lines(refused: Sequence[_Cell], table: agate.Table, delimiter: str) -> Iter
             for (_, record), value in zip(records, values, strict=True)
             if value is not None
         ]
-        yield f"  {type_text(_exact_type(texts, declared))} stores all of column {name}"
+        exact = type_text(_exact_type(texts, declared))
+        if name.lower() in as_text or exact == "string" or not any(map(_CODE.match, texts)):
+            yield f"  {exact} stores all of column {name}"
+        else:
+            text, number = (json.dumps({name: each}) for each in ("string", exact))
+            yield f"  column_types: {text} stores all of column {name}, and {number} its numbers"
 
 
 def _exact_type(texts: Sequence[str], declared: DataType) -> DataType:
     """Return a type that stores each text of a column, of the kind of its declared type first."""
     candidates: list[DataType] = (
-        [spark.DoubleType()] if isinstance(declared, spark.FloatType) else []
+        [spark.DoubleType()] if isinstance(declared, (spark.FloatType, spark.DoubleType)) else []
     )
     candidates += [spark.LongType(), *_decimals(texts), spark.DoubleType()]
     candidates += [spark.DateType(), spark.TimestampNTZType()]
@@ -224,7 +234,8 @@ def _refused(
                 # dbt parsed it. It accepts more date formats than Spark.
                 is_kept = not _TOO_FINE.search(texts[index]) and not _is_moved(value, parsed, zone)
             else:
-                is_kept = is_exact(texts[index])
+                is_code = isinstance(value, Decimal) and _CODE.match(texts[index])
+                is_kept = is_exact(texts[index]) and (not is_code or name.lower() in as_text)
             if not is_kept:
                 yield _Cell(line, name, texts[index], parsed)
 
@@ -383,13 +394,3 @@ def _is_timestamp(text: str, takes_zone: bool, zone: tzinfo | None) -> bool:
             return False
     year, month, day_of_month = map(int, day.split("-"))
     return not _is_skipped(datetime.combine(date(year, month, day_of_month), at), zone)
-
-
-def quote_seed_column(column: str, quote_config: bool | None) -> str:
-    """Quote the name of a seed's column, or raise an error if quotes are off and it needs them."""
-    if quote_config is False and quote_once(column) != column:
-        raise DbtRuntimeError(
-            f"Syntax error in the seed's first line: {column!r} is no column's name without "
-            "quotes. Check the seed's delimiter, or leave quote_columns out."
-        )
-    return quote(column)
