@@ -80,7 +80,7 @@ def test_a_type_inside_an_argument_and_a_function_inside_a_function_count():
 
 def test_the_run_names_the_functions_of_all_nodes_that_come_after_the_table():
     plan = Plan("`s`.`orders`", (AlterTypes("`s`.`orders`", (AMOUNT,)),))
-    _, text = readers_texts(plan, "model.p.orders", GRAPH)
+    _, text, _ = readers_texts(plan, "model.p.orders", GRAPH)
     assert text.splitlines()[2:] == [
         "  net",
         "    its argument a1 is DECIMAL(8,2); amount: decimal(8,2) -> decimal(12,4)",
@@ -95,7 +95,7 @@ def test_the_run_names_the_functions_of_all_nodes_that_come_after_the_table():
 
 def test_a_function_that_reads_a_table_is_named_and_what_its_readers_call():
     plan = Plan("`s`.`sales`", (AlterTypes("`s`.`sales`", (AMOUNT, DAY)),))
-    _, text = readers_texts(plan, "model.p.sales", GRAPH)
+    _, text, _ = readers_texts(plan, "model.p.sales", GRAPH)
     assert [line for line in text.splitlines() if re.fullmatch(r"  \w+", line)] == [
         "  largest",
         "  of_days",

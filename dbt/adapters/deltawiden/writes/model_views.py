@@ -19,6 +19,7 @@ from dbt.adapters.deltawiden.views.stale_views import (
     other_columns_text,
     widened_text,
 )
+from dbt.adapters.deltawiden.views.text_readers import nodes_after, text_readers
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
 
@@ -97,7 +98,7 @@ class ModelViews:
                 the unique id ``changed_by`` no longer fails then.
         """
         models = view_models(graph.get("nodes", {}).values())
-        after = _after(changed_by, graph) if made else {}
+        after = nodes_after(changed_by, graph) if made else {}
         made_again = view_models(node for unique_id, node in after.items() if unique_id in made)
         for table in map(parse_path, tables):
             try:
@@ -115,42 +116,41 @@ class ModelViews:
                 logger.warning(other_columns_text(table, failing, models))
 
 
-def _after(unique_id: str, graph: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the nodes and functions that read a node, directly or through others, by unique id."""
-    nodes = {**graph.get("nodes", {}), **graph.get("functions", {})}
-    readers: dict[str, list[str]] = {}
-    for reader, node in nodes.items():
-        for parent in (node.get("depends_on") or {}).get("nodes", ()):
-            readers.setdefault(parent, []).append(reader)
-    found, left = set[str](), [unique_id]
-    while left:
-        new = set(readers.get(left.pop(), ())) - found
-        found |= new
-        left += new
-    return {each: nodes[each] for each in found}
-
-
-def functions_text(
+def types_texts(
     table: str, changes: Sequence[TypeChange], unique_id: str, graph: Mapping[str, Any]
-) -> str:
-    """Name the functions of dbt that cast a column which is wider now to its type from before."""
-    readers = _after(unique_id, graph) if changes else {}
+) -> tuple[str, ...]:
+    """Return what to say of the nodes that read a column which is wider now. Each can be empty."""
+    readers = nodes_after(unique_id, graph) if changes else {}
+    functions = _blocks(
+        f"{table} is wider now, and functions that come after it have types from before. "
+        "Spark casts what they get and return, and can change values without an error.",
+        narrow_functions(graph, readers, changes),
+    )
+    texts = _blocks(
+        f"{table} is wider now, and the same value has another text or hash. These nodes keep "
+        "rows and use the column. If they make a key, a partition or a check column of the text or "
+        "hash, it matches no row from before, and each such row is stored a second time.",
+        (
+            (node["name"], details, "; or ".join(do))
+            for node, details, do in text_readers(graph, unique_id, changes)
+        ),
+    )
+    return functions, texts
+
+
+def _blocks(head: str, found: Iterable[tuple[str, Iterable[str], str]]) -> str:
     lines = [
         line
-        for name, types, do in narrow_functions(graph, readers, changes)
-        for line in ("", f"  {name}", *(f"    {each}" for each in types), f"    Do: {do}")
+        for name, details, do in found
+        for line in ("", f"  {name}", *(f"    {each}" for each in details), f"    Do: {do}")
     ]
-    head = (
-        f"{table} is wider now, and functions that come after it have types from before. "
-        "Spark casts what they get and return, and can change values without an error."
-    )
     return "\n".join([head, *lines]) if lines else ""
 
 
 def readers_texts(plan: Plan, unique_id: str, graph: Mapping[str, Any]) -> tuple[str, ...]:
     """Return what to say of the nodes that read a changed table. A text can be empty."""
-    functions = functions_text(plan.table, plan.changes, unique_id, graph)
-    return _old_names_text(plan, unique_id, graph), functions
+    types = types_texts(plan.table, plan.changes, unique_id, graph)
+    return _old_names_text(plan, unique_id, graph), *types
 
 
 def _old_names_text(plan: Plan, unique_id: str, graph: Mapping[str, Any]) -> str:

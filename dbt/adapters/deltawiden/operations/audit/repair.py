@@ -44,7 +44,7 @@ from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.report import rewrite_command
 from dbt.adapters.deltawiden.writes.attempts import Attempts, is_cancelled, retry_with_new_plan
 from dbt.adapters.deltawiden.writes.evolution import TableEvolution
-from dbt.adapters.deltawiden.writes.model_views import ModelViews, functions_text
+from dbt.adapters.deltawiden.writes.model_views import ModelViews, types_texts
 from dbt.adapters.deltawiden.writes.older_files import rewrite_older_files
 from dbt.adapters.deltawiden.writing.partition_values import require_moments_kept
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
@@ -179,9 +179,9 @@ class Repairer:
         if not changes:
             return
         self.views.log_stale([rows.name], self.graph)
-        functions = functions_text(rows.name, changes, str(rows.node["unique_id"]), self.graph)
-        if functions:
-            log_progress(functions)
+        unique_id = str(rows.node["unique_id"])
+        for text in filter(None, types_texts(rows.name, changes, unique_id, self.graph)):
+            log_progress(text)
         limit = self.spec(rows).policy.rewrite_widened_files
         left = rewrite_older_files(self.backend, rows.table, changes, limit, self.operation)
         if left.text:

@@ -28,7 +28,6 @@ from dbt.adapters.deltawiden.operations.forecast.contracts import (
     has_contract,
 )
 from dbt.adapters.deltawiden.operations.forecast.effects import Effect, Kind, Outcome, first_line
-from dbt.adapters.deltawiden.operations.forecast.functions import function_effects
 from dbt.adapters.deltawiden.operations.forecast.model import (
     Planned,
     TableChange,
@@ -45,6 +44,7 @@ from dbt.adapters.deltawiden.operations.forecast.node_graph import (
     node_path,
 )
 from dbt.adapters.deltawiden.operations.forecast.node_planner import CHECKED, NodePlanner
+from dbt.adapters.deltawiden.operations.forecast.readers import reader_effects
 from dbt.adapters.deltawiden.operations.forecast.snapshot_output import (
     own_columns,
     require_named_columns,
@@ -135,7 +135,7 @@ class Forecast:
             if because := self._because(exposure, reached):
                 name = str(exposure["name"])
                 self.effects.append(Effect(Kind.EXPOSURE, name, Outcome.READS, because))
-        self.effects += function_effects(self.graph, self.planner, self._changed)
+        self.effects += reader_effects(self.graph, self.planner, self._changed)
 
     def _visit(self, node: Node) -> None:
         unique_id = str(node["unique_id"])

@@ -23,6 +23,7 @@ class Outcome(Enum):
     NEW_TYPES = "gets other types"
     CASTS_BACK = "casts back until it is updated"
     FAILS = "fails until it is updated"
+    STORES_TWICE = "can store rows a second time"
     BREAKS = "no longer matches"
     STOPS = "stops"
     SKIPPED = "is skipped"

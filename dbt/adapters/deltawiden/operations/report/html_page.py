@@ -76,9 +76,9 @@ def _boxes(results: PlanResults) -> list[Box]:
             boxes.append(Box(result.table, "stops", "stop", because))
         elif result.values.get("statements"):
             boxes.append(Box(result.table, "changes", "change", because))
-    looks = (Outcome.CASTS_BACK, Outcome.FAILS, Outcome.UNKNOWN, Outcome.SKIPPED)
+    follows = (Outcome.NEW_TYPES, Outcome.READS)
     for effect in results.downstream:
-        state = "look" if effect.outcome in looks else "change"
+        state = "change" if effect.outcome in follows else "look"
         state = "stop" if effect.stops_the_run else state
         label = f"{effect.kind.value} {effect.outcome.value}"
         boxes.append(Box(effect.name, label, state, effect.because))

@@ -1,0 +1,98 @@
+"""The nodes of dbt that can have stored the text of a column that is wider now."""
+
+from typing import Any
+
+from pyspark.sql.types import (
+    DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntegerType,
+    LongType,
+    NullType,
+    TimestampNTZType,
+)
+
+from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.views.text_readers import text_readers
+from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.widening.steps import AlterTypes
+from dbt.adapters.deltawiden.writes.model_views import readers_texts
+
+DAY = TypeChange(("day",), DateType(), TimestampNTZType())
+AMOUNT = TypeChange(("s", "amount"), DecimalType(10, 2), DecimalType(12, 4))
+RATE = TypeChange(("rate",), FloatType(), DoubleType())
+ID = TypeChange(("id",), IntegerType(), LongType())
+DIGITS = TypeChange(("total",), DecimalType(18, 2), DecimalType(20, 2))
+NOTHING = TypeChange(("day",), NullType(), DoubleType())
+INCREMENTAL = {"materialized": "incremental"}
+
+
+def node(name: str, code: str, *parents: str, kind: str = "model", **config: Any) -> dict[str, Any]:
+    return {
+        "name": name,
+        "resource_type": kind,
+        "raw_code": code,
+        "config": {**INCREMENTAL, **config},
+        "depends_on": {"nodes": list(parents)},
+    }
+
+
+def named(code: str, *changes: TypeChange, **config: Any) -> list[str]:
+    graph = {"nodes": {"r": node("r", code, "t", **config)}}
+    return [detail for _, details, _ in text_readers(graph, "t", changes) for detail in details]
+
+
+def test_what_names_a_column_whose_text_changes_is_named_in_any_case():
+    assert named("cast(o.DAY as string)", DAY) == [
+        "day: date -> timestamp_ntz, so the text 2024-01-01 is now 2024-01-01 00:00:00"
+    ]
+    assert named("to_json(s)", AMOUNT, DAY) == named("s.amount", AMOUNT)
+    assert named("{{ dbt_utils.generate_surrogate_key(['amount', 'rate']) }}", AMOUNT, RATE) == [
+        "s.amount: decimal(10,2) -> decimal(12,4), so the text 1.00 is now 1.0000",
+        "rate: float -> double, so the text 0.1 is now 0.10000000149011612",
+    ]
+    assert named("select *", DAY, unique_key=["id", "day"])
+    assert named("select *", DAY, check_cols="all") == []
+    assert named("select today, day_of_week", DAY) == []
+    assert named("md5(cast(day as string))", NOTHING) == []
+
+
+def test_an_integer_keeps_its_text_and_not_its_hash():
+    assert named("md5(cast(id as string)), {{ dbt.hash('total') }}", ID, DIGITS) == []
+    assert [text.split(":")[0] for text in named("hash(id), xxhash64(total)", ID, DIGITS)] == [
+        "id",
+        "total",
+    ]
+
+
+GRAPH = {
+    "nodes": {
+        "model.p.keyed": node("keyed", "*, md5(day) as k", "model.p.orders", materialized="view"),
+        "model.p.plain": node("plain", "select day", "model.p.orders", materialized="table"),
+        "model.p.below": node("below", "select k", "model.p.keyed"),
+        "model.p.beside": node("beside", "select *", "model.p.plain"),
+        "model.p.far": node("far", "select day", "model.p.plain", materialized="by_period"),
+        "model.p.other": node("other", "select day", "model.p.customers"),
+        "seed.p.days": node("days", "day", "model.p.orders", kind="seed"),
+        "snapshot.p.kept": node("kept", "select day", "model.p.orders", kind="snapshot"),
+        "test.p.day": node("test", "day", "model.p.keyed", kind="test", materialized="test"),
+    }
+}
+
+
+def test_the_run_names_all_that_keep_rows_and_come_after_the_table():
+    plan = Plan("`s`.`orders`", (AlterTypes("`s`.`orders`", (DAY, ID)),))
+    text = readers_texts(plan, "model.p.orders", GRAPH)[-1]
+    change = "day: date -> timestamp_ntz, so the text 2024-01-01 is now 2024-01-01 00:00:00"
+    cast = "before it runs, cast day to date where the key is made, if the new values fit"
+    assert text.splitlines()[1:] == [
+        *("", "  below", f"    {change}"),
+        f"    Do: {cast}; or dbt run --full-refresh --select below",
+        *("", "  far", f"    {change}"),
+        f"    Do: {cast}; or dbt run --full-refresh --select far",
+        *("", "  kept", f"    {change}", f"    Do: {cast}"),
+    ]
+    assert not any(readers_texts(plan, "model.p.elsewhere", GRAPH))
+    same = Plan("`s`.`orders`", (AlterTypes("`s`.`orders`", (ID,)),))
+    assert not any(readers_texts(same, "model.p.orders", GRAPH))
