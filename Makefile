@@ -17,12 +17,12 @@ demo: $(INSTALLED)  ## Real flights in a table that is widened, and the same wit
 # Two processes, each with a Spark and a metastore of its own: the tests of one leave a core idle. The
 # second one's output is printed when both have ended. The lanes, test-slow and the demo have the usual
 # settings of Spark.
-TEST := $(BIN)/pytest -m 'not slow and not promise' --small-tables
+TEST := $(BIN)/pytest -m 'not slow and not promise' --small-tables --durations=30
 FIRST_TESTS := tests/conformance tests/unit tests/walk $(wildcard tests/functional/test_[a-k]*.py tests/functional/test_lo*.py \
 	tests/functional/test_[vw]*.py)
 SECOND_TESTS := tests/readers $(filter-out $(FIRST_TESTS),$(wildcard tests/functional/test_*.py))
 SECOND_LOG := .pytest_second.log
-# Half of the time: other states of tables, settings, writers and processes. CI runs them too.
+# Half of the time: other states of tables, settings, writers and processes.
 RARER_TESTS := $(wildcard $(addsuffix .py,$(addprefix tests/functional/test_, \
 	analyze bad_configurations catalog_names char concurrency contracts custom_strategy databricks_examples \
 	declared_columns drop_again drop_by_sql drop_killed drop_partition_values empty_runs file_formats \
@@ -32,6 +32,7 @@ RARER_TESTS := $(wildcard $(addsuffix .py,$(addprefix tests/functional/test_, \
 	rewrite_after_run secrets self_reference session_catalog session_copies several_targets source_freshness \
 	spark_dies stale_views start table_folders target_type unwritable_tables upkeep_by_sql user_metadata vacuum \
 	varchar variant void_columns)))
+LEFT_OUT = $(if $(ALL),,$(RARER_TESTS))
 
 define in_two
 @$(TEST) $(2) > $(SECOND_LOG) 2>&1 & second=$$!; \
@@ -41,11 +42,11 @@ define in_two
 endef
 
 .PHONY: test
-test: $(INSTALLED)  ## The tests of the project without the rarer and the slow ones, on real Spark and Delta
-	$(call in_two,$(filter-out $(RARER_TESTS),$(FIRST_TESTS)),$(filter-out $(RARER_TESTS),$(SECOND_TESTS)))
+test: $(INSTALLED)  ## The tests of the project without the slow and the rarer ones, on real Spark and Delta; ALL=1: with the rarer ones
+	$(call in_two,$(filter-out $(LEFT_OUT),$(FIRST_TESTS)),$(filter-out $(LEFT_OUT),$(SECOND_TESTS)))
 
 .PHONY: test-rarer
-test-rarer: $(INSTALLED)  ## The tests of rarer states, settings and processes. CI runs them after make test
+test-rarer: $(INSTALLED)  ## The tests of rarer states, settings and processes, which make test leaves out
 	$(call in_two,$(filter $(RARER_TESTS),$(FIRST_TESTS)),$(filter $(RARER_TESTS),$(SECOND_TESTS)))
 
 .PHONY: test-servers
@@ -93,7 +94,7 @@ test-slow: $(INSTALLED)  ## The tests that take minutes, and the combinations th
 	$(BIN)/pytest tests -m slow
 
 COVERAGE := $(MATRIX)/coverage
-MEASURED := test test-rarer
+MEASURED := test ALL=1
 
 .PHONY: coverage
 coverage: export COVERAGE_FILE = $(CURDIR)/$(COVERAGE)/data
