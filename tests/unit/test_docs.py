@@ -29,7 +29,7 @@ from dbt.adapters.deltawiden.spark.start import SparkStart
 from dbt.adapters.deltawiden.spark.unsafe_settings import REFUSED_SETTINGS
 from dbt.adapters.deltawiden.sql.raised_errors import REMEDIES
 from dbt.include.deltawiden import PACKAGE_PATH
-from tests.unit.pages import DOCS, ROOT, every_page, in_code, read, table, tables
+from tests.unit.pages import DOCS, PAGES, ROOT, every_page, in_code, read, table, tables
 
 OPERATIONS = Path(PACKAGE_PATH) / "macros" / "operations"
 
@@ -292,6 +292,7 @@ def test_a_key_and_its_value_in_a_sentence_exist(page: Path):
 
 HEADED = {
     "model config": model_configuration,
+    "model configuration": model_configuration,
     "profile": profile_keys,
     "argument": lambda: {name for names in operations().values() for name in names},
     "operation": operations,
@@ -305,3 +306,8 @@ def test_the_names_in_the_first_column_of_a_table_exist(page: Path):
         if heading[0] in HEADED:
             named = {name for row in rows for name in in_code(row[0])}
             assert named <= set(HEADED[heading[0]]()), heading
+
+
+def test_each_of_these_headings_is_on_a_page():
+    headings = {rows[0][0] for page in PAGES for rows in tables(read(page)[0])}
+    assert HEADED.keys() <= headings
