@@ -5,9 +5,16 @@ import subprocess
 import threading
 from pathlib import Path
 
+import pytest
+
+from dbt.adapters.deltawiden.spark.keep_alive import server
 from dbt.adapters.deltawiden.spark.keep_alive.processes import Process
-from dbt.adapters.deltawiden.spark.keep_alive.server import _wait
 from dbt.adapters.deltawiden.spark.keep_alive.state import KeptSpark, SparkFolder, identities
+
+
+@pytest.fixture(autouse=True)
+def _looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "_LONGEST_WAIT", 0.02)
 
 
 def test_it_goes_on_while_its_file_cannot_be_read(tmp_path: Path):
@@ -21,16 +28,16 @@ def test_it_goes_on_while_its_file_cannot_be_read(tmp_path: Path):
         folder.write(spark)
         folder.use(900).end()
         ended = threading.Event()
-        waits = threading.Thread(target=_wait, args=(folder, spark, 900, ["/"], ended))
+        waits = threading.Thread(target=server._wait, args=(folder, spark, 900, ["/"], ended))
         waits.start()
         try:
             (tmp_path / "stored").hardlink_to(state)
             (tmp_path / "loop").symlink_to(state)
             (tmp_path / "loop").replace(state)  # a link to itself
-            waits.join(3)
+            waits.join(0.3)
             assert waits.is_alive()
             (tmp_path / "stored").replace(state)
-            waits.join(3)
+            waits.join(0.3)
             assert waits.is_alive()
             state.unlink()
             waits.join(30)
@@ -52,11 +59,11 @@ def test_it_ends_when_the_project_is_moved_and_nobody_uses_it(tmp_path: Path):
         folder.write(spark)
         use = folder.use(900)
         ended = threading.Event()
-        waits = threading.Thread(target=_wait, args=(folder, spark, 900, folders, ended))
+        waits = threading.Thread(target=server._wait, args=(folder, spark, 900, folders, ended))
         waits.start()
         try:
             project.rename(tmp_path / "moved")
-            waits.join(3)
+            waits.join(0.3)
             assert waits.is_alive()
             use.end()
             waits.join(30)
