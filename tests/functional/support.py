@@ -12,6 +12,8 @@ import pytest
 from dbt.tests.util import run_dbt_and_capture
 from pyspark.sql import Row, SparkSession
 
+from tests.delta_log import local_log, newest_version, operations
+
 needs_delta_4 = pytest.mark.skipif(
     version("delta-spark") < "4", reason="Delta 3.3 widens no more than byte and short"
 )
@@ -43,13 +45,17 @@ class Table:
 
     @property
     def version(self) -> int:
-        return int(self.history[-1].version)
+        log = local_log(self.spark, self.name)
+        return newest_version(log) if log else int(self.history[-1].version)
 
     @property
     def properties(self) -> dict[str, str]:
         return {r.key: r.value for r in self.spark.sql(f"show tblproperties {self.name}").collect()}
 
     def operations(self, since: int) -> list[str]:
+        log = local_log(self.spark, self.name)
+        if log:
+            return operations(log, since)
         return [row.operation for row in self.history if row.version > since]
 
     def user_metadata(self, operation: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from urllib.parse import urlparse
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
+from tests.delta_log import newest_version, operations
 from tests.functional.operate import document
 from tests.functional.support import Run as DbtRun
 from tests.functional.support import dbt
@@ -37,7 +38,7 @@ from tests.walk.repairs import (
     after_restore,
     after_run,
 )
-from tests.walk.stored import Contents, commits, operations, read_contents
+from tests.walk.stored import Contents, read_contents
 
 T = TypeVar("T")
 
@@ -100,8 +101,8 @@ class RepairWalk:
         before = list(self._in_threads(self._prepare, drawn))
         done = self._run_all([act for _, act in drawn])
         ready = [
-            (walker, act, versions, done[act.model.name], Random(rng.random()))
-            for (walker, act), versions in zip(drawn, before, strict=True)
+            (walker, act, version, done[act.model.name], Random(rng.random()))
+            for (walker, act), version in zip(drawn, before, strict=True)
         ]
         judged = list(self._in_threads(self._judge, ready))
         for (walker, act, *_), (texts, counts) in zip(ready, judged, strict=True):
@@ -120,7 +121,7 @@ class RepairWalk:
         for edit in act.edits:
             self.spark.sql(edit_sql(edit, self._table(name), walker.table.schema))
             walker.table = edit.made(walker.table)
-        return len(commits(self._log(name)))
+        return newest_version(self._log(name))
 
     def _run_all(self, acts: Sequence[Act]) -> dict[str, Done]:
         """Run dbt for all acts, in as few invocations as they need."""
@@ -151,12 +152,12 @@ class RepairWalk:
         return done
 
     def _judge(
-        self, walker: Walker, act: Act, versions: int, done: Done, rng: Random
+        self, walker: Walker, act: Act, version: int, done: Done, rng: Random
     ) -> tuple[list[str], Counter[str]]:
         """Check a step. Return what is wrong, as texts, and what the step has done."""
         name = act.model.name
         outcome = expected(act, walker.table)
-        made = operations(self._log(name), since=versions)
+        made = operations(self._log(name), since=version)
         found = read_contents(self.spark, self._table(name))
         violations = [
             *judge_answer(act, outcome, done, made),

@@ -1,9 +1,7 @@
 """The exact contents of a table or view, read without a filter."""
 
-import json
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -97,18 +95,3 @@ def _value(kept: Any, data_type: DataType) -> Any:
             for entry in kept
         ]
     return bytes(kept) if isinstance(kept, bytearray) else kept
-
-
-def commits(log: Path) -> list[Path]:
-    """List the files of a table's commits. DESCRIBE HISTORY would take a second for each table."""
-    return sorted(log.glob("*.json"))
-
-
-def operations(log: Path, since: int) -> list[str]:
-    """Name the operations of the commits after the first ones."""
-    actions = [
-        json.loads(line)
-        for file in commits(log)[since:]
-        for line in file.read_text(encoding="utf-8").splitlines()
-    ]
-    return [action["commitInfo"]["operation"] for action in actions if "commitInfo" in action]

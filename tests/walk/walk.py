@@ -11,13 +11,14 @@ from urllib.parse import urlparse
 
 from pyspark.sql import SparkSession
 
+from tests.delta_log import newest_version, operations
 from tests.functional.cells import ONE_DAY
 from tests.functional.support import Run, dbt
 from tests.walk.judge import Step, Violation, differing_columns, judge, reproduction
 from tests.walk.known import known_defect
 from tests.walk.model import PARTITIONED, Output, Settings, model_text
 from tests.walk.reads import count_filters, judge_filters, judge_view
-from tests.walk.stored import Contents, commits, operations, read_contents
+from tests.walk.stored import Contents, read_contents
 
 T = TypeVar("T")
 
@@ -150,7 +151,7 @@ class Walk:
         walkers = [walker for walker in self.walkers if walker.name in outputs]
         for walker in walkers:
             self._write(walker.name, walker.settings, outputs[walker.name])
-        before = {w.name: len(commits(self._log(w.name))) for w in walkers}
+        before = {w.name: newest_version(self._log(w.name)) for w in walkers}
         run = self._run([walker.name for walker in walkers])
         for step, violations in _in_threads(
             lambda w: self._judge(w, outputs[w.name], before[w.name], run, seed), walkers
