@@ -4,16 +4,17 @@ import pytest
 
 from tests.functional.support import dbt, needs_delta_4
 
+CONDITION = "\"day >= '2024-01-02' and id < 100\""
 REPLACED = """
 {{ config(materialized='incremental', incremental_strategy='replace_where',
-  incremental_predicates=var('predicates', "day >= '2024-01-02' and id < 100"),
+  incremental_predicates=PREDICATES,
   on_schema_change='append_new_columns', type_widening=true, PLACE) }}
 {% if not is_incremental() %}
 select * from values (1, '2024-01-01', 1), (2, '2024-01-02', 1), (3, '2024-01-03', 1),
   (100, '2024-01-02', 1) as v(id, day, n)
-{% elif var('step', 2) == 2 %}
+{% elif STEP == 2 %}
 select * from values (4, '2024-01-02', 2), (4, '2024-01-02', 2) as v(id, day, n)
-{% elif var('step') == 3 %}
+{% elif STEP == 3 %}
 select * from values (5, '2024-01-02', 5000000000L, 'x') as v(id, day, n, added)
 {% else %}
 select * from values (6, '2024-01-02', 3), (7, '2023-12-31', 3) as v(id, day, n)
@@ -119,58 +120,63 @@ NARROW = """
 CONFIGURED = "{{ config(materialized='incremental', CONFIG) }} select 1 as id"
 
 
+def replaced(step: int = 2, place: str = "", predicates: str = CONDITION) -> str:
+    text = REPLACED.replace("PREDICATES", predicates)
+    return text.replace("STEP", str(step)).replace("PLACE", place)
+
+
 class TestReplaceWhere:
     @pytest.fixture(scope="class")
     def models(self):
         return {
-            "plain.sql": REPLACED.replace("PLACE", ""),
+            "plain.sql": replaced(),
             # As a model with `insert_overwrite` leaves the session.
-            "partitioned.sql": REPLACED.replace(
-                "PLACE",
-                "partition_by='day', "
-                "pre_hook='set spark.sql.sources.partitionOverwriteMode = DYNAMIC'",
+            "partitioned.sql": replaced(
+                place="partition_by='day', "
+                "pre_hook='set spark.sql.sources.partitionOverwriteMode = DYNAMIC'"
             ),
+            "wider.sql": replaced(step=3),
+            "outside.sql": replaced(step=4),
+            "unconditional.sql": replaced(predicates="var('condition', 'id < 100')"),
         }
 
+    @pytest.fixture(scope="class")
+    def second(self, project):
+        first = dbt("run")
+        assert {result.status for result in first.results.values()} == {"success"}, first.output
+        return dbt("run", condition="")
+
     @pytest.mark.parametrize("model", ["plain", "partitioned"])
-    def test_the_rows_of_the_condition_are_replaced_in_one_commit(self, project, table, model: str):
-        dbt("run", "--full-refresh", "--select", model)
-        version = table(model).version
-        run = dbt("run", "--select", model)
-        assert run.status(model) == "success", run.message(model)
+    def test_the_rows_of_the_condition_are_replaced_in_one_commit(self, second, table, model: str):
+        assert second.status(model) == "success", second.message(model)
         assert table(model).rows("id", "day", "n") == [
             (1, "2024-01-01", 1),
             (100, "2024-01-02", 1),
             (4, "2024-01-02", 2),
             (4, "2024-01-02", 2),
         ]
-        assert table(model).operations(since=version) == ["WRITE"]
+        assert table(model).operations(since=0) == ["WRITE"]
         assert "day" in table(model).history[-1].operationParameters["predicate"]
 
     @needs_delta_4
-    def test_a_column_widens_and_another_is_added_in_the_same_run(self, project, table):
-        dbt("run", "--full-refresh", "--select", "plain")
-        run = dbt("run", "--select", "plain", step=3)
-        assert run.status("plain") == "success", run.message("plain")
-        assert table("plain").rows("id", "n", "added") == [
+    def test_a_column_widens_and_another_is_added_in_the_same_run(self, second, table):
+        assert second.status("wider") == "success", second.message("wider")
+        assert table("wider").rows("id", "n", "added") == [
             (1, 1, None),
             (100, 1, None),
             (5, 5000000000, "x"),
         ]
 
-    def test_a_row_outside_the_condition_is_an_error(self, project, table):
-        dbt("run", "--full-refresh", "--select", "plain")
-        before = table("plain").version
-        run = dbt("run", "--select", "plain", step=4)
-        assert run.status("plain") == "error"
-        assert "incremental_predicates do not select" in run.message("plain")
-        assert "Filter the model by the same condition" in run.message("plain")
-        assert table("plain").version == before
+    def test_a_row_outside_the_condition_is_an_error(self, second, table):
+        assert second.status("outside") == "error"
+        assert "incremental_predicates do not select" in second.message("outside")
+        assert "Filter the model by the same condition" in second.message("outside")
+        assert table("outside").version == 0
 
-    def test_a_model_without_a_condition_is_refused(self, project, table):
-        run = dbt("run", "--select", "plain", predicates="")
-        assert run.status("plain") == "error"
-        assert "incremental_predicates: replace_where needs" in run.message("plain")
+    def test_a_model_without_a_condition_is_refused(self, second):
+        assert second.status("unconditional") == "error"
+        message = second.message("unconditional")
+        assert "incremental_predicates: replace_where needs" in message
 
 
 class TestConditionsThatSparkCanNotTranslate:
@@ -259,44 +265,42 @@ class TestDeleteInsert:
     def models(self):
         return {
             "one_key.sql": KEYED.replace("KEY", "'id'"),
+            "conditional.sql": KEYED.replace("KEY", "'id'"),
             "two_keys.sql": KEYED.replace("KEY", "['ID', 'note']"),
             "random.sql": RANDOM,
             "narrow.sql": NARROW,
         }
 
     @needs_delta_4
-    @pytest.mark.parametrize(
-        ("model", "left"),
-        [
-            ("one_key", [(2, "b", 1)]),
-            ("two_keys", [(1, "a", 1), (1, "a", 2), (2, "b", 1), (None, "n", 1)]),
-        ],
-    )
-    def test_rows_with_the_model_s_keys_are_replaced_in_one_commit(
-        self, project, table, model: str, left: list
-    ):
-        dbt("run", "--full-refresh", "--select", model)
+    def test_rows_with_the_model_s_keys_are_replaced_in_one_commit(self, project, table):
+        left = {
+            "one_key": [(2, "b", 1)],
+            "two_keys": [(1, "a", 1), (1, "a", 2), (2, "b", 1), (None, "n", 1)],
+        }
+        new = [(1, "new", 5000000000), (1, "new", 6), (3, "new", 7), (None, "new", 8)]
+        dbt("run", "--select", *left)
         for _ in range(2):
-            version = table(model).version
-            run = dbt("run", "--select", model)
-            assert run.status(model) == "success", run.message(model)
-            # After a widening, older files can be rewritten in a commit of their own.
-            written = set(table(model).operations(since=version)) - {"CHANGE COLUMN"}
-            assert written - {"Manual Update"} == {"MERGE"}
-            assert table(model).operations(since=version).count("MERGE") == 1
-            new = [(1, "new", 5000000000), (1, "new", 6), (3, "new", 7), (None, "new", 8)]
-            assert table(model).rows("id", "note", "n") == sorted([*left, *new], key=repr)
+            versions = {model: table(model).version for model in left}
+            run = dbt("run", "--select", *left)
+            for model, rows in left.items():
+                assert run.status(model) == "success", run.message(model)
+                # After a widening, older files can be rewritten in a commit of their own.
+                written = table(model).operations(since=versions[model])
+                assert {*written} - {"CHANGE COLUMN", "Manual Update"} == {"MERGE"}
+                assert written.count("MERGE") == 1
+                assert table(model).rows("id", "note", "n") == sorted([*rows, *new], key=repr)
         # The second run found nothing to widen.
-        assert table(model).operations(since=version) == ["MERGE"]
+        for model, version in versions.items():
+            assert table(model).operations(since=version) == ["MERGE"]
 
     @pytest.mark.slow
     @needs_delta_4
     def test_a_predicate_keeps_rows_from_being_deleted(self, project, table):
-        dbt("run", "--full-refresh", "--select", "one_key")
-        run = dbt("run", "--select", "one_key", predicates="DBT_INTERNAL_DEST.n > 1")
-        assert run.status("one_key") == "success", run.message("one_key")
-        assert table("one_key").rows("id", "note", "n").count((1, "a", 1)) == 1
-        assert (1, "a", 2) not in table("one_key").rows("id", "note", "n")
+        dbt("run", "--full-refresh", "--select", "conditional")
+        run = dbt("run", "--select", "conditional", predicates="DBT_INTERNAL_DEST.n > 1")
+        assert run.status("conditional") == "success", run.message("conditional")
+        assert table("conditional").rows("id", "note", "n").count((1, "a", 1)) == 1
+        assert (1, "a", 2) not in table("conditional").rows("id", "note", "n")
 
     def test_each_row_of_a_model_that_is_not_deterministic_is_there_once(self, project, table):
         dbt("run", "--full-refresh", "--select", "random")
