@@ -1,6 +1,7 @@
 """The clauses of a MERGE that dbt-databricks has, in one commit, with the check of every value."""
 
 import json
+from typing import ClassVar
 
 import pytest
 
@@ -39,9 +40,9 @@ STEPS = """
 UPDATED = """
 {{ config(materialized='incremental', unique_key='id', incremental_strategy='merge',
   target_alias='t', not_matched_by_source_condition="t.id > 0",
-  not_matched_by_source_action="update set t.note = 'gone, so', t.amount = " ~ var('amount')
-    ~ ", s.x = t.s.x + 1 -- the last one",
-  on_schema_change=var('mode', 'ignore'), on_lossy_write=var('lossy', none), type_widening=true) }}
+  not_matched_by_source_action="update set t.note = 'gone, so', t.amount = "
+    ~ ('AMOUNT' if var('step') == 2 else '0') ~ ", s.x = t.s.x + 1 -- the last one",
+  type_widening=true, CONFIG) }}
 {% if is_incremental() %} select 1 as id, 'new' as note, cast(1.25 as decimal(8,2)) as amount,
   named_struct('x', 1) as s
 {% else %}
@@ -173,48 +174,61 @@ class TestClauses:
 
 
 class TestUpdateSet:
+    stored: ClassVar = {
+        "number": ("1.5", "1.50"),
+        "of_the_row": ("t.amount * 2", "2.50"),
+        "random": ("if(rand() < 2, 3.25D, 0D)", "3.25"),
+    }
+
     @pytest.fixture(scope="class")
     def models(self):
-        return {"updated.sql": UPDATED}
+        assigned = {
+            **{name: (amount, "") for name, (amount, _) in self.stored.items()},
+            "lossy__ignore": ("t.id * 1.237", "on_schema_change='ignore'"),
+            "lossy__append_new_columns": (
+                "t.id * 1.237",
+                "on_schema_change='append_new_columns'",
+            ),
+            "accepted": ("1.237", "on_lossy_write='ignore'"),
+            "no_column": ("1, t.nowhere = 2", ""),
+        }
+        return {
+            f"{name}.sql": UPDATED.replace("AMOUNT", amount).replace("CONFIG", config)
+            for name, (amount, config) in assigned.items()
+        }
 
-    @pytest.mark.parametrize(
-        ("amount", "stored"),
-        [("1.5", "1.50"), ("t.amount * 2", "2.50"), ("if(rand() < 2, 3.25D, 0D)", "3.25")],
-    )
-    def test_a_value_that_fits_is_stored(self, project, table, amount: str, stored: str):
-        dbt("run", "--full-refresh", amount="0")
-        run = dbt("run", amount=amount)
-        assert run.status("updated") == "success", run.message("updated")
-        assert table("updated").rows("id", "note", "cast(amount as string)", "s.x") == [
+    @pytest.fixture(scope="class")
+    def second(self, project):
+        first = dbt("run", step=1)
+        assert {result.status for result in first.results.values()} == {"success"}, first.output
+        return dbt("run", step=2)
+
+    @pytest.mark.parametrize("model", stored)
+    def test_a_value_that_fits_is_stored(self, second, table, model: str):
+        assert second.status(model) == "success", second.message(model)
+        assert table(model).rows("id", "note", "cast(amount as string)", "s.x") == [
             (1, "new", "1.25", 1),
-            (2, "gone, so", stored, 2),
+            (2, "gone, so", self.stored[model][1], 2),
         ]
 
     @pytest.mark.parametrize("mode", ["ignore", "append_new_columns"])
-    def test_a_value_that_the_column_would_change_stops_the_write(self, project, table, mode: str):
-        dbt("run", "--full-refresh", amount="0")
-        before = table("updated").version
-        run = dbt("run", amount="t.id * 1.237", mode=mode)
-        assert run.status("updated") == "error"
-        message = run.message("updated")
+    def test_a_value_that_the_column_would_change_stops_the_write(self, second, table, mode: str):
+        model = f"lossy__{mode}"
+        assert second.status(model) == "error"
+        message = second.message(model)
         assert "does not store it exactly" in message
         assert "2.474" in message
         assert "column amount" in message
-        assert table("updated").version == before
+        assert table(model).version == 0
 
-    def test_a_loss_that_is_accepted_is_stored(self, project, table):
-        dbt("run", "--full-refresh", amount="0")
-        run = dbt("run", amount="1.237", lossy="ignore")
-        assert run.status("updated") == "success", run.message("updated")
-        assert ("gone, so", "1.24") in table("updated").rows("note", "cast(amount as string)")
+    def test_a_loss_that_is_accepted_is_stored(self, second, table):
+        assert second.status("accepted") == "success", second.message("accepted")
+        assert ("gone, so", "1.24") in table("accepted").rows("note", "cast(amount as string)")
 
-    def test_an_assignment_of_no_column_is_an_error_before_the_write(self, project, table):
-        dbt("run", "--full-refresh", amount="0")
-        before = table("updated").version
-        run = dbt("run", amount="1, t.nowhere = 2")
-        assert run.status("updated") == "error"
-        assert "nowhere" in run.message("updated")
-        assert table("updated").version == before
+    def test_an_assignment_of_no_column_is_an_error_before_the_write(self, second, table):
+        assert second.status("no_column") == "error"
+        assert "nowhere" in second.message("no_column")
+        assert table("no_column").version == 0
 
 
 class TestWithOtherChanges:
