@@ -8,7 +8,7 @@ import pytest
 from dbt.tests.util import run_dbt
 
 from tests.functional.cells import ONE_DAY, STRATEGIES
-from tests.functional.support import dbt, in_part_slow, needs_delta_4
+from tests.functional.support import dbt, in_part_slow, needs_delta_4, selected
 from tests.small import settings_of
 
 
@@ -37,12 +37,8 @@ select 1 as id, cast(2 as bigint) as quantity, cast('2.50' as string) as price, 
         assert (orders.version, orders.rows()) == (version, rows)
 
 
-class TestNames:
-    @pytest.fixture(scope="class")
-    def models(self):
-        return {
-            "odd.sql": """
-{{ config(materialized='incremental', incremental_strategy=var('strategy'), unique_key='my-key',
+ODD = """
+{{ config(materialized='incremental', incremental_strategy='STRATEGY', unique_key='my-key',
           on_schema_change='append_new_columns', type_widening=true,
           tblproperties={'delta.columnMapping.mode': 'name'}) }}
 {% set type = 'int' if var('step') == 1 else 'bigint' %}
@@ -51,21 +47,36 @@ select {{ var('step') }} as `my-key`, cast(1 as {{ type }}) as `my-col`,
   cast(1 as {{ type }}) as `select`, cast(1 as {{ type }}) as `größe, <x>`,
   cast(1 as {{ type }}) as `tick``ed`, cast(1 as {{ type }}) as `#hash`
 {% if var('step') == 2 %}, 1 as `new col` {% endif %}
-""",
-            "cased.sql": """
-{{ config(materialized='incremental', incremental_strategy=var('strategy'), unique_key='id',
+"""
+CASED = """
+{{ config(materialized='incremental', incremental_strategy='STRATEGY', unique_key='id',
           on_schema_change='sync_all_columns', type_widening=true) }}
 {% if var('step') == 1 %} select 1 as Id, cast(1 as int) as Amount
 {% else %} select cast(5000000000 as bigint) as AMOUNT, 2 as id {% endif %}
-""",
+"""
+
+
+class TestNames:
+    strategies = pytest.mark.parametrize("strategy", in_part_slow(STRATEGIES[:3], STRATEGIES[2:]))
+
+    @pytest.fixture(scope="class")
+    def models(self, request):
+        return {
+            f"{name}__{strategy}.sql": text.replace("STRATEGY", strategy)
+            for name, text in (("odd", ODD), ("cased", CASED))
+            for strategy in selected(request, "strategy")
         }
 
-    @pytest.mark.parametrize("strategy", in_part_slow(STRATEGIES[:3], STRATEGIES[2:]))
-    def test_every_name_is_quoted(self, project, table, strategy):
-        dbt("run", "--full-refresh", "--select", "odd", step=1, strategy=strategy)
-        run = dbt("run", "--select", "odd", step=2, strategy=strategy)
-        assert run.status("odd") == "success", run.message("odd")
-        schema = dict(table("odd").spark.table(table("odd").name).dtypes)
+    @pytest.fixture(scope="class")
+    def second(self, project):
+        dbt("run", step=1)
+        return dbt("run", step=2)
+
+    @strategies
+    def test_every_name_is_quoted(self, second, table, strategy):
+        odd = f"odd__{strategy}"
+        assert second.status(odd) == "success", second.message(odd)
+        schema = dict(table(odd).spark.table(table(odd).name).dtypes)
         assert schema == {
             "my-key": "int",
             **dict.fromkeys(["my-col", "a.b", "select", "größe, <x>", "tick`ed"], "bigint"),
@@ -73,13 +84,12 @@ select {{ var('step') }} as `my-key`, cast(1 as {{ type }}) as `my-col`,
             "new col": "int",
         }
 
-    @pytest.mark.parametrize("strategy", in_part_slow(STRATEGIES[:3], STRATEGIES[2:]))
-    def test_names_that_differ_in_case_only_are_the_same_column(self, project, table, strategy):
-        dbt("run", "--full-refresh", "--select", "cased", step=1, strategy=strategy)
-        run = dbt("run", "--select", "cased", step=2, strategy=strategy)
-        assert run.status("cased") == "success", run.message("cased")
-        assert table("cased").types == {"Id": "int", "Amount": "bigint"}
-        assert (2, 5_000_000_000) in table("cased").rows()
+    @strategies
+    def test_names_that_differ_in_case_only_are_the_same_column(self, second, table, strategy):
+        cased = f"cased__{strategy}"
+        assert second.status(cased) == "success", second.message(cased)
+        assert table(cased).types == {"Id": "int", "Amount": "bigint"}
+        assert (2, 5_000_000_000) in table(cased).rows()
 
 
 class TestDecimals:
@@ -254,48 +264,50 @@ select 1 as Id, cast(1 as {{ 'bigint' if is_incremental() else 'int' }}) as amou
 
 UPDATED = """
 {{ config(materialized='incremental', incremental_strategy='merge', unique_key='id',
-          on_schema_change='append_new_columns', merge_exclude_columns=var('excluded', none),
-          merge_update_columns=var('updated', none)) }}
-select 1 as id, named_struct('x', {{ var('n', 1) }}, 'y', {{ var('n', 1) }}) as s,
-  {{ var('n', 1) }} as n {%- if not var('gone', false) %}, {{ var('n', 1) }} as gone{% endif %}
+          on_schema_change='append_new_columns', CONFIG) }}
+{% set n = 2 if is_incremental() else 1 %}
+select 1 as id, named_struct('x', {{ n }}, 'y', {{ n }}) as s, {{ n }} as n
+  {%- if not (GONE and is_incremental()) %}, {{ n }} as gone{% endif %}
 """
+# For each model: its configuration, whether its second output lacks a column, and the row stored.
+MERGED = {
+    "excluded": ("merge_exclude_columns='n'", False, ((2, 2), 1, 2)),
+    "two_excluded": ("merge_exclude_columns=['`N`', 'gone']", False, ((2, 2), 1, 1)),
+    "excluded_and_gone": ("merge_exclude_columns=['gone']", True, ((2, 2), 2, 1)),
+    "another_gone": ("merge_exclude_columns=['n']", True, ((2, 2), 1, 1)),
+    "all_excluded": ("merge_exclude_columns=['id', 's', 'n', 'gone']", False, ((1, 1), 1, 1)),
+    "updated": ("merge_update_columns='n'", False, ((1, 1), 2, 1)),
+    "field_updated": ("merge_update_columns=['s.x', 'gone']", False, ((2, 1), 1, 2)),
+}
+LACKING = ("merge_update_columns=['gone']", True, ((1, 1), 1, 1))
 
 
 class TestMergedColumns:
+    cases = in_part_slow(MERGED, ("excluded", "excluded_and_gone", "updated"))
+
     @pytest.fixture(scope="class")
-    def models(self):
-        return {"merged.sql": UPDATED}
+    def models(self, request):
+        built = {name: MERGED[name] for name in selected(request, "model")} | {"lacking": LACKING}
+        return {
+            f"{name}.sql": UPDATED.replace("CONFIG", config).replace("GONE", str(gone).lower())
+            for name, (config, gone, _) in built.items()
+        }
 
-    @pytest.fixture(autouse=True)
-    def _first(self, project):
-        dbt("run", "--full-refresh")
+    @pytest.fixture(scope="class")
+    def second(self, project):
+        first = dbt("run")
+        assert {result.status for result in first.results.values()} == {"success"}, first.output
+        return dbt("run")
 
-    @pytest.mark.parametrize(
-        ("variables", "stored"),
-        [
-            pytest.param({"excluded": "n"}, ((2, 2), 1, 2), marks=pytest.mark.slow),
-            ({"excluded": ["`N`", "gone"]}, ((2, 2), 1, 1)),
-            pytest.param(
-                {"excluded": ["gone"], "gone": True}, ((2, 2), 2, 1), marks=pytest.mark.slow
-            ),
-            ({"excluded": ["n"], "gone": True}, ((2, 2), 1, 1)),
-            ({"excluded": ["id", "s", "n", "gone"]}, ((1, 1), 1, 1)),
-            pytest.param({"updated": "n"}, ((1, 1), 2, 1), marks=pytest.mark.slow),
-            ({"updated": ["s.x", "gone"]}, ((2, 1), 1, 2)),
-        ],
-        ids=str,
-    )
-    def test_only_the_configured_columns_are_updated(self, table, variables, stored):
-        run = dbt("run", n=2, **variables)
-        assert run.status("merged") == "success", run.message("merged")
-        assert table("merged").rows("s", "n", "gone") == [stored]
+    @pytest.mark.parametrize("model", cases)
+    def test_only_the_configured_columns_are_updated(self, second, table, model):
+        assert second.status(model) == "success", second.message(model)
+        assert table(model).rows("s", "n", "gone") == [MERGED[model][2]]
 
-    def test_a_column_that_the_model_lacks_cannot_be_updated(self, table):
-        run = dbt("run", n=2, updated=["gone"], gone=True)
-        assert "merge_update_columns: there is no column gone; there are id, s, n" in run.message(
-            "merged"
-        )
-        assert table("merged").rows("s", "n", "gone") == [((1, 1), 1, 1)]
+    def test_a_column_that_the_model_lacks_cannot_be_updated(self, second, table):
+        message = second.message("lacking")
+        assert "merge_update_columns: there is no column gone; there are id, s, n" in message
+        assert table("lacking").rows("s", "n", "gone") == [LACKING[2]]
 
 
 NO_COLUMNS = """
