@@ -21,14 +21,20 @@ select {{ var('step', 1) }} as id, cast(1 as int) as amount, cast(2 as smallint)
 """
         }
 
-    @pytest.fixture(autouse=True)
-    def fresh_table(self, project):
+    @pytest.fixture(scope="class", autouse=True)
+    def built(self, project):
+        dbt("run")
+
+    @pytest.fixture
+    def made_again(self, built):
+        """For a test that changes the table."""
+        yield
         dbt("run", "--full-refresh")
 
     def widen(self, **arguments):
         return dbt("run-operation", "widen_columns", "--args", json.dumps(arguments))
 
-    def test_all_columns_of_a_table_are_widened_in_one_commit(self, project, table):
+    def test_all_columns_of_a_table_are_widened_in_one_commit(self, made_again, table):
         before = table("prices").version
         run = self.widen(
             models=["prices"],
@@ -42,7 +48,7 @@ select {{ var('step', 1) }} as id, cast(1 as int) as amount, cast(2 as smallint)
         assert table("prices").operations(since=before) == ["SET TBLPROPERTIES", "CHANGE COLUMNS"]
         assert table("prices").user_metadata("CHANGE COLUMNS")["changed_by"] == "widen_columns"
 
-    def test_a_second_call_changes_nothing(self, project, table):
+    def test_a_second_call_changes_nothing(self, project, made_again, table):
         name = f"{project.test_schema}.prices"
         self.widen(relations=[name], columns={"weight": "int"})
         before = table("prices").version
