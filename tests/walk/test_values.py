@@ -23,6 +23,7 @@ def test_a_value_is_read_as_it_is_written(spark: SparkSession, scalar):
     )
     spark.sql(selected).createOrReplaceTempView("walk_values")
     read = read_contents(spark, "walk_values")
+    assert read.rows.keys() == set(range(len(rows)))
     for number, row in read.rows.items():
         for n, written in enumerate(rows[number]):
             assert same(written, types[n], row[f"c{n}"], types[n])
