@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 from dbt.adapters.factory import reset_adapters
+from dbt.tests.util import run_dbt_and_capture
 from dbt_common.exceptions import DbtRuntimeError
 
-from tests.functional.operate import document, operate, succeeds
+from tests.functional.operate import document, operate, read_document
 from tests.functional.support import dbt, needs_delta_4
 
 DELTA = "materialized='incremental', file_format='delta'"
@@ -105,7 +106,9 @@ class TestCheckProject(_DbtSparkProject):
         log = Path(future.removeprefix("file:"), "_delta_log", "00000000000000000001.json")
         log.write_text(json.dumps({"protocol": feature}) + "\n")
         spark.sql(f"refresh table {schema}.future")
-        found = document("check_project")["findings"]
+        command = ["--quiet", "run-operation", "check_project", "--args", "{output: json}"]
+        _, printed = run_dbt_and_capture(command, expect_pass=False)
+        found = read_document(printed)["findings"]
         assert [(each["kind"], each["file"], each["line"]) for each in found if each["do"]] == [
             ("Jinja that reads the adapter's name", "models/reads_name.sql", 3),
             ("a macro that replaces another", "macros/inserts.sql", 4),
@@ -132,7 +135,6 @@ class TestCheckProject(_DbtSparkProject):
         assert [each["do"] for each in folders] == ["do what the text says"] * 2
         assert all("Set include_full_name_in_path: true" in each["text"] for each in folders)
         assert AUTO_MERGE in Path(found[7]["file"]).read_text().splitlines()[found[7]["line"] - 1]
-        assert not succeeds("check_project")
         assert "models/misspelt.sql:2" in operate("check_project", output="markdown")
 
 
@@ -171,8 +173,8 @@ class TestNothingDiffers(_DbtSparkProject):
         }
 
     def test_a_project_without_differences_says_so(self, project):
-        assert "Nothing in this project differs from dbt-spark." in operate("check_project")
-        assert succeeds("check_project")
+        _, printed = run_dbt_and_capture(["run-operation", "check_project"], expect_pass=True)
+        assert "Nothing in this project differs from dbt-spark." in printed
 
 
 class TestRefusedSettings:

@@ -182,11 +182,11 @@ class TestASeedThatWasLoadedBefore:
         file = Path(project.project_root, "seeds", "numbers.csv")
         # The text has two lines.
         file.write_text('n,s\n2,"a\nb"\n99999999999999999999,c\n', encoding="utf-8")
-        run = dbt("seed")
+        run = dbt("seed", "--select", "numbers")
         assert "line 4, column n: '99999999999999999999' is not stored" in run.message("numbers")
         assert table("numbers").rows() == [(1, "x")]
         file.write_text('n,s\n3,"a\nb"\n', encoding="utf-8")
-        assert dbt("seed").status("numbers") == "success"
+        assert dbt("seed", "--select", "numbers").status("numbers") == "success"
         assert table("numbers").rows() == [(3, "a\nb")]
         # Rows are inserted into this one after the old rows are gone.
         file.with_name("parts.csv").write_text("% of %s,n\n__HIVE_DEFAULT_PARTITION__,2\n")
