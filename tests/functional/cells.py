@@ -42,7 +42,6 @@ class Before:
 
     version: int
     types: dict[str, str]
-    rows: list[tuple[Any, ...]]
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ class DecisionTable:
         )
         tables = {cell(m, s): Table(spark, f"{project.test_schema}.{cell(m, s)}") for m, s in built}
         self.prepare(tables)
-        before = {n: Before(t.version, t.types, t.rows()) for n, t in tables.items()}
+        before = {n: Before(t.version, t.types) for n, t in tables.items()}
         return TwoRuns(dbt("run", *NEXT_DAY, step=2), before)
 
     def prepare(self, tables: dict[str, Table]) -> None:
@@ -118,7 +117,5 @@ class DecisionTable:
 
 
 def assert_untouched(table: Table, before: Before) -> None:
-    """Assert that nothing was changed and that no row was written."""
+    """Assert that nothing was changed and that no row was written: either would be a commit."""
     assert table.version == before.version
-    assert table.types == before.types
-    assert table.rows() == before.rows

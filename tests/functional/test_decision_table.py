@@ -254,6 +254,7 @@ class TestNarrowerSource(DecisionTable):
 class TestIntegerToDecimalOrDouble(DecisionTable):
     first = {"ok": "1", "price": "1", "ratio": "2"}
     second = {"ok": "cast(2 as bigint)", "price": "cast(1.5 as decimal(8,2))", "ratio": "2.5D"}
+    cells = [(mode, strategy) for mode in AUTOMATIC for strategy in STRATEGIES]
 
     @automatic
     @alike_in_every_strategy
