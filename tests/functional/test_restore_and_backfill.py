@@ -142,58 +142,76 @@ def create_grown(spark, name: str) -> None:
     )
 
 
-def made(spark, schema: str) -> dict[str, Table]:
-    """Make the tables as another adapter has left them: each value was cast to its column."""
-    spark.sql(f"create schema if not exists {schema}")
-    spark.sql(f"create table {schema}.wide ({HAS_OLD_TYPES}) using delta")
-    # The fourth row is one that the model no longer produces, and the seventh is not stored.
-    spark.sql(f"""
-      insert into {schema}.wide
-      select id, `k.2`, amount, ratio, cast(at as date), if(s is null, null, named_struct(
-        'a', s.A, 'b', cast(s.b as decimal(4,1)))), items, parts, `a-``b`, code, floor(qty),
-        0.0D, 'then', day
-      from ({CELLS.format(ids="1,2,3,4,5")})
-    """)
-    spark.sql(
-        f"create table {schema}.alone (id bigint, amount decimal(8,2), note string) using delta"
-    )
-    spark.sql(f"insert into {schema}.alone values (0, 1.24, 'old'), (1, 1.24, 'new')")
-    create_grown(spark, f"{schema}.grown")
-    spark.sql(
-        f"insert into {schema}.grown (id, score, `s.t`, part, made, amount, items) values "
+HOOKED_TABLE = ["create table TABLE using delta as select 1 as id, date'1970-01-02' note"]
+NO_KEY_ROWS = ", ".join(
+    f"({row}, named_struct('id', 1), 'c')" for row in ("null, 1.24", "-5, 1.24")
+)
+STATEMENTS = {
+    **dict.fromkeys(HOOKS, HOOKED_TABLE),
+    "wide": [
+        f"create table TABLE ({HAS_OLD_TYPES}) using delta",
+        # The fourth row is one that the model no longer produces, and the seventh is not stored.
+        f"""
+        insert into TABLE
+        select id, `k.2`, amount, ratio, cast(at as date), if(s is null, null, named_struct(
+          'a', s.A, 'b', cast(s.b as decimal(4,1)))), items, parts, `a-``b`, code, floor(qty),
+          0.0D, 'then', day
+        from ({CELLS.format(ids="1,2,3,4,5")})
+        """,
+    ],
+    "alone": [
+        "create table TABLE (id bigint, amount decimal(8,2), note string) using delta",
+        "insert into TABLE values (0, 1.24, 'old'), (1, 1.24, 'new')",
+    ],
+    "grown": [
+        "insert into TABLE (id, score, `s.t`, part, made, amount, items) values "
         "(1, null, null, 'a', 1, 1.25, null), (2, 4, named_struct('x', 1, 'y', 2), 'a', 2, 1.25, "
         "array(named_struct('q', 2))), (3, null, null, 'a', 3, 1.25, null), "
         "(9, null, null, 'z', 9, 9, null)"
-    )
-    spark.sql(f"create table {schema}.doubled (id int, note string) using delta")
-    spark.sql(
-        f"insert into {schema}.doubled values (null, 'x'), (1, 'x'), (2, 'x'), (4, 'x'), (4, 'y')"
-    )
-    spark.sql(f"create table {schema}.keyless using delta as select 1 as id, 3 as note")
-    spark.sql(
-        f"create table {schema}.slow using delta as select id, 1 as n, 'a' as note from range(3)"
-    )
-    spark.sql(
-        f"create table {schema}.appended using delta tblproperties ('delta.appendOnly' = 'true') "
+    ],
+    "doubled": [
+        "create table TABLE (id int, note string) using delta",
+        "insert into TABLE values (null, 'x'), (1, 'x'), (2, 'x'), (4, 'x'), (4, 'y')",
+    ],
+    "keyless": ["create table TABLE using delta as select 1 as id, 3 as note"],
+    "slow": ["create table TABLE using delta as select id, 1 as n, 'a' as note from range(3)"],
+    "appended": [
+        "create table TABLE using delta tblproperties ('delta.appendOnly' = 'true') "
         "as select 1 as id, cast(1.24 as decimal(8,2)) as amount"
-    )
-    for name in HOOKS:
-        spark.sql(
-            f"create table {schema}.{name} using delta as select 1 as id, date'1970-01-02' note"
-        )
-    spark.sql(f"create table {schema}.unfilled (id int, qty int) using delta")
-    spark.sql(f"insert into {schema}.unfilled (id) values (1), (2)")
-    spark.sql(f"create table {schema}.twice (id int, amount decimal(8,2)) using delta")
-    spark.sql(f"insert into {schema}.twice values (1, 1.24)")
-    spark.sql(
-        f"create table {schema}.no_key (id bigint, amount decimal(8,2), t struct<id: int>, "
-        "c string) using delta"
-    )
-    rows = ", ".join(f"({row}, named_struct('id', 1), 'c')" for row in ("null, 1.24", "-5, 1.24"))
-    spark.sql(f"insert into {schema}.no_key values {rows}, (7, 2.5, named_struct('id', 1), 'c')")
-    names = (*HOOKS, "appended", "wide", "alone", "grown", "doubled", "keyless", "slow")
-    names = (*names, "unfilled", "twice", "no_key")
-    return {name: Table(spark, f"{schema}.{name}") for name in names}
+    ],
+    "unfilled": [
+        "create table TABLE (id int, qty int) using delta",
+        "insert into TABLE (id) values (1), (2)",
+    ],
+    "twice": [
+        "create table TABLE (id int, amount decimal(8,2)) using delta",
+        "insert into TABLE values (1, 1.24)",
+    ],
+    "no_key": [
+        "create table TABLE (id bigint, amount decimal(8,2), t struct<id: int>, c string) "
+        "using delta",
+        f"insert into TABLE values {NO_KEY_ROWS}, (7, 2.5, named_struct('id', 1), 'c')",
+    ],
+}
+
+
+class LeftTables(dict[str, Table]):
+    """The tables as another adapter has left them: each value was cast to its column.
+
+    A table is made when a test first asks for it.
+    """
+
+    def __init__(self, spark, schema: str):
+        self.spark, self.schema = spark, schema
+
+    def __missing__(self, name: str) -> Table:
+        table = Table(self.spark, f"{self.schema}.{name}")
+        if name == "grown":
+            create_grown(self.spark, table.name)
+        for statement in STATEMENTS[name]:
+            self.spark.sql(statement.replace("TABLE", table.name))
+        self[name] = table
+        return table
 
 
 def restored(n: int) -> dict[str, Any]:
@@ -224,7 +242,7 @@ class Tables:
 
     @pytest.fixture(scope="class")
     def tables(self, project, spark):
-        return made(spark, project.test_schema)
+        return LeftTables(spark, project.test_schema)
 
 
 @needs_delta_4
@@ -291,10 +309,11 @@ class TestRestore(Tables):
         spark.sql("drop table copy")
 
     def test_a_null_from_before_a_column_was_filled_stays(self, tables):
+        unfilled = tables["unfilled"]
         (done,) = document("restore_values", models="unfilled")["tables"]
         assert (done["state"], done["rows"]["compared"]) == ("nothing_to_do", 0)
-        assert tables["unfilled"].rows() == [(1, None), (2, None)]
-        assert tables["unfilled"].types["qty"] == "int"
+        assert unfilled.rows() == [(1, None), (2, None)]
+        assert unfilled.types["qty"] == "int"
 
     def test_another_row_of_the_model_with_the_key_refuses_a_row(self, tables):
         version = tables["twice"].version
@@ -303,12 +322,13 @@ class TestRestore(Tables):
         assert tables["twice"].version == version
 
     def test_a_key_can_be_null_or_negative_and_a_column_can_have_the_name_of_an_alias(self, tables):
+        no_key = tables["no_key"]
         shown = operate("restore_values", models="no_key", columns="c")
         assert "Nothing was changed: c (array<int>, string) can't be compared." in shown
         (done,) = document("restore_values", models="no_key")["tables"]
         assert (done["updated"], done["rows"]["compared"]) == (2, 2)
         digits = Decimal("1.2367")
-        assert sorted(tables["no_key"].rows("amount")) == [(digits,), (digits,), (Decimal("2.5"),)]
+        assert sorted(no_key.rows("amount")) == [(digits,), (digits,), (Decimal("2.5"),)]
 
     @pytest.mark.slow
     def test_sql_alone_is_enough(self, by_sql_alone, tables):
@@ -429,8 +449,10 @@ class TestBackfill(Tables):
 
     @pytest.mark.parametrize("model", ["after_view", "guarded"])
     def test_a_hook_that_reads_what_it_has_made_or_is_left_out_is_no_obstacle(self, tables, model):
+        version = tables[model].version
         shown = operate("backfill_columns", models=model, columns="note", dry_run=True)
         assert "MERGE INTO" in shown.upper()
+        assert tables[model].version == version
 
 
 class TestBroadcast:
