@@ -24,6 +24,14 @@ def newest_version(log: Path) -> int:
     return max(_commits(log))
 
 
+def table_id(log: Path) -> str:
+    """Return the id that a table got when it was made. A table of the same name has another."""
+    commits = _commits(log)
+    actions = map(json.loads, commits[min(commits)].read_text(encoding="utf-8").splitlines())
+    (made,) = [action["metaData"]["id"] for action in actions if "metaData" in action]
+    return str(made)
+
+
 def operations(log: Path, since: int) -> list[str]:
     """Name the operations of the commits after a version."""
     later = sorted((n, commit) for n, commit in _commits(log).items() if n > since)

@@ -40,6 +40,7 @@ def cell(mode: str, strategy: str) -> str:
 class Before:
     """The state of a table before the second run."""
 
+    id: str
     version: int
     types: dict[str, str]
 
@@ -82,7 +83,7 @@ class DecisionTable:
         )
         tables = {cell(m, s): Table(spark, f"{project.test_schema}.{cell(m, s)}") for m, s in built}
         self.prepare(tables)
-        before = {n: Before(t.version, t.types) for n, t in tables.items()}
+        before = {n: Before(t.id, t.version, t.types) for n, t in tables.items()}
         return TwoRuns(dbt("run", *NEXT_DAY, step=2), before)
 
     def prepare(self, tables: dict[str, Table]) -> None:
@@ -118,4 +119,4 @@ class DecisionTable:
 
 def assert_untouched(table: Table, before: Before) -> None:
     """Assert that nothing was changed and that no row was written: either would be a commit."""
-    assert table.version == before.version
+    assert (table.id, table.version) == (before.id, before.version)

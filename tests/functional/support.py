@@ -12,7 +12,7 @@ import pytest
 from dbt.tests.util import run_dbt_and_capture
 from pyspark.sql import Row, SparkSession
 
-from tests.delta_log import local_log, newest_version, operations
+from tests.delta_log import local_log, newest_version, operations, table_id
 
 needs_delta_4 = pytest.mark.skipif(
     version("delta-spark") < "4", reason="Delta 3.3 widens no more than byte and short"
@@ -47,6 +47,12 @@ class Table:
     def version(self) -> int:
         log = local_log(self.spark, self.name)
         return newest_version(log) if log else int(self.history[-1].version)
+
+    @property
+    def id(self) -> str:
+        log = local_log(self.spark, self.name)
+        detail = f"describe detail {self.name}"
+        return table_id(log) if log else str(self.spark.sql(detail).collect()[0].id)
 
     @property
     def properties(self) -> dict[str, str]:

@@ -193,8 +193,8 @@ class TestPythonModels:
         largest = [2**bits - 1 for bits in (8, 16, 32, 64)]
         names = ["u8", "u16", "u32", "u64", "inside[0].n", "inside[0].half", "category", "half"]
         assert table("numbers").rows(*names) == [
-            (*[None] * 7, -65504.0),
             (*largest, 2**64 - 1, 0.5, 2**64 - 1, 0.0999755859375),
+            (*[None] * 7, -65504.0),
         ]
 
     def test_an_index_without_a_name_is_left_out(self, runs, table):
