@@ -6,6 +6,7 @@ python -m benchmarks.child ORDER ANSWER
 import functools
 import json
 import pkgutil
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -91,7 +92,7 @@ def _timed(method: Callable[..., Any], name: str, seconds: dict[str, float]) -> 
 
 
 def read_results(tables: list[str]) -> dict[str, Any]:
-    """Read options, settings and the contents of tables after a run, with its own session."""
+    """Read memory, options, settings and the contents of tables after a run, with its session."""
     from pyspark.sql import SparkSession
 
     from benchmarks.spark import contents
@@ -99,10 +100,25 @@ def read_results(tables: list[str]) -> dict[str, Any]:
     spark = SparkSession.builder.getOrCreate()
     java: Any = spark._jvm.java.lang.management.ManagementFactory.getRuntimeMXBean()
     return {
+        # The following statements need memory, too.
+        "peak_memory": peak_memory("self", java.getPid()),
         "java_options": [*java.getInputArguments()],
         "settings": {row.key: row.value for row in spark.sql("set").collect()},
         "contents": {table: asdict(contents(spark, table)) for table in tables},
     }
+
+
+def peak_memory(*processes: str | int) -> int:
+    """Return the sum of the peak resident sizes of processes so far, in bytes.
+
+    It is 0 where the system has no such file for a process: only Linux has it.
+
+    Source:
+        proc_pid_status(5), ``VmHWM``: the peak resident set size, in kB of 1,024 bytes
+    """
+    files = [Path(f"/proc/{process}/status") for process in processes]
+    peaks = [re.search(r"VmHWM:\s*(\d+) kB", file.read_text()) for file in files if file.exists()]
+    return sum(int(found[1]) * 1024 for found in peaks if found)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from benchmarks.results import Comparison
 
 Measures = Mapping[str, float]
-"""The measurements of one round of one program: seconds by name."""
+"""The measurements of one round of one program by name: seconds, or the peak memory in GB."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def in_turns(
         rounds: the number of rounds.
 
     Returns:
-        The seconds of the measured rounds, by program and by name of the measurement.
+        The measured rounds, by program and by name of the measurement.
     """
     taken: dict[str, list[Measures]] = {name: [] for name in programs}
     for number in range(rounds.warm_up + rounds.measured):

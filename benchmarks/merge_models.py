@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.spark import Contents, check, contents
-from benchmarks.workspace import SCHEMA, Program, Run, ScriptRun, Workspace
+from benchmarks.workspace import SCHEMA, ProcessRun, Program, Run, Workspace
 from dbt.adapters.deltawiden.spark.session import get_session
 from dbt.adapters.deltawiden.spark.start import SparkStart
 
@@ -104,7 +104,7 @@ class Merges:
         self._check(run, program.name)
         return run
 
-    def run_script(self, recorded: Run) -> ScriptRun:
+    def run_script(self, recorded: Run) -> ProcessRun:
         """Run the statements of a run with PySpark alone. As ``run``."""
         run = self._workspace.run_script(recorded, self._tables)
         self._check(run, "a script")
@@ -114,7 +114,7 @@ class Merges:
     def _tables(self) -> list[str]:
         return [f"{SCHEMA}.{name}" for name in self._size.names]
 
-    def _check(self, run: ScriptRun, program: str) -> None:
+    def _check(self, run: ProcessRun, program: str) -> None:
         for table, found in run.contents.items():
             check(f"{table} after a merge by {program}", found, self._wanted)
 

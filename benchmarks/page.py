@@ -12,19 +12,21 @@ CHART = PAGE.with_suffix(".svg")
 
 HEAD = """# Benchmarks
 
-This page compares the run time of dbt-deltawiden with dbt-spark, with a PySpark script, with a full
-refresh and with Delta's own `DROP FEATURE`. `make bench` runs the benchmarks and writes this page.
+This page compares the run time of dbt-deltawiden with dbt-spark, with PySpark scripts, with a full
+refresh and with Delta's own `DROP FEATURE` and `OPTIMIZE`. `make bench` runs the benchmarks and
+writes this page.
 
 Each benchmark runs two programs in turns, on one machine and in one run. The first round is a
 warm-up. Five measured rounds follow, or fewer where the method says so:
 
-- *seconds*: the median of the measured rounds, with the fastest and the slowest one in brackets
+- *seconds*: the median of the measured rounds, with the fastest and the slowest one in brackets.
+  A row about memory has GB (10^9 bytes)
 - *ratio*: the first median divided by the second. The seconds depend on the machine, and two
   benchmarks can be from different machines, so compare the ratios
 - *aim*: the highest ratio that meets our goal
 
-After each run, the rows and types of the tables are compared with the expected ones. If they
-differ, the benchmark stops with an error."""
+After each run, the rows and types of the tables, or the result of a query, are compared with the
+expected ones. If they differ, the benchmark stops with an error."""
 
 
 def page(results: Results, benchmarks: Iterable[Benchmark]) -> str:

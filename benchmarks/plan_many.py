@@ -56,8 +56,7 @@ class Models:
         run = self._workspace.run(
             program, *_command(self._planned, output="json"), before=_command(self._before)
         )
-        (document,) = [line for line in run.output.splitlines() if line.startswith("{")]
-        tables = [each["table"] for each in json.loads(document)["tables"] if each["type_changes"]]
+        tables = [each["table"] for each in run.document["tables"] if each["type_changes"]]
         widened = sorted(table.replace("`", "").rpartition(".")[2] for table in tables)
         check("the models that would be widened", widened, self._planned)
         return {"per model": run.models["plan"] / len(self._planned)}

@@ -1,4 +1,4 @@
-"""The results of a benchmark: the seconds of two programs, their ratio and its aim."""
+"""The results of a benchmark: the values of two programs, their ratio and its aim."""
 
 import statistics
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ class Sample:
 
     Attributes:
         program: a short description of the program.
-        seconds: one value for each round, at least one.
+        seconds: one value for each round, at least one. Not seconds if the comparison has a unit.
     """
 
     program: str
@@ -24,12 +24,12 @@ class Sample:
 
     @property
     def median(self) -> float:
-        """The median of the rounds, in seconds."""
+        """The median of the rounds."""
         return statistics.median(self.seconds)
 
     @property
     def spread(self) -> tuple[float, float]:
-        """The fastest and the slowest round, in seconds."""
+        """The lowest and the highest value of the rounds."""
         return min(self.seconds), max(self.seconds)
 
 
@@ -42,12 +42,14 @@ class Comparison:
         ours: the sample that should meet the aim.
         other: the sample that it is compared with.
         aim: the highest ratio that meets our goal, or None.
+        unit: the unit of the values, or empty for seconds.
     """
 
     work: str
     ours: Sample
     other: Sample
     aim: float | None = None
+    unit: str = ""
 
     @property
     def ratio(self) -> float:
@@ -66,7 +68,7 @@ class Comparison:
             Sample(sample["program"], tuple(sample["seconds"]))
             for sample in (values["ours"], values["other"])
         )
-        return cls(values["work"], ours, other, values["aim"])
+        return cls(values["work"], ours, other, values["aim"], values.get("unit", ""))
 
 
 HEADING = """\
@@ -79,17 +81,18 @@ def row(comparison: Comparison) -> str:
     ours, other = comparison.ours, comparison.other
     aim = "" if comparison.aim is None else f"<= {comparison.aim:g}"
     met = {True: "met", False: "**not met**", None: ""}[comparison.is_met]
+    first, second = (_values(sample, comparison.unit) for sample in (ours, other))
     cells = (
-        *(comparison.work, ours.program, _seconds(ours), other.program, _seconds(other)),
+        *(comparison.work, ours.program, first, other.program, second),
         *(_significant(comparison.ratio, 3), aim, met),
     )
     return f"| {' | '.join(cells)} |"
 
 
-def _seconds(sample: Sample) -> str:
+def _values(sample: Sample, unit: str) -> str:
     """Render the median, and the spread in brackets."""
     median, low, high = (_significant(value, 3) for value in (sample.median, *sample.spread))
-    return f"{median} ({low} to {high})"
+    return f"{median}{unit and f' {unit}'} ({low} to {high})"
 
 
 def _significant(value: float, digits: int) -> str:

@@ -19,7 +19,10 @@ def main(order_file: str, answer_file: str) -> None:
     order = json.loads(Path(order_file).read_text())
     spark = SparkSession.builder.getOrCreate()
     for statement in order["statements"]:
-        spark.sql(statement)
+        last = spark.sql(statement)
+    if order["is_query"]:
+        (row,) = last.collect()
+        print(json.dumps(row.asDict(recursive=True)))
     finished = time.time()
     # The time of the following is not measured.
     answer = {"finished": finished, **read_results(order["tables"])}

@@ -67,39 +67,50 @@ def with_the_same_spark() -> tuple[Program, Program]:
 
 
 @dataclass(frozen=True)
-class ScriptRun:
-    """The measurements of a PySpark script.
+class ProcessRun:
+    """The measurements of a process that has run a PySpark script or a dbt command.
 
     Attributes:
-        whole: the seconds from the start of the process to the end of the last statement.
+        whole: the seconds from the start of the process to the end of the script or command.
+        peak_memory: the peak resident size of the process and of its JVM together, in GB.
         java_options: the options of the JVM, also those that Spark adds.
         settings: the settings of the Spark session.
         contents: the contents of each table after the run, by table.
+        output: what the process printed.
     """
 
     whole: float
+    peak_memory: float
     java_options: list[str]
     settings: Mapping[str, str]
     contents: Mapping[str, Contents]
+    output: str
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The only JSON document in the output: an operation's result, or the row of a query."""
+        (line,) = [line for line in self.output.splitlines() if line.startswith("{")]
+        found: dict[str, Any] = json.loads(line)
+        return found
 
 
 @dataclass(frozen=True)
-class Run(ScriptRun):
-    """The measurements of a dbt command. ``whole`` is the time until the command has ended.
+class Run(ProcessRun):
+    """The measurements of a dbt command.
 
     Attributes:
+        program: the adapter.
         to_first_model: the seconds from the start of the process to the start of the first model.
         models: the execution time of each model in seconds, by model.
         statements: the text and the seconds of each statement, in order.
         calls: the seconds of those methods of our adapter that plan and run type changes, by name.
-        output: what dbt printed.
     """
 
+    program: Program
     to_first_model: float
     models: Mapping[str, float]
     statements: list[tuple[str, float]]
     calls: Mapping[str, float]
-    output: str
 
 
 class Workspace:
@@ -178,7 +189,7 @@ class Workspace:
             "calls": PLANNING if program.target["type"] == OUR_TARGET["type"] else (),
         }
         answer = self._run_child("child", order, own, variables)
-        return _run(answer, self.artifact(program, "run_results"))
+        return _run(program, answer, self.artifact(program, "run_results"))
 
     def cpu_seconds(
         self, program: Program, *arguments: str, variables: Mapping[str, str] | None = None
@@ -208,12 +219,15 @@ class Workspace:
         file = self._folder / program.name / "target" / f"{name}.json"
         return json.loads(file.read_text(encoding="utf-8"))
 
-    def run_script(self, recorded: Run, tables: Iterable[str]) -> ScriptRun:
-        """Run the statements of a dbt run with PySpark alone, with the same Spark.
+    def run_script(
+        self, recorded: Run, tables: Iterable[str] = (), query: str | None = None
+    ) -> ProcessRun:
+        """Run statements with PySpark alone, with the same Spark as a dbt run.
 
         Args:
-            recorded: the dbt run. Its JVM's options and its Spark's settings are used too.
+            recorded: the dbt run, for its JVM's options, its Spark's settings and its statements.
             tables: as for ``run``.
+            query: a statement to run instead. The script prints its only row, as ``document``.
 
         Returns:
             The measurements.
@@ -226,10 +240,15 @@ class Workspace:
         start = SparkStart.read(profile, {})
         chosen = (*start.settings, "spark.jars", "spark.driver.extraClassPath")
         settings = {key: recorded.settings[key] for key in chosen if key in recorded.settings}
-        own, variables = self._configure(Program("script", {}, settings))
+        program = Program("script", {}, {**recorded.program.settings, **settings})
+        own, variables = self._configure(program)
         variables["SPARK_SUBMIT_OPTS"] = shlex.join(added_options(recorded.java_options))
-        order = {"statements": [text for text, _ in recorded.statements], "tables": [*tables]}
-        return ScriptRun(**_script_run(self._run_child("script_process", order, own, variables)))
+        order = {
+            "statements": [query] if query else [text for text, _ in recorded.statements],
+            "is_query": query is not None,
+            "tables": [*tables],
+        }
+        return ProcessRun(**_process_run(self._run_child("script_process", order, own, variables)))
 
     def _reset(self) -> None:
         shutil.rmtree(self._work, ignore_errors=True)
@@ -300,28 +319,30 @@ def added_options(java_options: Iterable[str]) -> list[str]:
     return [each for each in java_options if each.startswith("-X") and not each.startswith(own)]
 
 
-def _script_run(answer: Mapping[str, Any]) -> dict[str, Any]:
+def _process_run(answer: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "whole": answer["finished"] - answer["started"],
+        "peak_memory": answer["peak_memory"] / 1e9,
         "java_options": answer["java_options"],
         "settings": answer["settings"],
         "contents": {name: Contents(**found) for name, found in answer["contents"].items()},
+        "output": answer["output"],
     }
 
 
-def _run(answer: Mapping[str, Any], results: Mapping[str, Any]) -> Run:
+def _run(program: Program, answer: Mapping[str, Any], results: Mapping[str, Any]) -> Run:
     timings = {
         result["unique_id"].rpartition(".")[2]: {step["name"]: step for step in result["timing"]}
         for result in results["results"]
     }
     first = min(_timestamp(steps["compile"]["started_at"]) for steps in timings.values())
     return Run(
-        **_script_run(answer),
+        **_process_run(answer),
+        program=program,
         to_first_model=first - answer["started"],
         models={name: _seconds(steps["execute"]) for name, steps in timings.items()},
         statements=[(text, seconds) for text, seconds in answer["statements"]],
         calls=answer["calls"],
-        output=answer["output"],
     )
 
 

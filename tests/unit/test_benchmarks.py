@@ -2,6 +2,8 @@
 
 import re
 import subprocess
+import sys
+from dataclasses import asdict
 from pkgutil import resolve_name
 
 import pytest
@@ -10,6 +12,7 @@ import yaml
 import benchmarks.__main__ as command
 from benchmarks.__main__ import BENCHMARKS, main
 from benchmarks.chart import bars, draw
+from benchmarks.child import peak_memory
 from benchmarks.harness import Benchmark, Rounds, in_turns
 from benchmarks.machine import Environment
 from benchmarks.merge_models import is_merge
@@ -19,7 +22,7 @@ from benchmarks.project import RIDES
 from benchmarks.rental import files
 from benchmarks.results import HEADING, Comparison, Sample, row
 from benchmarks.store import Measured, Results, load, save
-from benchmarks.workspace import PLANNING, added_options
+from benchmarks.workspace import PLANNING, ProcessRun, added_options
 from tests.unit.pages import tables
 
 HERE = Environment({"cores": "2"}, {"Spark": "4.1.4", "Delta": "4.4.0"})
@@ -27,11 +30,12 @@ ELSEWHERE = Environment({"cores": "8", "memory": "64 GiB"}, {"Spark": "4.1.4"})
 MET = Comparison("merges", Sample("ours", (1.0, 3.0, 2.0)), Sample("theirs", (4.0,) * 3), aim=0.5)
 MISSED = Comparison("start", Sample("ours", (0.0301, 0.02)), Sample("theirs", (0.02,)), aim=1.2)
 WITHOUT_AIM = Comparison("drop", Sample("`a`", (123.456,)), Sample("`b`", (61.728,)))
+MEMORY = Comparison("memory", Sample("50 M", (1.5, 1.4, 1.6)), Sample("5 M", (1.5,)), 1.2, "GB")
 TWO = [Benchmark(name, f"How {name} is measured.", lambda quick: []) for name in ("one", "two")]
 RESULTS = (
     Results()
     .with_result("two", Measured("c2", ELSEWHERE, (MISSED, WITHOUT_AIM)))
-    .with_result("one", Measured("c1", HERE, (MET,)))
+    .with_result("one", Measured("c1", HERE, (MET, MEMORY)))
 )
 
 
@@ -63,6 +67,7 @@ def test_the_programs_take_turns_and_the_warm_up_does_not_count():
 
 def test_a_full_run_has_five_rounds_after_a_warm_up():
     assert Rounds.of(quick=False) == Rounds(measured=5, warm_up=1)
+    assert Rounds.of(quick=False, measured=3) == Rounds(measured=3, warm_up=1)
 
 
 def test_the_methods_that_are_timed_exist():
@@ -74,6 +79,18 @@ def test_a_script_gets_the_options_of_a_jvm_that_spark_does_not_add_itself():
     added = ["-XX:+UseParallelGC", "-XX:SharedArchiveFile=/a b.jsa", "-Xshare:auto"]
     of_spark = ["-Xmx4g", "-XX:+IgnoreUnrecognizedVMOptions", "--add-opens=a/b=c", "-Dx=y"]
     assert added_options([*of_spark, *added]) == added
+
+
+def test_the_document_of_a_run_is_the_only_line_with_json():
+    run = ProcessRun(1.0, 1.0, [], {}, {}, 'Spark is starting.\n{"tables": []}\n')
+    assert run.document == {"tables": []}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells the memory of a process")
+def test_the_peak_memory_is_that_of_all_processes_that_still_exist():
+    own = peak_memory("self")
+    assert own > 10_000_000
+    assert peak_memory("self", "self", "ended") >= 2 * own
 
 
 def test_a_call_of_java_is_noted(tmp_path):
@@ -136,6 +153,17 @@ def test_a_row_has_medians_spreads_ratio_and_aim():
     assert cells(WITHOUT_AIM)[5:] == ["2.00", "", ""]
 
 
+def test_a_row_about_memory_has_the_unit():
+    assert cells(MEMORY)[2] == "1.50 GB (1.40 to 1.60)"
+    assert cells(MEMORY)[4:] == ["1.50 GB (1.50 to 1.50)", "1.00", "<= 1.2", "met"]
+
+
+def test_a_result_that_was_saved_without_a_unit_has_seconds():
+    saved = asdict(MET)
+    del saved["unit"]
+    assert Comparison.from_json(saved) == MET
+
+
 @pytest.mark.parametrize(
     "statement",
     [
@@ -172,7 +200,7 @@ def test_results_of_several_runs_and_machines_are_kept_together(tmp_path):
 def test_the_page_has_every_result_in_the_order_of_the_benchmarks():
     text = page(RESULTS, TWO)
     results, environments = tables(text)
-    assert [each[0] for each in results[1:]] == ["merges", "start", "drop"]
+    assert [each[0] for each in results[1:]] == ["merges", "memory", "start", "drop"]
     assert environments == [
         ["", "1", "2"],
         ["cores", "2", "8"],
