@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable
 
 from benchmarks import (
+    auditing,
     checking,
     documentation,
     dropping,
@@ -25,6 +26,7 @@ from benchmarks import (
     planning,
     project,
     restoring,
+    rewriting,
     script,
     seeds,
     store,
@@ -58,6 +60,8 @@ BENCHMARKS: dict[str, Benchmark] = {
         dropping,
         checking,
         restoring,
+        auditing,
+        rewriting,
         filtered_scan,
     )
 }
