@@ -8,7 +8,7 @@ import pandas
 import pyarrow
 import pytest
 
-from dbt.adapters.deltawiden.spark.pandas_frames import PandasFrameRefused, spark_frame
+from dbt.adapters.deltawiden.spark.pandas_frames import PandasFrameRefused, check_index, spark_frame
 from dbt.adapters.deltawiden.spark.python_models import as_spark_frame
 
 ROWS = pandas.DataFrame({"customer": [1, 1, 2], "place": ["a", "b", "b"], "n": [10, 20, 30]})
@@ -19,8 +19,9 @@ ROWS = pandas.DataFrame({"customer": [1, 1, 2], "place": ["a", "b", "b"], "n": [
     [
         (ROWS.groupby("customer").sum(numeric_only=True), "customer"),
         (ROWS.set_index(["customer", "place"]), "customer, place"),
-        (ROWS.set_index([ROWS.customer, [1, 2, 3]]), "customer"),
+        (ROWS.set_index([ROWS.customer + 1, [1, 2, 3]]), "customer"),
         (ROWS.set_index(ROWS.n.rename(0)), "0"),
+        (ROWS.groupby("customer").agg({"customer": "count"}), "customer"),
     ],
 )
 def test_a_frame_whose_index_has_a_name_is_refused(frame, found):
@@ -28,6 +29,11 @@ def test_a_frame_whose_index_has_a_name_is_refused(frame, found):
         spark_frame(frame, None)
     assert f"has the index {found}, which" in str(raised.value)
     assert "return frame.reset_index()" in str(raised.value)
+
+
+def test_an_index_that_is_a_column_too_is_not_lost():
+    check_index(ROWS.set_index("customer", drop=False))
+    check_index(ROWS.set_index(["customer", "place"], drop=False))
 
 
 def test_a_frame_of_pandas_on_spark_whose_index_has_a_name_is_refused():

@@ -41,6 +41,7 @@ FUNCTIONS = {
     "function.p.of_days": function("of_days", "date", "mine"),
     "function.p.returned": function("returned", "decimal(38,10)", returns="decimal(8,2)"),
     "function.p.largest": function("largest", returns="decimal(8,2)", calls=("model.p.sales",)),
+    "function.p.rows": function("rows", returns="table (a1 int, a2 decimal(8,2))"),
     "function.p.unread": function("unread", "decimal(8,2)"),
 }
 GRAPH = {
@@ -72,6 +73,7 @@ def test_a_type_that_a_function_returns_is_named():
         "returned": ("it returns decimal(8,2); amount: decimal(8,2) -> decimal(12,4)",)
     }
     assert not found(NUMBER, calls=("returned",))
+    assert found(AMOUNT, calls=("rows",)).keys() == {"rows"}
 
 
 def test_a_type_inside_an_argument_and_a_function_inside_a_function_count():

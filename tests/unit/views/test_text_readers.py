@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from pyspark.sql.types import (
     DateType,
     DecimalType,
@@ -47,15 +48,37 @@ def test_what_names_a_column_whose_text_changes_is_named_in_any_case():
     assert named("cast(o.DAY as string)", DAY) == [
         "day: date -> timestamp_ntz, so the text 2024-01-01 is now 2024-01-01 00:00:00"
     ]
-    assert named("to_json(s)", AMOUNT, DAY) == named("s.amount", AMOUNT)
+    assert named("to_json(s)", AMOUNT, DAY) == named("s.amount || '/'", AMOUNT)
     assert named("{{ dbt_utils.generate_surrogate_key(['amount', 'rate']) }}", AMOUNT, RATE) == [
         "s.amount: decimal(10,2) -> decimal(12,4), so the text 1.00 is now 1.0000",
         "rate: float -> double, so the text 0.1 is now 0.10000000149011612",
     ]
-    assert named("select *", DAY, unique_key=["id", "day"])
-    assert named("select *", DAY, check_cols="all") == []
-    assert named("select today, day_of_week", DAY) == []
+    assert named("select *", DAY, unique_key=["id", "cast(day as string)"])
+    assert named("select day, count(*)", DAY, unique_key=["id", "day"], check_cols=["day"]) == []
+    assert named("select md5(today), day_of_week", DAY) == []
     assert named("md5(cast(day as string))", NOTHING) == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["xxhash64(*)", "md5(to_json(struct(o.*)))", "sha2 (day, 256)", "replace(day, '-', '')"],
+)
+def test_what_makes_a_text_of_all_columns_or_by_another_function_is_named(code):
+    assert named(f"select {code} as k", DAY)
+
+
+def test_a_model_without_a_full_refresh_is_told_to_cast_only():
+    graph = {"nodes": {"r": node("r", "md5(day)", "t", full_refresh=False)}}
+    ((_, _, do),) = text_readers(graph, "t", [DAY])
+    assert do == ["before it runs, cast day to date where the key is made, if the new values fit"]
+
+
+def test_the_example_of_a_change_by_hand_is_that_of_its_types():
+    wider = TypeChange(("id",), IntegerType(), DecimalType(12, 2)), RATE
+    assert [text.rpartition("text ")[2] for text in named("md5(id, rate)", *wider)] == [
+        "1 is now 1.00",
+        "0.1 is now 0.10000000149011612",
+    ]
 
 
 def test_an_integer_keeps_its_text_and_not_its_hash():
@@ -72,10 +95,10 @@ GRAPH = {
         "model.p.plain": node("plain", "select day", "model.p.orders", materialized="table"),
         "model.p.below": node("below", "select k", "model.p.keyed"),
         "model.p.beside": node("beside", "select *", "model.p.plain"),
-        "model.p.far": node("far", "select day", "model.p.plain", materialized="by_period"),
+        "model.p.far": node("far", "md5(day)", "model.p.plain", materialized="by_period"),
         "model.p.other": node("other", "select day", "model.p.customers"),
         "seed.p.days": node("days", "day", "model.p.orders", kind="seed"),
-        "snapshot.p.kept": node("kept", "select day", "model.p.orders", kind="snapshot"),
+        "snapshot.p.kept": node("kept", "md5(day)", "model.p.orders", kind="snapshot"),
         "test.p.day": node("test", "day", "model.p.keyed", kind="test", materialized="test"),
     }
 }

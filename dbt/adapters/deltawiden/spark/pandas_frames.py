@@ -23,12 +23,22 @@ def check_index(frame: Any) -> None:
 
     The conversion leaves each index out. One without a name is most often the numbers of the rows.
     """
-    if names := [str(name) for name in frame.index.names if name is not None]:
+    named = ((level, n) for level, n in enumerate(frame.index.names) if n is not None)
+    if names := [str(name) for level, name in named if not _is_column(frame, level, name)]:
         raise PandasFrameRefused(
             f"The pandas data frame has the index {', '.join(names)}, which the table would not "
             "have. Nothing was written. `return frame.reset_index()` makes columns of it, and "
             "`return frame.reset_index(drop=True)` leaves it out."
         )
+
+
+def _is_column(frame: Any, level: int, name: Any) -> bool:
+    """Return whether a column has the values of an index, as after ``set_index(drop=False)``."""
+    import pandas
+
+    if not isinstance(frame, pandas.DataFrame) or [*frame.columns].count(name) != 1:
+        return False
+    return bool(frame.index.get_level_values(level).equals(pandas.Index(frame[name])))
 
 
 def spark_frame(frame: Any, spark: SparkSession) -> DataFrame:

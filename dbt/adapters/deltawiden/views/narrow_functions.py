@@ -15,7 +15,7 @@ from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.types import UnknownType, parse_type
 from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment, store_assignment
 
-_TYPE = re.compile(r"\w+(?:\s*\([^)]*\))?")
+_TYPE = re.compile(r"\w+(?:\s*\([\d\s,]*\))?")
 
 
 class NarrowFunction(NamedTuple):

@@ -128,8 +128,8 @@ def types_texts(
     )
     texts = _blocks(
         f"{table} is wider now, and the same value has another text or hash. These nodes keep "
-        "rows and use the column. If they make a key, a partition or a check column of the text or "
-        "hash, it matches no row from before, and each such row is stored a second time.",
+        "rows and can use it. If it is a key, a partition or a check column of theirs, it matches "
+        "no row from before, and each such row is stored a second time.",
         (
             (node["name"], details, "; or ".join(do))
             for node, details, do in text_readers(graph, unique_id, changes)
