@@ -13,9 +13,10 @@ def local_log(spark: SparkSession, table: str) -> Path | None:
         return None
     own: Any = spark
     state = own._jsparkSession.sessionState()
-    name = state.sqlParser().parseTableIdentifier(table)
-    if name.catalog().isDefined():
+    parser = state.sqlParser()
+    if parser.parseMultipartIdentifier(table).size() > 2:  # With a catalog.
         return None
+    name = parser.parseTableIdentifier(table)
     folder = state.catalog().getTableMetadata(name).location()
     return Path(folder.getPath(), "_delta_log") if folder.getScheme() == "file" else None
 
