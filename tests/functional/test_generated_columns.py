@@ -149,3 +149,49 @@ class TestAStructWithADefault:
             assert run.status(mode) == "error"
             assert "s.b" in run.message(mode)
             assert "  at" not in run.message(mode)
+
+
+BY_DAY = """
+{{{{ config(materialized='incremental', on_schema_change='append_new_columns', {config}) }}}}
+select 5L as id, timestamp'2024-01-02 03:04:05Z' as at, 1 as more
+"""
+MICROBATCH = "incremental_strategy='microbatch', event_time='`DAY`', batch_size='day'"
+OF_DAY = {
+    "by_condition": "incremental_strategy='replace_where', incremental_predicates=var('condition')",
+    "by_batch": f"{MICROBATCH}, begin='2024-01-02'",
+}
+
+
+@needs_delta_4
+class TestACondition:
+    """Rows are replaced by a condition on a column that Delta computes and the model lacks."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {f"{name}.sql": BY_DAY.format(config=config) for name, config in OF_DAY.items()}
+
+    @pytest.fixture
+    def tables(self, project, spark):
+        found = [Table(spark, f"{project.test_schema}.{name}") for name in OF_DAY]
+        for table in found:
+            created = DeltaTable.createOrReplace(spark).tableName(table.name)
+            created = created.addColumn("id", "int").addColumn("at", "timestamp")
+            created = created.addColumn("day", "date", generatedAlwaysAs="cast(at as date)")
+            created = created.property("delta.enableTypeWidening", "true")
+            created.partitionedBy("day").execute()
+        return found
+
+    @pytest.mark.parametrize(("number", "name"), enumerate(OF_DAY))
+    def test_on_it_is_refused_before_anything_is_changed(self, tables, number, name):
+        days = "--event-time-start", "2024-01-02", "--event-time-end", "2024-01-03"
+        before = tables[number].version
+        variables = {"condition": ["id > 0", "`DAY` >= '2024-01-01'"]}
+        message = dbt("run", "--select", name, *days, **variables).message(name)
+        assert "day: date" in message
+        assert "select cast(at as date) as `day` in the model" in message.lower()
+        assert tables[number].version == before
+
+    def test_on_another_column_is_not(self, tables):
+        run = dbt("run", "--select", "by_condition", condition="at >= '2024-01-01'")
+        assert run.status("by_condition") == "success", run.message("by_condition")
+        assert [str(day) for (day,) in tables[0].rows("day")] == ["2024-01-01"]

@@ -245,6 +245,11 @@ class Reason(Enum):
         "use another unique_key; or make the column a string (dbt run-operation widen_columns), "
         "and then run: update {table} set {column} = rtrim({column})",
     )
+    COMPUTED_AND_IN_CONDITION = (
+        "the model lacks this column, and {name} uses it: its values are computed only after the "
+        "check that the model's rows are among those to replace",
+        "select {detail} in the model, or let {name} use another column",
+    )
     NOT_WRITABLE = (
         "Spark can't write any value of the model's type to this column",
         "cast the column in the model to {from_type}, or rebuild the table: {rebuild}",
@@ -330,8 +335,8 @@ class Refusal:
         from_type: the type in the table, if the table has the column.
         to_type: the new type, or the type of the new column, if there is one.
         detail: the value of ``{detail}`` in the reason's texts.
-        name: the quoted name of a constraint or another column, or the version of
-            IcebergWriterCompat, for the reason's texts.
+        name: the quoted name of a constraint or another column, the version of
+            IcebergWriterCompat, or a key of the configuration, for the reason's texts.
         renamed: the new and the old name of a column, as in ``renamed_columns``, if the column can
             be one that has another name now.
     """

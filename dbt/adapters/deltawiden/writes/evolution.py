@@ -58,6 +58,7 @@ from dbt.adapters.deltawiden.writes.table_checks import (
     check_format,
     columns_of_condition,
     copies_rows,
+    refused_condition,
     require_kept,
     require_table_partitions,
 )
@@ -139,6 +140,7 @@ class TableEvolution:
             plan = backfill.planned(full_query)
         plan = renames.added_to(plan)
         plan = plan.refusing(refused_properties(plan, spec, snapshot))
+        plan = plan.refusing(refused_condition(spec, plan.write, snapshot))
         plan = replace(require_not_refused(plan), warnings=warnings)
         if spec.is_empty:
             plan = plan.keeping_columns

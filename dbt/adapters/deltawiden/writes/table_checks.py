@@ -1,6 +1,6 @@
 """What can't be written to the table that a model has, whatever its columns are."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import CompilationError
@@ -21,11 +21,14 @@ from dbt.adapters.deltawiden.config.strategies import (
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
 from dbt.adapters.deltawiden.delta.relations import provider, relation_sql
+from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.sql.describe_parser import has_partitions
-from dbt.adapters.deltawiden.sql.identifiers import columns_named
-from dbt.adapters.deltawiden.widening.refusals import REBUILD
+from dbt.adapters.deltawiden.sql.identifiers import columns_named, quote, read_name
+from dbt.adapters.deltawiden.sql.references import uses
+from dbt.adapters.deltawiden.widening.refusals import REBUILD, Reason, Refusal
 from dbt.adapters.deltawiden.writes.batches import require_partitions
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
+from dbt.adapters.deltawiden.writing.columns import Write
 from dbt.adapters.deltawiden.writing.partition_values import MomentsMoved, require_moments_kept
 
 _COPYING = (DELETE_INSERT, "")
@@ -80,6 +83,24 @@ def columns_of_condition(predicates: Iterable[str], table: StructType) -> frozen
     """Return the columns whose names are in the condition for the rows to replace."""
     text = " ".join(predicates).lower().replace("``", "`")
     return frozenset(name.lower() for name in table.names if name.lower() in text)
+
+
+def refused_condition(spec: ModelSpec, write: Write, snapshot: TableSnapshot) -> Iterator[Refusal]:
+    """Refuse a condition for the rows to replace on columns that are computed after its check."""
+    if spec.is_written_by_project or not write.computed:
+        return
+    predicates = {
+        REPLACE_WHERE: ("incremental_predicates", spec.predicates),
+        MICROBATCH: ("event_time", [quote(read_name(spec.event_time)[-1])]),
+    }
+    key, texts = predicates.get(spec.strategy, ("", ()))
+    for field in snapshot.schema:
+        path = (field.name,)
+        if field.name in write.computed and any(uses(text, path) for text in texts):
+            computed = snapshot.generation_expressions.get(field.name)
+            selected = f"{computed} as {quote(field.name)}" if computed else quote(field.name)
+            kind = field.dataType
+            yield Refusal(Reason.COMPUTED_AND_IN_CONDITION, path, kind, None, selected, key)
 
 
 def require_kept(backend: SqlBackend, table: SparkRelation, schema: StructType) -> None:
