@@ -5,6 +5,7 @@ import pytest
 from dbt.adapters.deltawiden.config.declared_columns import (
     Declaration,
     declaration_problems,
+    declared_defaults,
     metadata,
     read_declarations,
 )
@@ -32,6 +33,19 @@ def test_an_expression_is_the_metadata_of_its_column(text: str, key: str, expres
     assert declarations == [Declaration("N", key, expression)]
     assert metadata(declarations) == {"n": {key: expression}}
     assert declaration_problems(declarations, "delta", has_session=True) == []
+
+
+def test_a_default_has_the_checks_of_its_column_alone():
+    checks = [{"type": "check", "expression": text} for text in ("n > 0", "N < other", "`N`.x > 0")]
+    declared = {"n": {"name": "N", "constraints": [*columns("default 7")["n"]["constraints"]]}}
+    contract = {"contract": {"enforced": True}}
+    assert declared_defaults(contract, declared) == {"n": "7"}
+    declared["n"]["constraints"] += checks
+    (text,) = declared_defaults(contract, declared).values()
+    assert text.startswith("transform(array(7\n), `N` -> case when (n > 0\n) is not true then")
+    assert "when (`N`.x > 0\n) is not true" in text
+    assert "other" not in text
+    assert declared_defaults({}, declared) == {}
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,9 @@ from typing import Any
 
 from dbt.adapters.deltawiden.config.model import DELTA
 from dbt.adapters.deltawiden.delta.column_metadata import CURRENT_DEFAULT, GENERATION_EXPRESSION
+from dbt.adapters.deltawiden.sql.identifiers import quote
+from dbt.adapters.deltawiden.sql.literals import literal
+from dbt.adapters.deltawiden.sql.references import referenced_paths
 
 DEFAULTS_PROPERTY = "delta.feature.allowColumnDefaults"
 """The table property without which Delta refuses default values."""
@@ -71,14 +74,34 @@ def is_contract_enforced(config: Mapping[str, Any]) -> bool:
 
 
 def declared_defaults(config: Mapping[str, Any], columns: Columns) -> dict[str, str]:
-    """Return the default values that an enforced contract declares, by column in lower case."""
+    """Return the default values that an enforced contract declares, by column in lower case.
+
+    A value fails if it breaks a condition that the contract has for its column alone.
+    """
     if not is_contract_enforced(config):
         return {}
     return {
-        found.column.lower(): found.expression
-        for found in read_declarations(columns)
+        found.column.lower(): _checked_sql(found.expression, column)
+        for column in columns.values()
+        for found in read_declarations({"": column})
         if found.key == CURRENT_DEFAULT
     }
+
+
+def _checked_sql(default: str, column: Mapping[str, Any]) -> str:
+    name = str(column["name"]).replace("`", "")
+    failing = [
+        f"when ({check}\n) is not true "
+        f"then raise_error({literal(f'the default of {name} breaks its contract: {check}')})"
+        for each in column["constraints"]
+        if str(each.get("type")) == "check"
+        for check in [str(each["expression"])]
+        if {path[0] for path in referenced_paths(check)} <= {name.lower()}
+    ]
+    if not failing:
+        return default
+    cases = f"case {' '.join(failing)} else {quote(name)} end"
+    return f"transform(array({default}\n), {quote(name)} -> {cases})[0]"
 
 
 def _read(column: str, text: str) -> Iterator[Declaration]:
