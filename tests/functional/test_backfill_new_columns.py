@@ -121,6 +121,12 @@ select id {{% if var('step') > 1 %}}, 1 as more {{% endif %}} from range(2)
 {{% if var('step') > 1 %}}, (select count(id) from {{{{ this }}}}) as more {{% endif %}}
 from range(2)
 """,
+    # Only the first row breaks a condition of the contract, and no incremental run selects it.
+    "checked": f"""
+{{{{ config({CONFIG}, incremental_strategy='merge') }}}}
+select id, if(id = 0, cast({{{{ var('old', 1) }}}} as int), 1) as discount, cast(1 as int) as other
+from range({{{{ 1 if is_incremental() else 0 }}}}, 3)
+""",
     "nested": f"""
 {{{{ config({CONFIG}) }}}}
 select id, named_struct('a', id {{% if var('step') > 1 %}}, 'b', id {{% endif %}}) as st
@@ -149,6 +155,21 @@ models:
       - name: other
         data_type: int
         constraints: [{type: custom, expression: "default {{ var('late', '7') }}"}]
+  - name: checked
+    config: {contract: {enforced: true}}
+    constraints: [{type: check, expression: "discount is null or discount < id + 100"}]
+    columns:
+      - {name: id, data_type: bigint}
+      - name: discount
+        data_type: int
+        constraints: [{type: not_null}, {type: check, expression: "discount >= 0"}]
+      - name: other
+        data_type: int
+        constraints:
+          - {type: custom, expression: "default {{ var('default', '7') }} -- a number"}
+          - {type: not_null}
+          - {type: check, expression: "other < 100 or other > id", name: "not comparable"}
+          - {type: check, expression: "other > 0"}
   - name: texts
     config: {contract: {enforced: true}}
     columns:
@@ -200,6 +221,12 @@ class Models:
     @pytest.fixture
     def declared(self, project, spark) -> Table:
         table = Table(spark, f"{project.test_schema}.declared")
+        spark.sql(f"create or replace table {table.name} using delta as select id from range(2)")
+        return table
+
+    @pytest.fixture
+    def checked(self, project, spark) -> Table:
+        table = Table(spark, f"{project.test_schema}.checked")
         spark.sql(f"create or replace table {table.name} using delta as select id from range(2)")
         return table
 
@@ -340,6 +367,31 @@ class TestNewColumns(Models):
         assert "CAST_INVALID_INPUT" in message
         assert "the model's full query fails" in message
         assert "Nothing was changed or written. Correct it, or set backfill_new_columns" in message
+
+    @pytest.mark.parametrize(
+        ("old", "words"),
+        [
+            ("-5", "breaks the check of its contract: discount >= 0"),
+            ("null", "a null in discount, which is not_null in its contract"),
+            ("200", "breaks the check of its contract: discount is null or discount < id + 100"),
+        ],
+    )
+    def test_a_value_of_an_old_row_that_breaks_the_contract_stops_the_run_first(
+        self, checked, old, words
+    ):
+        before = checked.version
+        message = dbt("run", "--select", "checked", step=2, old=old).message("checked")
+        assert "the model's full query fails" in message
+        assert words in message
+        assert checked.version == before
+
+    def test_a_default_that_breaks_the_contract_stops_the_run(self, checked):
+        message = dbt("run", "--select", "checked", step=2, default="0").message("checked")
+        assert "the default of other breaks its contract: other > 0" in message
+        assert checked.rows("id", "other") == [(0, None), (1, None)]
+        run = dbt("run", "--select", "checked", step=2)
+        assert run.status("checked") == "success", run.output
+        assert checked.rows("id", "discount", "other") == [(0, 1, 7), (1, 1, 1), (2, 1, 1)]
 
     @pytest.mark.slow
     def test_a_default_of_the_contract_is_for_the_rows_that_exist(self, declared):

@@ -39,6 +39,20 @@ HOOKED = """
 {{ config(materialized='incremental', unique_key='id', pre_hook="HOOK") }}
 select 1 as id, to_date(timestamp_seconds(57600)) as note
 """
+CONTRACT = """
+models:
+  - name: constrained
+    config: {contract: {enforced: true}}
+    constraints: [{type: check, expression: "note <> 'bad'"}]
+    columns:
+      - {name: n, data_type: int}
+      - {name: id, data_type: bigint}
+      - {name: other_id, data_type: bigint}
+      - name: amount
+        data_type: decimal(10,4)
+        constraints: [{type: check, expression: "amount > 0"}]
+      - {name: note, data_type: string}
+"""
 GUARDED = "{% if invocation_args_dict.which != 'run-operation' %}{{ only_in_a_run() }}{% endif %}"
 MODELS = {
     "wide.sql": f"{{{{ config({CONFIG}, type_widening=true) }}}} {CELLS.format(ids='1,2,3,5,7')}",
@@ -71,6 +85,13 @@ select 1 as id, cast(1.2367 as decimal(10,4)) as amount
 {{ config(materialized='incremental', unique_key='id', type_widening=true) }}
 select 1 as id, cast(1.2367 as decimal(10,4)) as amount
 """,
+    "constrained.sql": """
+{{ config(materialized='incremental', unique_key='id', type_widening=true,
+           on_schema_change='append_new_columns') }}
+select id, id as other_id, cast(if(id = 0, -1.2367, 1.2367) as decimal(10,4)) as amount,
+  '{{ var('note', 'bad') }}' as note, 1 as n from range(2) -- the rows
+""",
+    "constrained.yml": CONTRACT,
     "hooked.sql": HOOKED.replace("HOOK", "set spark.sql.session.timeZone=Asia/Tokyo"),
     "by_macro.sql": HOOKED.replace("HOOK", "{{ tokyo() }}"),
     "by_query.sql": HOOKED.replace("HOOK", "{{ tokyo_by_query() }}"),
@@ -186,6 +207,11 @@ STATEMENTS = {
     "twice": [
         "create table TABLE (id int, amount decimal(8,2)) using delta",
         "insert into TABLE values (1, 1.24)",
+    ],
+    "constrained": [
+        "create table TABLE (id bigint, other_id bigint, amount decimal(8,2), note string, n int) "
+        "using delta",
+        "insert into TABLE values (0, 0, -1.24, 'x', null), (1, 1, 1.24, 'x', null)",
     ],
     "no_key": [
         "create table TABLE (id bigint, amount decimal(8,2), t struct<id: int>, c string) "
@@ -446,6 +472,29 @@ class TestBackfill(Tables):
             assert "nothing: the table has no such column; it has id, score" in shown
         assert reason in shown
         assert tables[model].version == version
+
+    @pytest.mark.parametrize(
+        ("operation", "arguments", "words"),
+        [
+            ("backfill_columns", {"columns": "amount"}, "its contract: amount > 0"),
+            ("backfill_columns", {"columns": "note"}, "its contract: note <> 'bad'"),
+            (
+                "backfill_columns",
+                {"columns": "n", "unique_key": "other_id"},
+                "its contract: note <> 'bad'",
+            ),
+            ("restore_values", {}, "its contract: amount > 0"),
+        ],
+    )
+    def test_a_value_that_breaks_the_contract_stops_it_before_it_writes(
+        self, tables, operation, arguments, words
+    ):
+        constrained = tables["constrained"]
+        version = constrained.version
+        options = ("--vars", "note: good") if "amount" in words else ()
+        shown = operate(operation, *options, models="constrained", **arguments)
+        assert f"the model has a row that breaks the check of {words}" in shown, shown
+        assert constrained.version == version
 
     @pytest.mark.parametrize("model", ["after_view", "guarded"])
     def test_a_hook_that_reads_what_it_has_made_or_is_left_out_is_no_obstacle(self, tables, model):

@@ -7,6 +7,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
+from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.spark.relation import SparkRelation
 
 from dbt.adapters.deltawiden.config.project_macros import NodeMacros
@@ -65,7 +66,7 @@ from dbt.adapters.deltawiden.operations.result import OperationResults
 from dbt.adapters.deltawiden.operations.selection import Names, Node, Selection, full_name
 from dbt.adapters.deltawiden.operations.stop_spark import StoppedSparks, stop_sparks
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
-from dbt.adapters.deltawiden.writes.model_query import hook_statements
+from dbt.adapters.deltawiden.writes.model_query import checked_by_contract, hook_statements
 from dbt.adapters.deltawiden.writes.services import Services
 
 Tables = Iterable[SparkRelation]
@@ -266,7 +267,13 @@ class Operations:
     def _repairer(
         self, rows: RowsReader, choose: Choose, columns: Names, where: str | None, dry_run: bool
     ) -> Repairer:
-        name = rows.selection.operation
+        name, full = rows.selection.operation, rows.full_query
+
+        def query(node: Node, table: BaseRelation) -> str:
+            found, unique_id = full(node, table), str(node["unique_id"])
+            return found and checked_by_contract(self.context, unique_id, found, rows.unique_key)
+
+        rows = replace(rows, full_query=query)
         names, only = column_names(name, "columns", columns), merge_condition(name, "where", where)
         chosen = partial(choose, names, only)
         services = self.backend, self.evolution, self.views

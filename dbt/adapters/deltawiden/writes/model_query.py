@@ -1,6 +1,6 @@
 """Compile a model's query as another run would: as a full refresh, or as the next run."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy, deepcopy
 from types import SimpleNamespace
 from typing import Any
@@ -10,6 +10,7 @@ from dbt.adapters.contracts.connection import AdapterResponse
 from dbt_common.clients.agate_helper import empty_table
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
+from dbt.adapters.deltawiden.config.declared_columns import is_contract_enforced
 from dbt.adapters.deltawiden.sql.identifiers import read_name
 from dbt.adapters.deltawiden.sql.queries import mentions, reads_only, without_texts
 from dbt.adapters.deltawiden.widening.matched_rows import NotCompared
@@ -34,9 +35,32 @@ def full_query_of_run(context: Any, check_views: Callable[[Any, str], None]) -> 
     is_sample = context["invocation_args_dict"].get("sample")
     if getattr(context["flags"], "EMPTY", False) or is_sample:
         raise NotCompared("under --empty and --sample, no query has all rows")
-    query = compile_full_query(context, str(context["model"]["unique_id"]))
+    unique_id = str(context["model"]["unique_id"])
+    query = compile_full_query(context, unique_id)
     check_views(context, query)
-    return query
+    return checked_by_contract(context, unique_id, query)
+
+
+def checked_by_contract(
+    context: Mapping[str, Any], unique_id: str, query: str, key: Sequence[str] = ()
+) -> str:
+    """Add the conditions of a model's enforced contract to a query for its rows, as a run does.
+
+    Args:
+        key: the columns by which the rows are found. By default they are the model's own.
+    """
+    # dbt-core imports the adapters before it.
+    from dbt.context.providers import generate_runtime_model_context
+
+    references = context["builtins"]["ref"]
+    node = references.manifest.nodes[unique_id]
+    if not is_contract_enforced(node.config):
+        return query
+    node = deepcopy(node)
+    # Conditions of the model are in a column of the key, and Spark skips what nothing uses.
+    node.config.unique_key = list(key) or node.config.unique_key
+    own = generate_runtime_model_context(node, references.config, references.manifest)
+    return str(own["get_select_subquery"](query))
 
 
 def compile_full_query(context: Mapping[str, Any], unique_id: str) -> str:
