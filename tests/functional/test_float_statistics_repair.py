@@ -1,5 +1,7 @@
 """Wrong statistics of a column that ALTER TABLE alone has widened to double are repaired."""
 
+import json
+
 import pytest
 
 from tests.functional.floats import ENABLED, append, assert_found, create, document, operation
@@ -12,6 +14,32 @@ PROPERTIES = (
     "'delta.enableDeletionVectors' = 'true'",
     "'delta.enableRowTracking' = 'true'",
 )
+
+SAVED = "dbt_deltawiden.statisticsBefore"
+COLUMNS = "delta.dataSkippingStatsColumns"
+
+
+class TestSettingsOfAnEndedWidening:
+    """A widening by SQL alone ended before it could restore the settings for statistics."""
+
+    def interrupted(self, table: Table, columns: str) -> Table:
+        before = json.dumps({"delta.dataSkippingNumIndexedCols": None, COLUMNS: columns})
+        table.spark.sql(
+            f"create table {table.quoted} (id int, `a,b` double, s struct<x: int>) using delta "
+            f"tblproperties ('{SAVED}' = '{before}', '{COLUMNS}' = 'id', {PROPERTIES[0]})"
+        )
+        return table
+
+    @pytest.mark.parametrize("command", ["repair_statistics", "widen_columns"])
+    def test_are_restored_without_the_columns_that_are_gone(self, project, table, command):
+        # Another run has renamed or dropped them.
+        given = {"columns": {"id": "int"}} if command == "widen_columns" else {}
+        some = self.interrupted(table(f"some_{command}"), "gone,`A,b`,s,s.gone")
+        document(operation(command, some, output="json", **given))
+        assert (some.properties.get(COLUMNS), some.properties.get(SAVED)) == ("`A,b`,s", None)
+        none = self.interrupted(table(f"none_{command}"), "gone")
+        document(operation(command, none, output="json", **given))
+        assert not {COLUMNS, SAVED} & {*none.properties}
 
 
 class TestTablesOfOthers:

@@ -212,6 +212,19 @@ def test_the_other_columns_keep_their_statistics(properties: dict[str, str], kep
     assert (properties[STATISTICS_COLUMNS], unset) == (kept, [])
 
 
+@pytest.mark.parametrize(
+    ("named", "kept"),
+    [("X, gone", "X"), ("S,s.gone,`a,b`", "S,`a,b`"), ("gone,s.x.y", None), (None, None)],
+)
+def test_the_names_of_columns_that_are_gone_are_not_restored(named: str | None, kept: str | None):
+    table = schema({"x": "float", "s": {"x": "float"}, "a,b": "int"})
+    were_set, were_unset = restored_settings(json.dumps({STATISTICS_COLUMNS: named}), table)
+    assert (were_set.get(STATISTICS_COLUMNS), STATISTICS_COLUMNS in were_unset) == (
+        kept,
+        kept is None,
+    )
+
+
 def test_without_other_indexed_columns_no_statistics_are_kept():
     snapshot = table_snapshot(
         {STATISTICS_COLUMNS: "`a,``b`,x"}, schema=schema({"x": "float", "a,`b": "float"})
@@ -228,7 +241,7 @@ def test_the_previous_properties_are_restored_after_a_stopped_widening_too():
         "alter table `s`.`t` unset tblproperties if exists "
         f"('{STATISTICS_COLUMNS}', '{SAVED_SETTINGS_PROPERTY}')",
     ]
-    assert restored_settings(before) == (
+    assert restored_settings(before, snapshot.schema) == (
         {INDEXED_COLUMNS: "5"},
         [STATISTICS_COLUMNS, SAVED_SETTINGS_PROPERTY],
     )

@@ -186,14 +186,15 @@ def _with_statistics(leaves: list[Path], properties: Mapping[str, str]) -> list[
     )
     named = settings.get(STATISTICS_COLUMNS)
     if named is not None:
-        prefixes = [folded(parse_path(name)) for name in statistics_names(named)]
-        return [
-            leaf
-            for leaf in leaves
-            if any(folded(leaf)[: len(prefix)] == prefix for prefix in prefixes)
-        ]
+        return _named(leaves, *statistics_names(named))
     first = int(settings.get(INDEXED_COLUMNS) or _DEFAULT_INDEXED_COLUMNS)
     return leaves if first < 0 else leaves[:first]
+
+
+def _named(leaves: Iterable[Path], *names: str) -> list[Path]:
+    """Return the leaves that have one of some names, or are in a struct that has one."""
+    prefixes = [folded(parse_path(name)) for name in names]
+    return [leaf for leaf in leaves if any(folded(leaf)[: len(p)] == p for p in prefixes)]
 
 
 def statistics_names(text: str) -> Iterator[str]:
@@ -210,12 +211,17 @@ def statistics_names(text: str) -> Iterator[str]:
         yield name.strip()
 
 
-def restored_settings(before: str) -> tuple[dict[str, str], list[str]]:
+def restored_settings(before: str, schema: StructType) -> tuple[dict[str, str], list[str]]:
     """Read what was set before ``guarding_settings``, from ``SAVED_SETTINGS_PROPERTY``.
 
     It has the properties to set, and those to unset after them, ``SAVED_SETTINGS_PROPERTY`` too.
+    Delta refuses a name that the schema lacks: another run can have renamed or dropped the column.
     """
     values = json.loads(before)
+    if names := values.get(STATISTICS_COLUMNS):
+        leaves = list(leaves_with_statistics(schema))
+        kept = [name for name in statistics_names(names) if _named(leaves, name)]
+        values[STATISTICS_COLUMNS] = ",".join(kept) or None
     were_set = {key: text for key, text in values.items() if text is not None}
     were_unset = [key for key, text in values.items() if text is None]
     return were_set, [*were_unset, SAVED_SETTINGS_PROPERTY]

@@ -182,7 +182,7 @@ def plan_by_hand(requested: Iterable[TypeChange], snapshot: TableSnapshot) -> Pl
     saved = snapshot.properties.get(SAVED_SETTINGS_PROPERTY)
     if saved and not any(isinstance(step, SetStatistics) for step in steps):
         # An earlier widening ended before it had restored the settings.
-        steps += restore_statistics(snapshot.name, saved)
+        steps += restore_statistics(snapshot.name, saved, snapshot.schema)
     refusals = tuple(item for item in decided if isinstance(item, Refusal))
     return Plan(snapshot.name, steps, refusals=refusals)
 

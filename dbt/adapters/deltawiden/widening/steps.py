@@ -6,6 +6,7 @@ from enum import IntEnum, auto
 from typing import Any, ClassVar
 
 from dbt_common.exceptions import DbtDatabaseError
+from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.float_statistics import restored_settings
@@ -296,9 +297,9 @@ class DropColumns(_FieldsStep):
         return f"alter table {self.table} drop columns ({', '.join(dropped)})"
 
 
-def restore_statistics(table: str, before: str) -> tuple[Step, ...]:
+def restore_statistics(table: str, before: str, schema: StructType) -> tuple[Step, ...]:
     """Return the steps that restore ``SAVED_SETTINGS_PROPERTY``, from before ``SetStatistics``."""
-    were_set, were_unset = restored_settings(before)
+    were_set, were_unset = restored_settings(before, schema)
     restored = (SetStatistics(table, tuple(were_set.items())),) if were_set else ()
     return (*restored, UnsetStatistics(table, tuple(were_unset)))
 

@@ -64,7 +64,7 @@ def _without_statistics(
 ) -> Sequence[Step]:
     table, leaves = snapshot.name, [change.path for change in floats]
     properties, unset = guarding_settings(snapshot, leaves)
-    restoring = restore_statistics(table, settings_before(snapshot))
+    restoring = restore_statistics(table, settings_before(snapshot), snapshot.schema)
     return [
         SetStatistics(table, tuple(properties.items()), restoring),
         *([UnsetStatistics(table, tuple(unset))] if unset else []),

@@ -39,10 +39,10 @@ def repair_table(table: MaintainedTable, dry_run: bool) -> OperationResult:
     wrong = find_wrong(table.files, schema, widened_floats(changes, schema))
     if not table.files.rewrites_single_files:
         table.require_rewrite(wrong)
-    steps = [*_restore(snapshot), *_correction_text(table.files, wrong)]
+    steps = [*_restore(snapshot, schema), *_correction_text(table.files, wrong)]
     if not dry_run:
         # Restore them first, so that rewritten files have statistics.
-        for statement in _restore(snapshot):
+        for statement in _restore(snapshot, schema):
             log_progress(statement)
             table.run(statement)
         if wrong:
@@ -68,11 +68,11 @@ def partitioned_by_float(snapshot: TableSnapshot, changes: Iterable[TypeChange])
     return tuple(name for name in snapshot.partition_columns if name in floats)
 
 
-def _restore(snapshot: TableSnapshot) -> list[str]:
+def _restore(snapshot: TableSnapshot, schema: StructType) -> list[str]:
     before = snapshot.properties.get(SAVED_SETTINGS_PROPERTY)
     if not before:
         return []
-    return [step.statement for step in restore_statistics(snapshot.name, before)]
+    return [step.statement for step in restore_statistics(snapshot.name, before, schema)]
 
 
 def _correction_text(files: DataFiles, wrong: Sequence[StaleFile]) -> list[str]:
