@@ -1,10 +1,18 @@
 """Descriptions become comments, and no commit is made if nothing has changed."""
 
+import json
+import os
+import threading
+import time
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.functional.support import dbt, needs_delta_4
+from dbt.adapters.deltawiden.delta import conflicts
+from tests.delta_log import local_log, newest_version
+from tests.functional.support import again_and_again, dbt, needs_delta_4
 
 MODEL = """
 {{ config(materialized='incremental', persist_docs={'columns': true}, partition_by='p',
@@ -152,3 +160,74 @@ class TestDescriptionsThatChange:
         run = dbt("run")
         expected = "specified in the schema but are not present in the database: a.q"
         assert expected in " ".join(run.output.split())
+
+
+APPENDED = """
+{{ config(materialized='incremental', incremental_strategy='append',
+          persist_docs={'relation': var('comments', false), 'columns': var('comments', false)}) }}
+select 1 as id
+"""
+DESCRIBED = """
+models:
+  - name: appended
+    description: Table
+    columns:
+      - {name: id, description: Column}
+"""
+
+
+class AnotherWriter:
+    """Commits table properties after a version, until a commit of Spark is tried again.
+
+    It writes files of the log: in one process, Spark's own commits seldom have a conflict.
+    """
+
+    def __init__(self, log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.has_stopped_spark = threading.Event()
+        self._log, self._before = log, newest_version(log)
+        log_retry = conflicts._log_retry
+
+        def log_and_stop(state: Any) -> None:
+            self.has_stopped_spark.set()
+            log_retry(state)
+
+        monkeypatch.setattr(conflicts, "_log_retry", log_and_stop)
+
+    def commit(self) -> None:
+        time.sleep(0.02)
+        newest = newest_version(self._log)
+        if newest == self._before or self.has_stopped_spark.is_set():
+            return
+        commits = [self._log / f"{version:020}.json" for version in range(newest + 2)]
+        lines = [line for each in commits[:-1] for line in each.read_text().splitlines()]
+        metadata = [action["metaData"] for action in map(json.loads, lines) if "metaData" in action]
+        changed = {**metadata[-1], "configuration": {"k": str(newest)}}
+        info = {"operation": "SET TBLPROPERTIES", "operationParameters": {}}
+        written = self._log / "another_writer"
+        actions = (
+            {"commitInfo": {"timestamp": int(1000 * time.time()), **info}},
+            {"metaData": changed},
+        )
+        written.write_text("\n".join(map(json.dumps, actions)))
+        with suppress(FileExistsError):
+            os.link(written, commits[-1])
+        written.unlink()
+
+
+class TestBesideAnotherWriter:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"appended.sql": APPENDED, "schema.yml": DESCRIBED}
+
+    def test_comments_are_set_again_after_a_conflict(self, project, table, spark, monkeypatch):
+        """If the run failed, `dbt retry` would append its rows again."""
+        dbt("run")
+        appended = table("appended")
+        other = AnotherWriter(local_log(spark, appended.name), monkeypatch)
+        with again_and_again(other.commit):
+            run = dbt("run", comments=True)
+        assert run.status("appended") == "success", run.message("appended")
+        assert other.has_stopped_spark.is_set()
+        assert appended.rows() == [(1,), (1,)]
+        assert table_comment(appended) == "Table"
+        assert comments(spark.table(appended.name).schema) == {"id": "Column"}

@@ -14,7 +14,7 @@ from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.clients.agate_helper import empty_table
 from dbt_common.contracts.metadata import CatalogTable
-from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
+from dbt_common.exceptions import DbtDatabaseError
 
 from dbt.adapters.deltawiden import docs_catalog
 from dbt.adapters.deltawiden.capabilities import CAPABILITIES
@@ -29,7 +29,7 @@ from dbt.adapters.deltawiden.credentials import ConnectionMethod
 from dbt.adapters.deltawiden.delta.backends import choose_backend
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.freshness import LastModified, last_modified
-from dbt.adapters.deltawiden.log import logger
+from dbt.adapters.deltawiden.log import shown_for_a_batch
 from dbt.adapters.deltawiden.relation import DeltaWidenRelation
 from dbt.adapters.deltawiden.relation_listing import ListingAdapter
 from dbt.adapters.deltawiden.spark import temporary_views as views
@@ -44,7 +44,7 @@ from dbt.adapters.deltawiden.table_folders import TableFolders
 from dbt.adapters.deltawiden.views.finder import UP_CAST
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.writes.after_run import optimize_after_run
-from dbt.adapters.deltawiden.writes.comments import ChangedComments, changed_comments
+from dbt.adapters.deltawiden.writes.comments import ChangedComments, changed_comments, set_comments
 from dbt.adapters.deltawiden.writes.node_settings import with_node_settings
 from dbt.adapters.deltawiden.writes.seeds import Seeds, quote_seed_column
 from dbt.adapters.deltawiden.writes.services import Services
@@ -116,7 +116,7 @@ class DeltaWidenAdapter(ListingAdapter):
             DbtConfigError: a value is not accepted, or the session has no Delta.
         """
         macros = self._macros(config.model.package_name, getattr(config.model, "language", None))
-        with _shown_for_a_batch(config.model):
+        with shown_for_a_batch(config.model):
             columns = {name: column.to_dict() for name, column in config.model.columns.items()}
             unique_id = config.model.unique_id
             check_configuration(config, unique_id, macros.writes_with_own, columns)
@@ -322,6 +322,11 @@ class DeltaWidenAdapter(ListingAdapter):
         """Compare the comments of a table with descriptions: ``changed_comments``."""
         return changed_comments(self._backend, table, description, columns)
 
+    @available.parse_none
+    def set_comments(self, table: SparkRelation, statement: str) -> None:
+        """Run a statement that sets comments: ``set_comments``."""
+        set_comments(self._backend, table, statement)
+
     # Seeds
 
     def quote_seed_column(self, column: str, quote_config: bool | None) -> str:
@@ -385,15 +390,3 @@ class DeltaWidenAdapter(ListingAdapter):
     def last_modified(self, relations: Iterable[BaseRelation]) -> LastModified:
         """Return when the data of tables last changed: ``last_modified``."""
         return last_modified(self._backend, relations)
-
-
-@contextmanager
-def _shown_for_a_batch(node: Any) -> Iterator[None]:
-    """Show an error of a batch: dbt shows none that comes before the batch's materialization."""
-    try:
-        yield
-    except DbtRuntimeError as error:
-        if getattr(node, "batch", None):
-            text = f"Error in model {node.name} ({node.original_file_path})\n{error.msg}"
-            logger.error(text)
-        raise

@@ -1,13 +1,17 @@
-"""Find the comments of a table that differ from the descriptions of its node."""
+"""Find the comments of a table that differ from the descriptions of its node, and set them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from dbt.adapters.spark.relation import SparkRelation
+from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.conflicts import retry_same_commit
+from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, path_sql, read_name
 from dbt.adapters.deltawiden.sql.types import walk
 
@@ -60,6 +64,24 @@ def changed_comments(
         },
         missing=tuple(missing),
     )
+
+
+def set_comments(backend: SqlBackend, table: SparkRelation, statement: str) -> None:
+    """Run a statement that sets comments after the rows of a node are written.
+
+    Raises:
+        DbtRuntimeError: the engine refused it, or other writers came first each time.
+    """
+    try:
+        retry_same_commit(partial(backend.execute, statement))
+    except DbtRuntimeError as error:
+        error.msg = (
+            f"The rows of {relation_sql(table)} are written and committed. This statement, which "
+            f"persist_docs asks for, failed after that: {statement}\n{error.msg}\n"
+            "The rows are already written: a second run of an `append` model would repeat them. "
+            "The next run sets the comments that are missing."
+        )
+        raise
 
 
 def _comments(

@@ -44,7 +44,7 @@
       ~ 'the database: ' ~ changed.missing | join(', ')) %}
   {%- endif -%}
   {%- if changed.description -%}
-    {% do run_query(alter_relation_comment(relation, changed.description)) %}
+    {% do adapter.set_comments(relation, alter_relation_comment(relation, changed.description)) %}
   {%- endif -%}
   {%- if changed.columns -%}
     {% do alter_column_comment(relation, changed.columns) %}
@@ -71,6 +71,6 @@
     {%- do statements.setdefault(depth, []).append(path ~ ' comment ' ~ adapter.literal_sql(column['description'])) -%}
   {%- endfor -%}
   {%- for comments in statements.values() -%}
-    {% do run_query('alter table ' ~ relation ~ ' alter column ' ~ comments | join(', ')) %}
+    {% do adapter.set_comments(relation, 'alter table ' ~ relation ~ ' alter column ' ~ comments | join(', ')) %}
   {%- endfor -%}
 {% endmacro %}
