@@ -210,6 +210,11 @@ OVERWRITTEN = """
           pre_hook='set spark.sql.sources.partitionOverwriteMode = ' ~ var('mode')) }}
 select 1 as id, {{ var('n') }} as n, true as flag
 """
+BY_HAND = """
+{{ config(materialized='incremental', incremental_strategy=var('strategy'), skip_optimize=true,
+          incremental_predicates=var('predicates', none)) }}
+select 1 as id, {{ var('n') }} as n
+"""
 BATCHES = """
 {{ config(materialized='incremental', incremental_strategy='microbatch', event_time='at',
           batch_size='day', begin='2024-01-01', liquid_clustered_by='id', skip_optimize=true) }}
@@ -220,7 +225,7 @@ select 1 as id, timestamp'2024-01-01 12:00:00' as at
 class TestStrategies:
     @pytest.fixture(scope="class")
     def models(self):
-        return {"overwritten.sql": OVERWRITTEN, "batches.sql": BATCHES}
+        return {"overwritten.sql": OVERWRITTEN, "batches.sql": BATCHES, "by_hand.sql": BY_HAND}
 
     @pytest.mark.parametrize("mode", ["STATIC", pytest.param("DYNAMIC", marks=pytest.mark.slow)])
     def test_insert_overwrite_keeps_the_clustering(self, project, table, mode):
@@ -242,6 +247,27 @@ class TestStrategies:
         dbt("run", "--select", "overwritten", mode=mode, n=4, by="id")
         assert overwritten.operations(version) == ["CLUSTER BY", "WRITE", "CLUSTER BY"]
         assert clustering(overwritten) == ["id"]
+
+    @pytest.mark.parametrize(
+        "options",
+        [
+            {"strategy": "insert_overwrite"},
+            # Spark drops a condition that is always true.
+            {"strategy": "replace_where", "predicates": "1 = 1"},
+        ],
+        ids=lambda options: options["strategy"],
+    )
+    def test_a_table_that_was_clustered_by_hand_keeps_it(self, project, table, spark, options):
+        run = ("run", "--select", "by_hand")
+        dbt(*run, "--full-refresh", mode="STATIC", n=1, **options)
+        by_hand = table("by_hand")
+        spark.sql(f"alter table {by_hand.name} cluster by (n)")
+        version = by_hand.version
+        for n in (2, 3):
+            assert dbt(*run, mode="STATIC", n=n, **options).status("by_hand") == "success"
+            assert clustering(by_hand) == ["n"]
+        assert by_hand.operations(version) == ["WRITE", "CLUSTER BY"] * 2
+        assert by_hand.rows("id", "n") == [(1, 3)]
 
     def test_a_batch_keeps_it(self, project, table):
         day = ["--event-time-start", "2024-01-01", "--event-time-end", "2024-01-02"]

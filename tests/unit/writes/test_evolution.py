@@ -16,6 +16,7 @@ from dbt.adapters.deltawiden.widening.schema_diff import FieldDifference
 from dbt.adapters.deltawiden.widening.steps import (
     AlterTypes,
     ClusterBy,
+    ClusterByHand,
     DropColumns,
     RenameColumn,
     RewriteRows,
@@ -168,6 +169,13 @@ def test_the_error_of_a_step_after_the_write_says_that_the_rows_are_written(appe
     assert (by_hand in failed.value.msg) is appends
     assert f"The rows were written to {TABLE}" in failed.value.msg
     assert f"{clusters.statement}\n{FIRST.msg}" in failed.value.msg
+
+
+def test_a_clustering_that_no_model_has_is_to_be_restored_by_hand():
+    clusters = ClusterByHand(TABLE, (("n",),), Stage.CLUSTERING_AGAIN)
+    with pytest.raises(SchemaChangeFailed) as failed:
+        Engine(clusters).evolution.run_after_write(Plan(TABLE, (clusters,)), "model.x.t")
+    assert f"no later run will do it. Run it by hand: {clusters.statement}" in failed.value.msg
 
 
 def test_all_steps_that_have_not_run_after_the_write_are_named_with_what_does_them():

@@ -55,11 +55,13 @@ class Step:
         table: the table's name, quoted for a statement.
         verb: what the step does to ``subjects``, for people.
         is_goal: whether the table stays as the step makes it. Another run may have the same goal.
+        is_repeated: whether the next run knows of the step, if it fails after the write.
         copies_rows: whether the step writes rows that exist again.
     """
 
     verb: ClassVar[str] = ""
     is_goal: ClassVar[bool] = True
+    is_repeated: ClassVar[bool] = True
     copies_rows: ClassVar[bool] = False
 
     table: str
@@ -262,6 +264,12 @@ class ClusterBy(Step):
     def _sql(self) -> str:
         columns = f"({', '.join(map(path_sql, self.columns))})" if self.columns else "none"
         return f"alter table {self.table} cluster by {columns}"
+
+
+class ClusterByHand(ClusterBy):
+    """Restores clustering columns that no model has: a person has set them."""
+
+    is_repeated: ClassVar[bool] = False
 
 
 @dataclass(frozen=True)

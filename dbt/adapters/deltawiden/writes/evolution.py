@@ -1,7 +1,7 @@
 """The plan for a table before a write, and the statements of the plan before and after it."""
 
 import re
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
@@ -44,7 +44,7 @@ from dbt.adapters.deltawiden.widening.self_reference import (
     self_reference_text,
     widened_queries,
 )
-from dbt.adapters.deltawiden.widening.steps import ClusterBy, Stage, Step
+from dbt.adapters.deltawiden.widening.steps import ClusterBy, ClusterByHand, Stage, Step
 from dbt.adapters.deltawiden.widening.table_properties import (
     plan_properties,
     refused_properties,
@@ -91,7 +91,7 @@ class TableEvolution:
         schemas: Schemas,
         table: SparkRelation,
         spec: ModelSpec,
-        keys: Container[str] = (),
+        keys: frozenset[str] = frozenset(),
         full_query: FullQuery | None = None,
     ) -> Plan:
         """Decide what a table needs before a model's output is written to it.
@@ -134,7 +134,11 @@ class TableEvolution:
             plan = plan_no_change(
                 difference, schemas.output, stored, snapshot.name, computed, check=check, keys=keys
             )
-        plan = _with_clustering(plan.with_properties(properties), clustering, snapshot, spec)
+        plan = plan.with_properties(properties)
+        if clustering is not None:
+            plan = plan_clustering(plan, clustering, snapshot)
+        if snapshot.is_delta and _replaces_table(spec, keys):
+            plan = _clustering_again(plan, snapshot, spec.clustering)
         if spec.backfills:
             backfill = Backfill(plan, snapshot, spec, self._backend, check)
             plan = backfill.planned(full_query)
@@ -296,10 +300,12 @@ class TableEvolution:
                     "\nThe rows are already written: a second run of an `append` model would "
                     f"repeat them. Run this by hand instead: {'; '.join(left)}"
                 )
+                then = "the next run will do it"
+                if not step.is_repeated:
+                    then = "no later run will do it. Run it by hand"
                 raise SchemaChangeFailed(
-                    f"The rows were written to {plan.table}, but this failed after it, and the "
-                    f"next run will do it: {step.statement}\n{error.msg}"
-                    + (by_hand if appends else "")
+                    f"The rows were written to {plan.table}, but this failed after it, and {then}: "
+                    f"{step.statement}\n{error.msg}" + (by_hand if appends else "")
                 ) from error
 
     def undo(self, plan: Plan, error: DbtRuntimeError, changed_by: str) -> None:
@@ -345,17 +351,26 @@ def _by_hand(step: Step, model: str) -> str:
     return step.statement
 
 
-def _with_clustering(
-    plan: Plan, changed: tuple[Path, ...] | None, snapshot: TableSnapshot, spec: ModelSpec
+def _replaces_table(spec: ModelSpec, keys: frozenset[str]) -> bool:
+    """Return whether a write replaces all rows, without regard to partitions."""
+    if spec.strategy == REPLACE_WHERE:
+        return not keys  # Spark drops a condition that is always true.
+    return spec.strategy == INSERT_OVERWRITE and not spec.partition_by
+
+
+def _clustering_again(
+    plan: Plan, snapshot: TableSnapshot, configured: tuple[Path, ...] | None
 ) -> Plan:
-    """Add the steps for the columns that the table is clustered by: ``changed_clustering``."""
-    if changed is not None:
-        plan = plan_clustering(plan, changed, snapshot)
-    if spec.strategy == INSERT_OVERWRITE and snapshot.is_delta and spec.clustering:
-        # Delta's WriteIntoDelta: an overwrite of the whole table replaces its clustering columns
-        # by those of the statement, and INSERT OVERWRITE can't have any.
-        plan = plan.adding(ClusterBy(plan.table, spec.clustering, Stage.CLUSTERING_AGAIN))
-    return plan
+    """Cluster a table again after its rows are replaced.
+
+    Delta's WriteIntoDelta: an overwrite of the whole table replaces its clustering columns by those
+    of the statement, which can't have any.
+    """
+    columns = snapshot.clustering_columns if configured is None else configured
+    if not columns:
+        return plan
+    step = ClusterByHand if configured is None else ClusterBy
+    return plan.adding(step(plan.table, columns, Stage.CLUSTERING_AGAIN))
 
 
 def _unchecked(
