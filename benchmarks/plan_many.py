@@ -13,6 +13,7 @@ from benchmarks.workspace import Program, Workspace, with_the_same_spark
 
 FEW, MANY = 50, 500
 FEW_QUICK, MANY_QUICK = 3, 12
+ROUNDS = 3
 MODEL = """\
 {{ config(materialized='incremental', file_format='delta', on_schema_change='append_new_columns',
     type_widening=true) }}
@@ -25,7 +26,8 @@ operation in `run_results.json`, divided by the number of models.
 
 The start of Spark and dbt's parsing are not included. Nor are the first statements of a new JVM,
 which are slower and would make the smaller number of models look slow: the same process plans
-{FEW} other models first, which is not measured."""
+{FEW} other models first, which is not measured. Only {ROUNDS} rounds are measured, because a round
+takes minutes."""
 
 
 class Models:
@@ -88,7 +90,7 @@ def measure(quick: bool) -> list[Comparison]:
             for number in (many, few)
         }
         plans = {name: partial(each.plan, program) for name, each in models.items()}
-        taken = in_turns(plans, Rounds.of(quick))
+        taken = in_turns(plans, Rounds.of(quick, measured=ROUNDS))
     of_many, of_few = (Sample(name, measured["per model"]) for name, measured in taken.items())
     return [Comparison("`plan`, per model", of_many, of_few, aim=1.1)]
 
